@@ -1,0 +1,1 @@
+"""Library behind the reprlab workflow. It knows nothing of Snakemake."""

@@ -1,0 +1,1 @@
+"""Typed settings, their loading, validation and rendering."""

@@ -1,0 +1,1 @@
+"""Settings of each paper, with the published values as defaults."""

@@ -1,0 +1,1 @@
+"""Acquisition, archives, schemas, splits and readers of real data."""

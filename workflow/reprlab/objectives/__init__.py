@@ -1,0 +1,1 @@
+"""Training objectives, one module each, loaded by name."""

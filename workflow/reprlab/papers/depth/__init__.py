@@ -1,0 +1,1 @@
+"""DEPTH (Bamberger et al., RepL4NLP 2025)."""

@@ -1,0 +1,1 @@
+"""What made a result: code digests and records."""

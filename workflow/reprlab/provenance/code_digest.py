@@ -1,0 +1,98 @@
+"""Digest of the code that a stage runs, found from the import graph (standard library only: it is planning code).
+
+Snakemake does not look at imports. The digest goes into a rule's params, so that an edit of a function reruns the
+stages that import its module and no others. Comments, formatting and docstrings do not count.
+"""
+
+import ast
+import functools
+import hashlib
+from pathlib import Path
+
+PACKAGE = "reprlab"
+ROOT = Path(__file__).resolve().parents[1]
+# Command line, logs, progress and atomic writing cannot change a result; an edit there must not retrain a model.
+NEUTRAL = f"{PACKAGE}.runtime"
+
+
+def code_digest(stage: str, *plugins: str) -> str:
+    """Sixteen hex digits for the modules that `reprlab.stages.<stage>` and the named plugins import, themselves included.
+
+    Plugins are given as `<group>.<name>`, as in `load_plugin`.
+    """
+    names = {f"{PACKAGE}.stages.{stage}", *(f"{PACKAGE}.{plugin}" for plugin in plugins)}
+    digest = hashlib.sha256()
+    for module in sorted(imported_modules(*sorted(names))):
+        digest.update(f"{module}\0{_tree_digest(module)}\n".encode())
+    return digest.hexdigest()[:16]
+
+
+def imported_modules(*roots: str) -> set[str]:
+    """The package's own modules reached from `roots` by any import statement, also those inside functions."""
+    seen: set[str] = set()
+    waiting = list(roots)
+    while waiting:
+        module = waiting.pop()
+        if module in seen or module == NEUTRAL or module.startswith(NEUTRAL + "."):
+            continue
+        seen.add(module)
+        waiting.extend(_imports(module) - seen)
+    return seen
+
+
+def module_path(module: str) -> Path | None:
+    """The source file of a module of the package, or None where there is none."""
+    stem = ROOT.joinpath(*module.split(".")[1:])
+    for path in (stem / "__init__.py", stem.with_suffix(".py")):
+        if path.is_file():
+            return path
+    return None
+
+
+@functools.cache
+def _tree(module: str) -> ast.Module:
+    path = module_path(module)
+    if path is None:
+        raise FileNotFoundError(f"{module}: no such module below {ROOT}")
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+@functools.cache
+def _imports(module: str) -> frozenset[str]:
+    found: set[str] = set()
+    for node in ast.walk(_tree(module)):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = _absolute(module, node)
+            found.add(base)
+            found.update(f"{base}.{alias.name}" for alias in node.names)
+    own = {name for name in found if name == PACKAGE or name.startswith(PACKAGE + ".")}
+    # Importing a.b.c runs a/__init__ and a/b/__init__ as well.
+    parents = {name.rsplit(".", depth)[0] for name in own for depth in range(1, name.count(".") + 1)}
+    return frozenset(name for name in own | parents if module_path(name) is not None)
+
+
+def _absolute(module: str, node: ast.ImportFrom) -> str:
+    if node.level == 0:
+        return node.module or ""
+    path = module_path(module)
+    is_package = path is not None and path.name == "__init__.py"
+    parts = module.split(".")
+    parts = parts[: len(parts) - node.level + (1 if is_package else 0)]
+    return ".".join(parts + ([node.module] if node.module else []))
+
+
+@functools.cache
+def _tree_digest(module: str) -> str:
+    tree = _WithoutStrings().visit(ast.parse(ast.unparse(_tree(module))))
+    return hashlib.sha256(ast.dump(tree, include_attributes=False).encode()).hexdigest()
+
+
+class _WithoutStrings(ast.NodeTransformer):
+    """Drop every statement that is only a string: docstrings of modules, classes, functions and attributes."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            return None
+        return node

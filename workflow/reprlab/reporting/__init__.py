@@ -1,0 +1,1 @@
+"""Tables, comparisons, audits, claims, figures and the report page."""

@@ -1,0 +1,1 @@
+"""Result-neutral machinery: command lines, errors, logs, atomic files, processes."""

@@ -1,0 +1,135 @@
+"""Atomic output: a file or folder appears under its name whole, or not at all."""
+
+import contextlib
+import errno
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from reprlab.runtime.errors import ReprlabError
+
+_DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
+_NOT_WRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS}
+
+
+def describe_os_error(error: OSError, path: Path) -> ReprlabError:
+    """Turn a failed write to `path` into the line that the user sees."""
+    if error.errno in _DISK_FULL:
+        return ReprlabError(f"{path}: the disk is full; free some space and run the same command again")
+    if error.errno in _NOT_WRITABLE:
+        return ReprlabError(f"{path}: cannot be written ({error.strerror}); check the permissions of its folder")
+    return ReprlabError(f"{path}: {error.strerror or error}")
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _sync_tree(folder: Path) -> None:
+    for path in folder.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            with path.open("rb") as handle:
+                os.fsync(handle.fileno())
+
+
+@contextlib.contextmanager
+def atomic_file(path: Path) -> Iterator[Path]:
+    """Yield a temporary name beside `path`; rename it to `path` when the block ends well.
+
+    The file is flushed to disk before the rename, so that a power cut leaves the old file or the new one.
+
+    Raises:
+        ReprlabError: the disk is full or the folder is not writable.
+    """
+    path = Path(path)
+    temporary: Path | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=f".part{path.suffix}", dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        os.chmod(temporary, 0o666 & ~_umask())
+        yield temporary
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        os.replace(temporary, path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise describe_os_error(error, path) from error
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def atomic_directory(path: Path) -> Iterator[Path]:
+    """Yield a temporary folder beside `path`; it takes the place of `path` when the block ends well.
+
+    Raises:
+        ReprlabError: the disk is full or the parent folder is not writable.
+    """
+    path = Path(path)
+    temporary: Path | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
+        os.chmod(temporary, 0o777 & ~_umask())
+        yield temporary
+        replace_directory(temporary, path)
+    except OSError as error:
+        raise describe_os_error(error, path) from error
+    finally:
+        if temporary is not None:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def replace_directory(source: Path, target: Path) -> None:
+    """Flush the folder `source` and move it to `target` (same file system), replacing what is there."""
+    _sync_tree(source)
+    if target.exists():
+        retired = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".old", dir=target.parent))
+        os.replace(target, retired / target.name)
+        os.replace(source, target)
+        shutil.rmtree(retired, ignore_errors=True)
+    else:
+        os.replace(source, target)
+    _sync_folder(target.parent)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 text atomically."""
+    with atomic_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write JSON atomically: sorted keys, two spaces, closing newline, so equal values are equal bytes."""
+    write_text(path, json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file.
+
+    Raises:
+        ReprlabError: the file is missing or not JSON.
+    """
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ReprlabError(f"{path}: no such file") from None
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ReprlabError(f"{path}: not valid JSON ({error}); delete it and run the same command again") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,1 @@
+"""One module per stage: a pure function and the command line made from its signature."""

@@ -1,0 +1,1 @@
+"""Sentence splitting, tokenizers and token storage."""

@@ -1,0 +1,1 @@
+"""The training engine: optimizer, schedule, ladder, exact resume."""
