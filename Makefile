@@ -1,0 +1,84 @@
+# Every target first makes sure that .venv holds the locked requirements.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+CORES ?= $(shell nproc 2>/dev/null || echo 2)
+SCALE ?=
+SET ?=
+ARGS ?=
+EXTRAS ?=
+PAPER ?= depth
+
+CONFIG := $(if $(SCALE),scale=$(SCALE)) $(if $(SET),set='$(SET)')
+SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(ARGS) $(if $(strip $(CONFIG)),--config $(CONFIG) --)
+STAMP := $(VENV)/.installed
+DEV_STAMP := $(VENV)/.installed-dev
+
+.DEFAULT_GOAL := help
+.PHONY: help all report list explain test test-slow test-faults test-cluster lint lock clean prune preflight setup FORCE
+
+help: ## show the targets
+	@awk -F ':.*## ' '/^[a-zA-Z_\/…-]+:.*## /{printf "  make %-22s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@echo "  make results/<paper>/<table>.tsv   any file of the workflow; options: SCALE= CORES= SET=key=value ARGS="
+
+$(STAMP): envs/requirements.txt pyproject.toml $(foreach extra,$(EXTRAS),envs/$(extra).txt)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
+	  { echo "error: Python 3.11 is needed; set PYTHON=/path/to/python3.11"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r envs/requirements.txt $(foreach extra,$(EXTRAS),-r envs/$(extra).txt)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	touch $@
+
+$(DEV_STAMP): $(STAMP) envs/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/dev.txt
+	touch $@
+
+setup: $(STAMP) ## create .venv with the locked requirements
+
+# Always asks Snakemake: only it knows what is up to date.
+results/%: $(STAMP) FORCE
+	$(SNAKEMAKE) $@
+
+FORCE:
+
+all: $(STAMP) ## every paper that stands, and the report
+	$(SNAKEMAKE) all
+
+report: $(STAMP) ## results/report.html and results/summary.tsv
+	$(SNAKEMAKE) results/report.html
+
+list: $(STAMP) ## targets with minutes and disk
+	@$(BIN)/python -m reprlab.reporting.targets $(if $(SCALE),--scale $(SCALE))
+
+explain: $(STAMP) ## why jobs would rerun: make explain TARGET=results/depth/glue.tsv
+	$(SNAKEMAKE) --dry-run --quiet rules $(or $(TARGET),all)
+	$(BIN)/snakemake --dry-run --cores 1 $(if $(strip $(CONFIG)),--config $(CONFIG) --) $(or $(TARGET),all) | grep -E '^(rule|localrule|    reason|    output)' || true
+
+test: $(DEV_STAMP) ## the whole suite but the slow marks
+	$(BIN)/python -m pytest -n $(or $(TEST_JOBS),2) --dist loadfile -m "not slow and not faults and not cluster" $(ARGS)
+
+test-slow: $(DEV_STAMP) ## fuzzing and downloads
+	$(BIN)/python -m pytest -m "slow" $(ARGS)
+
+test-faults: $(DEV_STAMP) ## kills, full disks, two runs at once
+	$(BIN)/python -m pytest -m "faults" $(ARGS)
+
+test-cluster: $(DEV_STAMP) ## the slurm profile against a one-node Slurm
+	$(BIN)/python -m pytest -m "cluster" $(ARGS)
+
+lint: $(DEV_STAMP) ## ruff, types, snakefmt, snakemake --lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/snakefmt --check Snakefile workflow/rules workflow/papers
+	$(BIN)/python tests/workflow/lint_snakemake.py
+
+lock: ## write envs/*.txt from envs/*.in (needs a network)
+	PYTHON=$(PYTHON) bash envs/lock.sh
+
+prune: $(STAMP) ## free what can be made again: hidden states, resume points, downloads' unpacked members
+	$(BIN)/python -m reprlab.reporting.prune
+
+clean: ## remove results and runs; downloads and .venv stay
+	rm -rf results runs .snakemake

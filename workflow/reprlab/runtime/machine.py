@@ -1,0 +1,32 @@
+"""What this machine offers, found without importing torch."""
+
+import functools
+import os
+from pathlib import Path
+
+
+def count_gpus() -> int:
+    """Number of NVIDIA GPUs that this process may use."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        return len([name for name in visible.split(",") if name.strip() not in ("", "-1")])
+    return len(list(Path("/dev").glob("nvidia[0-9]*")))
+
+
+@functools.cache
+def has_amx_bfloat16() -> bool:
+    """Whether the processor multiplies bfloat16 matrices in hardware and oneDNN is allowed to use it."""
+    if os.environ.get("ONEDNN_MAX_CPU_ISA", "DEFAULT").upper() not in ("DEFAULT", "ALL", "AVX512_CORE_AMX"):
+        return False
+    try:
+        return "amx_bf16" in Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return False
+
+
+def resolve_dtype(dtype: str, device: str) -> str:
+    """`auto` becomes bfloat16 on GPUs and on CPUs with AMX, float32 elsewhere."""
+    if dtype != "auto":
+        return dtype
+    on_gpu = device.startswith("cuda") or (device == "auto" and count_gpus() > 0)
+    return "bfloat16" if on_gpu or has_amx_bfloat16() else "float32"

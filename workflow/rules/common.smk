@@ -1,0 +1,105 @@
+"""Config, plan, and the few functions that every rule uses."""
+
+import os
+import sys
+
+ROOT = Path(workflow.basedir)
+# A checkout works without being installed; jobs find the package and the interpreter that runs the engine.
+sys.path.insert(0, str(ROOT / "workflow"))
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(ROOT / "workflow"), *filter(None, [os.environ.get("PYTHONPATH")])]
+)
+os.environ["PATH"] = os.pathsep.join(
+    [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
+)
+
+from reprlab.config.load import load_config
+from reprlab.papers.planning import make_plan
+from reprlab.provenance.code_digest import code_digest
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.machine import count_gpus
+
+try:
+    LOADED = load_config(ROOT, config)
+    PLAN = make_plan(LOADED)
+except ReprlabError as error:
+    # One line for the user instead of the engine's own traceback of the Snakefile.
+    sys.exit(f"error: {error}")
+
+config.clear()
+config.update(LOADED.as_dict())
+for warning in LOADED.warnings:
+    print(f"warning: {warning}", file=sys.stderr)
+
+CACHE = Path(os.environ.get("REPRLAB_CACHE", ROOT / "resources/downloads")).resolve()
+REGISTRY = ROOT / "config/datasets.yaml"
+PUBLISHED = ROOT / "resources/published"
+# An undeclared resource is unlimited for the engine; two trainings on one GPU are not what anybody wants.
+workflow.global_resources.setdefault("gpu", count_gpus())
+
+
+wildcard_constraints:
+    archive="[a-z0-9_]+",
+    corpus="[a-z0-9_]+",
+    segmentation="[a-z0-9_]+",
+    tokenizer="[a-z0-9_]+",
+    tokens="[a-z0-9_]+",
+    model="[a-z0-9_]+",
+    task="[a-z0-9_]+",
+    cell="[A-Za-z0-9_.-]+",
+    paper="|".join(slug.replace("-", "[-]") for slug in LOADED.papers),
+    table="[a-z0-9_]+",
+    figure="fig_[a-z0-9_]+",
+
+
+def key_of(wildcards):
+    return "/".join(wildcards)
+
+
+def given(stage, name):
+    """Input function: the named input of the job that the plan has for these wildcards."""
+
+    def inputs(wildcards):
+        return plan_job(stage, wildcards).inputs[name]
+
+    return inputs
+
+
+def setting(stage, name):
+    """Params function: the named setting of the planned job, and nothing else of the config."""
+
+    def params(wildcards):
+        return plan_job(stage, wildcards).settings[name]
+
+    return params
+
+
+def option(stage, flag, name):
+    """Params function for an input that a job may lack: `--flag path`, or nothing."""
+
+    def params(wildcards):
+        path = plan_job(stage, wildcards).inputs[name]
+        return f"{flag} {path}" if path else ""
+
+    return params
+
+
+def code(stage):
+    """Params function: digest of the code that the stage and the job's plugins run."""
+
+    def params(wildcards):
+        return code_digest(stage, *plan_job(stage, wildcards).plugins)
+
+    return params
+
+
+def plan_job(stage, wildcards):
+    try:
+        return PLAN.job(stage, key_of(wildcards))
+    except ReprlabError as error:
+        sys.exit(f"error: {error}")
+
+
+def repeated(flag, values):
+    """A list option on the command line."""
+    return " ".join(f"{flag} {value}" for value in values)

@@ -1,0 +1,26 @@
+"""Initial models: drawn at random, taken from a package, or fetched from the hub."""
+
+
+rule build_model:
+    message:
+        "Build the model {wildcards.model}"
+    input:
+        tokenizer=given("build_model", "tokenizer"),
+    output:
+        directory("results/shared/models/{model}"),
+    log:
+        "results/logs/build_model/{model}.log",
+    benchmark:
+        "results/benchmarks/build_model/{model}.tsv"
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        entry=setting("build_model", "entry"),
+        seed=setting("build_model", "seed"),
+        tokenizer=option("build_model", "--tokenizer", "tokenizer"),
+        code=code("build_model"),
+    shell:
+        "python -m reprlab.stages.build_model --entry {params.entry:q} {params.tokenizer} --seed {params.seed}"
+        " --out {output} --log {log} --log-level {config[runtime][log_level]}"
