@@ -1,0 +1,82 @@
+"""Settings of one training run: optimizer, schedule and loop."""
+
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+_STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class OptimizerSettings(BaseModel):
+    """Plain AdamW with clipping of the global gradient norm."""
+
+    model_config = _STRICT
+
+    name: Literal["adamw"] = "adamw"
+    """The optimizer; decoupled weight decay applies to every trained parameter."""
+    learning_rate: float = Field(ge=0)
+    """Peak learning rate."""
+    weight_decay: float = Field(default=0.0, ge=0)
+    """Decoupled weight decay."""
+    beta1: float = Field(default=0.9, ge=0, lt=1)
+    """Decay of the running mean of the gradient."""
+    beta2: float = Field(default=0.999, ge=0, lt=1)
+    """Decay of the running mean of the squared gradient."""
+    epsilon: float = Field(default=1e-8, gt=0)
+    """Added to the denominator of the update."""
+    clip_norm: float | None = Field(default=1.0, gt=0)
+    """Largest 2-norm of the whole gradient; null: no clipping."""
+
+
+class ScheduleSettings(BaseModel):
+    """Learning rate against the step: linear warm-up, then one of four courses."""
+
+    model_config = _STRICT
+
+    name: Literal["constant", "linear", "inverse_sqrt", "cosine"] = "constant"
+    """Course after the warm-up."""
+    warmup_steps: int = Field(default=0, ge=0)
+    """Updates over which the rate rises linearly from 0 to its peak."""
+    horizon_steps: int | None = Field(default=None, ge=1)
+    """Update at which `linear` and `cosine` reach 0; it may lie beyond the last step. Null: the last step."""
+
+    @model_validator(mode="after")
+    def _horizon_follows_warmup(self) -> Self:
+        if self.horizon_steps is not None and self.horizon_steps <= self.warmup_steps:
+            raise ValueError(f"horizon_steps ({self.horizon_steps}) must exceed warmup_steps ({self.warmup_steps})")
+        return self
+
+
+class EngineSettings(BaseModel):
+    """One run of the training loop."""
+
+    model_config = _STRICT
+
+    steps: int = Field(ge=0)
+    """Number of updates."""
+    ladder: list[int] = Field(default_factory=list)
+    """Updates after which the model is kept, ascending; 0 is the untrained model."""
+    batch_size: int = Field(ge=1)
+    """Examples in one update, over all processes and accumulated parts."""
+    accumulation: int = Field(default=1, ge=1)
+    """Parts into which each process cuts its share of the batch, to save memory."""
+    optimizer: OptimizerSettings
+    """Optimizer and its peak learning rate."""
+    schedule: ScheduleSettings = ScheduleSettings()
+    """Learning-rate schedule."""
+    dtype: Literal["float32", "bfloat16"] = "float32"
+    """Arithmetic of the forward and backward pass; weights and optimizer stay in float32."""
+    seed: int = Field(default=0, ge=0)
+    """Seed of data order, corruption and dropout."""
+    log_every: int = Field(default=50, ge=1)
+    """Updates in one row of the metrics."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.ladder != sorted(set(self.ladder)):
+            raise ValueError(f"ladder must ascend without repeats, got {self.ladder}")
+        if self.ladder and not 0 <= self.ladder[0] <= self.ladder[-1] <= self.steps:
+            raise ValueError(f"ladder steps must lie in 0..{self.steps} (steps), got {self.ladder}")
+        if self.batch_size % self.accumulation:
+            raise ValueError(f"batch_size ({self.batch_size}) must be a multiple of accumulation ({self.accumulation})")
+        return self
