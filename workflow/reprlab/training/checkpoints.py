@@ -56,7 +56,7 @@ def save_resume_point(
             "sha256": _sha256(tensors),
             "progress": asdict(progress),
         }
-        (folder / "state.json").write_text(json.dumps(state, sort_keys=True) + "\n", encoding="utf-8")
+        (folder / "state.json").write_text(json.dumps(state) + "\n", encoding="utf-8")
     for old in _resume_points(work)[_KEPT:]:
         shutil.rmtree(old, ignore_errors=True)
 
