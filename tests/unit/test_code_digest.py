@@ -1,0 +1,111 @@
+"""What changes a stage's digest, and what does not."""
+
+import ast
+import shutil
+
+import pytest
+from reprlab.provenance import code_digest as module
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    root = tmp_path / "reprlab"
+    files = {
+        "__init__.py": "",
+        "stages/__init__.py": "",
+        "stages/a.py": "def a():\n    from reprlab.lib.used import f\n    return f()\n",
+        "stages/b.py": "from ..lib import other\n",
+        "lib/__init__.py": "",
+        "lib/used.py": '"""Doc."""\nimport reprlab.runtime.log\n\n\ndef f():\n    """Doc."""\n    return 1\n',
+        "lib/other.py": "X = 1\n",
+        "runtime/__init__.py": "",
+        "runtime/log.py": "X = 1\n",
+        "objectives/__init__.py": "",
+        "objectives/depth.py": "Y = 1\n",
+    }
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    monkeypatch.setattr(module, "ROOT", root)
+
+    def digest(stage, *plugins):
+        for cached in (module._tree, module._imports, module._tree_digest):
+            cached.cache_clear()
+        return module.code_digest(stage, *plugins)
+
+    yield root, digest
+    for cached in (module._tree, module._imports, module._tree_digest):
+        cached.cache_clear()
+
+
+def edit(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_a_function_body_changes_the_stages_that_import_it_and_no_others(package):
+    root, digest = package
+    before = digest("a"), digest("b")
+    edit(root / "lib/used.py", "return 1", "return 2")
+    assert digest("a") != before[0]
+    assert digest("b") == before[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("lib/used.py", '    """Doc."""', '    """Other words."""'),
+        ("lib/used.py", '"""Doc."""\nimport', '"""Module, described."""\nimport'),
+        ("lib/used.py", "return 1", "return 1  # a comment"),
+        ("runtime/log.py", "X = 1", "X = 2"),
+        ("lib/other.py", "X = 1", "X = 2"),
+    ],
+)
+def test_words_and_what_is_not_imported_change_nothing(package, name, old, new):
+    root, digest = package
+    before = digest("a")
+    edit(root / name, old, new)
+    assert digest("a") == before
+
+
+def test_relative_imports_and_imports_inside_functions_are_seen(package):
+    _, digest = package
+    digest("a")
+    assert "reprlab.lib.used" in module.imported_modules("reprlab.stages.a")
+    assert "reprlab.lib.other" in module.imported_modules("reprlab.stages.b")
+
+
+def test_a_plugin_counts_where_it_is_named(package):
+    root, digest = package
+    before = digest("a"), digest("a", "objectives.depth")
+    assert before[0] != before[1]
+    edit(root / "objectives/depth.py", "Y = 1", "Y = 2")
+    assert digest("a") == before[0]
+    assert digest("a", "objectives.depth") != before[1]
+
+
+def test_a_deleted_module_is_not_found(package):
+    root, digest = package
+    shutil.rmtree(root / "stages")
+    with pytest.raises(FileNotFoundError):
+        digest("a")
+
+
+def test_no_module_imports_in_a_way_that_the_graph_cannot_see():
+    """`importlib` and `__import__` stand in plugins.py alone, where the rules name the module to the digest."""
+    hidden = []
+    for path in module.ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            elif isinstance(node, ast.Name) and node.id in ("__import__", "exec", "eval"):
+                names = [node.id]
+            for name in names:
+                if name.split(".")[0] in ("importlib", "__import__", "exec", "eval", "runpy", "pkgutil"):
+                    hidden.append(f"{path.relative_to(module.ROOT)}: {name}")
+    assert [entry for entry in hidden if "importlib.metadata" not in entry] == ["plugins.py: importlib"]

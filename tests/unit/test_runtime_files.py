@@ -1,0 +1,118 @@
+"""Atomic output: whole or not at all."""
+
+import errno
+import os
+
+import pyarrow as pa
+import pytest
+from reprlab.runtime import files
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.files import atomic_directory, atomic_file, read_json, write_json, write_text
+from reprlab.runtime.tables import read_parquet, read_tsv, write_parquet
+
+
+def leftovers(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path):
+    target = tmp_path / "a.txt"
+    write_text(target, "old")
+    with pytest.raises(ValueError), atomic_file(target) as temporary:
+        temporary.write_text("half")
+        raise ValueError
+    assert target.read_text() == "old"
+    assert leftovers(tmp_path) == ["a.txt"]
+
+
+def test_the_file_appears_only_at_the_end(tmp_path):
+    target = tmp_path / "deep" / "a.txt"
+    with atomic_file(target) as temporary:
+        temporary.write_text("new")
+        assert not target.exists()
+        assert temporary.parent == target.parent
+    assert target.read_text() == "new"
+
+
+def test_a_directory_is_replaced_whole(tmp_path):
+    target = tmp_path / "model"
+    for content in ("one", "two"):
+        with atomic_directory(target) as temporary:
+            (temporary / content).write_text(content)
+    assert leftovers(target) == ["two"]
+    assert leftovers(tmp_path) == ["model"]
+
+
+def test_a_failed_directory_leaves_the_old_one(tmp_path):
+    target = tmp_path / "model"
+    with atomic_directory(target) as temporary:
+        (temporary / "one").write_text("one")
+    with pytest.raises(RuntimeError), atomic_directory(target) as temporary:
+        (temporary / "two").write_text("two")
+        raise RuntimeError
+    assert leftovers(target) == ["one"]
+    assert leftovers(tmp_path) == ["model"]
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(errno.ENOSPC, "disk is full"), (errno.EROFS, "cannot be written"), (errno.EACCES, "cannot be written")],
+)
+def test_system_errors_become_one_line_with_the_path(tmp_path, number, words):
+    target = tmp_path / "a.txt"
+    with pytest.raises(ReprlabError) as raised, atomic_file(target):
+        raise OSError(number, os.strerror(number))
+    message = str(raised.value)
+    assert words in message and str(target) in message and "\n" not in message
+    assert leftovers(tmp_path) == []
+
+
+def test_permissions_follow_the_umask(tmp_path):
+    mask = os.umask(0o027)
+    try:
+        write_text(tmp_path / "a", "x")
+    finally:
+        os.umask(mask)
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o640
+
+
+def test_equal_values_are_equal_bytes(tmp_path):
+    write_json(tmp_path / "a", {"b": 1, "a": 0.1})
+    write_json(tmp_path / "b", {"a": 0.1, "b": 1})
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe"])
+def test_unreadable_json_names_the_file(tmp_path, content):
+    path = tmp_path / "a.json"
+    path.write_bytes(content)
+    with pytest.raises(ReprlabError, match="not valid JSON"):
+        read_json(path)
+
+
+def test_truncated_parquet_names_the_file(tmp_path):
+    path = tmp_path / "a.parquet"
+    write_parquet(path, pa.table({"x": list(range(1000))}))
+    path.write_bytes(path.read_bytes()[:-7])
+    with pytest.raises(ReprlabError, match="not readable as Parquet"):
+        read_parquet(path)
+    with pytest.raises(ReprlabError, match="no such file"):
+        read_parquet(tmp_path / "none.parquet")
+
+
+def test_missing_and_empty_tables_are_reported(tmp_path):
+    with pytest.raises(ReprlabError, match="no such file"):
+        read_tsv(tmp_path / "none.tsv")
+    (tmp_path / "empty.tsv").write_text("")
+    with pytest.raises(ReprlabError, match="not a readable TSV"):
+        read_tsv(tmp_path / "empty.tsv")
+
+
+def test_replacing_a_directory_flushes_it_first(tmp_path, monkeypatch):
+    order = []
+    monkeypatch.setattr(files, "_sync_tree", lambda folder: order.append("sync"))
+    real = os.replace
+    monkeypatch.setattr(files.os, "replace", lambda a, b: (order.append("rename"), real(a, b)))
+    with atomic_directory(tmp_path / "model") as temporary:
+        (temporary / "x").write_text("x")
+    assert order == ["sync", "rename"]
