@@ -1,0 +1,56 @@
+"""A paper's printed values: tidy tables with the keys of our own result tables and a `source` column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.tables import read_tsv
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """How one published table is keyed.
+
+    `keys` name a row together with `source`; `values` are the printed columns, in the paper's order.
+    """
+
+    keys: tuple[str, ...]
+    values: tuple[str, ...]
+
+
+def read_published(
+    paths: Sequence[Path], declarations: Mapping[str, PublishedTable]
+) -> dict[str, pandas.DataFrame]:
+    """The published tables by name (the file's stem), every cell as text so that no digit is lost.
+
+    Raises:
+        ReprlabError: a declared table is not among `paths`, lacks a column or has a row twice.
+    """
+    by_name = {path.stem: path for path in paths}
+    tables = {}
+    for name, declaration in declarations.items():
+        if name not in by_name:
+            raise ReprlabError(f"{name}.tsv: the published table was not given; pass it with --published")
+        path = by_name[name]
+        frame = read_tsv(path, text=True)
+        missing = [column for column in (*declaration.keys, *declaration.values, "source") if column not in frame]
+        if missing:
+            raise ReprlabError(f"{path}: lacks the column {missing[0]}; restore the file from the repository")
+        twice = frame.duplicated([*declaration.keys, "source"])
+        if twice.any():
+            row = row_name(frame[twice].iloc[0], declaration.keys)
+            raise ReprlabError(f"{path}: the row '{row}' stands there twice; remove one")
+        tables[name] = frame
+    return tables
+
+
+def row_name(row: Mapping[str, object], keys: Sequence[str]) -> str:
+    """`key=value` pairs of a row, without the empty ones."""
+    return " ".join(f"{key}={row[key]}" for key in keys if row[key] != "")

@@ -1,0 +1,23 @@
+"""Audit a paper's own arithmetic, without training and without network."""
+
+from pathlib import Path
+
+from reprlab.runtime.cli import run_stage
+
+
+def audit_paper(*, paper: str, published: list[Path], out: Path) -> None:
+    """Write the audit of a paper: one row per check, with the verdict agrees, differs or not checkable.
+
+    Args:
+        paper: name of the paper's module below `reprlab.papers`.
+        published: its printed tables and the other small files that its checks read.
+        out: TSV with the columns id, what, printed, recomputed, verdict, note.
+    """
+    from reprlab.plugins import load_plugin
+    from reprlab.reporting.audit import write_audit
+
+    write_audit(out, load_plugin("papers", f"{paper}.audit").audit(published))
+
+
+if __name__ == "__main__":
+    run_stage(audit_paper)
