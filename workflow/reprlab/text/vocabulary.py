@@ -1,0 +1,129 @@
+"""Ids of the vocabulary that T5 and DEPTH share (DEPTH, section 3.1; spec 2.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.files import read_json, write_json
+
+PAD_ID = 0
+EOS_ID = 1
+UNK_ID = 2
+SENTINELS = 100
+SENTENCES = 20
+_FILE = "vocabulary.json"
+# Embedding matrices are padded to a multiple of this, as T5's own is; at 32,000 pieces that makes room for DEPTH's
+# 21 tokens inside T5's 32,128 rows.
+_MULTIPLE = 8
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The id layout over `pieces` subword pieces (pad 0, EOS 1 and unk 2 among them).
+
+    `<extra_id_k>` is pieces + 99 - k, `<sent_j>` is pieces + 100 + j, `<eosen>` is pieces + 120.
+    """
+
+    pieces: int
+
+    def __post_init__(self) -> None:
+        if self.pieces <= UNK_ID:
+            raise ReprlabError(f"vocabulary: {self.pieces} pieces leave no room beyond pad, EOS and unk; take more")
+
+    @property
+    def pad_id(self) -> int:
+        return PAD_ID
+
+    @property
+    def eos_id(self) -> int:
+        return EOS_ID
+
+    @property
+    def unk_id(self) -> int:
+        return UNK_ID
+
+    @property
+    def first_sentinel(self) -> int:
+        """Id of `<extra_id_0>`, the highest of the sentinels: T5 counts them downwards."""
+        return self.pieces + SENTINELS - 1
+
+    @property
+    def first_sentence(self) -> int:
+        """Id of `<sent_0>`."""
+        return self.pieces + SENTINELS
+
+    @property
+    def eosen_id(self) -> int:
+        """Id of `<eosen>`."""
+        return self.pieces + SENTINELS + SENTENCES
+
+    @property
+    def size(self) -> int:
+        """Number of ids in use."""
+        return self.pieces + SENTINELS + SENTENCES + 1
+
+    @property
+    def padded_size(self) -> int:
+        """Rows of the embedding: `size` rounded up to a multiple of 8."""
+        return -(-self.size // _MULTIPLE) * _MULTIPLE
+
+    @cached_property
+    def sentinel_ids(self) -> np.ndarray:
+        """[100] int32: ids of `<extra_id_0>` .. `<extra_id_99>`, in that order."""
+        return np.arange(self.first_sentinel, self.pieces - 1, -1, dtype=np.int32)
+
+    @cached_property
+    def sentence_ids(self) -> np.ndarray:
+        """[20] int32: ids of `<sent_0>` .. `<sent_19>`."""
+        return np.arange(self.first_sentence, self.eosen_id, dtype=np.int32)
+
+    def is_sentence(self, ids: Any) -> Any:
+        """True at SENT tokens; `ids` is a numpy array or a torch tensor of any shape."""
+        return (ids >= self.first_sentence) & (ids < self.eosen_id)
+
+    def is_special(self, ids: Any) -> Any:
+        """True at pad, EOS, unk, sentinels, SENT and EOSEN: the positions that DEPTH never masks."""
+        return (ids <= UNK_ID) | (ids >= self.pieces)
+
+    def tokens(self) -> dict[str, int]:
+        """The names of sentinels, sentence tokens and EOSEN with their ids."""
+        names = {f"<extra_id_{k}>": int(i) for k, i in enumerate(self.sentinel_ids)}
+        names |= {f"<sent_{j}>": int(i) for j, i in enumerate(self.sentence_ids)}
+        return names | {"<eosen>": self.eosen_id}
+
+    def save(self, folder: Path) -> None:
+        """Write `vocabulary.json` into a tokenizer's folder."""
+        write_json(Path(folder) / _FILE, self._record())
+
+    @classmethod
+    def load(cls, folder: Path) -> Vocabulary:
+        """Read `vocabulary.json` from a tokenizer's folder.
+
+        Raises:
+            ReprlabError: the file is missing, or its ids are not those of this layout.
+        """
+        path = Path(folder) / _FILE
+        record = read_json(path)
+        pieces = record.get("pieces") if isinstance(record, dict) else None
+        if not isinstance(pieces, int) or cls(pieces)._record() != record:
+            raise ReprlabError(f"{path}: not the id layout of this version; delete the folder and run again")
+        return cls(pieces)
+
+    def _record(self) -> dict[str, Any]:
+        return {
+            "pieces": self.pieces,
+            "pad": PAD_ID,
+            "eos": EOS_ID,
+            "unk": UNK_ID,
+            "sentinels": self.sentinel_ids.tolist(),
+            "sentences": self.sentence_ids.tolist(),
+            "eosen": self.eosen_id,
+            "size": self.size,
+            "padded_size": self.padded_size,
+        }
