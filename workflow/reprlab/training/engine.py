@@ -41,13 +41,15 @@ _SEED_STRIDE = 1_000_003
 class TrainingRun:
     """What a run leaves besides its model.
 
-    `metrics` has the same values for the same settings; `throughput` (seconds, tokens per second) has not.
-    `diverged_at` is the update whose loss or gradient was not finite; the run stopped before making it.
+    `metrics` has the same values for the same settings; `throughput` (seconds, tokens per second) has not. `is_main` is
+    true in the one process that writes files. `diverged_at` is the update whose loss or gradient was not finite; the run
+    stopped before making it.
     """
 
     step: int
     tokens: int
     diverged_at: int | None
+    is_main: bool
     metrics: list[dict[str, Any]] = field(default_factory=list)
     throughput: list[dict[str, Any]] = field(default_factory=list)
 
@@ -119,7 +121,9 @@ def train(
                     f"{work}: stopped by SIGTERM at step {progress.step} of {settings.steps}; "
                     "the state is saved, the same command goes on from there"
                 )
-    return TrainingRun(progress.step, progress.tokens, progress.diverged_at, progress.metrics, progress.throughput)
+    return TrainingRun(
+        progress.step, progress.tokens, progress.diverged_at, group.is_main, progress.metrics, progress.throughput
+    )
 
 
 def build_optimizer(model: torch.nn.Module, settings: OptimizerSettings) -> torch.optim.Optimizer:
@@ -231,7 +235,7 @@ class _Loop:
             progress.window[name] = progress.window.get(name, 0.0) + value
         diverged = progress.diverged_at is not None
         step = progress.diverged_at or progress.step
-        if not (diverged or step % every == 0 or step == self.settings.steps):
+        if not (diverged or step % every == 0 or step == self.settings.steps or step in self.settings.ladder):
             return
         window = progress.window
         row: dict[str, Any] = {"step": step, "objective": window["objective"] / window["count"], **means_of(window)}

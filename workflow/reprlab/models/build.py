@@ -1,0 +1,133 @@
+"""Models from registry entries and from folders, by narrow imports: each architecture loads only its own modules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reprlab.config.models import ModelEntry
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.files import read_json
+
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig, PreTrainedModel
+
+# The class named in a saved config.json: the registry's name for it.
+_SAVED_AS = {
+    "T5ForConditionalGeneration": "t5",
+    "BertModel": "bert",
+    "BertForMaskedLM": "bert_mlm",
+    "LlamaForCausalLM": "llama",
+}
+
+
+def build_from_config(entry: ModelEntry, vocab_size: int | None = None, seed: int | None = None) -> PreTrainedModel:
+    """A randomly initialised model of the entry's architecture.
+
+    Args:
+        entry: registry entry; its origin is not looked at.
+        vocab_size: rows of the embedding in place of the entry's.
+        seed: seed of the weights; None leaves the global generator as it is (the meta device draws nothing).
+
+    Raises:
+        ReprlabError: the entry has a key that the transformers configuration lacks, or a value it refuses.
+    """
+    import torch
+
+    config_class, model_class = _classes(entry.architecture)
+    if seed is not None:
+        torch.manual_seed(seed)
+    model = model_class(_config(config_class, entry, vocab_size))
+    if entry.architecture == "t5" and not entry.tie_output:
+        _give_t5_its_own_output(model)
+    return model
+
+
+def load_model(folder: Path) -> PreTrainedModel:
+    """Open a model folder in float32.
+
+    Raises:
+        ReprlabError: the folder is no model folder or of an architecture that the registry does not know.
+    """
+    import torch
+
+    names = read_json(folder / "config.json").get("architectures") or ["none"]
+    if names[0] not in _SAVED_AS:
+        raise ReprlabError(f"{folder / 'config.json'}: architecture {names[0]} is not one of {', '.join(_SAVED_AS)}")
+    _, model_class = _classes(_SAVED_AS[names[0]])
+    quiet_transformers()
+    try:
+        return model_class.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise ReprlabError(f"{folder}: not a readable model folder ({reason}); delete it and run again") from error
+
+
+def save_model(model: Any, folder: Path) -> None:
+    """Write config and safetensors; the same weights give the same bytes."""
+    # A model keeps the path that it was loaded from in its config; it would make equal models differ.
+    model.config._name_or_path = ""
+    quiet_transformers()
+    model.save_pretrained(folder)
+
+
+def quiet_transformers() -> None:
+    """Keep progress bars and warnings out of the terminal: progress and problems are reported by the stages.
+
+    One warning is wrong for us: opening T5 v1.1 with its own output layer, transformers 5 advises to untie everything.
+    """
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+
+
+def _classes(architecture: str) -> tuple[Any, Any]:
+    # A table of imports, so that the import graph sees them and each loads only what it needs.
+    if architecture == "t5":
+        from transformers.models.t5.configuration_t5 import T5Config
+        from transformers.models.t5.modeling_t5 import T5ForConditionalGeneration
+
+        return T5Config, T5ForConditionalGeneration
+    if architecture == "llama":
+        from transformers.models.llama.configuration_llama import LlamaConfig
+        from transformers.models.llama.modeling_llama import LlamaForCausalLM
+
+        return LlamaConfig, LlamaForCausalLM
+    from transformers.models.bert.configuration_bert import BertConfig
+    from transformers.models.bert.modeling_bert import BertForMaskedLM, BertModel
+
+    return BertConfig, BertForMaskedLM if architecture == "bert_mlm" else BertModel
+
+
+def _config(config_class: Any, entry: ModelEntry, vocab_size: int | None) -> PretrainedConfig:
+    values: dict[str, Any] = dict(entry.config)
+    known = set(config_class().to_dict()) | set(config_class.attribute_map)
+    for key in values:
+        if key not in known:
+            raise ReprlabError(f"models.yaml: config.{key}: {config_class.__name__} has no such setting")
+    if vocab_size is not None:
+        values["vocab_size"] = vocab_size
+    if entry.architecture == "t5":
+        # transformers 5 leaves this unset in a fresh T5Config, and shifting labels needs it.
+        values["decoder_start_token_id"] = 0
+    try:
+        # For T5 a False here means "v1.1": outputs are not scaled. transformers 5 ties the weights all the same.
+        return config_class(**values, tie_word_embeddings=entry.tie_output)
+    except (TypeError, ValueError) as error:
+        raise ReprlabError(f"models.yaml: {config_class.__name__} refuses the entry ({error})") from error
+
+
+def _give_t5_its_own_output(model: Any) -> None:
+    """Untie `lm_head` alone.
+
+    Setting `tie_word_embeddings` to False on the config of transformers 5 would also untie encoder and decoder
+    embeddings (296,926,464 parameters for v1.1 base in place of 247,577,856).
+    """
+    import torch
+
+    weight = torch.empty_like(model.shared.weight)
+    # The initialisation that transformers gives an untied T5 output layer.
+    torch.nn.init.normal_(weight, mean=0.0, std=model.config.initializer_factor)
+    model.lm_head.weight = torch.nn.Parameter(weight)
+    model.all_tied_weights_keys.pop("lm_head.weight")

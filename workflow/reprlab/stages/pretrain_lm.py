@@ -1,0 +1,69 @@
+"""Pre-train an encoder-decoder and keep a ladder of checkpoints."""
+
+from pathlib import Path
+
+from reprlab.runtime.cli import run_stage
+from reprlab.training.settings import PretrainSettings
+
+
+def pretrain_lm(
+    *,
+    tokens: Path,
+    tokenizer: Path,
+    init: Path,
+    out: Path,
+    metrics: Path,
+    throughput: Path,
+    work: Path,
+    settings: PretrainSettings,
+    fingerprint: str,
+    save_every: int = 100,
+    device: str = "cpu",
+) -> None:
+    """Train from `init` and write the ladder, the metrics (the same each time) and the throughput (not).
+
+    Resume points lie in `work` until the outputs are in place: after a kill, the same command goes on and ends with the
+    same bytes. Several processes are started by `torchrun` or `accelerate launch` with the same options.
+    """
+    import shutil
+
+    from reprlab.models.build import load_model
+    from reprlab.text.token_store import TokenStore
+    from reprlab.training.batches import PretrainingBatches
+    from reprlab.training.engine import train
+    from reprlab.training.fingerprints import run_fingerprint
+    from reprlab.training.ladder import find_step, keep_step, publish_ladder
+    from reprlab.training.objective import load_objective, loss_with_tokens
+    from reprlab.training.tables import write_rows
+
+    source = init if settings.init_step is None else find_step(init, settings.init_step)
+    objective = load_objective(settings, tokenizer)
+    identity = run_fingerprint(
+        fingerprint,
+        settings,
+        [tokens, tokenizer / "vocabulary.json", source / "config.json", *source.glob("*.safetensors")],
+    )
+    store = TokenStore.open(tokens, "train", packing=settings.input_length if settings.packing else 0)
+    # The ladder of other settings, left by a killed run, can never be taken for this one's.
+    ladder = work / f"ladder-{identity[:16]}"
+    run = train(
+        load_model(source),
+        PretrainingBatches(store, objective, settings),
+        loss_with_tokens(objective),
+        settings.engine,
+        work=work,
+        save_every=save_every,
+        fingerprint=identity,
+        on_checkpoint=lambda step, model: keep_step(model, ladder, step),
+        device=device,
+    )
+    if not run.is_main:
+        return
+    write_rows(metrics, run.metrics)
+    write_rows(throughput, run.throughput)
+    publish_ladder(ladder, out)
+    shutil.rmtree(work, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    run_stage(pretrain_lm)

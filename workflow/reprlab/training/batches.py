@@ -1,0 +1,116 @@
+"""Which examples a step sees, and the batch that an objective makes of them: both functions of (seed, step)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reprlab.runtime.errors import ReprlabError
+from reprlab.training.randomness import Purpose, generator
+
+if TYPE_CHECKING:
+    import torch
+
+    from reprlab.text.token_store import TokenStore
+    from reprlab.training.settings import PretrainSettings
+
+# Lengths are sorted within this many batches: enough that a batch holds nearly equal lengths, few enough that the
+# batches of an epoch stay random.
+_POOL = 64
+
+
+class BatchOrder:
+    """A permutation per epoch, cut into batches of similar length whose order is random.
+
+    The examples that do not fill a batch are left out of that epoch; another permutation leaves out others.
+    """
+
+    def __init__(self, lengths: np.ndarray, batch_size: int, seed: int) -> None:
+        """
+        Args:
+            lengths: [examples] tokens of each example.
+            batch_size: examples in a batch.
+            seed: seed of all epochs.
+
+        Raises:
+            ReprlabError: there are fewer examples than a batch holds.
+        """
+        self._lengths, self._batch_size, self._seed = lengths, batch_size, seed
+        self._batches = len(lengths) // batch_size
+        if self._batches == 0:
+            raise ReprlabError(
+                f"training: {len(lengths)} training examples do not fill one batch of {batch_size}; "
+                "lower batch_size or take a larger corpus"
+            )
+        self._epoch = -1
+        self._order = np.empty((0, 0), dtype=np.int64)
+
+    def indices(self, step: int) -> np.ndarray:
+        """[batch_size] int64: the examples of a step (from 0)."""
+        epoch, batch = divmod(step, self._batches)
+        if epoch != self._epoch:
+            self._epoch, self._order = epoch, self._permute(epoch)
+        return self._order[batch]
+
+    def _permute(self, epoch: int) -> np.ndarray:
+        random = generator(self._seed, Purpose.ORDER, epoch)
+        order = random.permutation(len(self._lengths))[: self._batches * self._batch_size]
+        pool = np.arange(len(order)) // (_POOL * self._batch_size)
+        order = order[np.lexsort((self._lengths[order], pool))]
+        return order.reshape(self._batches, self._batch_size)[random.permutation(self._batches)]
+
+
+class PretrainingBatches:
+    """`batch_of` of the training loop: the collated batch of a step, cut into equal parts for parts and ranks.
+
+    The whole batch is collated once per process and cut afterwards, so that corruption does not depend on the cut.
+    """
+
+    def __init__(self, store: TokenStore, objective: Any, settings: PretrainSettings) -> None:
+        self._store, self._objective, self._settings = store, objective, settings
+        engine = settings.engine
+        lengths = np.minimum(store.lengths, settings.input_length)
+        self._order = BatchOrder(lengths, engine.batch_size, engine.seed)
+        self._step = -1
+        self._batch: dict[str, torch.Tensor] = {}
+
+    def __call__(self, step: int, part: int, rank: int, world: int) -> dict[str, torch.Tensor]:
+        """The rows of (part, rank); `tokens` is [rows], the text tokens of each example.
+
+        Raises:
+            ReprlabError: the batch cannot be cut into equal parts.
+        """
+        engine = self._settings.engine
+        if engine.batch_size % (engine.accumulation * world):
+            raise ReprlabError(
+                f"engine.batch_size ({engine.batch_size}) must be a multiple of accumulation ({engine.accumulation}) "
+                f"times the number of processes ({world})"
+            )
+        if step != self._step:
+            self._step, self._batch = step, self._collate(step)
+        rows = engine.batch_size // (engine.accumulation * world)
+        first = (rank * engine.accumulation + part) * rows
+        return {name: value[first : first + rows] for name, value in self._batch.items()}
+
+    def _collate(self, step: int) -> dict[str, torch.Tensor]:
+        random = generator(self._settings.engine.seed, Purpose.CORRUPTION, step)
+        return collate(self._store, self._order.indices(step), self._objective, self._settings.input_length, random)
+
+
+def collate(
+    store: TokenStore,
+    indices: np.ndarray,
+    objective: Any,
+    input_length: int,
+    random: np.random.Generator,
+    shuffled: bool | None = None,
+) -> dict[str, torch.Tensor]:
+    """Gather examples and corrupt them by the objective; adds `tokens`, [rows] tokens of text in each example."""
+    import torch
+
+    ids, types, lengths = store.batch(indices, input_length)
+    # Padding that attention sees is part of the model's input; hidden padding is not, and is cut to the longest row.
+    fixed = not objective.settings.mask_padding
+    arrays = objective.collate(ids, types, lengths, random, shuffled=shuffled, fixed_length=fixed)
+    return {name: torch.from_numpy(array) for name, array in {**arrays, "tokens": lengths}.items()}

@@ -1,0 +1,58 @@
+"""A ladder: one folder of model folders, `step-00000400`, that `from_pretrained` opens."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.files import atomic_directory
+
+if TYPE_CHECKING:
+    import torch
+
+
+def step_folder(ladder: Path, step: int) -> Path:
+    """Where the ladder keeps a step."""
+    return ladder / f"step-{step:08d}"
+
+
+def find_step(ladder: Path, step: int) -> Path:
+    """The folder of a step.
+
+    Raises:
+        ReprlabError: the ladder lacks it, as after divergence.
+    """
+    folder = step_folder(ladder, step)
+    if not folder.is_dir():
+        kept = ", ".join(sorted(path.name for path in ladder.glob("step-*"))) or "nothing"
+        raise ReprlabError(
+            f"{folder}: no such checkpoint (the ladder holds {kept}); add {step} to the ladder of the run, "
+            "or lower its learning rate if it diverged"
+        )
+    return folder
+
+
+def keep_step(model: torch.nn.Module, ladder: Path, step: int) -> None:
+    """Save a step into the ladder, whole or not at all."""
+    from reprlab.models.build import save_model
+
+    with atomic_directory(step_folder(ladder, step)) as folder:
+        save_model(model, folder)
+
+
+def publish_ladder(working: Path, out: Path) -> None:
+    """Put the steps of a finished run at `out` in one move; `working` stays until its owner removes it."""
+    with atomic_directory(out) as folder:
+        for step in sorted(working.glob("step-*")):
+            shutil.copytree(step, folder / step.name, copy_function=_link_or_copy)
+
+
+def _link_or_copy(source: str, target: str) -> str:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+    return target
