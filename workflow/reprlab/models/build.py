@@ -21,6 +21,24 @@ _SAVED_AS = {
 }
 
 
+def architecture_classes(architecture: str) -> tuple[Any, Any]:
+    """Configuration and model class of a registry architecture; only that architecture's modules are imported."""
+    if architecture == "t5":
+        from transformers.models.t5.configuration_t5 import T5Config
+        from transformers.models.t5.modeling_t5 import T5ForConditionalGeneration
+
+        return T5Config, T5ForConditionalGeneration
+    if architecture == "llama":
+        from transformers.models.llama.configuration_llama import LlamaConfig
+        from transformers.models.llama.modeling_llama import LlamaForCausalLM
+
+        return LlamaConfig, LlamaForCausalLM
+    from transformers.models.bert.configuration_bert import BertConfig
+    from transformers.models.bert.modeling_bert import BertForMaskedLM, BertModel
+
+    return BertConfig, BertForMaskedLM if architecture == "bert_mlm" else BertModel
+
+
 def build_from_config(entry: ModelEntry, vocab_size: int | None = None, seed: int | None = None) -> PreTrainedModel:
     """A randomly initialised model of the entry's architecture.
 
@@ -34,7 +52,7 @@ def build_from_config(entry: ModelEntry, vocab_size: int | None = None, seed: in
     """
     import torch
 
-    config_class, model_class = _classes(entry.architecture)
+    config_class, model_class = architecture_classes(entry.architecture)
     if seed is not None:
         torch.manual_seed(seed)
     model = model_class(_config(config_class, entry, vocab_size))
@@ -54,7 +72,7 @@ def load_model(folder: Path) -> PreTrainedModel:
     names = read_json(folder / "config.json").get("architectures") or ["none"]
     if names[0] not in _SAVED_AS:
         raise ReprlabError(f"{folder / 'config.json'}: architecture {names[0]} is not one of {', '.join(_SAVED_AS)}")
-    _, model_class = _classes(_SAVED_AS[names[0]])
+    _, model_class = architecture_classes(_SAVED_AS[names[0]])
     quiet_transformers()
     try:
         return model_class.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
@@ -69,6 +87,9 @@ def save_model(model: Any, folder: Path) -> None:
     model.config._name_or_path = ""
     quiet_transformers()
     model.save_pretrained(folder)
+    for weights in folder.glob("*.safetensors"):
+        # safetensors writes for the owner alone; a shared result is as readable as its config.
+        weights.chmod((folder / "config.json").stat().st_mode)
 
 
 def quiet_transformers() -> None:
@@ -80,24 +101,6 @@ def quiet_transformers() -> None:
 
     logging.disable_progress_bar()
     logging.set_verbosity_error()
-
-
-def _classes(architecture: str) -> tuple[Any, Any]:
-    # A table of imports, so that the import graph sees them and each loads only what it needs.
-    if architecture == "t5":
-        from transformers.models.t5.configuration_t5 import T5Config
-        from transformers.models.t5.modeling_t5 import T5ForConditionalGeneration
-
-        return T5Config, T5ForConditionalGeneration
-    if architecture == "llama":
-        from transformers.models.llama.configuration_llama import LlamaConfig
-        from transformers.models.llama.modeling_llama import LlamaForCausalLM
-
-        return LlamaConfig, LlamaForCausalLM
-    from transformers.models.bert.configuration_bert import BertConfig
-    from transformers.models.bert.modeling_bert import BertForMaskedLM, BertModel
-
-    return BertConfig, BertForMaskedLM if architecture == "bert_mlm" else BertModel
 
 
 def _config(config_class: Any, entry: ModelEntry, vocab_size: int | None) -> PretrainedConfig:

