@@ -1,1 +1,6 @@
-"""Settings of each paper, with the published values as defaults."""
+"""The settings model of each paper, by slug."""
+
+from reprlab.config.papers.depth import DepthSettings
+from reprlab.config.settings import Settings
+
+PAPERS: dict[str, type[Settings]] = {"depth": DepthSettings}

@@ -1,0 +1,118 @@
+"""One line for each mistake in the settings: key, value, place, what is wrong, and the nearest valid name."""
+
+import difflib
+import types
+import typing
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from reprlab.config.overrides import Merged
+from reprlab.config.yaml_text import Key
+from reprlab.runtime.errors import ReprlabError
+
+_NAME_RULE = "must be a name of small letters, digits and `_`"
+
+
+def nearest(name: str, valid: Iterable[str]) -> str:
+    """`; did you mean 'x'?`, or the list of valid names where none is near and the list is short."""
+    names = sorted(valid)
+    close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    return f"; known: {', '.join(names)}" if 0 < len(names) <= 12 else ""
+
+
+def setting_error(path: Key, value: Any, place: str, problem: str) -> ReprlabError:
+    """The one line for the setting at `path`."""
+    return ReprlabError(" ".join(f"{'.'.join(path)} = {_shown(value)} ({place}): {problem}".split()))
+
+
+def unknown_key(path: Key, place: str, valid: Iterable[str], what: str = "key") -> ReprlabError:
+    """The one line for a key that does not exist."""
+    return ReprlabError(" ".join(f"{'.'.join(path)} ({place}): unknown {what}{nearest(path[-1], valid)}".split()))
+
+
+def validation_error(error: ValidationError, model: type[BaseModel], merged: Merged, prefix: Key) -> ReprlabError:
+    """The line for the first problem in `error`; `prefix` is the dotted path of `model` in the config."""
+    problems = error.errors(include_url=False)
+    # An unknown key is the likelier cause of what else is wrong, such as a missing one.
+    problem = next((item for item in problems if item["type"] == "extra_forbidden"), problems[0])
+    location = tuple(str(part) for part in problem["loc"])
+    path = (*prefix, *location)
+    place = merged.place(location)
+    if problem["type"] == "extra_forbidden":
+        return unknown_key(path, place, _keys(model, location[:-1]))
+    if problem["type"] == "missing":
+        return _missing(problems, model, merged, prefix, location)
+    if not location:
+        return setting_error(prefix, "…", "after all layers", _message(problem))
+    if isinstance(problem["input"], dict) and problem["type"] == "value_error":
+        return ReprlabError(f"{'.'.join(path)} ({place}): {_message(problem)}")
+    hint = nearest(problem["input"], _choices(problem)) if problem["type"] == "literal_error" else ""
+    return setting_error(path, problem["input"], place, _message(problem) + (hint if "mean" in hint else ""))
+
+
+def _missing(problems: list[Any], model: type[BaseModel], merged: Merged, prefix: Key, location: Key) -> ReprlabError:
+    parent = location[:-1]
+    absent = ", ".join(str(item["loc"][-1]) for item in problems if item["type"] == "missing")
+    siblings: Any = merged.values
+    for part in parent[:-1]:
+        siblings = siblings.get(part, {}) if isinstance(siblings, dict) else {}
+    others = [name for name in siblings if name != parent[-1]] if isinstance(siblings, dict) else []
+    hint = nearest(parent[-1], others) if parent else ""
+    return ReprlabError(
+        f"{'.'.join((*prefix, *parent))} ({merged.place(parent)}): no such entry{hint}"
+        f"{'' if hint.endswith('?') else ';'} A new one must give {absent} too"
+    )
+
+
+def _message(problem: Any) -> str:
+    if problem["type"] == "string_pattern_mismatch":
+        pattern = problem["ctx"]["pattern"]
+        return _NAME_RULE if pattern.startswith("^[a-z0-9][a-z0-9_]") else f"must match {pattern}"
+    if problem["type"] == "value_error":
+        return str(problem["ctx"]["error"])
+    if problem["type"] in {"model_type", "dict_type"}:
+        return "must be a mapping of settings"
+    return str(problem["msg"]).replace("Input should be", "must be").replace("Input should", "must")
+
+
+def _choices(problem: Any) -> list[str]:
+    return [part.strip("'") for part in problem["ctx"]["expected"].replace(" or ", ", ").split(", ")]
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _keys(model: type[BaseModel], location: Key) -> list[str]:
+    """The keys of the settings model at `location` below `model`."""
+    annotation: Any = model
+    for key in location:
+        annotation = _step(annotation, key)
+    annotation = _plain(annotation)
+    return list(annotation.model_fields) if _is_model(annotation) else []
+
+
+def _step(annotation: Any, key: str) -> Any:
+    annotation = _plain(annotation)
+    if _is_model(annotation):
+        entry = annotation.model_fields.get(key)
+        return entry.annotation if entry else None
+    arguments = typing.get_args(annotation)
+    return arguments[-1] if arguments else None
+
+
+def _plain(annotation: Any) -> Any:
+    while typing.get_origin(annotation) is typing.Annotated:
+        annotation = typing.get_args(annotation)[0]
+    if typing.get_origin(annotation) in (types.UnionType, typing.Union):
+        return next((_plain(member) for member in typing.get_args(annotation) if member is not type(None)), None)
+    return annotation
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)

@@ -1,0 +1,241 @@
+"""Load, merge and check the whole config."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from reprlab.config.errors import setting_error, unknown_key, validation_error
+from reprlab.config.overrides import COMMAND_LINE, Layer, Merged, merge, normalise, parse_edits
+from reprlab.config.papers import PAPERS
+from reprlab.config.runtime import SCALES, NumericsSettings, RuntimeSettings, WorkflowSettings
+from reprlab.config.settings import Settings
+from reprlab.config.yaml_text import Document, Key, read_yaml
+
+WORKFLOW_FILE = "config/config.yaml"
+MODELS_FILE = "config/models.yaml"
+DATASETS_FILE = "config/datasets.yaml"
+DEFAULT_SCALE = "mini"
+
+
+@dataclass(frozen=True)
+class LoadedConfig:
+    """The config of one run, checked; `papers` holds the settings of each paper as the scale and the user set them."""
+
+    root: Path
+    workflow: WorkflowSettings
+    papers: dict[str, Any]
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def scale(self) -> str:
+        """paper, small, mini or nano."""
+        return self.workflow.scale
+
+    @property
+    def run(self) -> str:
+        """Name of the run; that of the scale unless the user gives one."""
+        return self.workflow.run or self.workflow.scale
+
+    @property
+    def run_folder(self) -> Path:
+        """Folder in which results/ lies: the root for the default run, else runs/<run>."""
+        return self.root if self.run == DEFAULT_SCALE else self.root / "runs" / self.run
+
+    @property
+    def runtime(self) -> RuntimeSettings:
+        """Result-neutral settings."""
+        return self.workflow.runtime
+
+    @property
+    def numerics(self) -> NumericsSettings:
+        """Arithmetic."""
+        return self.workflow.numerics
+
+    def threads(self, stage: str) -> int:
+        """Threads of a stage."""
+        threads = self.workflow.threads
+        return threads.get(stage, threads.get("default", 1))
+
+    @cached_property
+    def models(self) -> Any:
+        """The registry of models, `config/models.yaml`."""
+        from reprlab.config.models import load_models
+
+        return load_models(self.root / MODELS_FILE)
+
+    @cached_property
+    def datasets(self) -> Any:
+        """The registry of archives, corpora and tasks, `config/datasets.yaml`."""
+        from reprlab.config.datasets import load_registry
+
+        return load_registry(self.root / DATASETS_FILE)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, as JSON would hold them; `load_config(root, config.as_dict())` gives the same config."""
+        values = self.workflow.model_dump(mode="json")
+        return {**values, "papers": {slug: paper.model_dump(mode="json") for slug, paper in self.papers.items()}}
+
+
+def load_config(
+    root: Path, overrides: Mapping[str, Any] | None = None, configfiles: Sequence[Path] = ()
+) -> LoadedConfig:
+    """Load `config/` below `root`, with the user's settings on top.
+
+    Precedence, from the weakest: base of a paper's file, its scale, `config.yaml`, `overrides`, edits under `set`.
+
+    Args:
+        root: folder of the Snakefile.
+        overrides: what `--configfile` and `--config` give, merged by Snakemake; `set` holds dotted edits.
+        configfiles: the files behind `--configfile`, so that messages name file and line.
+
+    Raises:
+        ReprlabError: a key, type, value or name is wrong; one line with the key, its place and the nearest valid name.
+    """
+    root = Path(root)
+    shipped = _layer(root, WORKFLOW_FILE)
+    users = [shipped, *_user_layers(root, overrides or {}, configfiles)]
+    top = merge(_without(layer, "papers") for layer in users)
+    workflow = _validated(WorkflowSettings, top, ())
+    _check_workflow(root, workflow, top)
+    edits = [_below(layer, ("papers",)) for layer in users]
+    _check_slugs(edits)
+    papers, warnings = {}, []
+    for slug, model in PAPERS.items():
+        papers[slug], paper_warnings = _paper(root, slug, model, workflow.scale, edits)
+        warnings += paper_warnings
+    return LoadedConfig(root, workflow, papers, warnings)
+
+
+def paper_file(slug: str) -> str:
+    """Path of a paper's settings file below the root."""
+    return f"config/papers/{slug}.yaml"
+
+
+def _layer(root: Path, name: str) -> Layer:
+    document = read_yaml(root / name, name=name)
+    return Layer(name, document.values, document.lines)
+
+
+def _user_layers(root: Path, overrides: Mapping[str, Any], configfiles: Sequence[Path]) -> list[Layer]:
+    values = normalise(overrides)
+    files = []
+    for path in configfiles:
+        document: Document = read_yaml(Path(path))
+        if _same_file(Path(path), root / WORKFLOW_FILE):
+            continue
+        files.append(Layer(str(path), document.values, document.lines))
+    from_command = Layer(COMMAND_LINE, _difference(values, merge(files).values))
+    layers = [*files, from_command]
+    edits = values.get("set")
+    bare = [_without(layer, "set") for layer in layers]
+    return bare if edits is None else [*bare, Layer(COMMAND_LINE, parse_edits(edits))]
+
+
+def _same_file(left: Path, right: Path) -> bool:
+    return left.resolve() == right.resolve()
+
+
+def _difference(values: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """What in `values` is not in `known` already."""
+    remaining: dict[str, Any] = {}
+    for key, value in values.items():
+        other = known.get(key)
+        if isinstance(value, dict) and isinstance(other, dict):
+            inner = _difference(value, other)
+            if inner:
+                remaining[key] = inner
+        elif key not in known or value != other:
+            remaining[key] = value
+    return remaining
+
+
+def _without(layer: Layer, key: str) -> Layer:
+    return Layer(layer.origin, {name: value for name, value in layer.values.items() if name != key}, layer.lines)
+
+
+def _below(layer: Layer, path: Key) -> Layer:
+    """The part of a layer under `path`, as a layer of its own."""
+    values: Any = layer.values
+    for depth, key in enumerate(path):
+        values = values.get(key)
+        if values is None:
+            return Layer(layer.origin, {})
+        if not isinstance(values, Mapping):
+            raise setting_error(
+                path[: depth + 1], values, layer.place(path[: depth + 1]), "must be a mapping of settings"
+            )
+    size = len(path)
+    lines = {key[size:]: line for key, line in layer.lines.items() if key[:size] == path and len(key) > size}
+    return Layer(layer.origin, values, lines)
+
+
+def _validated(model: type[BaseModel], merged: Merged, prefix: Key) -> Any:
+    try:
+        return model.model_validate(merged.values)
+    except ValidationError as error:
+        raise validation_error(error, model, merged, prefix) from None
+
+
+def _check_workflow(root: Path, workflow: WorkflowSettings, top: Merged) -> None:
+    for place, slug in enumerate(workflow.build):
+        if slug not in PAPERS:
+            raise unknown_key((f"build.{place}", slug), top.place(("build",)), PAPERS, "paper")
+    run = workflow.run
+    if run in SCALES and run != workflow.scale:
+        problem = f"is the run of scale {run}, and this is scale {workflow.scale}; choose another name"
+        raise setting_error(("run",), run, top.place(("run",)), problem)
+    stages = {path.stem for path in Path(__file__).parents[1].joinpath("stages").glob("[a-z]*.py")}
+    for stage in workflow.threads:
+        if stage not in stages | {"default"}:
+            raise unknown_key(("threads", stage), top.place(("threads", stage)), stages | {"default"}, "stage")
+
+
+def _check_slugs(edits: Sequence[Layer]) -> None:
+    for layer in edits:
+        for slug in layer.values:
+            if slug not in PAPERS:
+                raise unknown_key(("papers", slug), layer.place((slug,)), PAPERS, "paper")
+
+
+def _paper(
+    root: Path, slug: str, model: type[Settings], scale: str, edits: Sequence[Layer]
+) -> tuple[Settings, list[str]]:
+    file = _layer(root, paper_file(slug))
+    scales = _below(file, ("scales",))
+    for name in scales.values:
+        if name not in SCALES or name == "paper":
+            raise unknown_key(("scales", name), file.place(("scales", name)), set(SCALES) - {"paper"}, "scale")
+    base = _without(file, "scales")
+    scaled = _below(file, ("scales", scale))
+    merged = merge([base, scaled, *(_below(layer, (slug,)) for layer in edits)])
+    settings = _validated(model, merged, ("papers", slug))
+    return settings, list(_shadowed(slug, model, scale, base, scaled, merged))
+
+
+def _shadowed(
+    slug: str, model: type[Settings], scale: str, base: Layer, scaled: Layer, merged: Merged
+) -> Iterator[str]:
+    """Edits of the base that the scale overrides."""
+    defaults = dict(leaves(model().model_dump(mode="json")))
+    scale_leaves = dict(leaves(scaled.values))
+    for path, value in leaves(base.values):
+        edited = path not in defaults or defaults[path] != value
+        if edited and path in scale_leaves and merged.layers.get(path) is scaled:
+            name = f"papers.{slug}.{'.'.join(path)}"
+            yield (
+                f"{base.place(path)}: {name} = {value!r} is not used at scale {scale}, which sets "
+                f"{scale_leaves[path]!r} ({scaled.place(path)}); edit it there, or pass set={name}=..."
+            )
+
+
+def leaves(values: Mapping[str, Any], path: Key = ()) -> Iterator[tuple[Key, Any]]:
+    """The dotted paths of all values that are no mappings (an empty mapping counts), with the values."""
+    for key, value in values.items():
+        if isinstance(value, Mapping) and value:
+            yield from leaves(value, (*path, key))
+        else:
+            yield (*path, key), value

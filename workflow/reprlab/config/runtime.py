@@ -1,0 +1,71 @@
+"""The settings of `config/config.yaml`: what to run and how, for all papers."""
+
+# ruff: noqa: RUF012 (pydantic copies mutable defaults)
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from reprlab.config.settings import NonNegativeInt, PositiveInt, RunName, SafeName, Seed, Settings, Slug
+
+SCALES = ("paper", "small", "mini", "nano")
+Scale = Literal["paper", "small", "mini", "nano"]
+
+
+class RuntimeSettings(Settings):
+    """Settings that change no result: editing one reruns nothing."""
+
+    device: Annotated[str, StringConstraints(pattern=r"^(auto|cpu|cuda(:[0-9]{1,2})?)$")] = "auto"
+    """Where tensors live: auto (a GPU where there is one), cpu, cuda or cuda:N."""
+
+    dataloader_workers: NonNegativeInt = 0
+    """Processes that prepare batches while the model trains; 0 prepares them in the training process."""
+
+    processes: PositiveInt = 1
+    """Processes that a stage without a model (sentence splitting, tokenising) may start."""
+
+    inference_batch: PositiveInt = 64
+    """Examples in one batch of evaluation and generation."""
+
+    save_every: PositiveInt = 500
+    """Training steps between two saves from which a stopped run resumes."""
+
+    launcher: Annotated[
+        str, StringConstraints(pattern=r"^(python|torchrun|accelerate launch)( -{1,2}[A-Za-z0-9_=.:-]+)* -m$")
+    ] = "python -m"
+    """What starts a training stage: `python -m`, or `torchrun --standalone --nproc-per-node=4 -m` for four GPUs."""
+
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """What the terminal shows; the log file of a stage has all of it."""
+
+
+class NumericsSettings(Settings):
+    """Settings of arithmetic: they change the last digits of results, so an edit reruns what computes."""
+
+    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
+    """For papers whose own dtype is auto: auto is bfloat16 on GPUs and on processors with AMX, float32 elsewhere."""
+
+
+class WorkflowSettings(Settings):
+    """What to build, at which scale, and with which resources."""
+
+    scale: Scale = "mini"
+    """paper (as published, on a cluster), small (one GPU or patience), mini (a laptop, minutes) or nano (tests)."""
+
+    run: RunName | None = None
+    """Name of the run; its files lie in runs/<run>/. null names it like the scale; mini lies at the root."""
+
+    build: list[Slug] = ["depth"]
+    """Papers that `snakemake` builds when no target is given."""
+
+    seed: Seed = 2137
+    """Seed of what the papers share: splits, tokenizers and random models of the registries."""
+
+    runtime: RuntimeSettings = RuntimeSettings()
+    """Result-neutral settings: an edit here reruns nothing."""
+
+    numerics: NumericsSettings = NumericsSettings()
+    """Arithmetic: an edit here reruns what computes with it."""
+
+    threads: dict[SafeName, Annotated[PositiveInt, Field(le=1024)]] = {"default": 1}
+    """Threads of a stage by its name; `default` for the others. On CPUs one each and jobs side by side is fastest."""

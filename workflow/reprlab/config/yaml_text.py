@@ -1,0 +1,140 @@
+"""YAML files of the config: safe, without duplicate keys, and with numbers as people write them.
+
+YAML 1.1, which PyYAML reads, takes `1e-4` for a string and `no` for false. Here a plain scalar is null, true, false,
+a whole number, a number, or a string.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from reprlab.runtime.errors import ReprlabError
+
+Key = tuple[str, ...]
+
+_INTEGER = re.compile(r"[-+]?[0-9](_?[0-9]){0,30}\Z")
+_NUMBER = re.compile(r"[-+]?([0-9](_?[0-9])*(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,4})?\Z")
+_WORDS: dict[str, Any] = {
+    "": None, "~": None, "null": None, "Null": None, "NULL": None,
+    "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
+    ".inf": float("inf"), "-.inf": float("-inf"), ".nan": float("nan"),
+}  # fmt: skip
+_STANDARD_TAG = "tag:yaml.org,2002:"
+_DEEPEST = 20
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a YAML file holds, and the line of each key (from 1)."""
+
+    values: dict[str, Any]
+    lines: dict[Key, int] = field(default_factory=dict)
+
+
+def parse_scalar(text: str) -> Any:
+    """The value of a plain (unquoted) scalar."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.match(text):
+        return int(text)
+    if _NUMBER.match(text):
+        return float(text)
+    return text
+
+
+def read_yaml(path: Path, *, name: str | None = None) -> Document:
+    """Read a YAML file that holds a mapping; `name` is how messages call the file (default: its path).
+
+    Raises:
+        ReprlabError: the file is missing, unreadable, not YAML, or not a mapping; a key is repeated.
+    """
+    name = name or str(path)
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ReprlabError(f"{name}: not UTF-8 text") from None
+    except OSError as error:
+        raise ReprlabError(f"{name}: cannot be read ({error.strerror or error})") from None
+    return parse_yaml(text, name=name)
+
+
+def parse_yaml(text: str, *, name: str) -> Document:
+    """Parse YAML text that holds a mapping (or nothing); see `read_yaml`."""
+    node = _compose(text, name)
+    document = Document({}, {})
+    if node is None or (isinstance(node, yaml.ScalarNode) and parse_scalar(node.value) is None):
+        return document
+    if not isinstance(node, yaml.MappingNode):
+        raise ReprlabError(f"{name}: must hold settings as `key: value`, not {_kind(node)}")
+    document.values.update(_Builder(name, document.lines).mapping(node, ()))
+    return document
+
+
+def parse_value(text: str, *, name: str) -> Any:
+    """Parse one YAML value, such as `3e-4` or `[1, 2]`."""
+    node = _compose(text, name)
+    return None if node is None else _Builder(name, {}).value(node, ())
+
+
+def _compose(text: str, name: str) -> yaml.Node | None:
+    try:
+        return yaml.compose(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f", line {mark.line + 1}" if mark else ""
+        raise ReprlabError(f"{name}{where}: not valid YAML ({error.problem or error.context})") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise ReprlabError(f"{name}: not valid YAML ({' '.join(str(error).split())})") from None
+    except RecursionError:
+        raise ReprlabError(f"{name}: nested too deeply") from None
+
+
+class _Builder:
+    """Python values out of YAML nodes; fills `lines`."""
+
+    def __init__(self, name: str, lines: dict[Key, int]) -> None:
+        self.name = name
+        self.lines = lines
+        self.seen: set[int] = set()
+
+    def value(self, node: yaml.Node, path: Key) -> Any:
+        self._check(node, path)
+        if isinstance(node, yaml.MappingNode):
+            return self.mapping(node, path)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value(item, (*path, str(place))) for place, item in enumerate(node.value)]
+        # Quoted and block scalars are strings; the style of a plain one is None or "" by the loader.
+        return node.value if getattr(node, "style", None) else parse_scalar(node.value)
+
+    def mapping(self, node: yaml.MappingNode, path: Key) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            key = key_node.value
+            if not isinstance(key_node, yaml.ScalarNode) or key == "<<":
+                raise self._error(key_node, "a key must be a plain name")
+            here = (*path, key)
+            if key in values:
+                raise self._error(key_node, f"{'.'.join(here)} is given twice (first in line {self.lines[here]})")
+            self.lines[here] = key_node.start_mark.line + 1
+            values[key] = self.value(value_node, here)
+        return values
+
+    def _check(self, node: yaml.Node, path: Key) -> None:
+        if id(node) in self.seen:
+            raise self._error(node, "YAML aliases are not supported; write the value out")
+        self.seen.add(id(node))
+        if len(path) > _DEEPEST:
+            raise self._error(node, "nested too deeply")
+        if not node.tag.startswith(_STANDARD_TAG):
+            raise self._error(node, f"the tag {node.tag} is not supported")
+
+    def _error(self, node: yaml.Node, problem: str) -> ReprlabError:
+        return ReprlabError(f"{self.name}, line {node.start_mark.line + 1}: {problem}")
+
+
+def _kind(node: yaml.Node) -> str:
+    return "a list" if isinstance(node, yaml.SequenceNode) else repr(str(node.value)[:40])
