@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from reprlab.runtime.errors import ReprlabError
-from reprlab.text.vocabulary import SENTENCES, SENTINELS, Vocabulary
+from reprlab.text.vocabulary import Vocabulary
 
 IGNORED = -100
 
@@ -24,37 +24,37 @@ def ordered_sentinels(starts: np.ndarray, vocabulary: Vocabulary) -> np.ndarray:
     """T5's sentinels, in row-major order of `starts`: the k-th span of a row gets `<extra_id_{k-1}>`.
 
     Raises:
-        ReprlabError: a row has more than 100 spans.
+        ReprlabError: a row has more spans than there are sentinels.
     """
-    counts = _checked_counts(starts)
-    table = np.broadcast_to(vocabulary.sentinel_ids, (len(starts), SENTINELS))
-    return table[np.arange(SENTINELS) < counts[:, None]]
+    counts = _checked_counts(starts, vocabulary)
+    table = np.broadcast_to(vocabulary.sentinel_ids, (len(starts), vocabulary.sentinels))
+    return table[np.arange(vocabulary.sentinels) < counts[:, None]]
 
 
 def random_sentinels(
     starts: np.ndarray, vocabulary: Vocabulary, rng: np.random.Generator, *, replacement: bool
 ) -> np.ndarray:
-    """DEPTH's sentinels, in row-major order of `starts`: uniform over the 100, so that none betrays its position.
+    """DEPTH's sentinels, in row-major order of `starts`: uniform over all, so that none betrays its position.
 
     Args:
         replacement: draw each by itself, so that two spans of a row can share one (upstream); else all differ.
 
     Raises:
-        ReprlabError: without replacement, a row has more than 100 spans.
+        ReprlabError: without replacement, a row has more spans than there are sentinels.
     """
     if replacement:
-        return rng.integers(vocabulary.pieces, vocabulary.pieces + SENTINELS, size=int(starts.sum()), dtype=np.int32)
-    counts = _checked_counts(starts)
-    drawn = rng.permuted(np.broadcast_to(vocabulary.sentinel_ids, (len(starts), SENTINELS)), axis=1)
-    return drawn[np.arange(SENTINELS) < counts[:, None]]
+        return rng.integers(vocabulary.pieces, vocabulary.first_sentence, size=int(starts.sum()), dtype=np.int32)
+    counts = _checked_counts(starts, vocabulary)
+    drawn = rng.permuted(np.broadcast_to(vocabulary.sentinel_ids, (len(starts), vocabulary.sentinels)), axis=1)
+    return drawn[np.arange(vocabulary.sentinels) < counts[:, None]]
 
 
-def _checked_counts(starts: np.ndarray) -> np.ndarray:
+def _checked_counts(starts: np.ndarray, vocabulary: Vocabulary) -> np.ndarray:
     counts = starts.sum(axis=1)
-    if counts.max(initial=0) > SENTINELS:
+    if counts.max(initial=0) > vocabulary.sentinels:
         raise ReprlabError(
             f"input_length: a row of {starts.shape[1]} tokens has {counts.max()} masked spans and there are only "
-            f"{SENTINELS} sentinels; shorten input_length, lower the mask rate or lengthen the spans"
+            f"{vocabulary.sentinels} sentinels; shorten input_length, lower the mask rate or lengthen the spans"
         )
     return counts
 
@@ -154,7 +154,7 @@ def close_truncated(
 
 
 def shuffle_sentences(
-    ids: np.ndarray, types: np.ndarray, rng: np.random.Generator, eos_id: int
+    ids: np.ndarray, types: np.ndarray, rng: np.random.Generator, vocabulary: Vocabulary
 ) -> tuple[np.ndarray, np.ndarray]:
     """Permute the sentence blocks (SENT .. EOSEN) of each row uniformly; the identity is allowed.
 
@@ -168,14 +168,14 @@ def shuffle_sentences(
     Returns:
         new ids and types, same shapes.
     """
-    rows, width = ids.shape
-    inside = (types > 0) & (ids != eos_id)
+    (rows, width), sentences = ids.shape, vocabulary.sentences
+    inside = (types > 0) & (ids != vocabulary.eos_id)
     inside[:, 0] = False
     row_index, columns = np.nonzero(inside)
     sentence = types[inside].astype(np.int64) - 1
-    sizes = np.bincount(row_index * SENTENCES + sentence, minlength=rows * SENTENCES).reshape(rows, SENTENCES)
+    sizes = np.bincount(row_index * sentences + sentence, minlength=rows * sentences).reshape(rows, sentences)
     # Absent sentences (size 0) take part in the permutation and leave no trace in it.
-    order = rng.permuted(np.broadcast_to(np.arange(SENTENCES), (rows, SENTENCES)), axis=1)
+    order = rng.permuted(np.broadcast_to(np.arange(sentences), (rows, sentences)), axis=1)
     sizes_in_order = np.take_along_axis(sizes, order, axis=1)
     old_starts = np.cumsum(sizes, axis=1) - sizes
     new_starts, places = np.empty_like(sizes), np.empty_like(sizes)

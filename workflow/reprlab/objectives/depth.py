@@ -18,9 +18,9 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    mask_rate: float = Field(default=0.3, gt=0, lt=1)
+    mask_probability: float = Field(default=0.3, gt=0, lt=1)
     """Share of tokens that are masked."""
-    mean_span: float = Field(default=3.0, ge=1)
+    mean_span_length: float = Field(default=3.0, ge=1)
     """Mean length of a masked span in tokens."""
     shuffle_probability: float = Field(default=0.5, ge=0, le=1)
     """Probability, per batch, that the sentences of every encoder input are shuffled."""
@@ -32,8 +32,8 @@ class Settings(BaseModel):
     """Which tokens the restricted rows of the decoder see."""
     mask_padding: bool = True
     """Hide padding from encoder and cross-attention; the released code did not."""
-    sentence_weight: Literal["none", "1x", "5x"] = "none"
-    """Weight of the sentence loss (Figure 10): none is one mean over all labels, 1x and 5x weight the two means."""
+    sentence_weight: float | None = Field(default=None, gt=0)
+    """None: one mean over all labels; w: w times that over SENT and EOSEN plus that over the rest (Figure 10)."""
     count_padding_in_loss: bool = False
     """Average over the padded tail of the labels too and leave out piece `target_length`, as the released code did."""
 
@@ -77,16 +77,16 @@ class Objective:
         coin = rng.random() < settings.shuffle_probability
         ids, types = corruption.close_truncated(ids, types, lengths, vocabulary)
         special = vocabulary.is_special(ids)
-        mask = depth_span_mask(ids, lengths, special, rng, density=settings.mask_rate, mean_span=settings.mean_span)
+        mask = depth_span_mask(
+            ids, lengths, special, rng, density=settings.mask_probability, mean_span=settings.mean_span_length
+        )
         starts = corruption.span_starts(mask)
         sentinels = corruption.random_sentinels(starts, vocabulary, rng, replacement=settings.sentinel_replacement)
         encoder_ids, kept = corruption.replace_spans(ids, lengths, mask, starts, sentinels)
         encoder_types = corruption.compact(types, kept)
         labels = corruption.span_labels(ids, mask | (ids >= vocabulary.first_sentence), starts, sentinels)
         if coin if shuffled is None else shuffled:
-            encoder_ids, encoder_types = corruption.shuffle_sentences(
-                encoder_ids, encoder_types, rng, vocabulary.eos_id
-            )
+            encoder_ids, encoder_types = corruption.shuffle_sentences(encoder_ids, encoder_types, rng, vocabulary)
         encoder_ids = corruption.fit(encoder_ids, self.input_length, vocabulary.pad_id, fixed_length)
         encoder_types = corruption.fit(encoder_types, self.input_length, 0, fixed_length)
         labels = corruption.fit(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from reprlab.objectives.corruption import IGNORED
 from reprlab.objectives.masked_seq2seq import decoder_states, project
@@ -14,16 +14,13 @@ if TYPE_CHECKING:
 
     from reprlab.objectives.attention_masks import AttentionMasks
 
-SentenceWeight = Literal["none", "1x", "5x"]
-_WEIGHTS = {"1x": 1.0, "5x": 5.0}
-
 
 def decomposed_loss(
-    logits: torch.Tensor, labels: torch.Tensor, vocabulary: Vocabulary, weight: SentenceWeight = "none"
+    logits: torch.Tensor, labels: torch.Tensor, vocabulary: Vocabulary, weight: float | None = None
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
     """Mean cross-entropy, or the weighted variants of Figure 10, with sums and counts of its parts.
 
-    `none`: (sum over sentence labels + sum over the rest) / (their number); `1x`: mean_s + mean_r; `5x`: 5 mean_s +
+    Without `weight`: (sum over sentence labels + sum over the rest) / (their number); with it: weight * mean_s +
     mean_r. Sentence labels are SENT and EOSEN.
 
     Args:
@@ -44,11 +41,11 @@ def decomposed_loss(
     rest = counted & ~sentence
     sums = {"sentence": losses[sentence].sum(), "reconstruction": losses[rest].sum()}
     counts = {"sentence": sentence.sum(), "reconstruction": rest.sum()}
-    if weight == "none":
+    if weight is None:
         loss = (sums["sentence"] + sums["reconstruction"]) / counted.sum().clamp(min=1)
     else:
         means = {name: sums[name] / counts[name].clamp(min=1) for name in sums}
-        loss = _WEIGHTS[weight] * means["sentence"] + means["reconstruction"]
+        loss = weight * means["sentence"] + means["reconstruction"]
     with torch.no_grad():
         hits = logits.argmax(dim=-1) == labels
         parts = {
@@ -74,7 +71,7 @@ def batch_loss(
     batch: dict[str, torch.Tensor],
     masks: AttentionMasks,
     vocabulary: Vocabulary,
-    weight: SentenceWeight = "none",
+    weight: float | None = None,
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
     """`decomposed_loss` of a model on a batch with `encoder_ids`, `decoder_ids` and `labels`.
 

@@ -18,9 +18,9 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    mask_rate: float = Field(default=0.3, gt=0, lt=1)
+    mask_probability: float = Field(default=0.3, gt=0, lt=1)
     """Share of tokens that are masked."""
-    mean_span: float = Field(default=3.0, ge=1)
+    mean_span_length: float = Field(default=3.0, ge=1)
     """Mean length of a masked span in tokens."""
     mask_padding: bool = True
     """Hide padding from encoder and cross-attention; the released code did not."""
@@ -68,8 +68,8 @@ class Objective:
             ids,
             self.input_length,
             rng,
-            density=self.settings.mask_rate,
-            mean_span=self.settings.mean_span,
+            density=self.settings.mask_probability,
+            mean_span=self.settings.mean_span_length,
             pad_id=vocabulary.pad_id,
             eos_id=vocabulary.eos_id,
         )

@@ -15,8 +15,6 @@ from reprlab.runtime.files import read_json, write_json
 PAD_ID = 0
 EOS_ID = 1
 UNK_ID = 2
-SENTINELS = 100
-SENTENCES = 20
 _FILE = "vocabulary.json"
 # Embedding matrices are padded to a multiple of this, as T5's own is; at 32,000 pieces that makes room for DEPTH's
 # 21 tokens inside T5's 32,128 rows.
@@ -27,14 +25,20 @@ _MULTIPLE = 8
 class Vocabulary:
     """The id layout over `pieces` subword pieces (pad 0, EOS 1 and unk 2 among them).
 
-    `<extra_id_k>` is pieces + 99 - k, `<sent_j>` is pieces + 100 + j, `<eosen>` is pieces + 120.
+    With 100 sentinels and 20 sentence tokens, `<extra_id_k>` is pieces + 99 - k, `<sent_j>` is pieces + 100 + j and
+    `<eosen>` is pieces + 120.
     """
 
     pieces: int
+    sentinels: int = 100
+    sentences: int = 20
 
     def __post_init__(self) -> None:
-        if self.pieces <= UNK_ID:
-            raise ReprlabError(f"vocabulary: {self.pieces} pieces leave no room beyond pad, EOS and unk; take more")
+        if self.pieces <= UNK_ID or self.sentinels < 1 or self.sentences < 1:
+            raise ReprlabError(
+                f"vocabulary: {self.pieces} pieces, {self.sentinels} sentinels and {self.sentences} sentence tokens do "
+                "not make a vocabulary; there must be more than 3 pieces and at least one of the others"
+            )
 
     @property
     def pad_id(self) -> int:
@@ -51,22 +55,22 @@ class Vocabulary:
     @property
     def first_sentinel(self) -> int:
         """Id of `<extra_id_0>`, the highest of the sentinels: T5 counts them downwards."""
-        return self.pieces + SENTINELS - 1
+        return self.pieces + self.sentinels - 1
 
     @property
     def first_sentence(self) -> int:
         """Id of `<sent_0>`."""
-        return self.pieces + SENTINELS
+        return self.pieces + self.sentinels
 
     @property
     def eosen_id(self) -> int:
         """Id of `<eosen>`."""
-        return self.pieces + SENTINELS + SENTENCES
+        return self.first_sentence + self.sentences
 
     @property
     def size(self) -> int:
         """Number of ids in use."""
-        return self.pieces + SENTINELS + SENTENCES + 1
+        return self.eosen_id + 1
 
     @property
     def padded_size(self) -> int:
@@ -75,12 +79,12 @@ class Vocabulary:
 
     @cached_property
     def sentinel_ids(self) -> np.ndarray:
-        """[100] int32: ids of `<extra_id_0>` .. `<extra_id_99>`, in that order."""
+        """int32 ids of `<extra_id_0>`, `<extra_id_1>` and so on: descending."""
         return np.arange(self.first_sentinel, self.pieces - 1, -1, dtype=np.int32)
 
     @cached_property
     def sentence_ids(self) -> np.ndarray:
-        """[20] int32: ids of `<sent_0>` .. `<sent_19>`."""
+        """int32 ids of `<sent_0>`, `<sent_1>` and so on: ascending."""
         return np.arange(self.first_sentence, self.eosen_id, dtype=np.int32)
 
     def is_sentence(self, ids: Any) -> Any:
@@ -110,10 +114,13 @@ class Vocabulary:
         """
         path = Path(folder) / _FILE
         record = read_json(path)
-        pieces = record.get("pieces") if isinstance(record, dict) else None
-        if not isinstance(pieces, int) or cls(pieces)._record() != record:
+        try:
+            vocabulary = cls(record["pieces"], len(record["sentinels"]), len(record["sentences"]))
+        except (KeyError, TypeError, ReprlabError):
+            vocabulary = None
+        if vocabulary is None or vocabulary._record() != record:
             raise ReprlabError(f"{path}: not the id layout of this version; delete the folder and run again")
-        return cls(pieces)
+        return vocabulary
 
     def _record(self) -> dict[str, Any]:
         return {

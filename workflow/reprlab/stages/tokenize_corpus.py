@@ -1,0 +1,74 @@
+"""Stage `tokenize_corpus`: passages of sentences into token ids in T5's or DEPTH's format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reprlab.runtime.cli import run_stage
+from reprlab.text.token_storage import TokenStorageSettings
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_PASSAGES = 10_000
+
+
+def tokenize_corpus(*, sentences: Path, tokenizer: Path, out: Path, settings: TokenStorageSettings) -> None:
+    """Tokenise every passage.
+
+    Writes `out` with the columns split, input_ids and token_types, one row for each passage that has a token, cut to
+    `max_length` and not padded.
+    """
+    import pyarrow
+
+    from reprlab.runtime.log import get_logger
+    from reprlab.text.parquet_batches import data_metadata, write_batches
+
+    schema = pyarrow.schema(
+        [
+            ("split", pyarrow.string()),
+            ("input_ids", pyarrow.list_(pyarrow.int32())),
+            ("token_types", pyarrow.list_(pyarrow.int16())),
+        ],
+        metadata=data_metadata(sentences),
+    )
+    rows = write_batches(out, schema, _rows(sentences, tokenizer, settings, schema))
+    get_logger().info("%s: %d rows in %s format", out, rows, settings.format)
+
+
+def _rows(
+    sentences: Path, folder: Path, settings: TokenStorageSettings, schema: pyarrow.Schema
+) -> Iterator[pyarrow.RecordBatch]:
+    import numpy as np
+    import pyarrow
+
+    from reprlab.runtime.progress import track
+    from reprlab.text import sequences
+    from reprlab.text.parquet_batches import read_batches
+    from reprlab.text.tokenizers import load_tokenizer
+    from reprlab.text.vocabulary import Vocabulary
+
+    tokenizer, vocabulary = load_tokenizer(folder), Vocabulary.load(folder)
+    rng = np.random.Generator(np.random.Philox(key=settings.seed))
+    for batch in track(read_batches(sentences, ["split", "sentences"], _PASSAGES), "ten thousand passages"):
+        encoded = sequences.encode_passages(tokenizer, batch["sentences"].to_pylist(), vocabulary)
+        # Drawn for every passage, so that the draws do not depend on which passages turn out empty.
+        drawn = sequences.draw_sentence_tokens(batch.num_rows, vocabulary, rng)
+        if settings.format == "t5":
+            rows = sequences.t5_sequences(encoded, vocabulary, settings.max_length)
+        else:
+            limited = encoded.first_sentences(settings.max_sentences)
+            rows = sequences.depth_sequences(limited, vocabulary, settings.max_length, drawn)
+        columns = [
+            batch["split"],
+            pyarrow.ListArray.from_arrays(rows.offsets.astype(np.int32), rows.ids),
+            pyarrow.ListArray.from_arrays(rows.offsets.astype(np.int32), rows.types),
+        ]
+        filled = np.bincount(encoded.passages, minlength=encoded.count) > 0
+        yield pyarrow.RecordBatch.from_arrays(columns, schema=schema).filter(pyarrow.array(filled))
+
+
+if __name__ == "__main__":
+    run_stage(tokenize_corpus)

@@ -1,0 +1,49 @@
+"""Stage `train_tokenizer`: a Unigram tokenizer from the corpus, or a published one with DEPTH's tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from reprlab.runtime.cli import run_stage
+from reprlab.text.tokenizers import TokenizerSettings
+
+
+def train_tokenizer(*, out: Path, settings: TokenizerSettings, sentences: Path | None = None) -> None:
+    """Make a tokenizer's folder, which `AutoTokenizer.from_pretrained` opens, with `vocabulary.json`.
+
+    `sentences` is the segmented corpus; only its train split is read, and only when the source is `trained`.
+    """
+    from reprlab.runtime.errors import ReprlabError
+    from reprlab.runtime.files import atomic_directory
+    from reprlab.text import tokenizers
+
+    vocabulary = settings.vocabulary()
+    if settings.source == "model":
+        if not settings.model:
+            raise ReprlabError("model: the tokenizer's source is model, but no model is named; name one")
+        tokenizer = tokenizers.published_tokenizer(settings.model, settings.revision, vocabulary)
+    elif sentences is None:
+        raise ReprlabError("sentences: a tokenizer that is trained needs --sentences")
+    else:
+        tokenizer = tokenizers.train_unigram(_training_sentences(sentences, settings.max_sentences), vocabulary)
+    with atomic_directory(out) as folder:
+        tokenizers.save_tokenizer(tokenizer, vocabulary, folder)
+
+
+def _training_sentences(path: Path, limit: int) -> Iterator[str]:
+    from itertools import islice
+
+    from reprlab.text.parquet_batches import read_batches
+
+    def train_split() -> Iterator[str]:
+        for batch in read_batches(path, ["split", "sentences"], 10_000):
+            for split, sentences in zip(batch["split"].to_pylist(), batch["sentences"].to_pylist(), strict=True):
+                if split == "train":
+                    yield from sentences
+
+    return islice(train_split(), limit)
+
+
+if __name__ == "__main__":
+    run_stage(train_tokenizer)

@@ -1,0 +1,75 @@
+"""Parquet tables read and written in batches, so that a corpus need not fit into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.files import atomic_file
+
+if TYPE_CHECKING:
+    import pyarrow
+
+# Metadata key under which every table of text carries the true name and licence of its data.
+_DATA_KEY = b"reprlab"
+
+
+def read_batches(path: Path, columns: list[str], rows: int) -> Iterator[pyarrow.RecordBatch]:
+    """Yield record batches of at most `rows` rows.
+
+    Raises:
+        ReprlabError: the file is missing, truncated or lacks a column.
+    """
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            missing = set(columns) - set(file.schema_arrow.names)
+            if missing:
+                raise ReprlabError(f"{path}: no column {', '.join(sorted(missing))}; delete it and run again")
+            yield from file.iter_batches(batch_size=rows, columns=columns)
+    except FileNotFoundError:
+        raise ReprlabError(f"{path}: no such file") from None
+    except (pyarrow.ArrowException, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise ReprlabError(f"{path}: not readable as Parquet ({reason}); delete it and run again") from None
+
+
+def data_metadata(path: Path) -> dict[bytes, bytes]:
+    """What the table says about its data's name and licence, to be handed on to tables made from it.
+
+    Raises:
+        ReprlabError: the file is missing or not Parquet.
+    """
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        metadata = pyarrow.parquet.read_schema(path).metadata or {}
+    except FileNotFoundError:
+        raise ReprlabError(f"{path}: no such file") from None
+    except (pyarrow.ArrowException, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise ReprlabError(f"{path}: not readable as Parquet ({reason}); delete it and run again") from None
+    return {_DATA_KEY: metadata[_DATA_KEY]} if _DATA_KEY in metadata else {}
+
+
+def write_batches(path: Path, schema: pyarrow.Schema, batches: Iterable[pyarrow.RecordBatch]) -> int:
+    """Write record batches as one Parquet file (zstd), atomically.
+
+    Returns:
+        the number of rows.
+    """
+    import pyarrow.parquet
+
+    rows = 0
+    with atomic_file(path) as temporary, pyarrow.parquet.ParquetWriter(temporary, schema, compression="zstd") as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+            rows += batch.num_rows
+        if rows == 0:
+            raise ReprlabError(f"{path}: nothing to write; the input has no text that can be used")
+    return rows

@@ -1,0 +1,22 @@
+"""Settings of the token files that `tokenize_corpus` writes and `TokenStore` reads."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class TokenStorageSettings(BaseModel):
+    """Passages into token ids."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    format: Literal["t5", "depth"]
+    """t5: `x .. EOS`; depth: `EOSEN SENT_a x .. EOSEN SENT_b .. EOSEN EOS`."""
+    max_length: int = Field(default=512, ge=8)
+    """Tokens of a row; what lies beyond is dropped."""
+    max_sentences: int = Field(default=20, ge=1)
+    """depth: sentences of a passage that are kept, at most the number of sentence tokens."""
+    seed: int = Field(default=0, ge=0)
+    """depth: seed of the sentence tokens, which are drawn for each passage."""

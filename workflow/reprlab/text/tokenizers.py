@@ -1,0 +1,172 @@
+"""Tokenizers with DEPTH's tokens: SentencePiece Unigram trained on the spot, or a published T5 one (spec 2.1)."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from reprlab.runtime.errors import ReprlabError
+from reprlab.text.vocabulary import EOS_ID, PAD_ID, UNK_ID, Vocabulary
+
+PAD, EOS, UNK = "<pad>", "</s>", "<unk>"
+_SPACE = "▁"
+
+
+class TokenizerSettings(BaseModel):
+    """How the tokenizer is made."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    source: Literal["model", "trained"] = "trained"
+    """model: the published tokenizer of `model`; trained: SentencePiece Unigram on the train split."""
+    pieces: int = Field(default=4096, ge=64)
+    """Pieces of the vocabulary, without sentinels and sentence tokens."""
+    sentinels: int = Field(default=100, ge=1)
+    """Sentinel tokens <extra_id_0> and following."""
+    sentence_tokens: int = Field(default=20, ge=1)
+    """Sentence tokens <sent_0> and following."""
+    model: str = ""
+    """Hub name or folder of the published tokenizer."""
+    revision: str = "main"
+    """Its revision on the hub."""
+    max_sentences: int = Field(default=200_000, ge=1)
+    """Sentences of training text, the first ones of the train split."""
+
+    def vocabulary(self) -> Vocabulary:
+        """The id layout that these settings ask for."""
+        return Vocabulary(self.pieces, self.sentinels, self.sentence_tokens)
+
+
+def train_unigram(sentences: Iterable[str], vocabulary: Vocabulary) -> Any:
+    """Train a Unigram model on sentences and wrap it as a fast tokenizer. One thread, so the same text gives the same.
+
+    Text is normalised by NFKC and split at white space; every sentence starts with a space, and EOS is appended.
+
+    Raises:
+        ReprlabError: the text is too short for so many pieces.
+    """
+    import sentencepiece
+
+    model = io.BytesIO()
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=_normalised(sentences),
+            model_writer=model,
+            model_type="unigram",
+            vocab_size=vocabulary.pieces,
+            normalization_rule_name="identity",
+            pad_id=PAD_ID,
+            eos_id=EOS_ID,
+            unk_id=UNK_ID,
+            bos_id=-1,
+            num_threads=1,
+            shuffle_input_sentence=False,
+            minloglevel=2,
+        )
+    except (RuntimeError, OSError) as error:
+        reason = " ".join(str(error).split())[-200:]
+        raise ReprlabError(
+            f"pieces: no vocabulary of {vocabulary.pieces} pieces can be learnt from this text ({reason}); take fewer "
+            "pieces or more text"
+        ) from None
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+    scores = [(processor.id_to_piece(i), processor.get_score(i)) for i in range(vocabulary.pieces)]
+    return _fast_tokenizer(scores, vocabulary)
+
+
+def _normalised(sentences: Iterable[str]) -> Iterator[str]:
+    import unicodedata
+
+    for sentence in sentences:
+        text = " ".join(unicodedata.normalize("NFKC", sentence).split())
+        if text:
+            yield text
+
+
+def _fast_tokenizer(scores: list[tuple[str, float]], vocabulary: Vocabulary) -> Any:
+    from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
+    backend = Tokenizer(models.Unigram(scores, unk_id=UNK_ID, byte_fallback=False))
+    backend.normalizer = normalizers.NFKC()
+    space: dict[str, Any] = {"replacement": _SPACE, "prepend_scheme": "always", "split": True}
+    backend.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace(**space)]
+    )
+    backend.decoder = decoders.Metaspace(**space)
+    backend.post_processor = processors.TemplateProcessing(
+        single=["$A", EOS], pair=["$A", EOS, "$B", EOS], special_tokens=[(EOS, EOS_ID)]
+    )
+    added = sorted(vocabulary.tokens().items(), key=lambda item: item[1])
+    tokens = [AddedToken(name, normalized=False, special=True) for name in (PAD, EOS, UNK)]
+    backend.add_special_tokens(tokens + [AddedToken(name, normalized=False, special=True) for name, _ in added])
+    return PreTrainedTokenizerFast(
+        tokenizer_object=backend,
+        pad_token=PAD,
+        eos_token=EOS,
+        unk_token=UNK,
+        extra_special_tokens=[name for name, _ in added],
+        model_input_names=["input_ids", "attention_mask"],
+    )
+
+
+def published_tokenizer(model: str, revision: str, vocabulary: Vocabulary) -> Any:
+    """A published T5 tokenizer with the sentence tokens and EOSEN added behind its sentinels.
+
+    Args:
+        model: hub name, or a folder.
+
+    Raises:
+        ReprlabError: it cannot be loaded, or its ids are not those of `vocabulary`.
+    """
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(model, revision=revision)
+    except (OSError, ValueError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise ReprlabError(
+            f"{model}: the tokenizer cannot be loaded ({reason}); check the name, the revision and the connection, or "
+            "set the tokenizer's source to trained"
+        ) from None
+    names = sorted(vocabulary.tokens(), key=vocabulary.tokens().__getitem__)
+    missing = [name for name in names if name not in tokenizer.get_vocab()]
+    tokenizer.add_special_tokens({"extra_special_tokens": missing}, replace_extra_special_tokens=False)
+    return tokenizer
+
+
+def save_tokenizer(tokenizer: Any, vocabulary: Vocabulary, folder: Path) -> None:
+    """Write the tokenizer and `vocabulary.json` to an existing folder.
+
+    Raises:
+        ReprlabError: the tokenizer's ids are not those of `vocabulary`.
+    """
+    expected = vocabulary.tokens() | {PAD: PAD_ID, EOS: EOS_ID, UNK: UNK_ID}
+    known = tokenizer.get_vocab()
+    for name, index in expected.items():
+        if known.get(name) != index:
+            raise ReprlabError(
+                f"{name}: the tokenizer gives it id {known.get(name)}, the layout of {vocabulary.pieces} pieces wants "
+                f"{index}; set pieces, sentinels and sentence_tokens to those of the published tokenizer"
+            )
+    tokenizer.save_pretrained(folder)
+    vocabulary.save(folder)
+
+
+def load_tokenizer(folder: Path) -> Any:
+    """Open a tokenizer's folder.
+
+    Raises:
+        ReprlabError: there is no tokenizer in it.
+    """
+    from transformers import AutoTokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except (OSError, ValueError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise ReprlabError(f"{folder}: no tokenizer in this folder ({reason}); delete it and run again") from None
