@@ -25,9 +25,7 @@ class PublishedTable:
     values: tuple[str, ...]
 
 
-def read_published(
-    paths: Sequence[Path], declarations: Mapping[str, PublishedTable]
-) -> dict[str, pandas.DataFrame]:
+def read_published(paths: Sequence[Path], declarations: Mapping[str, PublishedTable]) -> dict[str, pandas.DataFrame]:
     """The published tables by name (the file's stem), every cell as text so that no digit is lost.
 
     Raises:

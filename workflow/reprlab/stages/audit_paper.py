@@ -5,18 +5,19 @@ from pathlib import Path
 from reprlab.runtime.cli import run_stage
 
 
-def audit_paper(*, paper: str, published: list[Path], out: Path) -> None:
+def audit_paper(*, paper: str, published: list[Path], models: Path, out: Path) -> None:
     """Write the audit of a paper: one row per check, with the verdict agrees, differs or not checkable.
 
     Args:
         paper: name of the paper's module below `reprlab.papers`.
         published: its printed tables and the other small files that its checks read.
+        models: the registry of models, for parameter counts.
         out: TSV with the columns id, what, printed, recomputed, verdict, note.
     """
     from reprlab.plugins import load_plugin
     from reprlab.reporting.audit import write_audit
 
-    write_audit(out, load_plugin("papers", f"{paper}.audit").audit(published))
+    write_audit(out, load_plugin("papers", f"{paper}.audit").audit(published, models))
 
 
 if __name__ == "__main__":

@@ -14,10 +14,10 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.tables import read_tsv
 
 
-def audit(published: list[Path]) -> list[AuditRow]:
+def audit(published: list[Path], models: Path) -> list[AuditRow]:
     """All rows, in the order of their ids: 5.* are known answers and derived numbers, 8.* are statements in the text.
 
-    `published` are the printed tables and `label_counts.tsv`.
+    `published` are the printed tables and `label_counts.tsv`; `models` is the registry of models.
 
     Raises:
         ReprlabError: a table is missing or malformed.
@@ -26,7 +26,7 @@ def audit(published: list[Path]) -> list[AuditRow]:
     counts = next((path for path in published if path.stem == "label_counts"), None)
     if counts is None:
         raise ReprlabError("label_counts.tsv: the class counts of DiscoEval were not given; pass it with --published")
-    rows = [*table_checks(tables, read_tsv(counts)), *definition_checks(), *statement_checks(tables)]
+    rows = [*table_checks(tables, read_tsv(counts)), *definition_checks(models), *statement_checks(tables)]
     return sorted(rows, key=lambda row: _order(row.id))
 
 

@@ -115,7 +115,8 @@ def _hand_annotation(positions: pandas.DataFrame, coherence: pandas.DataFrame) -
     yield _thirtieths("8.11", "Table 3", positions, kinds)
     yield _thirtieths("8.12", "Table 4", coherence, ["correct", "poorly_formatted", "reasonable"])
     beyond = [
-        f"{row['task']} {row['init']} {row['model']}: {row['poorly_formatted']} of at most {1 - Decimal(row['correct'])}"
+        f"{row['task']} {row['init']} {row['model']}: {row['poorly_formatted']}"
+        f" of at most {1 - Decimal(row['correct'])}"
         for _, row in coherence.iterrows()
         if Decimal(row["poorly_formatted"]) > 1 - Decimal(row["correct"]) + Decimal("0.01")
     ]

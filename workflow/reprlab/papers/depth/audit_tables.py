@@ -151,6 +151,12 @@ def _constant_predictors(discoeval: pandas.DataFrame, counts: pandas.DataFrame) 
             note = f"largest class {labels.max()} of {labels.sum()}; known answer, not printed"
             if close:
                 note += f"; T5-FS is within one point of it at steps {', '.join(close)}"
-            yield f"best constant predictor on {task}, validation", known[task], best, Decimal(known[task]) == best, note
+            yield (
+                f"best constant predictor on {task}, validation",
+                known[task],
+                best,
+                Decimal(known[task]) == best,
+                note,
+            )
 
     yield from _numbered("5.12", rows())

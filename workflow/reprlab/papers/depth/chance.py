@@ -1,25 +1,16 @@
-"""What un-shuffling gives to a model that knows which sentence tokens occur but not their order.
-
-Such a model guesses uniformly among the sentence tokens that are still to come, so the j-th of m guesses is right
-with probability 1/(m - j + 1).
-"""
+"""Chance level of un-shuffling at a mean number of sentences that is no whole number."""
 
 import math
 
-
-def shuffled_sent_loss(sentences: float) -> float:
-    """Mean cross entropy in nats per SENT token of a shuffled passage: ln(m!)/m. `sentences` may be a mean."""
-    return math.lgamma(sentences + 1) / sentences
+from reprlab.objectives.losses import chance_sentence_loss
 
 
-def shuffled_sent_accuracy(sentences: int) -> float:
-    """Mean accuracy per SENT token of a shuffled passage: the harmonic number H_m divided by m."""
-    return sum(1 / k for k in range(1, sentences + 1)) / sentences
+def mixed_chance_loss(sentences: float) -> float:
+    """Mean sentence loss of a model that knows which sentence tokens occur but not their order.
 
-
-def mixed_sentence_loss(sentences: float) -> float:
-    """Mean cross entropy per sentence token when every EOSEN and every unshuffled SENT costs nothing.
-
-    Half of the sentence tokens are EOSEN and half of the batches are shuffled, hence a quarter of ln(m!)/m.
+    Half of the batches are shuffled, EOSEN and unshuffled SENT cost nothing. Between whole numbers of sentences the
+    value is interpolated.
     """
-    return 0.25 * shuffled_sent_loss(sentences)
+    below = max(1, math.floor(sentences))
+    share = sentences - below
+    return (1 - share) * chance_sentence_loss(below) + share * chance_sentence_loss(below + 1)

@@ -1,0 +1,28 @@
+"""Build one of a paper's result tables."""
+
+from pathlib import Path
+
+from reprlab.runtime.cli import run_stage
+
+
+def tabulate_paper(*, paper: str, table: str, layout: str, inputs: list[Path], out: Path) -> None:
+    """Write a table in the paper's own columns, followed by scale, seed, n, steps, tokens, data and note.
+
+    Args:
+        paper: name of the paper's module below `reprlab.papers`.
+        table: name of the table, without ending.
+        layout: JSON that says which file feeds which row and column; see the paper's `layouts` module.
+        inputs: every file that the layout names.
+        out: the TSV.
+
+    Raises:
+        ReprlabError: no such table, a layout that is not valid or names a file that is no input.
+    """
+    from reprlab.plugins import load_plugin
+    from reprlab.runtime.tables import write_tsv
+
+    write_tsv(out, load_plugin("papers", f"{paper}.tables").build_table(table, layout, inputs))
+
+
+if __name__ == "__main__":
+    run_stage(tabulate_paper)
