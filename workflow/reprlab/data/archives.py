@@ -1,0 +1,218 @@
+"""The download cache: files by sha256, verified, locked, and unpacked once."""
+
+import fnmatch
+import hashlib
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from reprlab.config.datasets import ArchiveEntry, ArchiveFile
+from reprlab.data import origins
+from reprlab.data.extraction import NESTED, extract, is_container
+from reprlab.data.origins.errors import OriginError
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.files import read_json, write_json
+from reprlab.runtime.log import get_logger
+
+_BLOCK = 2**20
+
+
+def sha256_of(path: Path) -> str:
+    """Hexadecimal sha256 of a file."""
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def git_blob_of(path: Path) -> str:
+    """The digest by which git knows the content of a file: sha1 over "blob <size>", a zero byte and the content."""
+    digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
+    with path.open("rb") as handle:
+        while block := handle.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+@contextmanager
+def lock(cache: Path, digest: str) -> Iterator[Path]:
+    """Hold the lock of one cached file; yields its folder `cache/<digest>`. Other processes wait."""
+    import filelock
+
+    folder = cache / digest
+    folder.mkdir(parents=True, exist_ok=True)
+    with filelock.FileLock(folder / ".lock"):
+        yield folder
+
+
+def obtain(entry: ArchiveEntry, file: ArchiveFile, cache: Path) -> Path:
+    """Path of the verified `file` in `cache`, fetched from the origins of `entry` in order if it is not there.
+
+    Raises:
+        ReprlabError: no origin delivered it; lists each origin and its reason.
+    """
+    with lock(cache, file.digest) as folder:
+        target = folder / Path(file.file).name
+        if target.exists():
+            problem = _difference(target, file)
+            if not problem:
+                return target
+            get_logger().warning("%s: %s; deleted and fetched again", target, problem)
+            target.unlink()
+        reasons = []
+        for origin in entry.origins:
+            try:
+                _fetch(origin, file, target)
+                get_logger().info("%s: %s from %s", entry.name, file.file, origin)
+                return target
+            except OriginError as error:
+                get_logger().warning("%s: %s: %s", entry.name, origin, error)
+                reasons.append(f"{origin}: {error}")
+    raise ReprlabError(f"{entry.name}: {file.file} could not be fetched: {'; '.join(reasons)}")
+
+
+def _fetch(origin: str, file: ArchiveFile, target: Path) -> None:
+    incoming = target.parent / "incoming"
+    incoming.mkdir(exist_ok=True)
+    try:
+        arrived = origins.fetch(origin, file, incoming)
+        problem = _difference(arrived, file)
+        if problem:
+            raise OriginError(f"{problem}; refused and deleted")
+        arrived.replace(target)
+    except OriginError:
+        _keep_partial(incoming)
+        raise
+    shutil.rmtree(incoming, ignore_errors=True)
+
+
+def _keep_partial(incoming: Path) -> None:
+    """Delete what an origin left, but for partial downloads that can be resumed."""
+    for path in incoming.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.suffix != ".partial":
+            path.unlink()
+
+
+def _difference(path: Path, file: ArchiveFile) -> str:
+    size = path.stat().st_size
+    if file.bytes is not None and size != file.bytes:
+        return f"it has {size} bytes instead of {file.bytes}"
+    kind, digest = ("sha256", sha256_of(path)) if file.sha256 else ("git digest", git_blob_of(path))
+    return "" if digest == file.digest else f"its {kind} is {digest} instead of {file.digest}"
+
+
+def unpack(entry: ArchiveEntry, file: ArchiveFile, cache: Path) -> None:
+    """Write the members that `entry` lists to `cache/<sha256>/members`, in one pass over the archive."""
+    with lock(cache, file.digest) as folder:
+        marker = folder / "members.json"
+        # The list is kept, so that a registry that lists more members unpacks again and an equal one does not.
+        if marker.exists() and set(entry.members) <= set(read_json(marker)) and _all_present(folder, entry.members):
+            return
+        extract(folder / Path(file.file).name, entry.members, folder / "members", entry.member_limit)
+        write_json(marker, sorted(entry.members))
+
+
+def _all_present(folder: Path, members: list[str]) -> bool:
+    return all("*" in name or _member_path(folder, name).exists() for name in members)
+
+
+def _member_path(folder: Path, name: str) -> Path:
+    return folder / "members" / name.replace(NESTED, NESTED + "/")
+
+
+def write_receipt(entry: ArchiveEntry, receipt: Path) -> None:
+    """Record what was fetched: only facts of content, so that the same data gives the same receipt everywhere."""
+    write_json(
+        receipt,
+        {
+            "archive": entry.name,
+            "version": entry.version,
+            "licence": entry.licence,
+            "member_limit": entry.member_limit,
+            "files": [file.model_dump() for file in entry.files],
+        },
+    )
+
+
+@dataclass(frozen=True)
+class Archive:
+    """A fetched archive, opened through its receipt."""
+
+    name: str
+    licence: str
+    cache: Path
+    files: tuple[ArchiveFile, ...]
+    member_limit: int
+
+    @classmethod
+    def open(cls, cache: Path, receipt: Path) -> "Archive":
+        """Open the archive that `receipt` describes in `cache`.
+
+        Raises:
+            ReprlabError: the receipt is missing or broken.
+        """
+        facts = read_json(receipt)
+        try:
+            files = tuple(ArchiveFile.model_validate(file) for file in facts["files"])
+            return cls(facts["archive"], facts["licence"], cache, files, facts["member_limit"])
+        except (KeyError, TypeError, ValueError):
+            raise ReprlabError(f"{receipt}: not a receipt of a download; delete it and run again") from None
+
+    def file(self, name: str | None = None) -> Path:
+        """The downloaded file itself: the only one, or the one called `name` in the registry.
+
+        Raises:
+            ReprlabError: the archive has no such file, or it was deleted from the cache.
+        """
+        found = [file for file in self.files if name is None or file.file == name]
+        if len(found) != 1:
+            raise ReprlabError(f"{self.name}: has no file {name!r}; correct the data registry")
+        path = self.cache / found[0].digest / Path(found[0].file).name
+        if not path.exists():
+            raise ReprlabError(
+                f"{path}: the download of {self.name} was deleted from the cache; delete its receipt and run the same "
+                "command again"
+            )
+        return path
+
+    def has_file(self, name: str) -> bool:
+        """Whether the registry declares the file `name` for this archive."""
+        return any(file.file == name for file in self.files)
+
+    def member(self, name: str) -> Path:
+        """The unpacked member `name` (`outer!inner` for an archive in the archive), unpacked now if it was not.
+
+        Raises:
+            ReprlabError: there is no such member, or it was refused.
+        """
+        return self._unpacked(name, lambda folder: _member_path(folder, name).exists())
+
+    def members(self, pattern: str) -> list[Path]:
+        """The unpacked members that match `pattern` (`*` matches any text), sorted by path."""
+        self._unpacked(pattern, lambda folder: pattern in _listed(folder) and bool(self._matching(folder, pattern)))
+        return self._matching(self.cache / self.files[0].digest, pattern)
+
+    def _matching(self, folder: Path, pattern: str) -> list[Path]:
+        root = folder / "members"
+        files = (path for path in root.rglob("*") if path.is_file())
+        return sorted(path for path in files if fnmatch.fnmatchcase(path.relative_to(root).as_posix(), pattern))
+
+    def _unpacked(self, pattern: str, present: Callable[[Path], bool]) -> Path:
+        file = self.files[0]
+        folder = self.cache / file.digest
+        if not present(folder):
+            archive = self.file(file.file)
+            if not is_container(archive):
+                raise ReprlabError(f"{archive}: is not an archive, so it has no member {pattern!r}")
+            with lock(self.cache, file.digest):
+                if not present(folder):
+                    extract(archive, [pattern], folder / "members", self.member_limit)
+                    write_json(folder / "members.json", sorted({*_listed(folder), pattern}))
+        return _member_path(folder, pattern)
+
+
+def _listed(folder: Path) -> list[str]:
+    marker = folder / "members.json"
+    return list(read_json(marker)) if marker.exists() else []

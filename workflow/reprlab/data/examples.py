@@ -1,0 +1,74 @@
+"""From a reader's examples to the rows of examples.parquet."""
+
+from typing import Any
+
+from reprlab.config.datasets import SPLITS, Limits, TaskEntry, reader_settings
+from reprlab.data.schema import DEFAULTS, TEXT_COLUMNS, check_row, columns_of
+from reprlab.data.sources import Sources
+from reprlab.data.splits import limited, require_splits, split_of, without_duplicates
+from reprlab.plugins import load_plugin
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.log import get_logger
+
+
+def examples_of(entry: TaskEntry, sources: Sources, limits: Limits) -> list[dict[str, Any]]:
+    """The checked examples of a task, at most `limits` of each split.
+
+    A reader yields {id, group, columns of the kind} and, where the data has splits of its own, split. Splits of its own
+    are kept as published; otherwise duplicates are dropped first and each group goes to one split.
+
+    Raises:
+        ReprlabError: a row is not as declared, or an id appears twice.
+    """
+    reader = load_plugin("data.readers", entry.reader)
+    read = list(reader.read(sources, reader_settings(entry), entry.splits))
+    own_split = bool(read) and all("split" in row for row in read)
+    rows = read if own_split else list(without_duplicates(read, lambda row: _text_of(row, entry.kind)))
+    get_logger().info(
+        "%s: %d examples, %d of them duplicates and dropped", entry.name, len(read), len(read) - len(rows)
+    )
+    for number, row in enumerate(rows):
+        _complete(row, entry, f"{entry.name}: example {number} ({row.get('id')})")
+    if not own_split:
+        require_splits({row["split"] for row in rows}, entry.splits, entry.name)
+    _require_unique(rows, entry.name)
+    return limited(rows, limits, entry.splits.seed)
+
+
+def _complete(row: dict[str, Any], entry: TaskEntry, where: str) -> None:
+    for name, value in DEFAULTS.items():
+        if name in columns_of(entry.kind):
+            row.setdefault(name, value)
+    row.setdefault("split", split_of(row["group"], entry.splits))
+    check_row(row, entry.kind, entry.labels, where)
+
+
+def _text_of(row: dict[str, Any], kind: str) -> str:
+    parts = []
+    for column in TEXT_COLUMNS[kind]:
+        value = row.get(column, "")
+        parts.append(" ".join(value) if isinstance(value, list) else str(value))
+    return "\n".join(parts)
+
+
+def _require_unique(rows: list[dict[str, Any]], name: str) -> None:
+    seen: set[str] = set()
+    for row in rows:
+        if row["id"] in seen:
+            raise ReprlabError(f"{name}: the id {row['id']!r} is used twice; the reader must give distinct ids")
+        seen.add(row["id"])
+
+
+def metadata_of(entry: TaskEntry, limits: Limits, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """What a table says about the data: true name, role, labels, licence, note, limits and the sizes of the splits."""
+    return {
+        "name": entry.name,
+        "title": entry.title,
+        "kind": entry.kind,
+        "role": entry.role,
+        "labels": entry.labels,
+        "licence": entry.licence,
+        "note": entry.note,
+        "limits": limits.model_dump(),
+        "sizes": {split: sum(row["split"] == split for row in rows) for split in SPLITS},
+    }

@@ -1,0 +1,30 @@
+"""Where data comes from: one small module per origin, each through the registry's own client."""
+
+from pathlib import Path
+
+from reprlab.config.datasets import ArchiveFile
+from reprlab.data.origins import debian, github, hub, local, npm, pypi
+from reprlab.data.origins.errors import OriginError
+
+
+def fetch(origin: str, file: ArchiveFile, folder: Path) -> Path:
+    """Bring `file` from `origin` ("scheme:specification") into `folder` and return its path. It is not yet verified.
+
+    Raises:
+        OriginError: the origin cannot be used or reached; the message is the reason alone.
+    """
+    scheme, _, spec = origin.partition(":")
+    match scheme:
+        case "pypi":
+            return pypi.fetch(spec, file, folder)
+        case "debian":
+            return debian.fetch(spec, file, folder)
+        case "npm":
+            return npm.fetch(spec, file, folder)
+        case "hub":
+            return hub.fetch(spec, file, folder)
+        case "github":
+            return github.fetch(spec, file, folder)
+        case "local":
+            return local.fetch(spec, file, folder)
+    raise OriginError(f"unknown origin {scheme!r}")

@@ -1,0 +1,20 @@
+"""A file that is already on this machine."""
+
+import shutil
+from pathlib import Path
+
+from reprlab.config.datasets import ArchiveFile
+from reprlab.data.origins.errors import OriginError
+
+
+def fetch(spec: str, file: ArchiveFile, folder: Path) -> Path:
+    """Copy the file `spec`, or `file` of the folder `spec`, into `folder`."""
+    source = Path(spec).expanduser()
+    if source.is_dir():
+        source = source / file.file
+    target = folder / Path(file.file).name
+    try:
+        shutil.copyfile(source, target)
+    except OSError as error:
+        raise OriginError(f"{source}: {error.strerror}") from None
+    return target

@@ -1,0 +1,42 @@
+"""BIG-bench minimal pairs (one good and one bad ending of the same sentence) as acceptability judgements."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from reprlab.config.datasets import SplitSettings
+from reprlab.data.sources import Sources, read_json_member
+from reprlab.data.splits import normalised
+from reprlab.runtime.errors import ReprlabError
+
+
+class Settings(BaseModel):
+    """Which task files."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    members: list[str] = Field(min_length=1)
+    """Task files in the archive."""
+
+
+def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:
+    """Two examples for each pair. All pairs with the same beginning form a group, so no pair is torn apart.
+
+    Raises:
+        ReprlabError: an item does not have exactly one right ending.
+    """
+    for member in settings.members:
+        path = sources.archive.member(member)
+        stem = path.stem
+        for number, item in enumerate(read_json_member(path)["examples"]):
+            scores = item["target_scores"]
+            if sorted(set(scores.values())) != [0, 1] or sum(scores.values()) != 1:
+                raise ReprlabError(f"{path}: item {number}: expected one right ending and at least one wrong one")
+            for place, (ending, score) in enumerate(scores.items()):
+                yield {
+                    "id": f"{stem}-{number}-{place}",
+                    "group": normalised(item["input"]),
+                    "text": " ".join(f"{item['input']} {ending}".split()),
+                    "label": "acceptable" if score else "unacceptable",
+                }

@@ -1,0 +1,66 @@
+"""Splits by group, removal of duplicates, and limits: all by hash, so the order of the rows does not matter."""
+
+import hashlib
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from reprlab.config.datasets import SPLITS, Limits, SplitSettings
+from reprlab.runtime.errors import ReprlabError
+
+
+def position(seed: int, group: str) -> float:
+    """A number in [0, 1) that is a pure function of the seed and the group (first 8 bytes of a sha256)."""
+    digest = hashlib.sha256(f"{seed}\x00{group}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") / 2**64
+
+
+def split_of(group: str, settings: SplitSettings) -> str:
+    """The split of a group: its position among the cumulated shares of train, validation and test."""
+    where = position(settings.seed, group)
+    if where < settings.train:
+        return "train"
+    return "validation" if where < settings.train + settings.validation else "test"
+
+
+def normalised(text: str) -> str:
+    """The text by which duplicates are known: compatibility characters unified, case and spacing ignored."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def without_duplicates(
+    rows: Iterable[dict[str, Any]], text_of: Callable[[dict[str, Any]], str]
+) -> Iterator[dict[str, Any]]:
+    """The rows whose normalised text was not seen before, in order."""
+    seen: set[bytes] = set()
+    for row in rows:
+        key = hashlib.sha256(normalised(text_of(row)).encode("utf-8", "surrogatepass")).digest()
+        if key not in seen:
+            seen.add(key)
+            yield row
+
+
+def require_splits(present: set[str], settings: SplitSettings, name: str) -> None:
+    """Check that each split with a share is among those present.
+
+    Raises:
+        ReprlabError: there are too few groups for the shares.
+    """
+    for split in SPLITS:
+        if getattr(settings, split) > 0 and split not in present:
+            raise ReprlabError(f"{name}: no group fell into the {split} split; change `splits` in the data registry")
+
+
+def limited(rows: list[dict[str, Any]], limits: Limits, seed: int) -> list[dict[str, Any]]:
+    """At most the allowed number of rows of each split: the first by hash of seed and id, in their old order.
+
+    Subsets (matched, mismatched) are measured apart, so the limit holds for each.
+    """
+    parts: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        parts.setdefault((row["split"], row.get("subset", "")), []).append(row["id"])
+    kept: set[str] = set()
+    for (split, _), names in parts.items():
+        names.sort(key=lambda name: (position(seed, name), name))
+        kept.update(names[: getattr(limits, split)])
+    return [row for row in rows if row["id"] in kept]

@@ -1,0 +1,27 @@
+"""Download one archive of the data registry, verify it and unpack the members that the registry lists."""
+
+from pathlib import Path
+
+from reprlab.runtime.cli import run_stage
+
+
+def fetch_archive(*, archive: str, registry: Path, cache: Path, receipt: Path) -> None:
+    """Bring `archive` into `cache/<sha256>/` from the first origin that delivers it, and write `receipt`.
+
+    Raises:
+        ReprlabError: the registry does not know it, every origin failed (each is named with its reason), or it holds
+            something that is refused.
+    """
+    from reprlab.config.datasets import load_registry
+    from reprlab.data.archives import obtain, unpack, write_receipt
+
+    entry = load_registry(registry).archive(archive)
+    for file in entry.files:
+        obtain(entry, file, cache)
+        if entry.members:
+            unpack(entry, file, cache)
+    write_receipt(entry, receipt)
+
+
+if __name__ == "__main__":
+    run_stage(fetch_archive)
