@@ -1,0 +1,147 @@
+"""Metrics against known answers and the libraries; bootstrap against exact expectations."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reprlab.evaluation.bootstrap import (
+    bootstrap_interval,
+    difference_interval,
+    learned,
+    mean_interval,
+    resample_sums,
+)
+from reprlab.evaluation.metrics import METRICS, get_metric, replace_outside, rouge_l, score
+from reprlab.evaluation.scoring import score_rows
+from reprlab.runtime.errors import ReprlabError
+from sklearn.metrics import f1_score, matthews_corrcoef
+
+LABELS = ["no", "yes"]
+
+
+def test_known_answers():
+    gold, predicted = ["yes", "yes", "no", "no"], ["yes", "no", "no", "no"]
+    assert score("accuracy", gold, predicted, LABELS) == 75
+    # tp 1, tn 2, fp 0, fn 1: (1*2 - 0*1) / sqrt(1*2*2*3)
+    assert score("matthews", gold, predicted, LABELS) == pytest.approx(100 * 2 / np.sqrt(12))
+    assert score("f1", gold, predicted, LABELS) == pytest.approx(100 * 2 / 3)
+    assert score("macro_f1", gold, predicted, LABELS) == pytest.approx(100 * (2 / 3 + 4 / 5) / 2)
+    assert score("pearson", [1.0, 2.0, 3.0], [2.0, 4.0, 6.0]) == pytest.approx(100)
+    assert score("spearman", [1.0, 2.0, 3.0], [1.0, 9.0, 5.0]) == pytest.approx(50)
+    assert score("pearson", [1.0, 2.0], [3.0, 3.0]) == 0
+    assert score("tag_accuracy", [["O", "B"], ["O"]], [["O", "O"], ["O"]]) == pytest.approx(200 / 3)
+    # one of two gold tags found, nothing invented
+    assert score("tag_f1", [["O", "B"], ["B"]], [["O", "O"], ["B"]]) == pytest.approx(200 / 3)
+
+
+def test_rouge_takes_the_best_target_and_stems():
+    # "the cats ran" against "the cat runs": stems the, cat; "ran" is not "run": precision = recall = 2/3.
+    assert rouge_l([["the cat runs"], ["x", "a b"]], ["the cats ran", "a b"]) == pytest.approx([2 / 3, 1.0])
+    assert score("rouge_l", [["the cat runs"], ["x", "a b"]], ["the cats ran", "a b"]) == pytest.approx(250 / 3)
+    assert score("exact_match", [["a", "b"], ["c"]], ["b", "d"]) == 50
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=40))
+def test_summed_statistics_give_the_library_values(pairs):
+    names = ["a", "b", "c"]
+    gold, predicted = ([names[pair[side]] for pair in pairs] for side in (0, 1))
+    for metric, expected in (
+        ("matthews", 100 * matthews_corrcoef(gold, predicted) if len({*gold, *predicted}) > 1 else 0.0),
+        ("macro_f1", 100 * f1_score(gold, predicted, labels=names, average="macro", zero_division=0.0)),
+        ("accuracy", 100 * np.mean([g == p for g, p in zip(gold, predicted, strict=True)])),
+    ):
+        chosen = get_metric(metric)
+        assert chosen.finish(chosen.statistics(gold, predicted, names).sum(0)) == pytest.approx(expected, abs=1e-9)
+        assert score(metric, gold, predicted, names) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("metric", ["pearson", "spearman"])
+def test_correlation_statistics_give_the_library_value(metric):
+    rng = np.random.default_rng(0)
+    gold = rng.normal(size=50)
+    predicted = gold + rng.normal(size=50)
+    chosen = get_metric(metric)
+    sums = chosen.statistics(gold, predicted, ()).sum(0)
+    assert chosen.finish(sums) == pytest.approx(score(metric, gold, predicted), abs=1e-9)
+
+
+def test_tag_statistics_give_the_library_value():
+    gold = [["O", "B", "I"], ["O"], ["B", "B"]]
+    predicted = [["O", "B", "B"], ["I"], ["B", "O"]]
+    for metric in ("tag_f1", "tag_accuracy"):
+        chosen = get_metric(metric)
+        sums = chosen.statistics(gold, predicted, ()).sum(0)
+        assert chosen.finish(sums) == pytest.approx(score(metric, gold, predicted), abs=1e-9)
+
+
+def test_outside_predictions_are_wrong_and_counted():
+    gold, predicted = ["no", "yes", "yes", "no"], ["no", "maybe", "yes", ""]
+    repaired, share = replace_outside(gold, predicted, LABELS)
+    assert repaired == ["no", "no", "yes", "yes"]
+    assert share == 0.5
+    rows = score_rows(["accuracy", "matthews"], gold, predicted, LABELS, [""] * 4)
+    assert [row["value"] for row in rows] == [50, 0]
+    assert all(row["outside_labels"] == 0.5 and row["n"] == 4 for row in rows)
+
+
+def test_subsets_get_rows_of_their_own():
+    rows = score_rows(["accuracy"], ["no", "no", "yes"], ["no", "yes", "yes"], LABELS, ["m", "mm", "mm"])
+    assert [(row["subset"], row["value"], row["n"]) for row in rows] == [
+        ("", pytest.approx(200 / 3), 3),
+        ("m", 100, 1),
+        ("mm", 50, 2),
+    ]
+
+
+def test_bad_input_raises():
+    with pytest.raises(ReprlabError, match="unknown"):
+        score("bleu", ["a"], ["a"])
+    with pytest.raises(ReprlabError, match="2 gold values but 1"):
+        score("accuracy", ["a", "b"], ["a"])
+    with pytest.raises(ReprlabError, match="row 1 has label 'maybe'"):
+        score("accuracy", ["no", "maybe"], ["no", "no"], LABELS)
+    with pytest.raises(ReprlabError, match="no example"):
+        score("accuracy", [], [])
+
+
+def test_bootstrap_matches_the_binomial_and_its_seed():
+    gold = ["yes"] * 400
+    predicted = ["yes"] * 300 + ["no"] * 100
+    low, high = bootstrap_interval("accuracy", gold, predicted, LABELS, resamples=4000, seed=3)
+    spread = 100 * np.sqrt(0.75 * 0.25 / 400)
+    assert low == pytest.approx(75 - 1.96 * spread, abs=0.4)
+    assert high == pytest.approx(75 + 1.96 * spread, abs=0.4)
+    assert (low, high) == bootstrap_interval("accuracy", gold, predicted, LABELS, resamples=4000, seed=3)
+    assert (low, high) != bootstrap_interval("accuracy", gold, predicted, LABELS, resamples=4000, seed=4)
+
+
+def test_resamples_keep_the_size_of_the_sample():
+    statistics = np.random.default_rng(0).integers(0, 3, size=(57, 2)).astype(float)
+    sums = resample_sums(np.column_stack([statistics, np.ones(57)]), 200, 0)
+    assert np.all(sums[:, 2] == 57)
+    assert sums[:, 0].mean() == pytest.approx(statistics[:, 0].sum(), rel=0.05)
+
+
+def test_paired_difference_is_narrower_than_two_intervals():
+    rng = np.random.default_rng(1)
+    gold = ["yes"] * 300
+    first = ["yes" if draw < 0.7 else "no" for draw in rng.random(300)]
+    second = ["no" if place % 30 == 0 else answer for place, answer in enumerate(first)]
+    difference, low, high = difference_interval("accuracy", gold, first, second, LABELS)
+    expected = score("accuracy", gold, first, LABELS) - score("accuracy", gold, second, LABELS)
+    assert difference == pytest.approx(expected)
+    assert low <= difference <= high
+    one = bootstrap_interval("accuracy", gold, first, LABELS)
+    assert high - low < one[1] - one[0]
+
+
+def test_verdict_needs_the_whole_interval():
+    assert learned(50.1, 50.0) == "learned"
+    assert learned(50.0, 50.0) == "not learned"
+    mean, low, high = mean_interval([1.0, 2.0, 3.0])
+    assert mean == 2 and 1 <= low < 2 < high <= 3
+
+
+def test_every_metric_has_a_unique_name():
+    assert all(name == metric.name for name, metric in METRICS.items())

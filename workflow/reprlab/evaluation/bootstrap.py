@@ -1,0 +1,108 @@
+"""Bootstrap over examples: percentile intervals of metrics and of their differences, and the verdict `learned`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from reprlab.evaluation.metrics import Metric, get_metric
+from reprlab.runtime.errors import ReprlabError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+LEARNED = "learned"
+NOT_LEARNED = "not learned"
+
+
+def resample_sums(statistics: np.ndarray, resamples: int, seed: int) -> np.ndarray:
+    """Sums [resamples, d] of the rows of `statistics` [n, d] over samples of n rows with replacement.
+
+    Equal rows are drawn together from one multinomial: the same distribution, and for accuracy two cells instead of n.
+
+    Raises:
+        ReprlabError: there is no row.
+    """
+    import numpy as np
+
+    if not len(statistics):
+        raise ReprlabError("bootstrap: there is no example to resample")
+    rows, counts = np.unique(statistics, axis=0, return_counts=True)
+    rng = np.random.Generator(np.random.Philox(key=seed))
+    sums = np.empty((resamples, rows.shape[1]))
+    chunk = max(1, 2_000_000 // len(rows))
+    for start in range(0, resamples, chunk):
+        drawn = rng.multinomial(len(statistics), counts / len(statistics), size=min(chunk, resamples - start))
+        sums[start : start + len(drawn)] = drawn @ rows
+    return sums
+
+
+def bootstrap_interval(
+    metric: str,
+    gold: Sequence[Any],
+    predicted: Sequence[Any],
+    labels: Sequence[str] = (),
+    *,
+    resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """Percentile interval, in percent, of `metric` over resampled examples."""
+    chosen = get_metric(metric)
+    return statistics_interval(
+        chosen, chosen.statistics(gold, predicted, labels), resamples=resamples, level=level, seed=seed
+    )
+
+
+def statistics_interval(
+    metric: Metric, statistics: np.ndarray, *, resamples: int = 1000, level: float = 0.95, seed: int = 0
+) -> tuple[float, float]:
+    """`bootstrap_interval` of a metric whose per-example statistics are at hand."""
+    return _percentiles(metric.finish(resample_sums(statistics, resamples, seed)), level)
+
+
+def difference_interval(
+    metric: str,
+    gold: Sequence[Any],
+    first: Sequence[Any],
+    second: Sequence[Any],
+    labels: Sequence[str] = (),
+    *,
+    resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> tuple[float, float, float]:
+    """Paired bootstrap of `metric(first) - metric(second)`: (difference, low, high), in percent."""
+    import numpy as np
+
+    chosen = get_metric(metric)
+    one, two = (chosen.statistics(gold, predicted, labels) for predicted in (first, second))
+    sums = resample_sums(np.concatenate([one, two], axis=1), resamples, seed)
+    width = one.shape[1]
+    values = chosen.finish(sums[:, :width]) - chosen.finish(sums[:, width:])
+    estimate = float(chosen.finish(one.sum(0)) - chosen.finish(two.sum(0)))
+    return estimate, *_percentiles(values, level)
+
+
+def mean_interval(
+    values: Sequence[float], *, resamples: int = 1000, level: float = 0.95, seed: int = 0
+) -> tuple[float, float, float]:
+    """Bootstrap of a plain mean (over seeds, batches or examples): (mean, low, high)."""
+    import numpy as np
+
+    array = np.asarray(values, dtype=np.float64)
+    sums = resample_sums(array[:, None], resamples, seed)[:, 0] / len(array)
+    return float(array.mean()), *_percentiles(sums, level)
+
+
+def learned(low: float, baseline: float) -> str:
+    """`learned` if the lower end of a row's 95 % interval exceeds the baseline's value, else `not learned`."""
+    return LEARNED if low > baseline else NOT_LEARNED
+
+
+def _percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
+    import numpy as np
+
+    tail = 50 * (1 - level)
+    low, high = np.percentile(values, [tail, 100 - tail])
+    return float(low), float(high)

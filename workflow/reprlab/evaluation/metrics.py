@@ -1,0 +1,287 @@
+"""Scores of predictions, all in percent, each example counted once.
+
+Every metric is a function of sums of per-example statistics, so that `bootstrap` can resample it without a loop. The
+values themselves come from scikit-learn, scipy and rouge-score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from reprlab.runtime.errors import ReprlabError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Statistics = Callable[[Sequence[Any], Sequence[Any], Sequence[str]], "np.ndarray"]
+Finish = Callable[["np.ndarray"], "np.ndarray"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One score: what its gold values are, its per-example statistics [n, d], the score from their sums [..., d], and,
+    where a library computes it, the library's value on a whole set."""
+
+    name: str
+    needs: Literal["labels", "numbers", "texts", "tags"]
+    statistics: Statistics
+    finish: Finish
+    library: Callable[[Sequence[Any], Sequence[Any], Sequence[str]], float] | None = None
+
+    def value(self, gold: Sequence[Any], predicted: Sequence[Any], labels: Sequence[str] = ()) -> float:
+        """The score on a set, in percent."""
+        if self.library is not None:
+            return float(self.library(gold, predicted, labels))
+        return float(self.finish(self.statistics(gold, predicted, labels).sum(0)))
+
+
+def get_metric(name: str) -> Metric:
+    """The metric of that name.
+
+    Raises:
+        ReprlabError: no such metric.
+    """
+    if name not in METRICS:
+        raise ReprlabError(f"metric {name!r}: unknown; one of {', '.join(METRICS)}")
+    return METRICS[name]
+
+
+def score(name: str, gold: Sequence[Any], predicted: Sequence[Any], labels: Sequence[str] = ()) -> float:
+    """Score `predicted` against `gold` (same length, one entry per example), in percent.
+
+    `gold` holds labels (accuracy, matthews, f1, macro_f1), numbers (pearson, spearman), lists of accepted texts
+    (rouge_l, exact_match) or lists of tags (tag_accuracy, tag_f1). A correlation that is undefined (a constant
+    prediction) is 0.
+
+    Raises:
+        ReprlabError: unknown metric, lengths that differ, no example, or a gold label outside `labels`.
+    """
+    metric = get_metric(name)
+    if len(gold) != len(predicted):
+        raise ReprlabError(f"{name}: {len(gold)} gold values but {len(predicted)} predictions")
+    if not len(gold):
+        raise ReprlabError(f"{name}: there is no example to score; check the split and eval_limit")
+    if metric.needs == "labels" and labels:
+        require_labels(gold, labels, name)
+    return metric.value(gold, predicted, labels)
+
+
+def require_labels(values: Sequence[str], labels: Sequence[str], where: str) -> None:
+    """Raise a `ReprlabError` naming the first value that is not one of `labels`."""
+    allowed = set(labels)
+    for row, value in enumerate(values):
+        if value not in allowed:
+            raise ReprlabError(f"{where}: row {row} has label {value!r}, expected one of {', '.join(labels)}")
+
+
+def require_values(metric: Metric, gold: Sequence[Any]) -> None:
+    """Raise a `ReprlabError` where gold values are not of the kind that the metric is for."""
+    kinds = {"labels": str, "numbers": (int, float), "texts": (list, tuple), "tags": (list, tuple)}
+    if len(gold) and not isinstance(gold[0], kinds[metric.needs]):
+        raise ReprlabError(f"metric {metric.name!r} needs {metric.needs}; choose another in the setting metrics")
+
+
+def replace_outside(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) -> tuple[list[str], float]:
+    """Give predictions outside the label set a wrong label, and return their share.
+
+    A prediction that is no label is wrong. Matthews and F1 need some label for it: it becomes the label that follows
+    the gold one (cyclically), which for two labels is the other one. Upstream draws a random wrong label (spec 2.6);
+    for accuracy the two are the same, and this one gives the same number each time.
+    """
+    allowed = set(labels)
+    following = {label: labels[(place + 1) % len(labels)] for place, label in enumerate(labels)}
+    repaired = [p if p in allowed else following[g] for g, p in zip(gold, predicted, strict=True)]
+    outside = sum(p not in allowed for p in predicted)
+    return repaired, outside / max(len(predicted), 1)
+
+
+def rouge_l(targets: Sequence[Sequence[str]], predicted: Sequence[str]) -> list[float]:
+    """ROUGE-L F-measure with stemmer in [0, 1] for each prediction: the best over its accepted texts."""
+    from rouge_score.rouge_scorer import RougeScorer
+
+    scorer = RougeScorer(["rougeL"], use_stemmer=True)
+    return [
+        max(scorer.score(target, text)["rougeL"].fmeasure for target in accepted)
+        for accepted, text in zip(targets, predicted, strict=True)
+    ]
+
+
+def _array(values: Any) -> np.ndarray:
+    import numpy as np
+
+    return np.asarray(values, dtype=np.float64)
+
+
+def _accuracy(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) -> float:
+    from sklearn.metrics import accuracy_score
+
+    return 100 * accuracy_score(list(gold), list(predicted))
+
+
+def _hits(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) -> np.ndarray:
+    return _array([[g == p, 1.0] for g, p in zip(gold, predicted, strict=True)])
+
+
+def _matthews(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) -> float:
+    from sklearn.metrics import matthews_corrcoef
+
+    # Where all gold labels or all predictions agree it is 0 by definition; scikit-learn warns about that.
+    if len(set(gold)) < 2 or len(set(predicted)) < 2:
+        return 0.0
+    return 100 * matthews_corrcoef(list(gold), list(predicted))
+
+
+def _cells(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) -> np.ndarray:
+    """One-hot cells of the confusion matrix, [n, K*K], row = gold."""
+    import numpy as np
+
+    names = list(labels) or sorted(set(gold) | set(predicted))
+    place = {label: number for number, label in enumerate(names)}
+    cell = [place[g] * len(names) + place[p] for g, p in zip(gold, predicted, strict=True)]
+    one_hot = np.zeros((len(cell), len(names) ** 2))
+    one_hot[np.arange(len(cell)), cell] = 1.0
+    return one_hot
+
+
+def _confusion(sums: np.ndarray) -> np.ndarray:
+    size = round(sums.shape[-1] ** 0.5)
+    return sums.reshape(*sums.shape[:-1], size, size)
+
+
+def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    import numpy as np
+
+    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
+
+
+def _finish_matthews(sums: np.ndarray) -> np.ndarray:
+    import numpy as np
+
+    table = _confusion(sums)
+    rows, columns, total = table.sum(-1), table.sum(-2), table.sum((-1, -2))
+    covariance = total * np.trace(table, axis1=-2, axis2=-1) - (rows * columns).sum(-1)
+    scale = np.sqrt((total**2 - (rows**2).sum(-1)) * (total**2 - (columns**2).sum(-1)))
+    return 100 * _ratio(covariance, scale)
+
+
+def _label_f1(sums: np.ndarray) -> np.ndarray:
+    import numpy as np
+
+    table = _confusion(sums)
+    return _ratio(2 * np.diagonal(table, axis1=-2, axis2=-1), table.sum(-1) + table.sum(-2))
+
+
+def _f1(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) -> float:
+    from sklearn.metrics import f1_score
+
+    if len(labels) != 2:
+        raise ReprlabError(
+            f"metric f1 is for two labels (the last is the positive one), not {len(labels)}; use macro_f1"
+        )
+    return 100 * f1_score(list(gold), list(predicted), pos_label=labels[-1], zero_division=0.0)
+
+
+def _macro_f1(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) -> float:
+    from sklearn.metrics import f1_score
+
+    names = list(labels) or sorted(set(gold) | set(predicted))
+    return 100 * f1_score(list(gold), list(predicted), labels=names, average="macro", zero_division=0.0)
+
+
+def _pearson(gold: Sequence[float], predicted: Sequence[float], labels: Sequence[str]) -> float:
+    import numpy as np
+    from scipy.stats import pearsonr
+
+    if len(gold) < 2 or np.ptp(_array(gold)) == 0 or np.ptp(_array(predicted)) == 0:
+        return 0.0
+    return 100 * float(pearsonr(gold, predicted).statistic)
+
+
+def _spearman(gold: Sequence[float], predicted: Sequence[float], labels: Sequence[str]) -> float:
+    from scipy.stats import rankdata
+
+    return _pearson(rankdata(gold), rankdata(predicted), labels)
+
+
+def _moments(gold: Sequence[float], predicted: Sequence[float], labels: Sequence[str]) -> np.ndarray:
+    import numpy as np
+
+    x, y = _array(gold), _array(predicted)
+    x, y = x - x.mean(), y - y.mean()
+    return np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=1)
+
+
+def _rank_moments(gold: Sequence[float], predicted: Sequence[float], labels: Sequence[str]) -> np.ndarray:
+    # Resamples keep the ranks of the whole sample: the usual approximation, and it needs no sort per resample.
+    from scipy.stats import rankdata
+
+    return _moments(rankdata(gold), rankdata(predicted), labels)
+
+
+def _finish_correlation(sums: np.ndarray) -> np.ndarray:
+    import numpy as np
+
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+    scale = np.sqrt(np.maximum(n * xx - x * x, 0) * np.maximum(n * yy - y * y, 0))
+    return 100 * _ratio(n * xy - x * y, scale)
+
+
+def _rouge_statistics(gold: Sequence[Sequence[str]], predicted: Sequence[str], labels: Sequence[str]) -> np.ndarray:
+    return _array([[value, 1.0] for value in rouge_l(gold, predicted)])
+
+
+def _exact(gold: Sequence[Sequence[str]], predicted: Sequence[str], labels: Sequence[str]) -> np.ndarray:
+    return _array([[text in accepted, 1.0] for accepted, text in zip(gold, predicted, strict=True)])
+
+
+def _mean(sums: np.ndarray) -> np.ndarray:
+    return 100 * _ratio(sums[..., 0], sums[..., 1])
+
+
+def _flatten(sequences: Sequence[Sequence[str]]) -> list[str]:
+    return [tag for sequence in sequences for tag in sequence]
+
+
+def _tag_hits(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], labels: Sequence[str]) -> np.ndarray:
+    return _array([[sum(map(str.__eq__, g, p)), len(g)] for g, p in zip(gold, predicted, strict=True)])
+
+
+def _tag_matches(
+    gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], labels: Sequence[str]
+) -> np.ndarray:
+    def counts(g: Sequence[str], p: Sequence[str]) -> list[int]:
+        right = sum(a == b != "O" for a, b in zip(g, p, strict=True))
+        return [2 * right, sum(a != "O" for a in g) + sum(b != "O" for b in p)]
+
+    return _array([counts(g, p) for g, p in zip(gold, predicted, strict=True)])
+
+
+def _tag_accuracy(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], labels: Sequence[str]) -> float:
+    return _accuracy(_flatten(gold), _flatten(predicted), labels)
+
+
+def _tag_f1(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], labels: Sequence[str]) -> float:
+    from sklearn.metrics import f1_score
+
+    g, p = _flatten(gold), _flatten(predicted)
+    names = sorted((set(g) | set(p)) - {"O"})
+    return 100 * f1_score(g, p, labels=names, average="micro", zero_division=0.0) if names else 0.0
+
+
+METRICS = {
+    metric.name: metric
+    for metric in (
+        Metric("accuracy", "labels", _hits, _mean, _accuracy),
+        Metric("matthews", "labels", _cells, _finish_matthews, _matthews),
+        Metric("f1", "labels", _cells, lambda sums: 100 * _label_f1(sums)[..., -1], _f1),
+        Metric("macro_f1", "labels", _cells, lambda sums: 100 * _label_f1(sums).mean(-1), _macro_f1),
+        Metric("pearson", "numbers", _moments, _finish_correlation, _pearson),
+        Metric("spearman", "numbers", _rank_moments, _finish_correlation, _spearman),
+        Metric("rouge_l", "texts", _rouge_statistics, _mean),
+        Metric("exact_match", "texts", _exact, _mean),
+        Metric("tag_accuracy", "tags", _tag_hits, _mean, _tag_accuracy),
+        Metric("tag_f1", "tags", _tag_matches, _mean, _tag_f1),
+    )
+}

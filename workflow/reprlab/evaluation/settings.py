@@ -1,0 +1,45 @@
+"""Settings of scores and baselines."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+_STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+MetricName = Literal[
+    "accuracy",
+    "matthews",
+    "f1",
+    "macro_f1",
+    "pearson",
+    "spearman",
+    "rouge_l",
+    "exact_match",
+    "tag_accuracy",
+    "tag_f1",
+]
+
+
+class BaselineSettings(BaseModel):
+    """Trivial baselines of one task, in the same rows as the models."""
+
+    model_config = _STRICT
+
+    metrics: list[MetricName] = Field(min_length=1)
+    """Scores to report."""
+    baselines: list[Literal["majority", "random", "tfidf", "copy", "word_majority"]] = ["majority", "tfidf"]
+    """majority: most frequent label, mean score or most frequent text; random: a label drawn uniformly (for sentence
+    placing, a random order); tfidf: TF-IDF and logistic regression (cosine for scores); copy: the input is the answer;
+    word_majority: most frequent tag of each word."""
+    splits: list[str] = ["validation"]
+    """Splits to score."""
+    train_limit: int | None = Field(default=None, ge=1)
+    """Fit on the so many training examples, chosen at random once; null: all."""
+    eval_limit: int | None = Field(default=None, ge=1)
+    """Score only so many examples of each split, chosen at random once; null: all."""
+    seed: int = Field(default=0, ge=0)
+    """Seed of the random baseline and of the bootstrap."""
+    resamples: int = Field(default=1000, ge=2)
+    """Bootstrap samples behind the intervals."""

@@ -1,0 +1,198 @@
+"""Fine-tuning of one checkpoint with one learning rate: a cell that resumes exactly and is kept when it is done."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reprlab.evaluation.examples import TRAIN, ExampleTable, common_labels, load_examples
+from reprlab.evaluation.scoring import score_rows
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.files import read_json, write_json
+from reprlab.runtime.log import get_logger
+from reprlab.training.engine import train
+from reprlab.training.finetuning_heads import EncoderHead
+from reprlab.training.finetuning_settings import FinetuneSettings
+from reprlab.training.finetuning_text import TextToText
+from reprlab.training.settings import EngineSettings
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+
+
+@dataclass(frozen=True)
+class PreparedTask:
+    """A task with its splits as tables and as arrays."""
+
+    task: TextToText | EncoderHead
+    labels: tuple[str, ...]
+    tables: dict[str, ExampleTable]
+    encoded: dict[str, Any]
+
+
+def prepare_task(examples: Path, tokenizer: Path, settings: FinetuneSettings) -> PreparedTask:
+    """Read and tokenise all splits once, for all cells.
+
+    Raises:
+        ReprlabError: unreadable files, labels outside the set, or a template that does not fit the examples.
+    """
+    from transformers import AutoTokenizer
+
+    limits = dict.fromkeys(settings.splits, settings.eval_limit) | {TRAIN: settings.train_limit}
+    tables = load_examples(examples, [TRAIN, *settings.splits], limits, per_task=settings.train_limit_per_task)
+    labels = common_labels(tables, settings.task.labels)
+    family = TextToText if settings.task.kind == "text_to_text" else EncoderHead
+    task = family(settings.task, labels, AutoTokenizer.from_pretrained(tokenizer), tokenizer)
+    encoded = {split: task.encode(table) for split, table in tables.items()}
+    return PreparedTask(task, labels, tables, encoded)
+
+
+def engine_settings(settings: FinetuneSettings, learning_rate: float, examples: int) -> EngineSettings:
+    """The training loop of one cell: its learning rate, and its steps where they follow from `epochs`."""
+    engine = settings.engine
+    steps = engine.steps if settings.epochs is None else math.ceil(settings.epochs * examples / engine.batch_size)
+    optimizer = engine.optimizer.model_copy(update={"learning_rate": learning_rate})
+    return engine.model_copy(update={"optimizer": optimizer, "steps": steps, "ladder": []})
+
+
+def rows_of_step(step: int, batch_size: int, examples: int, seed: int) -> np.ndarray:
+    """Examples [batch_size] of update `step` (from 0): a pure function of (seed, step).
+
+    Updates walk through one shuffled pass after another; a batch may span two of them, so every batch is full and every
+    example comes equally often.
+    """
+    import numpy as np
+
+    places = np.arange(step * batch_size, (step + 1) * batch_size)
+    rows = np.empty(batch_size, dtype=np.int64)
+    for turn in np.unique(places // examples):
+        order = np.random.Generator(np.random.Philox(key=[seed, turn])).permutation(examples)
+        inside = places // examples == turn
+        rows[inside] = order[places[inside] % examples]
+    return rows
+
+
+def finetune_cell(
+    prepared: PreparedTask,
+    settings: FinetuneSettings,
+    model: Path,
+    name: str,
+    learning_rate: float,
+    *,
+    work: Path,
+    save_every: int,
+    fingerprint: str,
+    device: str,
+    evaluation_batch: int,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Fine-tune, predict and score: (rows of metrics, rows of predictions). A finished cell in `work` is read back.
+
+    Args:
+        work: folder of this cell; holds the resume points while it trains and `cell.json` afterwards.
+        fingerprint: identity of everything that the cell depends on.
+        evaluation_batch: examples per batch of predictions; it does not change the result.
+    """
+    done = work / "cell.json"
+    if done.exists():
+        cell = read_json(done)
+        if cell.get("fingerprint") == fingerprint:
+            get_logger().info("%s at learning rate %g: finished before", name, learning_rate)
+            return cell["metrics"], cell["predictions"]
+    import torch
+
+    data = prepared.encoded[TRAIN]
+    engine = engine_settings(settings, learning_rate, len(data))
+    torch.manual_seed(engine.seed)
+    network = prepared.task.load(model, settings.dropout)
+
+    def batch_of(step: int, part: int, rank: int, world: int) -> dict[str, torch.Tensor]:
+        rows = rows_of_step(step, engine.batch_size, len(data), engine.seed)
+        return prepared.task.batch(data, rows[rank * engine.accumulation + part :: world * engine.accumulation])
+
+    run = train(
+        network,
+        batch_of,
+        prepared.task.loss,
+        engine,
+        work=work,
+        save_every=save_every,
+        fingerprint=fingerprint,
+        on_checkpoint=lambda step, model: None,
+        device=device,
+    )
+    network.eval()
+    about = {"name": name, "learning_rate": learning_rate}
+    counts = {"steps": run.step, "tokens": run.tokens, "diverged": int(run.diverged_at is not None)}
+    metrics, predictions = [], []
+    for split in settings.splits:
+        for mode in _modes(settings):
+            found = _predict(prepared, network, split, mode, evaluation_batch, engine.dtype)
+            table = prepared.tables[split]
+            gold = prepared.encoded[split].gold
+            rows = score_rows(
+                settings.task.metrics, gold, found, prepared.labels, table.subsets, resamples=settings.resamples
+            )
+            metrics += [{**about, "split": split, "eval_mode": mode, **counts, **row} for row in rows]
+            predictions += _prediction_rows(about, split, mode, table, gold, found)
+    write_json(done, {"fingerprint": fingerprint, "metrics": metrics, "predictions": predictions})
+    for point in work.glob("resume-*"):
+        shutil.rmtree(point, ignore_errors=True)
+    return metrics, predictions
+
+
+def input_fingerprint(
+    fingerprint: str, settings: FinetuneSettings, inputs: Sequence[Path], learning_rate: float
+) -> str:
+    """Identity of a cell: the caller's, the settings without the other learning rates, and the bytes of the inputs."""
+    digest = hashlib.sha256(fingerprint.encode())
+    digest.update(settings.model_dump_json(exclude={"learning_rates"}).encode())
+    digest.update(repr(float(learning_rate)).encode())
+    for path in inputs:
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file():
+                digest.update(file.name.encode())
+                with file.open("rb") as handle:
+                    digest.update(hashlib.file_digest(handle, "sha256").digest())
+    return digest.hexdigest()
+
+
+def _modes(settings: FinetuneSettings) -> list[str]:
+    if settings.task.kind != "text_to_text":
+        return ["argmax"]
+    return list(settings.task.eval_modes)
+
+
+def _predict(prepared: PreparedTask, network: Any, split: str, mode: str, batch: int, dtype: str) -> list[Any]:
+    import torch
+
+    device = next(network.parameters()).device
+    with torch.autocast(device.type, dtype=torch.bfloat16, enabled=dtype == "bfloat16"):
+        return prepared.task.answers(prepared.task.predict(network, prepared.encoded[split], mode, batch, device))
+
+
+def _prediction_rows(
+    about: dict[str, Any], split: str, mode: str, table: ExampleTable, gold: Sequence[Any], found: Sequence[Any]
+) -> list[dict[str, Any]]:
+    return [
+        {**about, "split": split, "id": number, "subset": subset, "label": _text(label), "prediction": _text(answer)}
+        | {"eval_mode": mode}
+        for number, subset, label, answer in zip(table.columns["id"], table.subsets, gold, found, strict=True)
+    ]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(value) if len(value) != 1 else value[0]
+    return value if isinstance(value, str) else repr(float(value))
+
+
+def require_names(models: Sequence[Path], names: Sequence[str]) -> None:
+    """Raise a `ReprlabError` unless there is one distinct name per model."""
+    if len(models) != len(names) or len(set(names)) != len(names):
+        raise ReprlabError(f"names: {len(names)} names for {len(models)} models; give each model one name of its own")

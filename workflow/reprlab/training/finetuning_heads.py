@@ -1,0 +1,185 @@
+"""Tasks for encoders with a head: classification, regression and tags."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reprlab.evaluation.examples import ExampleTable
+from reprlab.inference.generation import sorted_batches
+from reprlab.runtime.errors import ReprlabError
+from reprlab.text.templates import render
+from reprlab.training.finetuning_encoding import Ragged
+from reprlab.training.finetuning_settings import TaskSettings
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+
+IGNORED = -100
+
+
+@dataclass(frozen=True)
+class HeadSplit:
+    """One split as ids, segment types, and a target per example (class, score) or token (tags, -100 elsewhere)."""
+
+    inputs: Ragged
+    types: Ragged
+    targets: np.ndarray | Ragged
+    gold: list[Any]
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+
+class EncoderHead:
+    """Fine-tuning and prediction of an encoder with a classification, regression or tagging head."""
+
+    def __init__(self, settings: TaskSettings, labels: tuple[str, ...], tokenizer: Any, folder: Path) -> None:
+        self.settings, self.labels, self.tokenizer = settings, labels, tokenizer
+        if not tokenizer.is_fast or tokenizer.pad_token_id is None:
+            raise ReprlabError(f"{folder}: encoder tasks need a fast tokenizer with a padding token")
+        if settings.kind != "regression" and not labels:
+            raise ReprlabError(
+                f"kind {settings.kind}: no labels; the examples declare none, so give the setting labels"
+            )
+        self.number = {label: number for number, label in enumerate(labels)}
+
+    def load(self, folder: Path, dropout: float) -> torch.nn.Module:
+        """The checkpoint in `folder` with this dropout and a new head (drawn from torch's current seed).
+
+        Raises:
+            ReprlabError: it has no such head.
+        """
+        from transformers import AutoModelForSequenceClassification, AutoModelForTokenClassification
+
+        family = AutoModelForTokenClassification if self.settings.kind == "tags" else AutoModelForSequenceClassification
+        try:
+            return family.from_pretrained(
+                folder,
+                num_labels=max(len(self.labels), 1),
+                hidden_dropout_prob=dropout,
+                attention_probs_dropout_prob=dropout,
+            )
+        except (OSError, ValueError) as error:
+            reason = str(error).splitlines()[0]
+            raise ReprlabError(f"{folder}: cannot be opened for {self.settings.kind} ({reason})") from None
+
+    def encode(self, table: ExampleTable) -> HeadSplit:
+        """Inputs and targets of a split as arrays."""
+        import numpy as np
+
+        kind, columns = self.settings.kind, table.columns
+        options: dict[str, Any] = {"truncation": True, "max_length": self.settings.input_length}
+        if kind == "tags":
+            encoded = self.tokenizer(columns["tokens"], is_split_into_words=True, **options)
+            targets: np.ndarray | Ragged = self._tag_targets(encoded, columns["tags"])
+            gold: list[Any] = columns["tags"]
+        else:
+            encoded = self.tokenizer(*self._texts(table), **options)
+            gold = columns["score" if kind == "regression" else "label"]
+            numbers = gold if kind == "regression" else [self.number[label] for label in gold]
+            targets = np.asarray(numbers, dtype=np.float32 if kind == "regression" else np.int64)
+        ids = Ragged.of(encoded["input_ids"])
+        types = Ragged.of(encoded["token_type_ids"]) if "token_type_ids" in encoded else _zeros_like(ids)
+        return HeadSplit(ids, types, targets, gold)
+
+    def batch(self, split: HeadSplit, rows: np.ndarray) -> dict[str, torch.Tensor]:
+        """Tensors of examples `rows`: input_ids, attention_mask, token_type_ids [B, L], labels [B] or [B, L]."""
+        import numpy as np
+        import torch
+
+        ids = split.inputs.pad(rows, self.tokenizer.pad_token_id)
+        mask = (np.arange(ids.shape[1]) < split.inputs.lengths[rows][:, None]).astype(np.int64)
+        labels = split.targets.pad(rows, IGNORED) if isinstance(split.targets, Ragged) else split.targets[rows]
+        arrays = {
+            "input_ids": ids,
+            "attention_mask": mask,
+            "token_type_ids": split.types.pad(rows, 0),
+            "labels": labels,
+        }
+        return {name: torch.from_numpy(array) for name, array in arrays.items()}
+
+    def loss(
+        self, model: torch.nn.Module, batch: dict[str, torch.Tensor]
+    ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """Mean cross-entropy or squared error over the labels, and its sums."""
+        import torch
+
+        logits, labels = self._logits(model, batch), batch["labels"]
+        tokens = batch["attention_mask"].sum()
+        if self.settings.kind == "regression":
+            summed = torch.nn.functional.mse_loss(logits.squeeze(-1).float(), labels, reduction="sum")
+            count = torch.tensor(labels.numel(), device=labels.device)
+            return summed / count, {"loss_sum": summed.detach(), "count": count, "tokens": tokens}
+        summed = torch.nn.functional.cross_entropy(
+            logits.flatten(0, -2).float(), labels.flatten(), ignore_index=IGNORED, reduction="sum"
+        )
+        known = labels != IGNORED
+        count = known.sum()
+        correct = (logits.detach().argmax(-1) == labels)[known].sum()
+        parts = {"loss_sum": summed.detach(), "count": count, "correct": correct, "total": count, "tokens": tokens}
+        return summed / count, parts
+
+    def predict(
+        self, model: torch.nn.Module, split: HeadSplit, mode: str, batch_size: int, device: torch.device
+    ) -> list[Any]:
+        """Label, score or list of tags of each example. Words cut off by input_length get the first label."""
+        import torch
+
+        found: list[Any] = [None] * len(split)
+        with torch.inference_mode():
+            for rows in sorted_batches(split.inputs.lengths, batch_size):
+                batch = {name: tensor.to(device) for name, tensor in self.batch(split, rows).items()}
+                logits = self._logits(model, batch)
+                for row, answer in zip(rows, self._read(logits, batch["labels"]), strict=True):
+                    found[row] = answer
+        if self.settings.kind == "tags":
+            return [
+                (tags + [self.labels[0]] * len(gold))[: len(gold)] for tags, gold in zip(found, split.gold, strict=True)
+            ]
+        return found
+
+    def answers(self, texts: list[Any]) -> list[Any]:
+        """Predictions as they are: a head cannot leave the label set."""
+        return texts
+
+    def _texts(self, table: ExampleTable) -> list[list[str]]:
+        if table.kind in ("pair", "similarity") and self.settings.template == "{text}":
+            return [table.columns["text_a"], table.columns["text_b"]]
+        settings = self.settings
+        segments = render(settings.template, table.kind, table.columns, task=settings.template_task)
+        return [["".join(parts) for parts in segments]]
+
+    def _tag_targets(self, encoded: Any, tags: list[list[str]]) -> Ragged:
+        """The tag of each word at its first piece; -100 at further pieces and special tokens."""
+        targets = []
+        for row, words in enumerate(tags):
+            places = encoded.word_ids(row)
+            first = [word is not None and word != before for word, before in zip(places, [None, *places], strict=False)]
+            targets.append(
+                [self.number[words[w]] if start else IGNORED for w, start in zip(places, first, strict=True)]
+            )
+        return Ragged.of(targets)
+
+    def _logits(self, model: torch.nn.Module, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        inputs = {name: tensor for name, tensor in batch.items() if name != "labels"}
+        if getattr(model.config, "type_vocab_size", 0) < 2:  # type: ignore[arg-type]
+            inputs.pop("token_type_ids")
+        return model(**inputs).logits
+
+    def _read(self, logits: torch.Tensor, labels: torch.Tensor) -> list[Any]:
+        if self.settings.kind == "regression":
+            return logits.squeeze(-1).float().tolist()
+        best = logits.argmax(-1)
+        if self.settings.kind == "classification":
+            return [self.labels[number] for number in best.tolist()]
+        kept = labels != IGNORED
+        return [[self.labels[number] for number in row[keep].tolist()] for row, keep in zip(best, kept, strict=True)]
+
+
+def _zeros_like(ids: Ragged) -> Ragged:
+    import numpy as np
+
+    return Ragged(np.zeros_like(ids.flat), ids.offsets)
