@@ -16,13 +16,11 @@ rule fetch_archive:
         mem_mb=1000,
         runtime=60,
     params:
-        entry=setting("fetch_archive", "entry"),
-        cache=CACHE,
-        registry=REGISTRY,
+        files=setting("fetch_archive", "files"),
         code=code("fetch_archive"),
     shell:
-        "python -m reprlab.stages.fetch_archive --archive {wildcards.archive} --registry {params.registry:q}"
-        " --cache {params.cache:q} --receipt {output} --log {log} --log-level {config[runtime][log_level]}"
+        "python -m reprlab.stages.fetch_archive --archive {wildcards.archive} --registry {REGISTRY:q}"
+        " --cache {CACHE:q} --receipt {output} --log {log} --log-level {config[runtime][log_level]}"
 
 
 rule build_documents:
@@ -43,37 +41,34 @@ rule build_documents:
     params:
         entry=setting("build_documents", "entry"),
         receipts=lambda wildcards, input: repeated("--receipts", input.receipts),
-        cache=CACHE,
         code=code("build_documents"),
     shell:
         "python -m reprlab.stages.build_documents --entry {params.entry:q} {params.receipts}"
-        " --cache {params.cache:q} --out {output} --log {log} --log-level {config[runtime][log_level]}"
+        " --cache {CACHE:q} --out {output} --log {log} --log-level {config[runtime][log_level]}"
 
 
 rule build_examples:
     message:
-        "Read the examples of {wildcards.task}"
+        "Read the examples of {wildcards.dataset}"
     input:
         receipts=given("build_examples", "receipts"),
         documents=given("build_examples", "documents"),
     output:
-        "results/shared/tasks/{task}/examples.parquet",
+        "results/shared/tasks/{dataset}/examples.parquet",
     log:
-        "results/logs/build_examples/{task}.log",
+        "results/logs/build_examples/{dataset}.log",
     benchmark:
-        "results/benchmarks/build_examples/{task}.tsv"
+        "results/benchmarks/build_examples/{dataset}.tsv"
     threads: 1
     resources:
         mem_mb=3000,
         runtime=60,
     params:
         entry=setting("build_examples", "entry"),
-        limits=setting("build_examples", "limits"),
         receipts=lambda wildcards, input: repeated("--receipts", input.receipts),
         documents=lambda wildcards, input: repeated("--documents", input.documents),
-        cache=CACHE,
         code=code("build_examples"),
     shell:
-        "python -m reprlab.stages.build_examples --entry {params.entry:q} --limits {params.limits:q}"
-        " {params.receipts} {params.documents} --cache {params.cache:q}"
+        "python -m reprlab.stages.build_examples --entry {params.entry:q}"
+        " {params.receipts} {params.documents} --cache {CACHE:q}"
         " --out {output} --log {log} --log-level {config[runtime][log_level]}"

@@ -33,6 +33,12 @@ for warning in LOADED.warnings:
 
 CACHE = Path(os.environ.get("REPRLAB_CACHE", ROOT / "resources/downloads")).resolve()
 REGISTRY = ROOT / "config/datasets.yaml"
+# One process runs a stage as a module; more are started by torchrun, which gives each its rank.
+LAUNCH = (
+    "python -m"
+    if LOADED.runtime.training_processes == 1
+    else f"torchrun --standalone --nproc-per-node {LOADED.runtime.training_processes} --module"
+)
 PUBLISHED = ROOT / "resources/published"
 # An undeclared resource is unlimited for the engine; two trainings on one GPU are not what anybody wants.
 workflow.global_resources.setdefault("gpu", count_gpus())
@@ -45,11 +51,13 @@ wildcard_constraints:
     tokenizer="[a-z0-9_]+",
     tokens="[a-z0-9_]+",
     model="[a-z0-9_]+",
+    evaluation="[a-z0-9_]+",
+    dataset="[a-z0-9_]+",
     task="[a-z0-9_]+",
     cell="[A-Za-z0-9_.-]+",
     paper="|".join(slug.replace("-", "[-]") for slug in LOADED.papers),
     table="[a-z0-9_]+",
-    figure="fig_[a-z0-9_]+",
+    figure="[a-z0-9_]+",
 
 
 def key_of(wildcards):

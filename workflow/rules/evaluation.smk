@@ -3,15 +3,15 @@
 
 rule evaluate_baselines:
     message:
-        "Score the baselines of {wildcards.task}"
+        "Score the baselines of {wildcards.dataset}"
     input:
-        examples="results/shared/tasks/{task}/examples.parquet",
+        examples="results/shared/tasks/{dataset}/examples.parquet",
     output:
-        "results/shared/tasks/{task}/baselines.tsv",
+        "results/shared/tasks/{dataset}/baselines.tsv",
     log:
-        "results/logs/evaluate_baselines/{task}.log",
+        "results/logs/evaluate_baselines/{dataset}.log",
     benchmark:
-        "results/benchmarks/evaluate_baselines/{task}.tsv"
+        "results/benchmarks/evaluate_baselines/{dataset}.tsv"
     threads: 1
     resources:
         mem_mb=2000,

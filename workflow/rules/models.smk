@@ -6,6 +6,7 @@ rule build_model:
         "Build the model {wildcards.model}"
     input:
         tokenizer=given("build_model", "tokenizer"),
+        receipts=given("build_model", "receipts"),
     output:
         directory("results/shared/models/{model}"),
     log:
@@ -20,7 +21,9 @@ rule build_model:
         entry=setting("build_model", "entry"),
         seed=setting("build_model", "seed"),
         tokenizer=option("build_model", "--tokenizer", "tokenizer"),
+        receipts=lambda wildcards, input: repeated("--receipts", input.receipts),
         code=code("build_model"),
     shell:
-        "python -m reprlab.stages.build_model --entry {params.entry:q} {params.tokenizer} --seed {params.seed}"
+        "python -m reprlab.stages.build_model --entry {params.entry:q} {params.tokenizer} {params.receipts}"
+        " --cache {CACHE:q} --seed {params.seed}"
         " --out {output} --log {log} --log-level {config[runtime][log_level]}"

@@ -20,11 +20,10 @@ rule segment_documents:
     params:
         settings=setting("segment_documents", "settings"),
         splitter=option("segment_documents", "--receipt", "splitter"),
-        cache=CACHE,
         code=code("segment_documents"),
     shell:
         "python -m reprlab.stages.segment_documents --documents {input.documents} {params.splitter}"
-        " --cache {params.cache:q} --settings {params.settings:q}"
+        " --cache {CACHE:q} --settings {params.settings:q}"
         " --out {output} --log {log} --log-level {config[runtime][log_level]}"
 
 

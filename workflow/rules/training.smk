@@ -26,7 +26,7 @@ rule pretrain_lm:
         work="results/work/pretrain_lm/{model}",
         code=code("pretrain_lm"),
     shell:
-        "{config[runtime][launcher]} reprlab.stages.pretrain_lm --tokens {input.tokens} --tokenizer {input.tokenizer}"
+        "{LAUNCH} reprlab.stages.pretrain_lm --tokens {input.tokens} --tokenizer {input.tokenizer}"
         " --init {input.init} --out {output.ladder} --metrics {output.metrics} --throughput {output.throughput}"
         " --work {params.work} --settings {params.settings:q} --fingerprint {params.code}"
         " --save-every {config[runtime][save_every]} --device {config[runtime][device]}"
@@ -35,17 +35,17 @@ rule pretrain_lm:
 
 rule evaluate_lm:
     message:
-        "Measure the validation losses of {wildcards.model}"
+        "Measure the validation losses of {wildcards.evaluation}"
     input:
-        ladder="results/shared/pretrained/{model}/ladder",
+        ladder=given("evaluate_lm", "ladder"),
         tokens=given("evaluate_lm", "tokens"),
         tokenizer=given("evaluate_lm", "tokenizer"),
     output:
-        "results/shared/evaluated/{model}.tsv",
+        "results/shared/evaluated/{evaluation}.tsv",
     log:
-        "results/logs/evaluate_lm/{model}.log",
+        "results/logs/evaluate_lm/{evaluation}.log",
     benchmark:
-        "results/benchmarks/evaluate_lm/{model}.tsv"
+        "results/benchmarks/evaluate_lm/{evaluation}.tsv"
     threads: 1
     resources:
         mem_mb=4000,
@@ -66,9 +66,9 @@ rule finetune_model:
     message:
         "Fine-tune {wildcards.model} on {wildcards.task} ({wildcards.cell})"
     input:
-        ladder=given("finetune_model", "ladder"),
+        source=given("finetune_model", "source"),
         tokenizer=given("finetune_model", "tokenizer"),
-        examples="results/shared/tasks/{task}/examples.parquet",
+        examples=given("finetune_model", "examples"),
     output:
         metrics="results/shared/finetuned/{model}/{task}/{cell}/metrics.tsv",
         predictions="results/shared/finetuned/{model}/{task}/{cell}/predictions.parquet",
@@ -91,28 +91,29 @@ rule finetune_model:
         "python -m reprlab.stages.finetune_model {params.models} {params.names} --tokenizer {input.tokenizer}"
         " --examples {input.examples} --out-metrics {output.metrics} --out-predictions {output.predictions}"
         " --work {params.work} --settings {params.settings:q} --fingerprint {params.code}"
-        " --evaluation-batch {config[runtime][inference_batch]} --device {config[runtime][device]}"
+        " --save-every {config[runtime][save_every]} --evaluation-batch {config[runtime][inference_batch]} --device {config[runtime][device]}"
         " --threads {threads} --log {log} --log-level {config[runtime][log_level]}"
 
 
 rule select_learning_rate:
     message:
-        "Select the learning rate of {wildcards.model} on {wildcards.task}"
+        "Select the learning rates of {wildcards.model} on {wildcards.task}"
     input:
         metrics=given("select_learning_rate", "metrics"),
     output:
-        "results/shared/finetuned/{model}/{task}/selected.json",
+        "results/shared/finetuned/{model}/{task}/{cell}.selected.json",
     log:
-        "results/logs/select_learning_rate/{model}.{task}.log",
+        "results/logs/select_learning_rate/{model}.{task}.{cell}.log",
     benchmark:
-        "results/benchmarks/select_learning_rate/{model}.{task}.tsv"
+        "results/benchmarks/select_learning_rate/{model}.{task}.{cell}.tsv"
     threads: 1
     resources:
         mem_mb=500,
         runtime=10,
     params:
         metrics=lambda wildcards, input: repeated("--metrics", input.metrics),
+        split=setting("select_learning_rate", "split"),
         code=code("select_learning_rate"),
     shell:
-        "python -m reprlab.stages.select_learning_rate {params.metrics} --out {output}"
+        "python -m reprlab.stages.select_learning_rate {params.metrics} --split {params.split} --out {output}"
         " --log {log} --log-level {config[runtime][log_level]}"

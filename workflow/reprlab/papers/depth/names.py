@@ -1,0 +1,29 @@
+"""Names of DEPTH's runs: they become folders, and rows of tables find their files by them."""
+
+from dataclasses import dataclass
+
+CORPUS_PASSAGES = "depth"
+
+
+def run_name(objective: str, init: str, seed: int, variant: str = "") -> str:
+    """Name of a pre-training run, such as `depth_t5_fs_s2137`; `variant` marks a side experiment."""
+    middle = f"_{variant}" if variant else ""
+    return f"depth_{objective}_{init}{middle}_s{seed}"
+
+
+def number_name(value: float) -> str:
+    """A number as part of a name: 0.001 is `1e_3`, 5 is `5`."""
+    text = f"{value:g}" if value >= 1 else f"{value:.0e}"
+    return text.replace("e-0", "e_").replace("e-", "e_").replace(".", "p")
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """A pre-training run as fine-tuning and tables see it."""
+
+    name: str
+    objective: str
+    init: str
+    seed: int
+    steps: list[int]
+    """Steps of its checkpoints."""

