@@ -21,7 +21,7 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
     if close:
         return f"; did you mean {close[0]!r}?"
-    return f"; known: {', '.join(names)}" if 0 < len(names) <= 12 else ""
+    return f"; known: {', '.join(names)}" if 0 < len(names) <= 15 else ""
 
 
 def setting_error(path: Key, value: Any, place: str, problem: str) -> ReprlabError:
@@ -29,9 +29,9 @@ def setting_error(path: Key, value: Any, place: str, problem: str) -> ReprlabErr
     return ReprlabError(" ".join(f"{'.'.join(path)} = {_shown(value)} ({place}): {problem}".split()))
 
 
-def unknown_key(path: Key, place: str, valid: Iterable[str], what: str = "key") -> ReprlabError:
+def unknown_key(path: Key, value: Any, place: str, valid: Iterable[str], what: str = "key") -> ReprlabError:
     """The one line for a key that does not exist."""
-    return ReprlabError(" ".join(f"{'.'.join(path)} ({place}): unknown {what}{nearest(path[-1], valid)}".split()))
+    return setting_error(path, value, place, f"unknown {what}{nearest(path[-1], valid)}")
 
 
 def validation_error(error: ValidationError, model: type[BaseModel], merged: Merged, prefix: Key) -> ReprlabError:
@@ -39,19 +39,19 @@ def validation_error(error: ValidationError, model: type[BaseModel], merged: Mer
     problems = error.errors(include_url=False)
     # An unknown key is the likelier cause of what else is wrong, such as a missing one.
     problem = next((item for item in problems if item["type"] == "extra_forbidden"), problems[0])
-    location = tuple(str(part) for part in problem["loc"])
+    location = tuple(str(part) for part in problem["loc"] if part != "[key]")
     path = (*prefix, *location)
     place = merged.place(location)
     if problem["type"] == "extra_forbidden":
-        return unknown_key(path, place, _keys(model, location[:-1]))
+        return unknown_key(path, problem["input"], place, _keys(model, location[:-1]))
     if problem["type"] == "missing":
         return _missing(problems, model, merged, prefix, location)
-    if not location:
-        return setting_error(prefix, "…", "after all layers", _message(problem))
     if isinstance(problem["input"], dict) and problem["type"] == "value_error":
         return ReprlabError(f"{'.'.join(path)} ({place}): {_message(problem)}")
-    hint = nearest(problem["input"], _choices(problem)) if problem["type"] == "literal_error" else ""
-    return setting_error(path, problem["input"], place, _message(problem) + (hint if "mean" in hint else ""))
+    hint = _near_choice(problem) if problem["type"] == "literal_error" else ""
+    if problem["type"] == "string_pattern_mismatch":
+        hint = _description(model, location)
+    return setting_error(path, problem["input"], place, _message(problem) + hint)
 
 
 def _missing(problems: list[Any], model: type[BaseModel], merged: Merged, prefix: Key, location: Key) -> ReprlabError:
@@ -71,7 +71,7 @@ def _missing(problems: list[Any], model: type[BaseModel], merged: Merged, prefix
 def _message(problem: Any) -> str:
     if problem["type"] == "string_pattern_mismatch":
         pattern = problem["ctx"]["pattern"]
-        return _NAME_RULE if pattern.startswith("^[a-z0-9][a-z0-9_]") else f"must match {pattern}"
+        return _NAME_RULE if pattern.startswith("^[a-z0-9][a-z0-9_]") else "not in the form that is allowed"
     if problem["type"] == "value_error":
         return str(problem["ctx"]["error"])
     if problem["type"] in {"model_type", "dict_type"}:
@@ -79,8 +79,16 @@ def _message(problem: Any) -> str:
     return str(problem["msg"]).replace("Input should be", "must be").replace("Input should", "must")
 
 
-def _choices(problem: Any) -> list[str]:
-    return [part.strip("'") for part in problem["ctx"]["expected"].replace(" or ", ", ").split(", ")]
+def _near_choice(problem: Any) -> str:
+    choices = [part.strip("'") for part in problem["ctx"]["expected"].replace(" or ", ", ").split(", ")]
+    hint = nearest(problem["input"], choices)
+    return hint if hint.endswith("?") else ""  # the message lists the choices
+
+
+def _description(model: type[BaseModel], location: Key) -> str:
+    parent = _at(model, location[:-1])
+    entry = parent.model_fields.get(location[-1]) if _is_model(parent) else None
+    return f" ({entry.description.rstrip('.')})" if entry and entry.description else ""
 
 
 def _shown(value: Any) -> str:
@@ -89,12 +97,16 @@ def _shown(value: Any) -> str:
 
 
 def _keys(model: type[BaseModel], location: Key) -> list[str]:
-    """The keys of the settings model at `location` below `model`."""
+    parent = _at(model, location)
+    return list(parent.model_fields) if _is_model(parent) else []
+
+
+def _at(model: type[BaseModel], location: Key) -> Any:
+    """The type of the setting at `location` below `model`."""
     annotation: Any = model
     for key in location:
         annotation = _step(annotation, key)
-    annotation = _plain(annotation)
-    return list(annotation.model_fields) if _is_model(annotation) else []
+    return _plain(annotation)
 
 
 def _step(annotation: Any, key: str) -> Any:

@@ -8,7 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from reprlab.config.errors import setting_error, unknown_key, validation_error
+from reprlab.config.errors import nearest, setting_error, unknown_key, validation_error
+from reprlab.config.names import check_names
 from reprlab.config.overrides import COMMAND_LINE, Layer, Merged, merge, normalise, parse_edits
 from reprlab.config.papers import PAPERS
 from reprlab.config.runtime import SCALES, NumericsSettings, RuntimeSettings, WorkflowSettings
@@ -181,9 +182,9 @@ def _validated(model: type[BaseModel], merged: Merged, prefix: Key) -> Any:
 
 
 def _check_workflow(root: Path, workflow: WorkflowSettings, top: Merged) -> None:
-    for place, slug in enumerate(workflow.build):
+    for slug in workflow.build:
         if slug not in PAPERS:
-            raise unknown_key((f"build.{place}", slug), top.place(("build",)), PAPERS, "paper")
+            raise setting_error(("build",), slug, top.place(("build",)), f"unknown paper{nearest(slug, PAPERS)}")
     run = workflow.run
     if run in SCALES and run != workflow.scale:
         problem = f"is the run of scale {run}, and this is scale {workflow.scale}; choose another name"
@@ -191,14 +192,15 @@ def _check_workflow(root: Path, workflow: WorkflowSettings, top: Merged) -> None
     stages = {path.stem for path in Path(__file__).parents[1].joinpath("stages").glob("[a-z]*.py")}
     for stage in workflow.threads:
         if stage not in stages | {"default"}:
-            raise unknown_key(("threads", stage), top.place(("threads", stage)), stages | {"default"}, "stage")
+            place = top.place(("threads", stage))
+            raise unknown_key(("threads", stage), workflow.threads[stage], place, stages | {"default"}, "stage")
 
 
 def _check_slugs(edits: Sequence[Layer]) -> None:
     for layer in edits:
         for slug in layer.values:
             if slug not in PAPERS:
-                raise unknown_key(("papers", slug), layer.place((slug,)), PAPERS, "paper")
+                raise unknown_key(("papers", slug), layer.values[slug], layer.place((slug,)), PAPERS, "paper")
 
 
 def _paper(
@@ -208,11 +210,13 @@ def _paper(
     scales = _below(file, ("scales",))
     for name in scales.values:
         if name not in SCALES or name == "paper":
-            raise unknown_key(("scales", name), file.place(("scales", name)), set(SCALES) - {"paper"}, "scale")
+            place = file.place(("scales", name))
+            raise unknown_key(("scales", name), scales.values[name], place, set(SCALES) - {"paper"}, "scale")
     base = _without(file, "scales")
     scaled = _below(file, ("scales", scale))
     merged = merge([base, scaled, *(_below(layer, (slug,)) for layer in edits)])
     settings = _validated(model, merged, ("papers", slug))
+    check_names(root, settings, merged, ("papers", slug))
     return settings, list(_shadowed(slug, model, scale, base, scaled, merged))
 
 

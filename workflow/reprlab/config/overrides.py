@@ -29,7 +29,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Merged:
-    """The merged values and, for each leaf, the layer that it comes from."""
+    """The merged values and, for each leaf, the layer that it comes from (the first, where several agree)."""
 
     values: dict[str, Any]
     layers: dict[Key, Layer]
@@ -65,6 +65,8 @@ def _merge_into(
             _merge_into(target[key], value, here, layer, origins)
         elif isinstance(value, Mapping) and isinstance(target.get(key), dict):
             continue
+        elif here in origins and repr(target[key]) == repr(value):
+            continue  # said twice: the first place stands; repr because True equals 1
         else:
             for leaf in [leaf for leaf in origins if leaf[: len(here)] == here]:
                 del origins[leaf]

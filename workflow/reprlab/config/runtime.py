@@ -24,16 +24,14 @@ class RuntimeSettings(Settings):
     processes: PositiveInt = 1
     """Processes that a stage without a model (sentence splitting, tokenising) may start."""
 
+    training_processes: PositiveInt = 1
+    """Processes of one pre-training job on one machine, one for each GPU; the global batch stays the same."""
+
     inference_batch: PositiveInt = 64
     """Examples in one batch of evaluation and generation."""
 
     save_every: PositiveInt = 500
     """Training steps between two saves from which a stopped run resumes."""
-
-    launcher: Annotated[
-        str, StringConstraints(pattern=r"^(python|torchrun|accelerate launch)( -{1,2}[A-Za-z0-9_=.:-]+)* -m$")
-    ] = "python -m"
-    """What starts a training stage: `python -m`, or `torchrun --standalone --nproc-per-node=4 -m` for four GPUs."""
 
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """What the terminal shows; the log file of a stage has all of it."""

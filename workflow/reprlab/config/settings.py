@@ -58,6 +58,10 @@ def _whole(value: Any) -> Any:
     return value
 
 
+def _text_of_number(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
 def _increasing(values: list[int]) -> list[int]:
     if any(later <= earlier for earlier, later in pairwise(values)):
         raise ValueError("must increase from each number to the next")
@@ -77,7 +81,9 @@ SafeName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_]{0,63}$"
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z-]{0,63}$")]
 
-RunName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+RunName = Annotated[
+    str, BeforeValidator(_text_of_number), StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")
+]
 ColumnName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_]{0,63}$")]
 ModelName = Annotated[SafeName, NameIn("models")]
 CorpusName = Annotated[SafeName, NameIn("corpora")]

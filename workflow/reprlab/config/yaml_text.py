@@ -22,7 +22,8 @@ _WORDS: dict[str, Any] = {
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
     ".inf": float("inf"), "-.inf": float("-inf"), ".nan": float("nan"),
 }  # fmt: skip
-_STANDARD_TAG = "tag:yaml.org,2002:"
+_TAG = "tag:yaml.org,2002:"
+_KINDS = ("str", "int", "float", "bool", "null", "seq", "map", "timestamp", "value", "merge")
 _DEEPEST = 20
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -53,13 +54,16 @@ def read_yaml(path: Path, *, name: str | None = None) -> Document:
         ReprlabError: the file is missing, unreadable, not YAML, or not a mapping; a key is repeated.
     """
     name = name or str(path)
+    return parse_yaml(_read(path, name), name=name)
+
+
+def _read(path: Path, name: str) -> str:
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        return Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise ReprlabError(f"{name}: not UTF-8 text") from None
     except OSError as error:
         raise ReprlabError(f"{name}: cannot be read ({error.strerror or error})") from None
-    return parse_yaml(text, name=name)
 
 
 def parse_yaml(text: str, *, name: str) -> Document:
@@ -72,6 +76,20 @@ def parse_yaml(text: str, *, name: str) -> Document:
         raise ReprlabError(f"{name}: must hold settings as `key: value`, not {_kind(node)}")
     document.values.update(_Builder(name, document.lines).mapping(node, ()))
     return document
+
+
+def read_keys(path: Path, *, name: str) -> dict[str, list[str]]:
+    """The keys of a YAML mapping, each with the keys of the mapping below it.
+
+    Raises:
+        ReprlabError: the file is missing, unreadable, or not YAML.
+    """
+    node = _compose(_read(path, name), name)
+    return {key.value: [inner.value for inner, _ in _pairs(value)] for key, value in _pairs(node)}
+
+
+def _pairs(node: Any) -> list[Any]:
+    return list(node.value) if isinstance(node, yaml.MappingNode) else []
 
 
 def parse_value(text: str, *, name: str) -> Any:
@@ -129,7 +147,7 @@ class _Builder:
         self.seen.add(id(node))
         if len(path) > _DEEPEST:
             raise self._error(node, "nested too deeply")
-        if not node.tag.startswith(_STANDARD_TAG):
+        if node.tag.removeprefix(_TAG) not in _KINDS:
             raise self._error(node, f"the tag {node.tag} is not supported")
 
     def _error(self, node: yaml.Node, problem: str) -> ReprlabError:

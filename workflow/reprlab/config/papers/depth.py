@@ -264,6 +264,26 @@ class PretrainingSettings(Settings):
     runs: RunsSettings = RunsSettings()
     """The runs."""
 
+    @model_validator(mode="after")
+    def _parts_are_equal(self) -> Self:
+        if self.batch_size % self.accumulation:
+            raise ValueError(f"batch_size ({self.batch_size}) must be a multiple of accumulation ({self.accumulation})")
+        return self
+
+    @model_validator(mode="after")
+    def _runs_fit(self) -> Self:
+        for name, run in (("fs", self.runs.fs), ("cpt", self.runs.cpt)):
+            if run.horizon_steps <= self.schedule.warmup_steps:
+                raise ValueError(
+                    f"runs.{name}.horizon_steps ({run.horizon_steps}) must exceed "
+                    f"schedule.warmup_steps ({self.schedule.warmup_steps})"
+                )
+        if self.runs.fs.init == "t5_fs":
+            raise ValueError("runs.fs.init is t5_fs: the run from scratch cannot start from itself")
+        if self.runs.cpt.init == "t5_fs" and "t5" not in self.objectives:
+            raise ValueError("runs.cpt.init is t5_fs, but objectives lacks t5")
+        return self
+
 
 class PackingAblation(Settings):
     """Figure 7: T5 with and without packing at a high and a low learning rate."""

@@ -40,11 +40,11 @@ class FinetuningTask(Settings):
     dataset: TaskDataName | None
     """Data set, an entry of datasets.yaml; null leaves the columns empty."""
 
-    template: SafeName
-    """Text-to-text template."""
+    template: Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
+    """Text-to-text template: a name, or a format string with columns of the data in braces."""
 
-    template_task: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]{0,64}$")] = ""
-    """Name of the task inside the template, for templates that print one."""
+    template_task: Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{0,32}$")] = ""
+    """Name of the task inside template `discoeval`; empty for templates that know theirs."""
 
     label_words: Annotated[list[LabelWord], Distinct]
     """Target text of each label, in the order of the data set's labels; empty where targets are free text."""
@@ -114,9 +114,9 @@ class BaselineSettings(Settings):
     """Predictors without a language model: the most frequent label, and TF-IDF with logistic regression."""
 
 
-def _discoeval(name: str, template: str, template_task: str, words: list[str]) -> FinetuningTask:
+def _discoeval(name: str, words: list[str]) -> FinetuningTask:
     return FinetuningTask(
-        table="discoeval", columns=[name], dataset=name, template=template, template_task=template_task,
+        table="discoeval", columns=[name], dataset=name, template=name,
         label_words=words, metric="accuracy", input_length=512, target_length=32, batch_size=64, steps=1_500,
         warmup_steps=100, schedule="linear",
     )  # fmt: skip
@@ -141,11 +141,11 @@ _PUBLISHED_TASKS = {
         label_words=["entailment", "neutral", "contradiction"], metric="accuracy", input_length=512, target_length=8,
         batch_size=256, steps=10_000, warmup_steps=1_000, schedule="linear",
     ),
-    "sp_arxiv": _discoeval("sp_arxiv", "discoeval_sp", "SParxiv", _PLACES),
-    "sp_wiki": _discoeval("sp_wiki", "discoeval_sp", "SPwiki", _PLACES),
-    "sp_rocstory": _discoeval("sp_rocstory", "discoeval_sp", "SProcstory", _PLACES),
-    "dc_chat": _discoeval("dc_chat", "discoeval_dc", "DCchat", _COHERENCE),
-    "dc_wiki": _discoeval("dc_wiki", "discoeval_dc", "DCwiki", _COHERENCE),
+    "sp_arxiv": _discoeval("sp_arxiv", _PLACES),
+    "sp_wiki": _discoeval("sp_wiki", _PLACES),
+    "sp_rocstory": _discoeval("sp_rocstory", _PLACES),
+    "dc_chat": _discoeval("dc_chat", _COHERENCE),
+    "dc_wiki": _discoeval("dc_wiki", _COHERENCE),
     "ni": FinetuningTask(
         table="ni", columns=["rougeL"], dataset="natural_instructions", template="ni", label_words=[], metric="rouge_l",
         input_length=512, target_length=128, batch_size=64, epochs=3, warmup_steps=0, schedule="constant",
@@ -167,6 +167,11 @@ class FinetuningSettings(Settings):
         Literal["all", "first_and_last", "last"], paper("section 3.1: every checkpoint of the ladder")
     ] = "all"
     """Checkpoints of each ladder that are fine-tuned."""
+
+    jobs: Annotated[
+        Literal["checkpoint", "ladder"], decision("a job of hours belongs to one checkpoint, one of seconds does not")
+    ] = "checkpoint"
+    """checkpoint: one job for each checkpoint and learning rate; ladder: one for a whole ladder and sweep."""
 
     tables: Annotated[list[Table], Distinct, paper("section 3.1")] = ["glue", "discoeval", "ni"]
     """Benchmarks that are run."""
