@@ -43,7 +43,7 @@ def test_sources_of_single_leaves_go_over_those_of_their_group():
     sources = leaf_sources(PAPERS["depth"]())
     assert sources["pretraining.runs.cpt.steps"].text.startswith("paper")
     assert sources["pretraining.runs.cpt.horizon_steps"].text.startswith("upstream code")
-    assert sources["finetuning.tasks.ni.eval_mode"].text.startswith("[decision]")
+    assert sources["finetuning.tasks.ni.eval_modes"].text.startswith("[decision]")
 
 
 @pytest.mark.parametrize("model", [WorkflowSettings, *PAPERS.values()])

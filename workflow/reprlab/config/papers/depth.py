@@ -42,17 +42,11 @@ class CorpusSettings(Settings):
     corpus: Annotated[CorpusName, paper("section 3"), upstream("hydra_configs/default.yaml")] = "c4_en"
     """Data set of documents, an entry of datasets.yaml."""
 
-    validation_examples: Annotated[PositiveInt, upstream("validation set of the pre-training scripts")] = 20_000
-    """Validation documents that are used, from the first on."""
-
     shuffle_buffer: Annotated[PositiveInt, upstream("data loading of the pre-training scripts")] = 10_000
     """Documents in the shuffle buffer when the corpus is streamed."""
 
     shards: Annotated[PositiveInt, upstream("data loading of the pre-training scripts")] = 1_024
     """Shards of the streamed corpus."""
-
-    max_documents: Annotated[PositiveInt | None, decision("null: all of them; a limit makes tests quick")] = None
-    """Training documents that are used; null uses all."""
 
 
 class SegmentationSettings(Settings):

@@ -23,6 +23,7 @@ from reprlab.config.settings import (
     upstream,
 )
 
+EvaluationMode = Literal["generate", "teacher_forced"]
 LabelWord = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Split = Literal["train", "validation", "test"]
 Table = Literal["glue", "discoeval", "ni"]
@@ -46,7 +47,7 @@ class FinetuningTask(Settings):
     template_task: Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{0,32}$")] = ""
     """Name of the task inside template `discoeval`; empty for templates that know theirs."""
 
-    label_words: Annotated[list[LabelWord], Distinct]
+    labels: Annotated[list[LabelWord], Distinct]
     """Target text of each label, in the order of the data set's labels; empty where targets are free text."""
 
     metric: Literal["accuracy", "matthews", "rouge_l"]
@@ -73,8 +74,8 @@ class FinetuningTask(Settings):
     schedule: Literal["constant", "linear", "inverse_sqrt", "cosine"]
     """Learning rate after the warm-up."""
 
-    eval_mode: Literal["generate", "teacher_forced", "both"] = "generate"
-    """How predictions are made: generate, the argmax under the gold target (teacher_forced, as upstream), or both."""
+    eval_modes: Annotated[list[EvaluationMode], Field(min_length=1), Distinct] = ["generate"]
+    """How predictions are made: generate, or the argmax under the gold target (teacher_forced, as upstream)."""
 
     learning_rates: LearningRates | None = None
     """Learning rates of the sweep; null takes finetuning.learning_rates."""
@@ -117,7 +118,7 @@ class BaselineSettings(Settings):
 def _discoeval(name: str, words: list[str]) -> FinetuningTask:
     return FinetuningTask(
         table="discoeval", columns=[name], dataset=name, template=name,
-        label_words=words, metric="accuracy", input_length=512, target_length=32, batch_size=64, steps=1_500,
+        labels=words, metric="accuracy", input_length=512, target_length=32, batch_size=64, steps=1_500,
         warmup_steps=100, schedule="linear",
     )  # fmt: skip
 
@@ -127,18 +128,18 @@ _COHERENCE = ["Incoherent", "Coherent"]
 
 _PUBLISHED_TASKS = {
     "cola": FinetuningTask(
-        table="glue", columns=["cola"], dataset="cola", template="cola", label_words=["unacceptable", "acceptable"],
+        table="glue", columns=["cola"], dataset="cola", template="cola", labels=["unacceptable", "acceptable"],
         metric="matthews", input_length=256, target_length=16, batch_size=16, steps=3_000, warmup_steps=300,
         schedule="constant",
     ),
     "sst2": FinetuningTask(
-        table="glue", columns=["sst2"], dataset="sst2", template="sst2", label_words=["negative", "positive"],
+        table="glue", columns=["sst2"], dataset="sst2", template="sst2", labels=["negative", "positive"],
         metric="accuracy", input_length=272, target_length=8, batch_size=128, steps=3_000, warmup_steps=300,
         schedule="linear",
     ),
     "mnli": FinetuningTask(
         table="glue", columns=["mnli_m", "mnli_mm"], dataset="mnli", template="mnli",
-        label_words=["entailment", "neutral", "contradiction"], metric="accuracy", input_length=512, target_length=8,
+        labels=["entailment", "neutral", "contradiction"], metric="accuracy", input_length=512, target_length=8,
         batch_size=256, steps=10_000, warmup_steps=1_000, schedule="linear",
     ),
     "sp_arxiv": _discoeval("sp_arxiv", _PLACES),
@@ -147,9 +148,9 @@ _PUBLISHED_TASKS = {
     "dc_chat": _discoeval("dc_chat", _COHERENCE),
     "dc_wiki": _discoeval("dc_wiki", _COHERENCE),
     "ni": FinetuningTask(
-        table="ni", columns=["rougeL"], dataset="natural_instructions", template="ni", label_words=[], metric="rouge_l",
+        table="ni", columns=["rougeL"], dataset="natural_instructions", template="ni", labels=[], metric="rouge_l",
         input_length=512, target_length=128, batch_size=64, epochs=3, warmup_steps=0, schedule="constant",
-        eval_mode="both", instances_per_task=100,
+        eval_modes=["generate", "teacher_forced"], instances_per_task=100,
     ),
 }  # fmt: skip
 
@@ -207,7 +208,7 @@ class FinetuningSettings(Settings):
         dict[SafeName, FinetuningTask],
         upstream(
             "run_configs/ and fine_tune_constants/",
-            eval_mode=decision("upstream scores teacher-forced argmax, which is no prediction; NI shows both"),
+            eval_modes=decision("upstream scores teacher-forced argmax, which is no prediction; NI shows both"),
             dataset=paper("section 3.1"),
         ),
     ] = _PUBLISHED_TASKS
