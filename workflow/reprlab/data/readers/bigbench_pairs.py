@@ -9,6 +9,7 @@ from reprlab.config.datasets import SplitSettings
 from reprlab.data.sources import Sources, read_json_member
 from reprlab.data.splits import normalised
 from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.log import get_logger
 
 
 class Settings(BaseModel):
@@ -31,6 +32,10 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
         stem = path.stem
         for number, item in enumerate(read_json_member(path)["examples"]):
             scores = item["target_scores"]
+            if len(scores) == 1:
+                # The two endings were equal, so that one key is left: not a pair (one item of linzen2016_english).
+                get_logger().warning("%s: item %d has one ending only and was left out", path.name, number)
+                continue
             if sorted(set(scores.values())) != [0, 1] or sum(scores.values()) != 1:
                 raise ReprlabError(f"{path}: item {number}: expected one right ending and at least one wrong one")
             for place, (ending, score) in enumerate(scores.items()):

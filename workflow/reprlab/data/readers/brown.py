@@ -1,0 +1,78 @@
+"""The Brown corpus: 500 documents of `word/tag` tokens, one sentence a line, put back into running text."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from reprlab.config.datasets import SplitSettings
+from reprlab.data.archives import Archive
+from reprlab.data.sources import Sources, read_text
+from reprlab.runtime.errors import ReprlabError
+
+_BEFORE = re.compile(r" +([,.;:!?)\]}]|'(?!\w))")
+_AFTER = re.compile(r"([(\[{]) +")
+_QUOTED = re.compile(r'"\s*([^"]*?)\s*"')
+_REPEATED = re.compile(r"([;:!?])(?: \1)+(?= |$)")
+
+
+class Settings(BaseModel):
+    """Which genres."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    folder: str = "package"
+    """Folder of the corpus in the archive."""
+    genres: list[str] = []
+    """Genres to read (news, fiction, …); none named means all 15."""
+
+
+def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:
+    """One document for each sample of the corpus; `source` is the genre.
+
+    Raises:
+        ReprlabError: a genre does not exist, or a token has no tag.
+    """
+    archive = sources.archive
+    genres = _genres(archive, settings.folder)
+    unknown = sorted(set(settings.genres) - set(genres.values()))
+    if unknown:
+        raise ReprlabError(
+            f"{archive.name}: no genre {unknown[0]!r}; there are {', '.join(sorted(set(genres.values())))}"
+        )
+    for name, genre in sorted(genres.items()):
+        if not settings.genres or genre in settings.genres:
+            paragraphs = [" ".join(sentences) for sentences in tagged_paragraphs(archive, f"{settings.folder}/{name}")]
+            yield {"id": f"brown-{name}", "text": "\n\n".join(paragraphs), "source": genre}
+
+
+def _genres(archive: Archive, folder: str) -> dict[str, str]:
+    lines = read_text(archive.member(f"{folder}/cats.txt"), "latin-1").split("\n")
+    return {name: genre for name, _, genre in (line.strip().partition(" ") for line in lines) if genre}
+
+
+def tagged_paragraphs(archive: Archive, member: str) -> Iterator[list[str]]:
+    """The paragraphs of a sample, each a list of sentences in running text. A tab at its start opens a paragraph."""
+    path = archive.member(member)
+    current: list[str] = []
+    for number, line in enumerate(read_text(path, "latin-1").split("\n"), start=1):
+        if not line.strip():
+            continue
+        if line.startswith("\t") and current:
+            yield current
+            current = []
+        tokens = [token.rpartition("/") for token in line.split()]
+        if any(not separator for _, separator, _ in tokens):
+            raise ReprlabError(f"{path}: line {number} holds a token without a tag")
+        current.append(running_text([word for word, _, _ in tokens]))
+    if current:
+        yield current
+
+
+def running_text(tokens: list[str]) -> str:
+    """Tokens as ordinary text: typographic quotation marks made plain, no space around punctuation."""
+    text = " ".join(tokens).replace("``", '"').replace("''", '"')
+    text = _REPEATED.sub(r"\1", text)
+    text = _QUOTED.sub(r'"\1"', text)
+    return _AFTER.sub(r"\1", _BEFORE.sub(r"\1", text))

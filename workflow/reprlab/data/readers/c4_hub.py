@@ -1,0 +1,62 @@
+"""C4 from the JSON lines of the hub (paper scale): gzip, one object {text, timestamp, url} a line."""
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from reprlab.config.datasets import SplitSettings
+from reprlab.data.sources import Sources
+from reprlab.runtime.errors import ReprlabError
+
+
+class Settings(BaseModel):
+    """How much of it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    train_documents: int | None = Field(default=None, ge=1)
+    """Documents of the train shards that are read, in order; none means all."""
+    validation_documents: int | None = Field(default=20_000, ge=1)
+    """Documents of the validation shards that are read (the first 20,000 in the published runs)."""
+
+
+def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:
+    """One document a line, as a stream, in the published splits; `source` is the address.
+
+    Raises:
+        ReprlabError: a shard is broken or a line is not such an object.
+    """
+    limits = {"train": settings.train_documents, "validation": settings.validation_documents}
+    taken = {"train": 0, "validation": 0}
+    archive = sources.archive
+    for file in archive.files:
+        split = "validation" if "validation" in file.file else "train"
+        limit = limits[split]
+        if limit is not None and taken[split] >= limit:
+            continue
+        for name, text, address in _documents(archive.file(file.file)):
+            yield {"id": f"{split}-{name}", "text": text, "source": address, "split": split}
+            taken[split] += 1
+            if taken[split] == limit:
+                break
+
+
+def _documents(shard: Path) -> Iterator[tuple[str, str, str]]:
+    number = 0
+    try:
+        with gzip.open(shard, "rt", encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                document = json.loads(line)
+                if document["text"].strip():
+                    yield (
+                        f"{shard.name.partition('.')[2].partition('-of-')[0]}-{number}",
+                        document["text"],
+                        document["url"],
+                    )
+    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError) as error:
+        raise ReprlabError(f"{shard}: line {number + 1} is not a document of C4 ({error})") from None

@@ -1,0 +1,57 @@
+"""GLUE tasks from the Parquet files of the hub (paper scale)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from reprlab.config.datasets import Split, SplitSettings
+from reprlab.data.sources import Sources
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.tables import read_parquet
+
+
+class File(BaseModel):
+    """One Parquet file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    file: str
+    """Path in the repository."""
+    split: Split
+    """The split that it fills."""
+    subset: str = ""
+    """matched or mismatched (MNLI)."""
+
+
+class Settings(BaseModel):
+    """Files and columns of the task."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    files: list[File] = Field(min_length=1)
+    """The files; GLUE's test files have no labels and are not read."""
+    texts: list[str] = Field(min_length=1, max_length=2)
+    """Columns with the text: one, or premise and hypothesis."""
+    label_names: list[str] = Field(min_length=2)
+    """Name of each label number of the repository."""
+
+
+def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:
+    """One example a row, in the published splits.
+
+    Raises:
+        ReprlabError: a label number is outside `label_names`.
+    """
+    names = ["text"] if len(settings.texts) == 1 else ["text_a", "text_b"]
+    for source in settings.files:
+        path = sources.archive.file(source.file)
+        table = read_parquet(path, [*settings.texts, "label", "idx"])
+        for number, row in enumerate(table.to_pylist()):
+            if not 0 <= row["label"] < len(settings.label_names):
+                raise ReprlabError(f"{path}: row {number}: the label {row['label']} is outside 0 to "
+                                   f"{len(settings.label_names) - 1}")  # fmt: skip
+            name = "-".join(part for part in (source.split, source.subset, str(row["idx"])) if part)
+            texts = {name: row[column] for name, column in zip(names, settings.texts, strict=True)}
+            label = settings.label_names[row["label"]]
+            yield {"id": name, "group": name, "split": source.split, "subset": source.subset, "label": label, **texts}

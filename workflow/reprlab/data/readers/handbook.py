@@ -1,0 +1,65 @@
+"""The Debian Administrator's Handbook: paragraphs of HTML pages made from DocBook."""
+
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from reprlab.config.datasets import SplitSettings
+from reprlab.data.sources import Sources, read_text
+
+_BLOCKS = {"div", "ul", "ol", "dl", "table", "pre", "p"}
+
+
+class Settings(BaseModel):
+    """Which pages."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    pages: str
+    """Pattern of the pages in the archive."""
+    min_document_words: int = Field(default=100, ge=1)
+    """Pages with less prose are tables of contents."""
+
+
+def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:
+    """One document for each page."""
+    for page in sources.archive.members(settings.pages):
+        text = "\n\n".join(page_paragraphs(read_text(page)))
+        if len(text.split()) >= settings.min_document_words:
+            yield {"id": f"handbook-{page.stem}", "text": text, "source": page.stem}
+
+
+def page_paragraphs(page: str) -> list[str]:
+    """The text of each `<div class="para">`, without the blocks (lists, listings) inside it."""
+    parser = _Paragraphs()
+    parser.feed(page)
+    parser.close()
+    return [text for text in (" ".join("".join(parts).split()) for parts in parser.paragraphs) if text]
+
+
+class _Paragraphs(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.paragraphs: list[list[str]] = []
+        # One entry for each open block: the paragraph that it is, or None.
+        self._open: list[tuple[str, list[str] | None]] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        if tag not in _BLOCKS:
+            return
+        paragraph: list[str] | None = None
+        if tag == "div" and "para" in (dict(attributes).get("class") or "").split():
+            paragraph = []
+            self.paragraphs.append(paragraph)
+        self._open.append((tag, paragraph))
+
+    def handle_endtag(self, tag: str) -> None:
+        if any(name == tag for name, _ in self._open):
+            while self._open.pop()[0] != tag:
+                pass
+
+    def handle_data(self, data: str) -> None:
+        if self._open and self._open[-1][1] is not None:
+            self._open[-1][1].append(data)
