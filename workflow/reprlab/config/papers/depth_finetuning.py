@@ -83,6 +83,9 @@ class FinetuningTask(Settings):
     instances_per_task: PositiveInt | None = None
     """Training examples of each Natural Instructions task; null takes all."""
 
+    report_split: Split | None = None
+    """Split whose values the tables show; null takes finetuning.report_split."""
+
     @model_validator(mode="after")
     def _steps_or_epochs(self) -> Self:
         if (self.steps is None) == (self.epochs is None):
@@ -117,7 +120,7 @@ class BaselineSettings(Settings):
 
 def _discoeval(name: str, words: list[str]) -> FinetuningTask:
     return FinetuningTask(
-        table="discoeval", columns=[name], dataset=name, template=name,
+        table="discoeval", columns=[name], dataset=f"discoeval_{name}", template=name,
         labels=words, metric="accuracy", input_length=512, target_length=32, batch_size=64, steps=1_500,
         warmup_steps=100, schedule="linear",
     )  # fmt: skip
@@ -150,7 +153,7 @@ _PUBLISHED_TASKS = {
     "ni": FinetuningTask(
         table="ni", columns=["rougeL"], dataset="natural_instructions", template="ni", labels=[], metric="rouge_l",
         input_length=512, target_length=128, batch_size=64, epochs=3, warmup_steps=0, schedule="constant",
-        eval_modes=["generate", "teacher_forced"], instances_per_task=100,
+        eval_modes=["generate", "teacher_forced"], instances_per_task=100, report_split="test",
     ),
 }  # fmt: skip
 
@@ -210,6 +213,7 @@ class FinetuningSettings(Settings):
             "run_configs/ and fine_tune_constants/",
             eval_modes=decision("upstream scores teacher-forced argmax, which is no prediction; NI shows both"),
             dataset=paper("section 3.1"),
+            report_split=paper("appendices F, G and H: validation sets, and test tasks for NI"),
         ),
     ] = _PUBLISHED_TASKS
     """The tasks by name."""
