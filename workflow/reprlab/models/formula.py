@@ -10,7 +10,11 @@ def t5_parameters(config: Mapping[str, bool | int | float | str], vocab_size: in
     matrices, or three where it is gated; normalisation has a scale and no bias; relative positions have one table in
     each stack.
     """
-    width, heads, buckets = int(config["d_model"]), int(config["num_heads"]), int(config["relative_attention_num_buckets"])
+    width, heads, buckets = (
+        int(config["d_model"]),
+        int(config["num_heads"]),
+        int(config["relative_attention_num_buckets"]),
+    )
     attention = 4 * width * heads * int(config["d_kv"])
     gated = str(config["feed_forward_proj"]).startswith("gated")
     feed_forward = (3 if gated else 2) * width * int(config["d_ff"])

@@ -201,7 +201,7 @@ class _Loop:
                 summed.backward()
             for name, value in {**parts, "objective": summed.detach()}.items():
                 total[name] = total[name] + value if name in total else value
-        names = sorted(total)
+        names = list(total)
         flag = torch.tensor(float(stop), dtype=torch.float64, device=self.group.device)
         vector = self.group.sum(torch.stack([*(total[name].double() for name in names), flag]))
         return dict(zip([*names, "stop"], vector.tolist(), strict=True))
@@ -238,7 +238,8 @@ class _Loop:
         if not (diverged or step % every == 0 or step == self.settings.steps or step in self.settings.ladder):
             return
         window = progress.window
-        row: dict[str, Any] = {"step": step, "objective": window["objective"] / window["count"], **means_of(window)}
+        objective = window["objective"] / window["count"]
+        row: dict[str, Any] = {"step": step, "loss": objective, "objective": objective, **means_of(window)}
         row.update(learning_rate=rate, gradient_norm=norm, tokens=progress.tokens, diverged=int(diverged))
         progress.metrics.append(row)
         previous = progress.throughput[-1] if progress.throughput else {"seconds": 0.0, "tokens": 0}

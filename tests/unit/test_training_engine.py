@@ -1,0 +1,183 @@
+import json
+import math
+
+import pytest
+import torch
+from reprlab.runtime.errors import ReprlabError
+from reprlab.training.metrics import means_of
+from training_samples import tiny_batch, tiny_loss, tiny_model, tiny_settings, train_tiny
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def weights(model):
+    return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
+
+
+def files(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_training_lowers_the_loss_and_keeps_the_ladder(tmp_path):
+    run, _ = train_tiny(tmp_path / "work", tmp_path / "out", tiny_settings(steps=60, ladder=[0, 7, 60], log_every=20))
+    assert sorted(files(tmp_path / "out")) == ["0.safetensors", "60.safetensors", "7.safetensors"]
+    assert [row["step"] for row in run.metrics] == [7, 20, 40, 60]
+    assert run.metrics[-1]["loss"] < 0.6 * run.metrics[0]["loss"]
+    assert list(run.metrics[0])[:3] == ["step", "loss", "objective"]
+    assert run.metrics[0]["loss"] == run.metrics[0]["objective"]
+    assert run.tokens == run.metrics[-1]["tokens"] > 0
+    assert run.diverged_at is None
+
+
+def test_a_step_is_adamw_on_the_clipped_mean_gradient(tmp_path):
+    settings = tiny_settings(steps=3, ladder=[], schedule={"name": "constant"}, log_every=1)
+    _, model = train_tiny(tmp_path / "work", tmp_path / "out", settings, dropout=0.0)
+    expected = tiny_model(0.0)
+    optimizer = torch.optim.AdamW(expected.parameters(), lr=0.05, weight_decay=0.01)
+    for step in range(3):
+        loss, _ = tiny_loss(expected, tiny_batch(settings)(step, 0, 0, 1))
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(expected.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+    assert torch.allclose(weights(model), weights(expected), rtol=0, atol=1e-12)
+
+
+def test_accumulated_parts_weigh_by_their_labels(tmp_path):
+    """Eight rows at once equal two parts of four: in float64 only the order of summation differs (1e-16 relative)."""
+    whole_run, whole = train_tiny(tmp_path / "a", tmp_path / "o", tiny_settings(), dropout=0.0)
+    cut_run, cut = train_tiny(tmp_path / "b", tmp_path / "o", tiny_settings(accumulation=2), dropout=0.0)
+    assert torch.allclose(weights(whole), weights(cut), rtol=0, atol=1e-12)
+    for one, two in zip(whole_run.metrics, cut_run.metrics, strict=True):
+        assert one == pytest.approx(two, rel=1e-12)
+
+
+@pytest.mark.parametrize("stop_at", [1, 3, 4, 7, 11])
+def test_a_resumed_run_ends_with_the_same_bytes(tmp_path, stop_at):
+    settings = tiny_settings()
+    whole, _ = train_tiny(tmp_path / "a", tmp_path / "whole", settings)
+
+    class PulledPlugError(Exception):
+        pass
+
+    def batch_of(step, part, rank, world):
+        if step == stop_at:
+            raise PulledPlugError
+        return tiny_batch(settings)(step, part, rank, world)
+
+    with pytest.raises(PulledPlugError):
+        train_tiny(tmp_path / "b", tmp_path / "cut", settings, batch_of=batch_of)
+    torch.rand(3)
+    seen = []
+
+    def watching(step, part, rank, world):
+        seen.append(step)
+        return tiny_batch(settings)(step, part, rank, world)
+
+    resumed, _ = train_tiny(tmp_path / "b", tmp_path / "cut", settings, batch_of=watching)
+    assert seen[0] == stop_at // 3 * 3
+    assert resumed.metrics == whole.metrics
+    assert json.dumps(resumed.metrics) == json.dumps(whole.metrics)
+    assert files(tmp_path / "cut") == files(tmp_path / "whole")
+    # `state.json` also holds seconds; the tensors must be the same bytes.
+    last = [files(tmp_path / run / "resume-00000012")["tensors.safetensors"] for run in ("a", "b")]
+    assert last[0] == last[1]
+
+
+def test_a_finished_run_trains_no_further(tmp_path):
+    first, model = train_tiny(tmp_path / "w", tmp_path / "o", tiny_settings())
+    again, same = train_tiny(tmp_path / "w", tmp_path / "o", tiny_settings(), batch_of=None)
+    assert again.metrics == first.metrics
+    assert torch.equal(weights(model), weights(same))
+
+
+def test_only_two_resume_points_stay(tmp_path):
+    train_tiny(tmp_path / "w", tmp_path / "o", tiny_settings())
+    assert sorted(path.name for path in (tmp_path / "w").iterdir()) == ["resume-00000009", "resume-00000012"]
+
+
+def test_another_fingerprint_starts_afresh_and_says_so(tmp_path, caplog):
+    settings = tiny_settings()
+    train_tiny(tmp_path / "w", tmp_path / "o", settings)
+    steps = []
+
+    def batch_of(step, part, rank, world):
+        steps.append(step)
+        return tiny_batch(settings)(step, part, rank, world)
+
+    with caplog.at_level("WARNING", logger="reprlab"):
+        train_tiny(tmp_path / "w", tmp_path / "o", settings, fingerprint="two", batch_of=batch_of)
+    assert steps[0] == 0
+    assert "other settings" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("file", "damage"),
+    [
+        ("tensors.safetensors", lambda path: path.write_bytes(path.read_bytes()[:100])),
+        ("tensors.safetensors", lambda path: path.write_bytes(path.read_bytes()[:-1] + b"\x55")),
+        ("tensors.safetensors", lambda path: path.unlink()),
+        ("state.json", lambda path: path.write_text("{")),
+        ("state.json", lambda path: path.write_text('{"format": 1, "fingerprint": "one"}')),
+    ],
+)
+def test_a_damaged_resume_point_falls_back_to_the_one_before(tmp_path, caplog, file, damage):
+    settings = tiny_settings()
+    whole, _ = train_tiny(tmp_path / "w", tmp_path / "whole", settings)
+    damage(tmp_path / "w" / "resume-00000012" / file)
+    steps = []
+
+    def batch_of(step, part, rank, world):
+        steps.append(step)
+        return tiny_batch(settings)(step, part, rank, world)
+
+    with caplog.at_level("WARNING", logger="reprlab"):
+        again, _ = train_tiny(tmp_path / "w", tmp_path / "again", settings, batch_of=batch_of)
+    assert steps == [9, 10, 11]
+    assert "damaged resume point" in caplog.text
+    assert again.metrics == whole.metrics
+    assert files(tmp_path / "again")["12.safetensors"] == files(tmp_path / "whole")["12.safetensors"]
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_divergence_is_recorded_and_stops_the_run(tmp_path, bad):
+    settings = tiny_settings(ladder=[0, 5, 8])
+
+    def loss_of(model, batch):
+        loss, parts = tiny_loss(model, batch)
+        loss_of.calls += 1
+        return (loss * bad if loss_of.calls == 7 else loss), parts
+
+    loss_of.calls = 0
+    run, model = train_tiny(tmp_path / "w", tmp_path / "o", settings, loss_of=loss_of)
+    assert run.diverged_at == 7
+    assert run.step == 6
+    assert [row["diverged"] for row in run.metrics] == [0, 0, 1]
+    assert run.metrics[-1]["step"] == 7
+    assert bool(torch.isfinite(weights(model)).all())
+    assert sorted(files(tmp_path / "o")) == ["0.safetensors", "5.safetensors"]
+    resumed, _ = train_tiny(tmp_path / "w", tmp_path / "o", settings)
+    assert resumed.diverged_at == 7
+
+
+def test_a_batch_without_labels_is_an_error(tmp_path):
+    def batch_of(step, part, rank, world):
+        batch = tiny_batch(tiny_settings())(step, part, rank, world)
+        return {**batch, "labels": torch.full_like(batch["labels"], -100)}
+
+    with pytest.raises(ReprlabError, match="step 0 has no label"):
+        train_tiny(tmp_path / "w", tmp_path / "o", tiny_settings(), batch_of=batch_of)
+
+
+def test_means_divide_by_their_own_counts():
+    sums = {"loss_sum": 6.0, "count": 3.0, "sentence_loss_sum": 1.0, "sentence_count": 0.0}
+    sums |= {"sent_correct": 1.0, "sent_count": 4.0, "correct": 2.0, "total": 4.0}
+    means = means_of(sums)
+    assert math.isnan(means.pop("sentence_loss"))
+    assert means == {"loss": 2.0, "sent_accuracy": 0.25, "accuracy": 0.5}
