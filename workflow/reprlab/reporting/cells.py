@@ -140,7 +140,7 @@ def selected_row(run: FinetunedRun, checkpoint: Checkpoint, column: Column) -> p
     rows = _matching(frame, column)
     rows = rows[rows["name"] == checkpoint.name]
     if run.selection is not None:
-        rows = rows[rows["learning_rate"] == _selected_rate(run.selection, checkpoint.name)]
+        rows = rows[rows["learning_rate"] == selected_rate(run.selection, checkpoint.name)]
     if len(rows) != 1:
         where = ", ".join(str(path) for path in run.metrics)
         raise ReprlabError(
@@ -152,7 +152,7 @@ def selected_row(run: FinetunedRun, checkpoint: Checkpoint, column: Column) -> p
 
 def _matching(frame: pandas.DataFrame, column: Column) -> pandas.DataFrame:
     chosen = (frame["metric"] == column.metric) & (frame["split"] == column.split)
-    chosen &= frame["subset"].fillna("") == column.subset
+    chosen &= frame["subset"].isna() if not column.subset else frame["subset"] == column.subset
     if column.eval_mode:
         chosen &= frame["eval_mode"].isin([column.eval_mode, BASELINE])
     return frame[chosen]
@@ -172,7 +172,12 @@ def _optional(value: object) -> float | None:
     return None if value is None or pandas.isna(value) else float(str(value))
 
 
-def _selected_rate(path: Path, name: str) -> float:
+def selected_rate(path: Path, name: str) -> float:
+    """The learning rate that was selected for a checkpoint.
+
+    Raises:
+        ReprlabError: the file selects none.
+    """
     selection = read_json(path)
     try:
         return float(selection["best"][name]["learning_rate"])

@@ -72,3 +72,30 @@ def _estimate(value: float, samples: np.ndarray, n: int, statistics: Statistics)
     tail = 50 * (1 - statistics.confidence)
     low, high = np.nanpercentile(samples, [tail, 100 - tail])
     return Estimate(value, float(low), float(high), n)
+
+
+def curve_correlation(sums: np.ndarray, statistics: Statistics) -> Estimate:
+    """Pearson correlation of two curves of ratios over their points, bootstrapped over the units.
+
+    Args:
+        sums: [units, points, 4]: numerator and denominator of the first curve, then of the second; 3 points at least,
+            otherwise the estimate is NaN.
+    """
+    import numpy as np
+
+    units, points, _ = sums.shape
+    if points < 3:
+        return Estimate(float("nan"), float("nan"), float("nan"), units)
+    drawn = resample_sums(sums.reshape(units, -1), statistics.resamples, statistics.seed).reshape(-1, points, 4)
+    together = np.concatenate([sums.sum(0)[None], drawn])
+    first, second = (_divide(together[..., k], together[..., k + 1]) for k in (0, 2))
+    first, second = (curve - curve.mean(1, keepdims=True) for curve in (first, second))
+    values = _divide((first * second).sum(1), np.sqrt((first**2).sum(1) * (second**2).sum(1)))
+    return _estimate(float(values[0]), values[1:], units, statistics)
+
+
+def mean_difference(first: np.ndarray, second: np.ndarray, statistics: Statistics) -> Estimate:
+    """Mean of `first` minus mean of `second`, each bootstrapped by itself."""
+    import numpy as np
+
+    return ratio_difference((first, np.ones(len(first))), (second, np.ones(len(second))), statistics, paired=False)

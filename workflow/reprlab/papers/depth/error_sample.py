@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reprlab.papers.depth.layouts import ErrorSampleLayout, SampledRun
-from reprlab.reporting.cells import selected_row
-from reprlab.reporting.layouts import Column
+from reprlab.reporting.cells import selected_rate
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_parquet
+from reprlab.runtime.tables import read_parquet, read_tsv
 
 if TYPE_CHECKING:
     import pandas
@@ -64,7 +63,7 @@ def _rows(sampled: SampledRun, layout: ErrorSampleLayout) -> list[dict[str, Any]
     rng = np.random.Generator(np.random.Philox(key=layout.seed))
     chosen = rng.choice(len(ids), size=min(layout.examples, len(ids)), replace=False)
     rows = frame.set_index("id").loc[[ids[place] for place in sorted(chosen)]]
-    metrics = selected_row(run, checkpoint, _any_metric(sampled))
+    steps, tokens = _effort(sampled)
     return [
         {
             "task": run.task,
@@ -82,8 +81,8 @@ def _rows(sampled: SampledRun, layout: ErrorSampleLayout) -> list[dict[str, Any]
             "scale": layout.scale,
             "seed": run.seed,
             "n": len(frame),
-            "steps": int(metrics["steps"]),
-            "tokens": int(metrics["tokens"]),
+            "steps": steps,
+            "tokens": tokens,
             "data_task": sampled.data,
             "note": _NOTE,
         }
@@ -91,26 +90,28 @@ def _rows(sampled: SampledRun, layout: ErrorSampleLayout) -> list[dict[str, Any]
     ]
 
 
-def _any_metric(sampled: SampledRun) -> Column:
-    return Column(name=sampled.run.task, metric=sampled.metric, split=sampled.split, eval_mode=sampled.eval_mode)
-
-
 def _predictions(sampled: SampledRun) -> pandas.DataFrame:
     import pandas
 
-    run = sampled.run
+    run, name = sampled.run, sampled.run.checkpoints[-1].name
     if not run.predictions:
         raise ReprlabError(f"layout of error_sample: the {run.model} run on {run.task} has no predictions; add them")
     frame = pandas.concat([read_parquet(path).to_pandas() for path in run.predictions], ignore_index=True)
-    row = selected_row(run, run.checkpoints[-1], _any_metric(sampled))
-    chosen = (frame["name"] == run.checkpoints[-1].name) & (frame["split"] == sampled.split)
-    chosen &= (frame["learning_rate"] == row["learning_rate"]) & (frame["eval_mode"] == sampled.eval_mode)
-    if not chosen.any():
-        raise ReprlabError(
-            f"{run.predictions[0]}: no prediction of {run.checkpoints[-1].name} on {sampled.split}; "
-            "delete it and run again"
-        )
-    return frame[chosen].drop_duplicates("id")
+    frame = frame[(frame["name"] == name) & (frame["split"] == sampled.split)]
+    if run.selection is not None:
+        frame = frame[frame["learning_rate"] == selected_rate(run.selection, name)]
+    if frame.empty:
+        raise ReprlabError(f"{run.predictions[0]}: no prediction of {name} on {sampled.split}; delete it and run again")
+    return frame[frame["eval_mode"] == (sampled.eval_mode or frame["eval_mode"].iloc[0])].drop_duplicates("id")
+
+
+def _effort(sampled: SampledRun) -> tuple[int, int]:
+    """Fine-tuning steps and tokens of the sampled checkpoint."""
+    import pandas
+
+    frame = pandas.concat([read_tsv(path) for path in sampled.run.metrics], ignore_index=True)
+    row = frame[frame["name"] == sampled.run.checkpoints[-1].name].iloc[0]
+    return int(row["steps"]), int(row["tokens"])
 
 
 def _texts(sampled: SampledRun) -> dict[str, str]:

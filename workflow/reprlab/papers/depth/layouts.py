@@ -53,12 +53,10 @@ class SampledRun(BaseModel):
     """Labels of the task; empty where targets are free text."""
     data: str
     """True name of the data."""
-    metric: str = "accuracy"
-    """A metric of the task, to find the selected run."""
     split: str = "validation"
     """Split that is sampled."""
-    eval_mode: str = "generate"
-    """How the predictions were made."""
+    eval_mode: str = ""
+    """How the predictions were made; empty: the first way in the file."""
 
 
 class ErrorSampleLayout(BaseModel):

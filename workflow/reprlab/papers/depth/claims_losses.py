@@ -1,0 +1,230 @@
+"""Claims of DEPTH about losses and accuracies in pre-training, with bootstrap intervals over validation batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from reprlab.papers.depth.chance import mixed_chance_loss
+from reprlab.papers.depth.layouts import ClaimsLayout
+from reprlab.papers.depth.loss_tables import diverged, training_curve
+from reprlab.reporting.claims import ClaimRow, Rule, decide, missing
+from reprlab.reporting.intervals import Estimate, curve_correlation, mean_difference, ratio, ratio_difference
+from reprlab.reporting.layouts import PretrainedRun, Statistics
+from reprlab.reporting.loss_table import ACCURACIES, LOSSES, mean_sentences, read_evaluation, sums_by_batch
+
+if TYPE_CHECKING:
+    import pandas
+
+OVER_BATCHES = "95% bootstrap over validation batches"
+_MARGIN = 0.05
+"""Nats (or share of hits) that count as no difference."""
+
+
+def loss_claims(layout: ClaimsLayout) -> list[ClaimRow]:
+    """Claims L1 to L10."""
+    return [*_main_claims(layout), *_weight_claims(layout), _packing_claim(layout)]
+
+
+def _main_claims(layout: ClaimsLayout) -> Iterator[ClaimRow]:
+    statistics = layout.statistics
+    depth, t5 = pooled(layout.fs, "depth"), pooled(layout.fs, "t5")
+    last = at_last(depth)
+    seeds = seeds_note(layout.fs)
+
+    def over(
+        id: str, claim: str, rule: Rule, statistic: str, find: Callable[[], Estimate], *needed: object
+    ) -> ClaimRow:
+        if any(frame is None for frame in needed):
+            return missing(id, claim, rule, statistic, "no such run in this configuration")
+        level = f"{statistics.confidence:.0%} bootstrap over validation batches"
+        return decide(id, claim, rule, statistic, find(), level, seeds)
+
+    below_zero = Rule(high=0.0)
+    for id, name, frame in (("L1a", "T5", t5), ("L1b", "DEPTH", depth)):
+        yield over(
+            id,
+            f"The validation loss of {name} falls during pre-training from scratch (figure 2)",
+            below_zero,
+            "loss at the last checkpoint minus loss at the first, nats",
+            lambda f=frame: _fall(f, statistics),
+            frame,
+        )
+    yield over(
+        "L2",
+        "DEPTH learns to close sentences: its EOSEN accuracy is high",
+        Rule(low=0.9),
+        "EOSEN accuracy at the last checkpoint",
+        lambda: _ratio(last, ACCURACIES["eosen_accuracy"], statistics),
+        last,
+    )
+    yield over(
+        "L3",
+        "The sentence loss is lower than the reconstruction loss (appendix B, figure 8)",
+        below_zero,
+        "sentence loss minus reconstruction loss at the last checkpoint, nats",
+        lambda: ratio_difference(
+            sums_by_batch(last, LOSSES["sentence_loss"]),
+            sums_by_batch(last, LOSSES["reconstruction_loss"]),
+            statistics,
+            paired=True,
+        ),
+        last,
+    )
+    yield over(
+        "L4",
+        "The sentence loss is what chance order gives: near 0.25 ln(m!)/m (appendix B prints 0.3 to 0.4)",
+        Rule(0.75, 1.25),
+        "sentence loss at the last checkpoint over the chance value",
+        lambda: _over_chance(last, statistics),
+        last,
+    )
+    yield over(
+        "L5",
+        "Un-shuffling is harder than copying the order: SENT accuracy in order is at least that on shuffled batches",
+        Rule(low=0.0),
+        "SENT accuracy in order minus shuffled, last checkpoint",
+        lambda: _order_gap(last, statistics),
+        last,
+    )
+    yield over(
+        "L6",
+        "The total loss tracks the reconstruction loss (appendix B, figure 8)",
+        Rule(low=0.9),
+        "correlation of total and reconstruction loss over the checkpoints",
+        lambda: curve_correlation(_curves(depth), statistics),
+        depth,
+    )
+    yield over(
+        "L7",
+        "SENT accuracy on shuffled batches stays at or below 5% (section 4.3)",
+        Rule(high=0.05),
+        "SENT accuracy on shuffled batches, last checkpoint",
+        lambda: _ratio(last[last["shuffled"]], ACCURACIES["sent_accuracy"], statistics),
+        last,
+    )
+    for id, name, column in (("L8a", "total", "loss"), ("L8b", "reconstruction", "reconstruction_loss")):
+        yield over(
+            id,
+            f"DEPTH reaches a lower {name} loss than T5 from scratch (section 4.1, figure 2)",
+            below_zero,
+            f"{name} loss of DEPTH minus loss of T5 at the last checkpoint, nats",
+            lambda c=column: _against_t5(last, at_last(t5), c, statistics),
+            last,
+            at_last(t5),
+        )
+
+
+def _weight_claims(layout: ClaimsLayout) -> Iterator[ClaimRow]:
+    variants = {
+        name: at_last(pooled([run for run in layout.sentence_weight if run.variant == name], "depth"))
+        for name in ("baseline", "5x")
+    }
+    baseline, heavy = variants["baseline"], variants["5x"]
+    harmless, harmful = Rule(high=_MARGIN), Rule(low=-_MARGIN)
+    claims = (
+        ("L9a", "Weighting the sentence loss 5 times lowers the sentence loss or leaves it", harmless, "sentence_loss"),
+        (
+            "L9b",
+            "Weighting the sentence loss 5 times does not lower the reconstruction loss",
+            harmful,
+            "reconstruction_loss",
+        ),
+        ("L9c", "Weighting the sentence loss 5 times harms the total loss (appendix B.1)", Rule(low=0.0), "loss"),
+        (
+            "L9d",
+            "Weighting the sentence loss has minimal impact on SENT accuracy (appendix B.1)",
+            Rule(-_MARGIN, _MARGIN),
+            "sent_accuracy",
+        ),
+    )
+    for id, claim, rule, column in claims:
+        names = (LOSSES | ACCURACIES)[column]
+        statistic = f"{column.replace('_', ' ')} of 5x minus baseline at the last checkpoint"
+        if baseline is None or heavy is None:
+            yield missing(id, claim, rule, statistic, "the sentence_weight runs are not made in this configuration")
+            continue
+        estimate = ratio_difference(
+            sums_by_batch(heavy, names), sums_by_batch(baseline, names), layout.statistics, paired=True
+        )
+        yield decide(id, claim, rule, statistic, estimate, OVER_BATCHES, seeds_note(layout.sentence_weight))
+
+
+def _packing_claim(layout: ClaimsLayout) -> ClaimRow:
+    claim = "Without packing T5 does not train at a high learning rate, with packing it does (appendix A.2, figure 7)"
+    rule, statistic = Rule(low=0.0), "training loss without packing minus with, high learning rate, last tenth, nats"
+    runs = layout.packing_lr
+    high = max((run.learning_rate for run in runs), default=0.0)
+    pairs = {flag: [run for run in runs if run.packing == flag and run.learning_rate == high] for flag in (True, False)}
+    if not all(pairs.values()):
+        return missing("L10", claim, rule, statistic, "the packing_lr runs are not made in this configuration")
+    curves = {flag: training_curve(found[0]) for flag, found in pairs.items()}
+    flags = {flag: "diverged" if diverged(curve) else "did not diverge" for flag, curve in curves.items()}
+    tails = {flag: curve["loss"].dropna().tail(max(2, len(curve) // 10)).to_numpy() for flag, curve in curves.items()}
+    estimate = mean_difference(tails[False], tails[True], layout.statistics)
+    note = f"learning rate {high:g}: without packing the run {flags[False]}, with packing it {flags[True]}; "
+    note += "the tasks differ in length, so the losses are of different texts"
+    return decide("L10", claim, rule, statistic, estimate, "95% bootstrap over the rows of the last tenth", note)
+
+
+def pooled(runs: list[PretrainedRun], model: str) -> pandas.DataFrame | None:
+    """Evaluations of all seeds of a model; a batch of each seed is a unit of its own."""
+    import pandas
+
+    frames = [
+        read_evaluation(run.evaluation).assign(batch=lambda f, k=number: f["batch"] + 1_000_000 * k)
+        for number, run in enumerate(run for run in runs if run.model == model and run.evaluation is not None)
+    ]
+    return pandas.concat(frames, ignore_index=True) if frames else None
+
+
+def seeds_note(runs: list[PretrainedRun]) -> str:
+    """What an interval over batches covers."""
+    count = len({run.seed for run in runs})
+    return f"batches of {count} seeds pooled" if count > 1 else "one seed: the interval is over batches, not over seeds"
+
+
+def at_last(frame: pandas.DataFrame | None) -> pandas.DataFrame | None:
+    """The rows of the last checkpoint."""
+    return None if frame is None else frame[frame["step"] == frame["step"].max()]
+
+
+def _ratio(frame: pandas.DataFrame, names: tuple[str, str], statistics: Statistics) -> Estimate:
+    return ratio(*sums_by_batch(frame, names), statistics)
+
+
+def _fall(frame: pandas.DataFrame, statistics: Statistics) -> Estimate:
+    first, last = (frame[frame["step"] == step] for step in (frame["step"].min(), frame["step"].max()))
+    return ratio_difference(
+        sums_by_batch(last, LOSSES["loss"]), sums_by_batch(first, LOSSES["loss"]), statistics, paired=True
+    )
+
+
+def _over_chance(frame: pandas.DataFrame, statistics: Statistics) -> Estimate:
+    chance = mixed_chance_loss(mean_sentences(frame))
+    found = _ratio(frame, LOSSES["sentence_loss"], statistics)
+    return Estimate(found.value / chance, found.low / chance, found.high / chance, found.n)
+
+
+def _order_gap(frame: pandas.DataFrame, statistics: Statistics) -> Estimate:
+    ordered, shuffled = (
+        sums_by_batch(frame[frame["shuffled"] == flag], ACCURACIES["sent_accuracy"]) for flag in (False, True)
+    )
+    return ratio_difference(ordered, shuffled, statistics, paired=True)
+
+
+def _against_t5(depth: pandas.DataFrame, t5: pandas.DataFrame, column: str, statistics: Statistics) -> Estimate:
+    # The two models read different encodings of the passages, so their batches are no pairs.
+    return ratio_difference(
+        sums_by_batch(depth, LOSSES[column]), sums_by_batch(t5, LOSSES["loss"]), statistics, paired=False
+    )
+
+
+def _curves(frame: pandas.DataFrame) -> tuple:
+    """Sums [batches, steps, 4]: total loss and count, reconstruction loss and count."""
+    import numpy as np
+
+    names = [*LOSSES["loss"], *LOSSES["reconstruction_loss"]]
+    sums = frame.groupby(["batch", "step"])[names].sum()
+    batches, steps = frame["batch"].nunique(), frame["step"].nunique()
+    return np.asarray(sums.to_numpy(dtype=float)).reshape(batches, steps, len(names))

@@ -1,0 +1,25 @@
+"""Set a paper's printed values beside ours."""
+
+from pathlib import Path
+
+from reprlab.runtime.cli import run_stage
+
+
+def compare_published(*, paper: str, scale: str, tables: list[Path], published: list[Path], out: Path) -> None:
+    """Write every printed cell once, with our number or the reason why there is none.
+
+    Args:
+        paper: name of the paper's module below `reprlab.papers`.
+        scale: scale of the run, for the notes.
+        tables: our finished tables, found by their file names.
+        published: the printed tables.
+        out: TSV with the columns table, row, column, published, ours, note.
+    """
+    from reprlab.plugins import load_plugin
+    from reprlab.runtime.tables import write_tsv
+
+    write_tsv(out, load_plugin("papers", f"{paper}.comparison").compare(tables, published, scale))
+
+
+if __name__ == "__main__":
+    run_stage(compare_published)

@@ -1,0 +1,27 @@
+"""Test a paper's claims against our numbers."""
+
+from pathlib import Path
+
+from reprlab.runtime.cli import run_stage
+
+
+def test_claims(*, paper: str, layout: str, inputs: list[Path], out: Path) -> None:
+    """Write one row per claim: its rule, statistic, estimate, interval and verdict.
+
+    Args:
+        paper: name of the paper's module below `reprlab.papers`.
+        layout: JSON that says which file is evidence of what; see the paper's `layouts` module.
+        inputs: every file that the layout names.
+        out: TSV with the columns id, claim, rule, statistic, estimate, low, high, interval, n, verdict, note.
+
+    Raises:
+        ReprlabError: a layout that is not valid or names a file that is no input.
+    """
+    from reprlab.plugins import load_plugin
+    from reprlab.reporting.claims import write_claims
+
+    write_claims(out, load_plugin("papers", f"{paper}.claims").claims(layout, inputs))
+
+
+if __name__ == "__main__":
+    run_stage(test_claims)
