@@ -1,5 +1,6 @@
 """Loading the config: precedence, edits, errors, warnings."""
 
+import datetime
 import shutil
 import time
 from pathlib import Path
@@ -214,6 +215,15 @@ def test_command_line_goes_over_the_configfile(tmp_path):
     assert load_config(ROOT, {"seed": 4, "scale": "nano"}, [user]).workflow.seed == 4
     with pytest.raises(ReprlabError, match=r"seed = -4 \(command line\)"):
         load_config(ROOT, {"seed": -4, "scale": "nano"}, [user])
+
+
+def test_a_configfile_means_what_it_says_whatever_snakemake_reads(tmp_path):
+    user = tmp_path / "mine.yaml"
+    user.write_text("seed: 010\nrun: 2026-11-21\nscale: nano\n", encoding="utf-8")
+    snakemake_reads = {"seed": 8, "run": datetime.date(2026, 11, 21), "scale": "nano"}
+    config = load_config(ROOT, snakemake_reads, [user])
+    assert (config.workflow.seed, config.run) == (10, "2026-11-21")
+    assert load_config(ROOT, {**snakemake_reads, "seed": 9}, [user]).workflow.seed == 9
 
 
 @pytest.mark.parametrize(

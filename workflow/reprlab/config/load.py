@@ -14,7 +14,7 @@ from reprlab.config.overrides import COMMAND_LINE, Layer, Merged, merge, normali
 from reprlab.config.papers import PAPERS
 from reprlab.config.runtime import SCALES, NumericsSettings, RuntimeSettings, WorkflowSettings
 from reprlab.config.settings import Settings
-from reprlab.config.yaml_text import Document, Key, read_yaml
+from reprlab.config.yaml_text import Key, read_as_snakemake, read_yaml
 
 WORKFLOW_FILE = "config/config.yaml"
 MODELS_FILE = "config/models.yaml"
@@ -123,21 +123,18 @@ def _layer(root: Path, name: str) -> Layer:
 
 def _user_layers(root: Path, overrides: Mapping[str, Any], configfiles: Sequence[Path]) -> list[Layer]:
     values = normalise(overrides)
-    files = []
-    for path in configfiles:
-        document: Document = read_yaml(Path(path))
-        if _same_file(Path(path), root / WORKFLOW_FILE):
-            continue
-        files.append(Layer(str(path), document.values, document.lines))
-    from_command = Layer(COMMAND_LINE, _difference(values, merge(files).values))
+    files, as_merged = [], []
+    for path in (Path(path).absolute() for path in configfiles):
+        name = str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+        document = read_yaml(path, name=name)
+        as_merged.append(Layer(name, normalise(read_as_snakemake(path))))
+        if path.resolve() != (root / WORKFLOW_FILE).resolve():
+            files.append(Layer(name, document.values, document.lines))
+    from_command = Layer(COMMAND_LINE, _difference(values, merge(as_merged).values))
     layers = [*files, from_command]
     edits = values.get("set")
     bare = [_without(layer, "set") for layer in layers]
     return bare if edits is None else [*bare, Layer(COMMAND_LINE, parse_edits(edits))]
-
-
-def _same_file(left: Path, right: Path) -> bool:
-    return left.resolve() == right.resolve()
 
 
 def _difference(values: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,7 +146,7 @@ def _difference(values: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str
             inner = _difference(value, other)
             if inner:
                 remaining[key] = inner
-        elif key not in known or value != other:
+        elif key not in known or repr(value) != repr(other):
             remaining[key] = value
     return remaining
 

@@ -1,5 +1,6 @@
 """Layers of settings: dotted edits, numbers from the command line, and a merge that remembers origins."""
 
+import datetime
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -88,6 +89,8 @@ def normalise(values: Any, path: Key = ()) -> Any:
         return [normalise(value, (*path, str(place))) for place, value in enumerate(values)]
     if isinstance(values, str):
         return parse_scalar(values) if values else values
+    if isinstance(values, datetime.date):
+        return values.isoformat()  # YAML 1.1 takes a run named 2026-11-21 for a date
     if values is None or isinstance(values, bool | int | float):
         return values
     raise ReprlabError(f"{'.'.join(path)}: {values!r:.60} is no setting ({COMMAND_LINE})")

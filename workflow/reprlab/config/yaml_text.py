@@ -66,6 +66,11 @@ def _read(path: Path, name: str) -> str:
         raise ReprlabError(f"{name}: cannot be read ({error.strerror or error})") from None
 
 
+def read_as_snakemake(path: Path) -> dict[str, Any]:
+    """What Snakemake makes of a `--configfile` that `read_yaml` accepts: YAML 1.1, where `no` is false, `010` is 8."""
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader) or {}  # noqa: S506 (the loader is a safe one)
+
+
 def parse_yaml(text: str, *, name: str) -> Document:
     """Parse YAML text that holds a mapping (or nothing); see `read_yaml`."""
     node = _compose(text, name)
