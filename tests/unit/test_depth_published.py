@@ -12,9 +12,9 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.tables import read_tsv
 
 FOLDER = Path(__file__).parents[2] / "resources" / "published" / "depth"
-FILES = sorted(FOLDER.glob("*.tsv"))
+FILES = sorted(path for path in FOLDER.glob("*.tsv") if path.stem != "label_counts")
 MODELS = Path(__file__).parents[2] / "config" / "models.yaml"
-COUNTS = FOLDER / "audit" / "label_counts.tsv"
+COUNTS = FOLDER / "label_counts.tsv"
 
 # Printed cells: rows times columns of the paper's tables; CONPONO prints no number of tokens.
 CELLS = {
