@@ -40,8 +40,10 @@ LAUNCH = (
     else f"torchrun --standalone --nproc-per-node {LOADED.runtime.training_processes} --module"
 )
 PUBLISHED = ROOT / "resources/published"
-# An undeclared resource is unlimited for the engine; two trainings on one GPU are not what anybody wants.
-workflow.global_resources.setdefault("gpu", count_gpus())
+# An undeclared resource is unlimited for the engine, and two trainings on one GPU are not what anybody wants. A profile
+# or `--resources gpu=N` has the last word.
+if count_gpus() and "gpu" not in workflow.global_resources:
+    workflow.register_resource("gpu", count_gpus())
 
 
 wildcard_constraints:
@@ -111,3 +113,13 @@ def plan_job(stage, wildcards):
 def repeated(flag, values):
     """A list option on the command line."""
     return " ".join(f"{flag} {value}" for value in values)
+
+
+def module_of(paper):
+    """A paper's slug as the name of its module."""
+    return paper.replace("-", "_")
+
+
+def published_tables(paper):
+    """The paper's printed values, which are part of the repository."""
+    return sorted(str(path) for path in (PUBLISHED / paper).glob("*"))

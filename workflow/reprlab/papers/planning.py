@@ -2,8 +2,11 @@
 
 from typing import TYPE_CHECKING
 
+from pydantic import ValidationError
+
 from reprlab.papers.plan import Plan
 from reprlab.plugins import load_plugin
+from reprlab.runtime.errors import ReprlabError
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
@@ -17,5 +20,11 @@ def make_plan(config: "LoadedConfig") -> Plan:
     """
     plan = Plan()
     for slug in config.papers:
-        load_plugin("papers", f"{slug.replace('-', '_')}.plan").add_jobs(plan, config)
+        try:
+            load_plugin("papers", f"{slug.replace('-', '_')}.plan").add_jobs(plan, config)
+        except ValidationError as error:
+            # Two settings that are each valid may not go together in a stage.
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise ReprlabError(f"papers.{slug}: {error.title} {where}: {first['msg']}") from None
     return plan

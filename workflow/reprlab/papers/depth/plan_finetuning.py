@@ -183,8 +183,6 @@ class _Planner:
         """The fine-tuning settings of a task."""
         finetuning = self.paper.finetuning
         entry = self.config.datasets.tasks[str(settings.dataset)]
-        modes = settings.eval_modes
-        steps = settings.steps or 1
         return FinetuneSettings(
             task=TaskSettings(
                 kind="text_to_text",
@@ -192,15 +190,17 @@ class _Planner:
                 template_task=settings.template_task,
                 field_order=finetuning.mnli_field_order if settings.template == "mnli" else "right",
                 labels=list(entry.labels),
-                label_words=dict(zip(entry.labels, settings.labels, strict=bool(settings.labels))),
+                label_words=list(settings.labels),
                 metrics=[settings.metric],
                 input_length=settings.input_length,
                 target_length=settings.target_length,
-                eval_mode="both" if len(modes) > 1 else modes[0],
+                eval_modes=list(settings.eval_modes),
                 depth_format=depth_format,
+                mask_padding=self.paper.attention.mask_padding or not depth_format,
             ),
             engine=EngineSettings(
-                steps=steps,
+                # Where epochs are given they decide, and this number is not used.
+                steps=settings.steps or 1,
                 batch_size=settings.batch_size,
                 optimizer=OptimizerSettings(
                     learning_rate=finetuning.learning_rates[0],

@@ -1,0 +1,35 @@
+"""DEPTH (Bamberger et al.): what no other paper has."""
+
+
+rule depth:
+    message:
+        "All of DEPTH"
+    input:
+        PLAN.targets["depth"],
+
+
+rule preview_corruption:
+    message:
+        "Show corrupted examples of {wildcards.objective}"
+    input:
+        tokens=given("preview_corruption", "tokens"),
+        tokenizer=given("preview_corruption", "tokenizer"),
+    output:
+        "results/depth/preview_{objective}.tsv",
+    log:
+        "results/logs/preview_corruption/{objective}.log",
+    benchmark:
+        "results/benchmarks/preview_corruption/{objective}.tsv"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        settings=setting("preview_corruption", "settings"),
+        code=code("preview_corruption"),
+    shell:
+        "python -m reprlab.stages.preview_corruption --tokens {input.tokens} --tokenizer {input.tokenizer}"
+        " --settings {params.settings:q} --out {output} --log {log} --log-level {config[runtime][log_level]}"
+
+
+ruleorder: preview_corruption > tabulate_paper
