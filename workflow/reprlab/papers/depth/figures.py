@@ -1,0 +1,71 @@
+"""DEPTH's figures: which function draws which, from which table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reprlab.papers.depth.figures_benchmarks import draw_benchmark
+from reprlab.papers.depth.figures_losses import (
+    draw_decomposition,
+    draw_losses,
+    draw_packing,
+    draw_variants,
+    draw_weights,
+)
+from reprlab.papers.depth.published import PUBLISHED
+from reprlab.reporting.figures import house_style, save_figure
+from reprlab.reporting.published import read_published
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.tables import read_tsv
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+    Draw = Callable[[pandas.DataFrame, dict[str, pandas.DataFrame], str], Figure]
+
+FIGURES: dict[str, tuple[str, Draw]] = {
+    "fig_glue": ("glue", lambda ours, printed, scale: draw_benchmark("glue", ours, printed["glue"], scale)),
+    "fig_discoeval": (
+        "discoeval",
+        lambda ours, printed, scale: draw_benchmark("discoeval", ours, printed["discoeval"], scale),
+    ),
+    "fig_ni": ("ni", lambda ours, printed, scale: draw_benchmark("ni", ours, printed["ni"], scale)),
+    "loss_fs": ("loss_fs", draw_losses),
+    "loss_cpt": ("loss_cpt", draw_losses),
+    "loss_decomposition": ("loss_decomposition", draw_decomposition),
+    "packing_lr": ("packing_lr", draw_packing),
+    "sentence_weight": ("sentence_weight", draw_weights),
+    "padding_in_loss": ("padding_in_loss", draw_variants),
+    "int8_bug": ("int8_bug", draw_variants),
+}
+CAPTIONS = {
+    "fig_glue": "GLUE by pre-training step (the paper's Figure 4, Tables 5 and 6).",
+    "fig_discoeval": "DiscoEval by pre-training step (Figure 5, Tables 7 and 8).",
+    "fig_ni": "Natural Instructions, ROUGE-L, by pre-training step (Figure 6, Tables 9 and 10).",
+    "loss_fs": "Validation loss from scratch (Figure 2).",
+    "loss_cpt": "Validation loss in continued pre-training (Figure 3).",
+    "loss_decomposition": "DEPTH's loss in its two parts, and what chance order gives (Figures 8 and 9).",
+    "packing_lr": "T5's training loss with and without packing, by learning rate (Figure 7).",
+    "sentence_weight": "Weight of the sentence loss (Figure 10).",
+    "padding_in_loss": "Ablation of a defect: padding counted in the DEPTH loss.",
+    "int8_bug": "Ablation of a defect: 8-bit indices that scramble T5's inputs beyond 127 tokens.",
+}
+
+
+def plot(figure: str, tables: Sequence[Path], published: Sequence[Path], scale: str, png: Path, svg: Path) -> None:
+    """Draw one figure.
+
+    Raises:
+        ReprlabError: no such figure, or its table was not given.
+    """
+    if figure not in FIGURES:
+        raise ReprlabError(f"{figure}: depth has no such figure; it has {', '.join(FIGURES)}")
+    table, draw = FIGURES[figure]
+    path = next((path for path in tables if path.stem == table), None)
+    if path is None:
+        raise ReprlabError(f"{figure}: needs {table}.tsv; pass it with --tables")
+    with house_style():
+        save_figure(draw(read_tsv(path), read_published(published, PUBLISHED), scale), png, svg)

@@ -1,0 +1,124 @@
+"""Figures 4, 5 and 6: scores by pre-training step, ours and the paper's."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from reprlab.papers.depth.published import PUBLISHED
+from reprlab.reporting.figures import COLOURS, draw_curve, panels, say, shared_legend, step_axis
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_TITLES = {
+    "cola": "CoLA (Matthews)",
+    "sst2": "SST-2",
+    "mnli_m": "MNLI matched",
+    "mnli_mm": "MNLI mismatched",
+    "sp_arxiv": "SP arXiv",
+    "sp_wiki": "SP Wiki",
+    "sp_rocstory": "SP ROCStory",
+    "dc_chat": "DC Chat",
+    "dc_wiki": "DC Wiki",
+    "rougeL": "NI (ROUGE-L)",
+}
+_INITS = {"fs": "from scratch", "cpt": "continued"}
+_NAMES = {"t5": "T5", "depth": "DEPTH"}
+_MARKS = {"t5": "o", "depth": "s"}
+_BASELINES = {
+    "majority": ("Majority", ":"),
+    "copy": ("Copy of the input", ":"),
+    "tfidf": ("TF-IDF", "-."),
+    "untrained": ("Untrained", (0, (1, 3))),
+}
+
+
+def draw_benchmark(table: str, ours: pandas.DataFrame, printed: pandas.DataFrame, scale: str) -> Figure:
+    """One column of panels per task.
+
+    At paper scale the printed curves lie faintly behind ours. At the other scales the steps, models and data differ,
+    so the paper's curves have rows of their own below.
+    """
+    columns = PUBLISHED[table].values
+    numbers = printed.assign(**{name: printed[name].astype(float) for name in (*columns, "step")})
+    together = scale == "paper"
+    rows = [(init, source) for init in _INITS for source in (("both",) if together else ("ours", "paper"))]
+    wide = len(columns) == 1
+    # One task: the rows become columns, so that the figure is not a tower.
+    shape = (1, len(rows)) if wide else (len(rows), len(columns))
+    figure, axes = panels(*shape, width=2.75 if wide else 2.35, height=2.6 if wide else 1.95)
+    flat = [axes[0][k] if wide else axes[k][c] for k in range(len(rows)) for c in range(len(columns))]
+    cells = [(row, column) for row in rows for column in columns]
+    for panel, ((init, source), column) in zip(flat, cells, strict=True):
+        title = _INITS[init].capitalize() if wide else _TITLES[column]
+        label = {"both": "", "ours": f"this run ({scale})", "paper": "the paper"}[source]
+        panel.set_title(f"{title}: {label}" if wide and label else title)
+        if source in ("ours", "both"):
+            _ours(panel, ours, init, column)
+        if source in ("paper", "both"):
+            _paper(panel, numbers, init, column, faint=source == "both")
+        first = column == columns[0]
+        if first and not wide:
+            panel.set_ylabel(f"{_INITS[init]}\n{label}" if label else _INITS[init])
+        elif first:
+            panel.set_ylabel("ROUGE-L")
+        if source == "paper":
+            panel.set_xlabel("pre-training step")
+    shared_legend(figure, flat)
+    return figure
+
+
+def _ours(panel: Axes, ours: pandas.DataFrame, init: str, column: str) -> None:
+    rows = ours[ours["init"] == init].dropna(subset=[column])
+    if rows.empty:
+        say(panel, _reason(ours, column))
+        return
+    for model, name in _NAMES.items():
+        draw_curve(
+            panel,
+            rows[rows["model"] == model],
+            column,
+            low=f"low_{column}",
+            high=f"high_{column}",
+            color=COLOURS[model],
+            marker=_MARKS[model],
+            label=name,
+        )
+    for model, (name, dash) in _BASELINES.items():
+        values = ours.loc[(ours["init"] == "baseline") & (ours["model"] == model), column].dropna()
+        if len(values):
+            panel.axhline(values.mean(), color="#777777", linestyle=dash, linewidth=1.2, label=name)
+    step_axis(panel, rows["step"].dropna().tolist())
+    # The column bears the benchmark's name; what fills it stands below.
+    panel.set_xlabel(textwrap.fill(f"pre-training step; data: {rows[f'data_{column}'].iloc[0]}", 34), fontsize=7)
+
+
+def _paper(panel: Axes, printed: pandas.DataFrame, init: str, column: str, *, faint: bool) -> None:
+    rows = printed[printed["init"] == init]
+    for model, name in _NAMES.items():
+        draw_curve(
+            panel,
+            rows[rows["model"] == model],
+            column,
+            low="",
+            high="",
+            faint=faint,
+            color=COLOURS[model],
+            marker=_MARKS[model],
+            label=f"{name}, printed" if faint else name,
+        )
+    released = printed[(printed["init"] == "public") & (printed["split"] == "validation")][column]
+    if len(released):
+        panel.axhline(released.iloc[0], color=COLOURS["t5-base"], linewidth=1.0, label="T5-Base, printed", alpha=0.6)
+    step_axis(panel, rows["step"].tolist())
+
+
+def _reason(ours: pandas.DataFrame, column: str) -> str:
+    for note in ours["note"].dropna():
+        for part in str(note).split("; "):
+            if part.startswith(f"{column}: "):
+                return part.removeprefix(f"{column}: ")
+    return "not run"
