@@ -2,7 +2,8 @@
 
 import datetime
 import shutil
-import time
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -120,11 +121,14 @@ def test_one_edit_changes_one_leaf():
 
 
 def test_loading_is_quick():
-    seconds = []
-    for _ in range(3):
-        start = time.perf_counter()
-        load_config(ROOT, {"scale": "nano"})
-        seconds.append(time.perf_counter() - start)
+    # Processor time with all imports, because the engine pays it at every start.
+    program = (
+        "import sys, time; from pathlib import Path; from reprlab.config.load import load_config; "
+        "load_config(Path(sys.argv[1]), {'scale': 'nano'}); print(time.process_time()); "
+        "sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
+    )
+    command = [sys.executable, "-c", program, str(ROOT)]
+    seconds = [float(subprocess.run(command, check=True, capture_output=True, text=True).stdout) for _ in range(2)]
     assert min(seconds) < 0.6
 
 
@@ -189,7 +193,6 @@ def test_mistakes_are_one_line_with_path_value_and_remedy(overrides, parts):
         assert part in line, line
 
 
-@pytest.mark.skipif(not (ROOT / "config/datasets.yaml").exists(), reason="no data registry")
 @pytest.mark.parametrize("key", ["data.corpus", "finetuning.tasks.sst2.dataset"])
 def test_unknown_data(key):
     with pytest.raises(ReprlabError, match=r"no such entry in config/datasets.yaml"):

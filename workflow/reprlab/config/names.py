@@ -36,7 +36,7 @@ def check_names(root: Path, settings: BaseModel, merged: Merged, prefix: Key) ->
             files[file] = read_keys(root / file, name=file)
         keys = files[file]
         known = keys.get(section, []) if section else list(keys)
-        if name not in known and not (section and merged.place(path).startswith("config/papers/")):
+        if name not in known:
             where = f"{file}, {section}" if section else file
             problem = f"there is no such entry in {where}{nearest(name, known)}"
             raise setting_error((*prefix, *path), name, merged.place(path), problem)

@@ -131,17 +131,17 @@ _COHERENCE = ["Incoherent", "Coherent"]
 
 _PUBLISHED_TASKS = {
     "cola": FinetuningTask(
-        table="glue", columns=["cola"], dataset="cola", template="cola", labels=["unacceptable", "acceptable"],
+        table="glue", columns=["cola"], dataset="glue_cola", template="cola", labels=["unacceptable", "acceptable"],
         metric="matthews", input_length=256, target_length=16, batch_size=16, steps=3_000, warmup_steps=300,
         schedule="constant",
     ),
     "sst2": FinetuningTask(
-        table="glue", columns=["sst2"], dataset="sst2", template="sst2", labels=["negative", "positive"],
+        table="glue", columns=["sst2"], dataset="glue_sst2", template="sst2", labels=["negative", "positive"],
         metric="accuracy", input_length=272, target_length=8, batch_size=128, steps=3_000, warmup_steps=300,
         schedule="linear",
     ),
     "mnli": FinetuningTask(
-        table="glue", columns=["mnli_m", "mnli_mm"], dataset="mnli", template="mnli",
+        table="glue", columns=["mnli_m", "mnli_mm"], dataset="glue_mnli", template="mnli",
         labels=["entailment", "neutral", "contradiction"], metric="accuracy", input_length=512, target_length=8,
         batch_size=256, steps=10_000, warmup_steps=1_000, schedule="linear",
     ),
@@ -151,9 +151,9 @@ _PUBLISHED_TASKS = {
     "dc_chat": _discoeval("dc_chat", _COHERENCE),
     "dc_wiki": _discoeval("dc_wiki", _COHERENCE),
     "ni": FinetuningTask(
-        table="ni", columns=["rougeL"], dataset="natural_instructions", template="ni", labels=[], metric="rouge_l",
-        input_length=512, target_length=128, batch_size=64, epochs=3, warmup_steps=0, schedule="constant",
-        eval_modes=["generate", "teacher_forced"], instances_per_task=100, report_split="test",
+        table="ni", columns=["rougeL"], dataset="super_natural_instructions", template="ni", labels=[],
+        metric="rouge_l", input_length=512, target_length=128, batch_size=64, epochs=3, warmup_steps=0,
+        schedule="constant", eval_modes=["generate", "teacher_forced"], instances_per_task=100, report_split="test",
     ),
 }  # fmt: skip
 

@@ -17,7 +17,7 @@ from reprlab.config.settings import (
 class CorpusSettings(Settings):
     """The pre-training text."""
 
-    corpus: Annotated[CorpusName, paper("section 3"), upstream("hydra_configs/default.yaml")] = "c4_en"
+    corpus: Annotated[CorpusName, paper("section 3"), upstream("hydra_configs/default.yaml")] = "c4"
     """Data set of documents, an entry of datasets.yaml."""
 
     shuffle_buffer: Annotated[PositiveInt, upstream("data loading of the pre-training scripts")] = 10_000
