@@ -68,6 +68,7 @@ def load_model(folder: Path) -> PreTrainedModel:
         ReprlabError: the folder is no model folder or of an architecture that the registry does not know.
     """
     import torch
+    from safetensors import SafetensorError
 
     names = read_json(folder / "config.json").get("architectures") or ["none"]
     if names[0] not in _SAVED_AS:
@@ -76,7 +77,7 @@ def load_model(folder: Path) -> PreTrainedModel:
     quiet_transformers()
     try:
         return model_class.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         reason = str(error).splitlines()[0]
         raise ReprlabError(f"{folder}: not a readable model folder ({reason}); delete it and run again") from error
 
@@ -104,6 +105,8 @@ def quiet_transformers() -> None:
 
 
 def _config(config_class: Any, entry: ModelEntry, vocab_size: int | None) -> PretrainedConfig:
+    from huggingface_hub.errors import StrictDataclassError
+
     values: dict[str, Any] = dict(entry.config)
     known = set(config_class().to_dict()) | set(config_class.attribute_map)
     for key in values:
@@ -117,7 +120,7 @@ def _config(config_class: Any, entry: ModelEntry, vocab_size: int | None) -> Pre
     try:
         # For T5 a False here means "v1.1": outputs are not scaled. transformers 5 ties the weights all the same.
         return config_class(**values, tie_word_embeddings=entry.tie_output)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, StrictDataclassError) as error:
         raise ReprlabError(f"models.yaml: {config_class.__name__} refuses the entry ({error})") from error
 
 

