@@ -1,6 +1,7 @@
 """The data registry: archives, corpora and tasks, as they stand in `config/datasets.yaml`."""
 
 import difflib
+import hashlib
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,6 +16,7 @@ SPLITS = ("train", "validation", "test")
 ORIGIN_SCHEMES = ("pypi", "debian", "npm", "hub", "github", "local")
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+$")]
+GitDigest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Split = Literal["train", "validation", "test"]
 
@@ -42,28 +44,32 @@ class _Strict(BaseModel):
 
 
 class ArchiveFile(_Strict):
-    """One downloaded file, known by its content."""
+    """One downloaded file, known by its content: by sha256, else by git's digest, else by a pinned revision."""
 
     file: MemberPath
     """Name of the file; in a repository, its path there."""
     sha256: Sha256 | None = None
     """Digest that the content must have; anything else is refused and deleted."""
-    git_blob: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")] | None = None
+    git_blob: GitDigest | None = None
     """Git's own digest of the file, where only that is known."""
+    revision: GitDigest | None = None
+    """Commit that fixes the content, where no digest of the file is known: such a file is not verified."""
     bytes: int | None = Field(default=None, gt=0)
-    """Size of the file; may be missing where only git's digest is known."""
+    """Size of the file; needed with a sha256."""
 
     @model_validator(mode="after")
-    def _has_one_digest(self) -> "ArchiveFile":
-        if (self.sha256 is None) == (self.git_blob is None):
-            raise ValueError("a file has a sha256, or else git's digest (git_blob)")
+    def _has_one_identity(self) -> "ArchiveFile":
+        if sum(value is not None for value in (self.sha256, self.git_blob, self.revision)) != 1:
+            raise ValueError("a file has exactly one of sha256, git_blob and revision")
         if self.sha256 is not None and self.bytes is None:
             raise ValueError("a file with a sha256 has its size in bytes")
         return self
 
     @property
     def digest(self) -> str:
-        """The digest by which the file is known, and the name of its folder in the cache."""
+        """What identifies the content, and the name of its folder in the cache."""
+        if self.revision is not None:
+            return hashlib.sha256(f"{self.revision}:{self.file}".encode()).hexdigest()
         return self.sha256 or self.git_blob or ""
 
 
@@ -78,6 +84,9 @@ class ArchiveEntry(_Strict):
     """Where it can be had, in the order in which they are tried."""
     files: list[ArchiveFile] = Field(min_length=1)
     """The files; a package has one."""
+    listed: str | None = None
+    """The files above hold one name a line; the file that this template gives for each name ("tasks/{}.json") belongs to
+    the archive too."""
     members: list[MemberPath] = []
     """Members to unpack, `*` matches any text; `outer.tar.gz!inner` is a member of an archive in the archive."""
     member_limit: int = Field(default=256 * 2**20, gt=0)
@@ -247,7 +256,18 @@ def _with_names(raw: dict[str, Any]) -> dict[str, Any]:
             named[section] = {
                 key: {"name": key, **value} if isinstance(value, dict) else value for key, value in entries.items()
             }
+    for entry in (named.get("archives") or {}).values():
+        if isinstance(entry, dict) and isinstance(entry.get("files"), list):
+            entry["files"] = [file for given in entry["files"] for file in _shards(given)]
     return named
+
+
+def _shards(file: Any) -> list[Any]:
+    """The files that one item with `shards: N` stands for: `{}` in its name becomes 00000 to N-1."""
+    if not isinstance(file, dict) or not isinstance(file.get("shards"), int):
+        return [file]
+    rest = {key: value for key, value in file.items() if key not in ("file", "shards")}
+    return [{"file": str(file.get("file")).replace("{}", f"{number:05d}"), **rest} for number in range(file["shards"])]
 
 
 def _check_references(path: Path, registry: DatasetRegistry) -> None:

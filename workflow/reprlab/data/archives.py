@@ -99,6 +99,8 @@ def _difference(path: Path, file: ArchiveFile) -> str:
     size = path.stat().st_size
     if file.bytes is not None and size != file.bytes:
         return f"it has {size} bytes instead of {file.bytes}"
+    if file.revision is not None:
+        return ""
     kind, digest = ("sha256", sha256_of(path)) if file.sha256 else ("git digest", git_blob_of(path))
     return "" if digest == file.digest else f"its {kind} is {digest} instead of {file.digest}"
 
@@ -122,7 +124,18 @@ def _member_path(folder: Path, name: str) -> Path:
     return folder / "members" / name.replace(NESTED, NESTED + "/")
 
 
-def write_receipt(entry: ArchiveEntry, receipt: Path) -> None:
+def listed_files(entry: ArchiveEntry, cache: Path) -> list[ArchiveFile]:
+    """The further files that the fetched lists of `entry` name, pinned by the same revision."""
+    files: dict[str, ArchiveFile] = {}
+    for file in entry.files if entry.listed else []:
+        path = cache / file.digest / Path(file.file).name
+        for name in path.read_text(encoding="utf-8").split():
+            further = ArchiveFile(file=str(entry.listed).replace("{}", name), revision=file.revision)
+            files[further.file] = further
+    return list(files.values())
+
+
+def write_receipt(entry: ArchiveEntry, files: list[ArchiveFile], receipt: Path) -> None:
     """Record what was fetched: only facts of content, so that the same data gives the same receipt everywhere."""
     write_json(
         receipt,
@@ -131,7 +144,7 @@ def write_receipt(entry: ArchiveEntry, receipt: Path) -> None:
             "version": entry.version,
             "licence": entry.licence,
             "member_limit": entry.member_limit,
-            "files": [file.model_dump() for file in entry.files],
+            "files": [file.model_dump() for file in files],
         },
     )
 

@@ -13,14 +13,17 @@ def fetch_archive(*, archive: str, registry: Path, cache: Path, receipt: Path) -
             something that is refused.
     """
     from reprlab.config.datasets import load_registry
-    from reprlab.data.archives import obtain, unpack, write_receipt
+    from reprlab.data.archives import listed_files, obtain, unpack, write_receipt
 
     entry = load_registry(registry).archive(archive)
     for file in entry.files:
         obtain(entry, file, cache)
         if entry.members:
             unpack(entry, file, cache)
-    write_receipt(entry, receipt)
+    further = listed_files(entry, cache)
+    for file in further:
+        obtain(entry, file, cache)
+    write_receipt(entry, [*entry.files, *further], receipt)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from reprlab.runtime.errors import ReprlabError
 _BEFORE = re.compile(r" +([,.;:!?)\]}]|'(?!\w))")
 _AFTER = re.compile(r"([(\[{]) +")
 _QUOTED = re.compile(r'"\s*([^"]*?)\s*"')
+_DOUBLE_STOP = re.compile(r"(?<=\w)\. \.(?= |$)")
 _REPEATED = re.compile(r"([;:!?])(?: \1)+(?= |$)")
 
 
@@ -73,6 +74,7 @@ def tagged_paragraphs(archive: Archive, member: str) -> Iterator[list[str]]:
 def running_text(tokens: list[str]) -> str:
     """Tokens as ordinary text: typographic quotation marks made plain, no space around punctuation."""
     text = " ".join(tokens).replace("``", '"').replace("''", '"')
-    text = _REPEATED.sub(r"\1", text)
+    # A sentence that ends in an abbreviation has the full stop twice.
+    text = _DOUBLE_STOP.sub(".", _REPEATED.sub(r"\1", text))
     text = _QUOTED.sub(r'"\1"', text)
     return _AFTER.sub(r"\1", _BEFORE.sub(r"\1", text))

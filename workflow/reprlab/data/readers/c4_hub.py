@@ -47,16 +47,21 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
 
 
 def _documents(shard: Path) -> Iterator[tuple[str, str, str]]:
+    prefix = shard.name.partition(".")[2].partition("-of-")[0]
     number = 0
     try:
         with gzip.open(shard, "rt", encoding="utf-8") as lines:
             for number, line in enumerate(lines, start=1):
-                document = json.loads(line)
-                if document["text"].strip():
-                    yield (
-                        f"{shard.name.partition('.')[2].partition('-of-')[0]}-{number}",
-                        document["text"],
-                        document["url"],
-                    )
-    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError) as error:
-        raise ReprlabError(f"{shard}: line {number + 1} is not a document of C4 ({error})") from None
+                text, address = _parsed(line, shard, number)
+                if text.strip():
+                    yield f"{prefix}-{number}", text, address
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise ReprlabError(f"{shard}: broken after line {number} ({error}); delete it and run again") from None
+
+
+def _parsed(line: str, shard: Path, number: int) -> tuple[str, str]:
+    try:
+        document = json.loads(line)
+        return document["text"], document["url"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ReprlabError(f"{shard}: line {number} is not a document of C4 ({error!r})") from None

@@ -31,7 +31,7 @@ class Settings(BaseModel):
 
 
 def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:
-    """Texts of consecutive sentences that do not overlap; the group is the document.
+    """Texts of consecutive sentences that do not overlap; the group is the document, under a name of the task's own.
 
     SP: one of five sentences, drawn uniformly, is moved to the front; the label is its true place. DC: each text of six
     appears twice, untouched and with one inner sentence replaced by one of another document of the same split.
@@ -43,11 +43,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     if len(documents) < 2:
         raise ReprlabError(f"{len(documents)} held-out documents are too few for DiscoEval's recipe; enlarge the "
                            "validation and test shares of the corpus")  # fmt: skip
-    texts = [
-        (name, number, text)
-        for name, sentences in documents.items()
-        for number, text in enumerate(_texts(sentences, SENTENCES[settings.task], settings.min_words))
-    ]
+    texts = list(_distinct_texts(documents, settings))
     if settings.task == "sp":
         yield from (_position_example(name, number, text, splits.seed) for name, number, text in texts)
     else:
@@ -67,6 +63,19 @@ def _documents(sources: Sources, settings: Settings) -> dict[str, list[str]]:
             if not settings.corpus_sources or row["source"] in settings.corpus_sources:
                 documents.setdefault(row["document"], []).extend(row["sentences"])
     return documents
+
+
+def _distinct_texts(documents: dict[str, list[str]], settings: Settings) -> Iterator[tuple[str, int, list[str]]]:
+    """(group, number, sentences) of each text; a text that two documents share is taken once."""
+    seen: set[str] = set()
+    for name, sentences in documents.items():
+        # The corpus was split by the hash of the document's name: the same hash would put all of it in one split again.
+        group = f"{settings.task}:{name}"
+        for number, text in enumerate(_texts(sentences, SENTENCES[settings.task], settings.min_words)):
+            key = normalised(" ".join(text))
+            if key not in seen:
+                seen.add(key)
+                yield group, number, text
 
 
 def _texts(sentences: list[str], length: int, min_words: int) -> Iterator[list[str]]:

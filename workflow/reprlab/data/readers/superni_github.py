@@ -12,12 +12,10 @@ from reprlab.runtime.errors import ReprlabError
 
 
 class Settings(BaseModel):
-    """Where the lists and the tasks are."""
+    """Where the lists of the tasks are, and how much of each task."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    root: str = ""
-    """Folder of the repository in the archive, with a closing slash."""
     train_list: str = "splits/default/train_tasks.txt"
     """Names of the training tasks, one a line."""
     test_list: str = "splits/default/test_tasks.txt"
@@ -37,8 +35,8 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
         ReprlabError: a listed task is missing or not in the format.
     """
     for split, names in (("train", settings.train_list), ("test", settings.test_list)):
-        for task in read_text(sources.archive.member(settings.root + names)).split():
-            path = sources.archive.member(f"{settings.root}tasks/{task}.json")
+        for task in read_text(sources.archive.file(names)).split():
+            path = sources.archive.file(f"tasks/{task}.json")
             content = read_json_member(path)
             try:
                 yield from _instances(task, content, split, settings, splits.seed)
