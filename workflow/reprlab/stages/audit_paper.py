@@ -16,8 +16,10 @@ def audit_paper(*, paper: str, published: list[Path], models: Path, out: Path) -
     """
     from reprlab.plugins import load_plugin
     from reprlab.reporting.audit import write_audit
+    from reprlab.reporting.provenance import write_provenance
 
     write_audit(out, load_plugin("papers", f"{paper}.audit").audit(published, models))
+    write_provenance(out, stage="audit_paper", settings={"paper": paper}, inputs=[*published, models])
 
 
 if __name__ == "__main__":

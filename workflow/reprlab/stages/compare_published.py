@@ -16,9 +16,12 @@ def compare_published(*, paper: str, scale: str, tables: list[Path], published: 
         out: TSV with the columns table, row, column, published, ours, note.
     """
     from reprlab.plugins import load_plugin
+    from reprlab.reporting.provenance import write_provenance
     from reprlab.runtime.tables import write_tsv
 
     write_tsv(out, load_plugin("papers", f"{paper}.comparison").compare(tables, published, scale))
+    settings = {"paper": paper, "scale": scale}
+    write_provenance(out, stage="compare_published", settings=settings, inputs=[*tables, *published])
 
 
 if __name__ == "__main__":

@@ -18,10 +18,15 @@ def tabulate_paper(*, paper: str, table: str, layout: str, inputs: list[Path], o
     Raises:
         ReprlabError: no such table, a layout that is not valid or names a file that is no input.
     """
+    import json
+
     from reprlab.plugins import load_plugin
+    from reprlab.reporting.provenance import write_provenance
     from reprlab.runtime.tables import write_tsv
 
     write_tsv(out, load_plugin("papers", f"{paper}.tables").build_table(table, layout, inputs))
+    settings = {"paper": paper, "table": table, "layout": json.loads(layout)}
+    write_provenance(out, stage="tabulate_paper", settings=settings, inputs=inputs)
 
 
 if __name__ == "__main__":

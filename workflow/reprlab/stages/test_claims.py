@@ -17,10 +17,15 @@ def test_claims(*, paper: str, layout: str, inputs: list[Path], out: Path) -> No
     Raises:
         ReprlabError: a layout that is not valid or names a file that is no input.
     """
+    import json
+
     from reprlab.plugins import load_plugin
     from reprlab.reporting.claims import write_claims
+    from reprlab.reporting.provenance import write_provenance
 
     write_claims(out, load_plugin("papers", f"{paper}.claims").claims(layout, inputs))
+    settings = {"paper": paper, "layout": json.loads(layout)}
+    write_provenance(out, stage="test_claims", settings=settings, inputs=inputs)
 
 
 if __name__ == "__main__":

@@ -41,18 +41,6 @@ FIGURES: dict[str, tuple[str, Draw]] = {
     "padding_in_loss": ("padding_in_loss", draw_variants),
     "int8_bug": ("int8_bug", draw_variants),
 }
-CAPTIONS = {
-    "fig_glue": "GLUE by pre-training step (the paper's Figure 4, Tables 5 and 6).",
-    "fig_discoeval": "DiscoEval by pre-training step (Figure 5, Tables 7 and 8).",
-    "fig_ni": "Natural Instructions, ROUGE-L, by pre-training step (Figure 6, Tables 9 and 10).",
-    "loss_fs": "Validation loss from scratch (Figure 2).",
-    "loss_cpt": "Validation loss in continued pre-training (Figure 3).",
-    "loss_decomposition": "DEPTH's loss in its two parts, and what chance order gives (Figures 8 and 9).",
-    "packing_lr": "T5's training loss with and without packing, by learning rate (Figure 7).",
-    "sentence_weight": "Weight of the sentence loss (Figure 10).",
-    "padding_in_loss": "Ablation of a defect: padding counted in the DEPTH loss.",
-    "int8_bug": "Ablation of a defect: 8-bit indices that scramble T5's inputs beyond 127 tokens.",
-}
 
 
 def plot(figure: str, tables: Sequence[Path], published: Sequence[Path], scale: str, png: Path, svg: Path) -> None:

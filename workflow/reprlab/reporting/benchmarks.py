@@ -1,0 +1,40 @@
+"""Seconds and memory of the stages, from the files that Snakemake's `benchmark:` writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reprlab.runtime.tables import read_tsv
+
+if TYPE_CHECKING:
+    import pandas
+
+COLUMNS = ("stage", "job", "seconds", "peak_mb")
+
+
+def read_benchmarks(folder: Path) -> pandas.DataFrame:
+    """One row per job: `<folder>/<stage>/<job>.tsv`. Without files, or without the folder, there are no rows."""
+    import pandas
+
+    rows = []
+    for path in sorted(folder.glob("*/*.tsv")):
+        frame = read_tsv(path)
+        if frame.empty or "s" not in frame:
+            continue
+        peak = pandas.to_numeric(frame.get("max_rss", pandas.Series(dtype=float)), errors="coerce").max()
+        rows.append((path.parent.name, path.stem, float(frame["s"].sum()), peak))
+    return pandas.DataFrame(rows, columns=list(COLUMNS))
+
+
+def by_stage(jobs: pandas.DataFrame) -> pandas.DataFrame:
+    """Jobs, seconds and the highest peak memory of each stage, the slowest first."""
+    grouped = jobs.groupby("stage", sort=True).agg(
+        jobs=("job", "size"), seconds=("seconds", "sum"), longest_seconds=("seconds", "max"), peak_mb=("peak_mb", "max")
+    )
+    return grouped.sort_values("seconds", ascending=False, kind="stable").reset_index()
+
+
+def of_paper(jobs: pandas.DataFrame, slug: str) -> pandas.DataFrame:
+    """The jobs of a paper's own results: their names start with its slug."""
+    return jobs[jobs["job"].str.split(".").str[0] == slug]

@@ -1,0 +1,123 @@
+"""What made a result: settings, versions, commit, machine and the digests of its inputs, in a JSON file beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import subprocess
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reprlab.runtime.files import write_json
+from reprlab.runtime.machine import count_gpus
+
+if TYPE_CHECKING:
+    import pandas
+
+_PACKAGES = (
+    "torch",
+    "transformers",
+    "tokenizers",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "scikit-learn",
+    "scipy",
+    "nltk",
+    "rouge-score",
+    "matplotlib",
+    "pydantic",
+    "snakemake",
+)
+_BLOCK = 1 << 20
+
+
+def write_provenance(result: Path, *, stage: str, settings: Mapping[str, Any], inputs: Sequence[Path]) -> None:
+    """Write `<result>.provenance.json`, where `<result>` is the path without ending.
+
+    The record holds no path outside the run's folder, no environment variable and no user or host name.
+    """
+    record = {
+        "stage": stage,
+        "result": result.name,
+        "settings": dict(settings),
+        "seeds": _seeds(result),
+        "inputs": [{"path": public_path(path), "sha256": digest(path)} for path in inputs],
+        "versions": versions(),
+        "commit": commit(),
+        "machine": machine(),
+    }
+    write_json(provenance_path(result), record)
+
+
+def provenance_path(result: Path) -> Path:
+    """Where the record of a result lies."""
+    return result.with_suffix(".provenance.json")
+
+
+def public_path(path: Path) -> str:
+    """The path relative to the run's folder, or the bare name of a file outside it."""
+    return path.name if path.is_absolute() or ".." in path.parts else path.as_posix()
+
+
+def digest(path: Path) -> str:
+    """sha256 of a file."""
+    found = hashlib.sha256()
+    with path.open("rb") as handle:
+        while block := handle.read(_BLOCK):
+            found.update(block)
+    return found.hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """Python and the packages that results depend on, as installed."""
+    found = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def commit() -> str:
+    """Commit of the working copy, with `-modified` where files differ from it; empty outside git."""
+    folder = Path(__file__).resolve().parent
+    try:
+        found = subprocess.run(
+            ["git", "describe", "--always", "--abbrev=40", "--dirty=-modified", "--exclude=*"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return found.stdout.strip() if found.returncode == 0 else ""
+
+
+def machine() -> dict[str, Any]:
+    """Processor, operating system and number of GPUs, without names of host or user."""
+    return {"cpu": _processor(), "system": platform.system(), "architecture": platform.machine(), "gpus": count_gpus()}
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor()
+
+
+def _seeds(result: Path) -> list[int]:
+    from reprlab.runtime.tables import read_tsv
+
+    if result.suffix != ".tsv":
+        return []
+    frame: pandas.DataFrame = read_tsv(result)
+    return sorted({int(seed) for seed in frame["seed"].dropna()}) if "seed" in frame else []

@@ -1,0 +1,45 @@
+"""Write the report: one HTML page with all results, and the summary table."""
+
+from pathlib import Path
+
+from reprlab.runtime.cli import run_stage
+
+
+def write_report(
+    *,
+    papers: list[Path],
+    scale: str,
+    out: Path,
+    summary: Path,
+    graph: Path | None = None,
+    benchmarks: Path | None = None,
+    receipts: list[Path] | None = None,
+) -> None:
+    """Gather the results of all papers in a page that needs no network.
+
+    Args:
+        papers: their result folders, `results/<slug>`; each contributes its own section and nothing else.
+        scale: scale of the run.
+        out: the HTML page.
+        summary: TSV with one row per paper.
+        graph: edges between stages, as JSON or as `snakemake --rulegraph` prints them.
+        benchmarks: folder of Snakemake's benchmark files, `<stage>/<job>.tsv`.
+        receipts: receipts of the archives that were read, for their licences.
+    """
+    from reprlab.plugins import load_plugin
+    from reprlab.reporting.benchmarks import read_benchmarks
+    from reprlab.reporting.page.graph import read_edges
+    from reprlab.reporting.page.paper import PaperFolder
+    from reprlab.reporting.page.report import render, summary_table
+    from reprlab.runtime.files import write_text
+    from reprlab.runtime.tables import write_tsv
+
+    folders = [PaperFolder(path, load_plugin("papers", f"{path.name.replace('-', '_')}.about")) for path in papers]
+    jobs = read_benchmarks(benchmarks or Path())
+    edges = read_edges(graph) if graph is not None else []
+    write_tsv(summary, summary_table(folders, jobs, scale))
+    write_text(out, render(folders, jobs, receipts or [], edges, scale))
+
+
+if __name__ == "__main__":
+    run_stage(write_report)
