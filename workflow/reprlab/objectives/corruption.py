@@ -83,7 +83,8 @@ def compact(values: np.ndarray, kept: np.ndarray) -> np.ndarray:
 
 def _fill_rows(flat: np.ndarray, counts: np.ndarray, *, fill: int) -> np.ndarray:
     """Lay `counts[b]` consecutive values of `flat` into row b."""
-    rows = np.full((len(counts), int(counts.max(initial=0))), fill, dtype=np.int64)
+    # At least one column: a batch whose masks all fell on padding has no label, and still is a batch.
+    rows = np.full((len(counts), int(counts.max(initial=1))), fill, dtype=np.int64)
     rows[np.arange(rows.shape[1]) < counts[:, None]] = flat
     return rows
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprlab.runtime.cli import run_stage
-from reprlab.text.token_storage import TokenStorageSettings
+from reprlab.text.token_settings import TokenStorageSettings
 
 if TYPE_CHECKING:
     import pyarrow

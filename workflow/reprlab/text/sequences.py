@@ -18,10 +18,6 @@ class Sequences:
     types: np.ndarray
     offsets: np.ndarray
 
-    def rows(self) -> list[np.ndarray]:
-        """The ids of each row."""
-        return np.split(self.ids, self.offsets[1:-1])
-
 
 @dataclass(frozen=True)
 class EncodedPassages:
@@ -89,7 +85,7 @@ def t5_sequences(encoded: EncodedPassages, vocabulary: Vocabulary, max_length: i
 
 
 def depth_sequences(
-    encoded: EncodedPassages, vocabulary: Vocabulary, max_length: int, sentence_tokens: np.ndarray | None = None
+    encoded: EncodedPassages, vocabulary: Vocabulary, max_length: int, sentence_tokens: np.ndarray
 ) -> Sequences:
     """`EOSEN SENT_a x .. EOSEN SENT_b .. EOSEN EOS` for each passage, cut to `max_length`.
 
@@ -98,12 +94,9 @@ def depth_sequences(
     `objectives.corruption.close_truncated` gives them an end.
 
     Args:
-        sentence_tokens: [passages, sentences] SENT ids in the order of use; the fixed order `<sent_0>, <sent_1>, ..`
-            (fine-tuning) when None.
+        sentence_tokens: [passages, sentences] SENT ids in the order of use.
     """
     encoded = encoded.first_sentences(vocabulary.sentences)
-    if sentence_tokens is None:
-        sentence_tokens = np.broadcast_to(vocabulary.sentence_ids, (encoded.count, vocabulary.sentences))
     blocks = encoded.lengths + 2
     totals = np.bincount(encoded.passages, weights=blocks, minlength=encoded.count).astype(np.int64) + 2
     offsets = np.concatenate([[0], np.cumsum(totals)])

@@ -1,0 +1,237 @@
+"""Tokenizers, token sequences and the token store."""
+
+import filecmp
+from pathlib import Path
+
+import numpy as np
+import pyarrow
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.tables import read_parquet, write_parquet
+from reprlab.stages.tokenize_corpus import tokenize_corpus
+from reprlab.stages.train_tokenizer import train_tokenizer
+from reprlab.text import sequences
+from reprlab.text.token_settings import TokenStorageSettings
+from reprlab.text.token_store import TokenStore
+from reprlab.text.tokenizers import TokenizerSettings, load_tokenizer
+from reprlab.text.vocabulary import Vocabulary
+from text_fixtures import prose
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory) -> Path:
+    rows = []
+    for i, text in enumerate(prose(200, seed=3)):
+        parts = [s.strip() + "." for s in text.replace("\n", " ").split(". ") if s.strip()]
+        rows.append({"split": "validation" if i % 5 == 4 else "train", "sentences": parts})
+    # Only validation knows this word: a tokenizer that has read beyond the train split would learn it.
+    rows += [{"split": "validation", "sentences": ["ξυλόφωνα ζέφυρος"] * 19}] * 30
+    path = tmp_path_factory.mktemp("corpus") / "sentences.parquet"
+    write_parquet(path, pyarrow.Table.from_pylist(rows))
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(corpus, tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("tokenizers") / "unigram"
+    train_tokenizer(out=out, sentences=corpus, settings=TokenizerSettings(pieces=120))
+    return out
+
+
+def test_tokenizer_ids_are_the_layout(folder) -> None:
+    tokenizer, vocabulary = load_tokenizer(folder), Vocabulary.load(folder)
+    assert vocabulary == Vocabulary(120)
+    assert len(tokenizer) == vocabulary.size
+    assert tokenizer.convert_tokens_to_ids(["<pad>", "</s>", "<unk>", "<extra_id_0>", "<extra_id_99>"]) == [
+        0, 1, 2, 219, 120,
+    ]  # fmt: skip
+    assert tokenizer.convert_tokens_to_ids(["<sent_0>", "<sent_19>", "<eosen>"]) == [220, 239, 240]
+    assert (tokenizer.pad_token_id, tokenizer.eos_token_id, tokenizer.unk_token_id) == (0, 1, 2)
+
+
+def test_tokenizer_round_trip_and_eos(folder) -> None:
+    tokenizer = load_tokenizer(folder)
+    text = "Mr. Darcy laughed at the weather."
+    ids = tokenizer(text)["input_ids"]
+    assert ids[-1] == 1
+    assert tokenizer.decode(ids, skip_special_tokens=True) == text
+    # NFKC and white space are normalised alike in training and in use.
+    assert tokenizer("Mr. Darcy  laughed\u00a0at the weather.")["input_ids"] == ids
+    # A sentence gives the same pieces alone and within a text.
+    assert tokenizer(text + " " + text, add_special_tokens=False)["input_ids"] == ids[:-1] * 2
+
+
+def test_tokenizer_reads_the_train_split_only(folder) -> None:
+    tokenizer = load_tokenizer(folder)
+    assert tokenizer.unk_token_id in tokenizer("ξυλόφωνα ζέφυρος")["input_ids"]
+
+
+def test_tokenizer_is_deterministic(corpus, folder, tmp_path) -> None:
+    again = tmp_path / "again"
+    train_tokenizer(out=again, sentences=corpus, settings=TokenizerSettings(pieces=120))
+    names = sorted(path.name for path in folder.iterdir())
+    assert filecmp.cmpfiles(folder, again, names, shallow=False) == (names, [], [])
+
+
+def test_published_tokenizer_gets_the_21_tokens(folder, tmp_path) -> None:
+    plain = tmp_path / "published"
+    tokenizer = _without_sentence_tokens(folder)
+    tokenizer.save_pretrained(plain)
+    assert len(load_tokenizer(plain)) == 220
+    out = tmp_path / "extended"
+    wanted = TokenizerSettings(source="model", model=str(plain), pieces=120)
+    train_tokenizer(out=out, settings=wanted)
+    extended = load_tokenizer(out)
+    assert extended.get_vocab() == load_tokenizer(folder).get_vocab()
+    assert extended("Mr. Darcy<eosen>")["input_ids"][-2:] == [240, 1]
+    with pytest.raises(ReprlabError, match="set pieces"):
+        train_tokenizer(out=tmp_path / "wrong", settings=wanted.model_copy(update={"pieces": 119}))
+    assert not (tmp_path / "wrong").exists()
+
+
+def _without_sentence_tokens(folder: Path):
+    from transformers import T5Tokenizer
+
+    known = load_tokenizer(folder).get_vocab()
+    pieces = sorted((index, piece) for piece, index in known.items() if index < 220)
+    return T5Tokenizer(vocab=[(piece, 0.0 if index < 3 else -1.0 - index / 100) for index, piece in pieces])
+
+
+def test_tokenizer_errors(corpus, tmp_path) -> None:
+    with pytest.raises(ReprlabError, match="fewer"):
+        train_tokenizer(out=tmp_path / "x", sentences=corpus, settings=TokenizerSettings(pieces=30_000))
+    with pytest.raises(ReprlabError, match="cannot be loaded"):
+        train_tokenizer(out=tmp_path / "x", settings=TokenizerSettings(source="model", model=str(tmp_path / "none")))
+    with pytest.raises(ReprlabError, match="--sentences"):
+        train_tokenizer(out=tmp_path / "x", settings=TokenizerSettings())
+    with pytest.raises(ReprlabError, match="no tokenizer"):
+        load_tokenizer(tmp_path)
+
+
+passages_of_ids = st.lists(
+    st.lists(st.lists(st.integers(3, 49), max_size=5), max_size=6), min_size=1, max_size=5
+)  # passages x sentences x tokens
+
+
+class FakeTokenizer:
+    """Sentences are already ids, written as words."""
+
+    def __call__(self, sentences, **_):
+        return {"input_ids": [[int(word) for word in sentence.split()] for sentence in sentences]}
+
+
+def encoded_of(passages: list[list[list[int]]], vocabulary: Vocabulary) -> sequences.EncodedPassages:
+    texts = [[" ".join(map(str, sentence)) for sentence in passage] for passage in passages]
+    return sequences.encode_passages(FakeTokenizer(), texts, vocabulary)
+
+
+@settings(max_examples=60, deadline=None)
+@given(passages_of_ids, st.integers(8, 20))
+def test_sequences_equal_a_loop(passages, max_length) -> None:
+    vocabulary = Vocabulary(50, 10, 4)
+    encoded = encoded_of(passages, vocabulary)
+    drawn = sequences.draw_sentence_tokens(len(passages), vocabulary, np.random.default_rng(0))
+    depth = sequences.depth_sequences(encoded, vocabulary, max_length, drawn)
+    plain = sequences.t5_sequences(encoded, vocabulary, max_length)
+    for row, passage in enumerate(passages):
+        filled = [sentence for sentence in passage if sentence]
+        wanted, types = [vocabulary.eosen_id], [1]
+        for number, sentence in enumerate(filled[:4]):
+            wanted += [int(drawn[row, number]), *sentence, vocabulary.eosen_id]
+            types += [number + 1] * (len(sentence) + 2)
+        wanted, types = [*wanted, 1], [*types, types[-1]]
+        cut = slice(depth.offsets[row], depth.offsets[row + 1])
+        assert depth.ids[cut].tolist() == wanted[:max_length]
+        assert depth.types[cut].tolist() == types[:max_length]
+        text = [token for sentence in filled for token in sentence]
+        assert plain.ids[plain.offsets[row] : plain.offsets[row + 1]].tolist() == [*text[: max_length - 1], 1]
+
+
+def test_sentence_tokens_are_uniform_orders() -> None:
+    vocabulary = Vocabulary(50, 10, 3)
+    drawn = sequences.draw_sentence_tokens(6_000, vocabulary, np.random.default_rng(1))
+    orders, counts = np.unique(drawn, axis=0, return_counts=True)
+    assert len(orders) == 6
+    assert np.abs(counts - 1_000).max() < 5 * np.sqrt(1_000 * 5 / 6)
+
+
+def test_text_cannot_smuggle_special_tokens(folder) -> None:
+    tokenizer, vocabulary = load_tokenizer(folder), Vocabulary.load(folder)
+    encoded = sequences.encode_passages(tokenizer, [["the </s> weather<eosen> <sent_3>"]], vocabulary)
+    assert set(encoded.ids[vocabulary.is_special(encoded.ids)]) == {vocabulary.unk_id}
+
+
+@pytest.mark.parametrize("layout", ["t5", "depth"])
+def test_stage_writes_rows_of_the_format(corpus, folder, tmp_path, layout: str) -> None:
+    vocabulary = Vocabulary.load(folder)
+    outputs = [tmp_path / "one.parquet", tmp_path / "two.parquet"]
+    wanted = TokenStorageSettings(format=layout, max_length=64, seed=5)
+    for out in outputs:
+        tokenize_corpus(sentences=corpus, tokenizer=folder, out=out, settings=wanted)
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+    table = read_parquet(outputs[0])
+    assert table.num_rows == read_parquet(corpus).num_rows
+    assert table.schema.field("input_ids").type == pyarrow.list_(pyarrow.int32())
+    rows, types = table["input_ids"].to_pylist(), table["token_types"].to_pylist()
+    assert max(map(len, rows)) == 64
+    for ids, numbers in zip(rows, types, strict=True):
+        assert len(ids) == len(numbers)
+        if layout == "t5":
+            assert ids[-1] == 1
+            assert max(ids) < vocabulary.pieces
+        else:
+            assert ids[0] == vocabulary.eosen_id
+            sent = [i for i in ids if vocabulary.is_sentence(np.int64(i))]
+            assert len(set(sent)) == len(sent) == max(numbers)
+    if layout == "depth":
+        tokenize_corpus(
+            sentences=corpus, tokenizer=folder, out=outputs[1], settings=wanted.model_copy(update={"seed": 6})
+        )
+        assert outputs[0].read_bytes() != outputs[1].read_bytes()
+        few = wanted.model_copy(update={"max_sentences": 2, "max_length": 512})
+        tokenize_corpus(sentences=corpus, tokenizer=folder, out=outputs[1], settings=few)
+        assert max(max(t) for t in read_parquet(outputs[1])["token_types"].to_pylist()) == 2
+
+
+def token_table(path: Path, rows: list[list[int]], splits: list[str]) -> Path:
+    table = pyarrow.table(
+        {
+            "split": splits,
+            "input_ids": pyarrow.array(rows, pyarrow.list_(pyarrow.int32())),
+            "token_types": pyarrow.array([[1] * len(row) for row in rows], pyarrow.list_(pyarrow.int16())),
+        }
+    )
+    write_parquet(path, table)
+    return path
+
+
+def test_store_gathers_cuts_and_pads(tmp_path) -> None:
+    path = token_table(tmp_path / "t.parquet", [[5, 6, 1], [9] * 4, [7, 1], [8, 8, 8, 8, 1]], ["a", "b", "a", "a"])
+    store = TokenStore.open(path, "a")
+    assert len(store) == 3
+    assert store.lengths.tolist() == [3, 2, 5]
+    ids, types, lengths = store.batch(np.array([2, 1, 2]), length=4)
+    assert ids.tolist() == [[8, 8, 8, 8], [7, 1, 0, 0], [8, 8, 8, 8]]
+    assert types.tolist() == [[1, 1, 1, 1], [1, 1, 0, 0], [1, 1, 1, 1]]
+    assert lengths.tolist() == [4, 2, 4]
+    assert (ids.dtype, types.dtype) == (np.int32, np.int16)
+    assert store.batch(np.array([1]), length=4)[0].tolist() == [[7, 1]]
+    assert store.batch(np.array([1]), length=4, fixed_length=True)[0].tolist() == [[7, 1, 0, 0]]
+
+
+def test_store_packs(tmp_path) -> None:
+    path = token_table(tmp_path / "t.parquet", [[5, 6, 1], [7, 1], [8, 8, 8, 8, 1]], ["a"] * 3)
+    store = TokenStore.open(path, "a", packing=4)
+    assert store.batch(np.arange(len(store)), length=4)[0].tolist() == [[5, 6, 1, 7], [1, 8, 8, 8]]
+    with pytest.raises(ReprlabError, match="packed row"):
+        TokenStore.open(path, "a", packing=11)
+
+
+def test_store_errors(tmp_path) -> None:
+    path = token_table(tmp_path / "t.parquet", [[5, 1]], ["train"])
+    with pytest.raises(ReprlabError, match="validation"):
+        TokenStore.open(path, "validation")
+    with pytest.raises(ReprlabError, match="no such file"):
+        TokenStore.open(tmp_path / "none.parquet", "train")
