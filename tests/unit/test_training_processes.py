@@ -87,6 +87,17 @@ def test_two_processes_equal_one(tmp_path):
         assert left == pytest.approx(right, rel=1e-12)
 
 
+def test_a_failed_write_is_one_line_and_leaves_nothing_half_written(tmp_path):
+    """A file size limit stands for a full disk: the write of the tensors fails inside safetensors."""
+    limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); import runpy, sys; "
+    limited += "sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
+    process = start(tmp_path, "--changes", '{"ladder": []}', launcher=("-c", limited))
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert errors.strip().splitlines()[-1] == f"{tmp_path / 'work' / 'resume-00000003'}: File too large"
+    assert list((tmp_path / "work").iterdir()) == []
+
+
 @pytest.mark.parametrize("device", ["gpu", "cuda:7x"])
 def test_an_unknown_device_is_refused(device):
     with pytest.raises(ReprlabError, match=r"runtime\.device"):
