@@ -16,7 +16,7 @@ from reprlab.runtime.tables import read_parquet, read_tsv
 from reprlab.stages.evaluate_baselines import evaluate_baselines
 from reprlab.stages.finetune_model import finetune_model
 from reprlab.stages.select_learning_rate import select_learning_rate
-from reprlab.training.finetuning import rows_of_step
+from reprlab.training.finetuning_order import TrainingOrder
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
 from reprlab.training.finetuning_text import TextToText
 from transformers import AutoTokenizer
@@ -159,11 +159,26 @@ def test_every_example_is_in_exactly_one_batch(size):
 
 
 def test_training_rows_walk_through_whole_passes():
-    rows = np.concatenate([rows_of_step(step, 4, 10, 7) for step in range(5)])
+    order = TrainingOrder(10, 4, 7)
+    rows = np.concatenate([order.rows(step) for step in range(5)])
     assert sorted(rows[:10]) == sorted(rows[10:]) == list(range(10))
     assert rows[:10].tolist() != rows[10:].tolist()
-    assert np.array_equal(rows_of_step(3, 4, 10, 7), rows[12:16])
-    assert len(set(rows_of_step(0, 25, 10, 7))) == 10
+    assert np.array_equal(TrainingOrder(10, 4, 7).rows(3), rows[12:16])
+    assert len(set(TrainingOrder(10, 25, 7).rows(0))) == 10
+    assert not np.array_equal(TrainingOrder(10, 4, 8).rows(0), rows[:4])
+
+
+def test_grouped_batches_have_similar_lengths_and_whole_passes():
+    lengths = np.random.default_rng(0).integers(1, 100, 643)
+    order = TrainingOrder(643, 8, 7, lengths)
+    rows = np.concatenate([order.rows(step) for step in range(643)])
+    assert all(sorted(part) == list(range(643)) for part in rows.reshape(8, 643))
+
+    def padded(order):
+        return sum(8 * lengths[order.rows(step)].max() for step in range(80))
+
+    assert padded(order) < 0.7 * padded(TrainingOrder(643, 8, 7))
+    assert np.array_equal(TrainingOrder(643, 8, 7, lengths).rows(100), rows[800:808])
 
 
 def test_resume_gives_the_same_bytes(toy, tmp_path, monkeypatch):

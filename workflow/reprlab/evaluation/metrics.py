@@ -78,7 +78,7 @@ def require_labels(values: Sequence[str], labels: Sequence[str], where: str) -> 
 
 def require_values(metric: Metric, gold: Sequence[Any]) -> None:
     """Raise a `ReprlabError` where gold values are not of the kind that the metric is for."""
-    kinds = {"labels": str, "numbers": (int, float), "texts": (list, tuple), "tags": (list, tuple)}
+    kinds: dict[str, Any] = {"labels": str, "numbers": (int, float), "texts": (list, tuple), "tags": (list, tuple)}
     if len(gold) and not isinstance(gold[0], kinds[metric.needs]):
         raise ReprlabError(f"metric {metric.name!r} needs {metric.needs}; choose another in the setting metrics")
 

@@ -44,14 +44,14 @@ def finetune_model(
     """
     import pandas
     import pyarrow
-    import transformers
 
     from reprlab.evaluation.scoring import METRIC_COLUMNS
+    from reprlab.models.build import quiet_transformers
     from reprlab.runtime.log import get_logger
     from reprlab.runtime.tables import write_parquet, write_tsv
-    from reprlab.training.finetuning import finetune_cell, input_fingerprint, prepare_task, require_names
+    from reprlab.training.finetuning import cell_fingerprint, finetune_cell, prepare_task, require_names
 
-    transformers.utils.logging.disable_progress_bar()
+    quiet_transformers()
     require_names(models, names)
     prepared = prepare_task(examples, tokenizer, settings)
     metrics, predictions = [], []
@@ -66,12 +66,14 @@ def finetune_model(
                 learning_rate,
                 work=work / name / f"lr-{learning_rate:g}",
                 save_every=save_every,
-                fingerprint=input_fingerprint(fingerprint, settings, [model, tokenizer, examples], learning_rate),
+                fingerprint=cell_fingerprint(fingerprint, settings, [model, tokenizer, examples], learning_rate),
                 device=device,
                 evaluation_batch=evaluation_batch,
             )
             metrics += rows
             predictions += answers
+    if not metrics:
+        return  # one of several processes, and not the one that predicts
     write_tsv(out_metrics, pandas.DataFrame(metrics, columns=METRIC_COLUMNS))
     schema = pyarrow.schema([(column, "float64" if column == "learning_rate" else "string") for column in PREDICTIONS])
     write_parquet(out_predictions, pyarrow.Table.from_pylist(predictions, schema=schema))

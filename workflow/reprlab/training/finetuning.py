@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import shutil
 from collections.abc import Sequence
@@ -17,12 +16,13 @@ from reprlab.runtime.files import read_json, write_json
 from reprlab.runtime.log import get_logger
 from reprlab.training.engine import train
 from reprlab.training.finetuning_heads import EncoderHead
+from reprlab.training.finetuning_order import TrainingOrder
 from reprlab.training.finetuning_settings import FinetuneSettings
 from reprlab.training.finetuning_text import TextToText
+from reprlab.training.fingerprints import run_fingerprint
 from reprlab.training.settings import EngineSettings
 
 if TYPE_CHECKING:
-    import numpy as np
     import torch
 
 
@@ -61,23 +61,6 @@ def engine_settings(settings: FinetuneSettings, learning_rate: float, examples: 
     return engine.model_copy(update={"optimizer": optimizer, "steps": steps, "ladder": []})
 
 
-def rows_of_step(step: int, batch_size: int, examples: int, seed: int) -> np.ndarray:
-    """Examples [batch_size] of update `step` (from 0): a pure function of (seed, step).
-
-    Updates walk through one shuffled pass after another; a batch may span two of them, so every batch is full and every
-    example comes equally often.
-    """
-    import numpy as np
-
-    places = np.arange(step * batch_size, (step + 1) * batch_size)
-    rows = np.empty(batch_size, dtype=np.int64)
-    for turn in np.unique(places // examples):
-        order = np.random.Generator(np.random.Philox(key=[seed, turn])).permutation(examples)
-        inside = places // examples == turn
-        rows[inside] = order[places[inside] % examples]
-    return rows
-
-
 def finetune_cell(
     prepared: PreparedTask,
     settings: FinetuneSettings,
@@ -92,6 +75,8 @@ def finetune_cell(
     evaluation_batch: int,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Fine-tune, predict and score: (rows of metrics, rows of predictions). A finished cell in `work` is read back.
+
+    Of several processes, only the main one predicts; the others return no rows.
 
     Args:
         work: folder of this cell; holds the resume points while it trains and `cell.json` afterwards.
@@ -108,12 +93,14 @@ def finetune_cell(
 
     data = prepared.encoded[TRAIN]
     engine = engine_settings(settings, learning_rate, len(data))
+    lengths = data.inputs.lengths if settings.group_by_length else None
+    order = TrainingOrder(len(data), engine.batch_size, engine.seed, lengths)
     torch.manual_seed(engine.seed)
     network = prepared.task.load(model, settings.dropout)
 
     def batch_of(step: int, part: int, rank: int, world: int) -> dict[str, torch.Tensor]:
-        rows = rows_of_step(step, engine.batch_size, len(data), engine.seed)
-        return prepared.task.batch(data, rows[rank * engine.accumulation + part :: world * engine.accumulation])
+        share = order.rows(step)[rank * engine.accumulation + part :: world * engine.accumulation]
+        return prepared.task.batch(data, share)
 
     run = train(
         network,
@@ -126,6 +113,8 @@ def finetune_cell(
         on_checkpoint=lambda step, model: None,
         device=device,
     )
+    if not run.is_main:
+        return [], []
     network.eval()
     about = {"name": name, "learning_rate": learning_rate}
     counts = {"steps": run.step, "tokens": run.tokens, "diverged": int(run.diverged_at is not None)}
@@ -146,20 +135,10 @@ def finetune_cell(
     return metrics, predictions
 
 
-def input_fingerprint(
-    fingerprint: str, settings: FinetuneSettings, inputs: Sequence[Path], learning_rate: float
-) -> str:
-    """Identity of a cell: the caller's, the settings without the other learning rates, and the bytes of the inputs."""
-    digest = hashlib.sha256(fingerprint.encode())
-    digest.update(settings.model_dump_json(exclude={"learning_rates"}).encode())
-    digest.update(repr(float(learning_rate)).encode())
-    for path in inputs:
-        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            if file.is_file():
-                digest.update(file.name.encode())
-                with file.open("rb") as handle:
-                    digest.update(hashlib.file_digest(handle, "sha256").digest())
-    return digest.hexdigest()
+def cell_fingerprint(fingerprint: str, settings: FinetuneSettings, inputs: Sequence[Path], learning_rate: float) -> str:
+    """Identity of a cell: the code's, the settings without the other learning rates, and the bytes of the inputs."""
+    files = [path for given in inputs for path in (given.rglob("*") if given.is_dir() else [given]) if path.is_file()]
+    return run_fingerprint(fingerprint, settings.model_copy(update={"learning_rates": [learning_rate]}), files)
 
 
 def _modes(settings: FinetuneSettings) -> list[str]:

@@ -52,6 +52,7 @@ class EncoderHead:
         Raises:
             ReprlabError: it has no such head.
         """
+        import torch
         from transformers import AutoModelForSequenceClassification, AutoModelForTokenClassification
 
         family = AutoModelForTokenClassification if self.settings.kind == "tags" else AutoModelForSequenceClassification
@@ -61,6 +62,8 @@ class EncoderHead:
                 num_labels=max(len(self.labels), 1),
                 hidden_dropout_prob=dropout,
                 attention_probs_dropout_prob=dropout,
+                dtype=torch.float32,
+                local_files_only=True,
             )
         except (OSError, ValueError) as error:
             reason = str(error).splitlines()[0]

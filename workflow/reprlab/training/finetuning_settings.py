@@ -66,6 +66,8 @@ class FinetuneSettings(BaseModel):
     """Peak learning rates of the sweep."""
     epochs: float | None = Field(default=None, gt=0)
     """Passes over the training examples; replaces engine.steps where given."""
+    group_by_length: bool = False
+    """Train on batches of similar length: less padding, so faster; published recipes draw batches at random."""
     dropout: float = Field(default=0.0, ge=0, lt=1)
     """Dropout of every layer while fine-tuning."""
     splits: list[str] = ["validation"]

@@ -51,10 +51,13 @@ class TextToText:
         Raises:
             ReprlabError: it is no encoder-decoder, or its embedding is smaller than the vocabulary.
         """
+        import torch
         from transformers import AutoModelForSeq2SeqLM
 
         try:
-            model = AutoModelForSeq2SeqLM.from_pretrained(folder, dropout_rate=dropout)
+            model = AutoModelForSeq2SeqLM.from_pretrained(
+                folder, dropout_rate=dropout, dtype=torch.float32, local_files_only=True
+            )
         except (OSError, ValueError) as error:
             raise ReprlabError(
                 f"{folder}: cannot be opened as an encoder-decoder ({str(error).splitlines()[0]})"
