@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reprlab.config.datasets import SPLITS, ArchiveFile, Limits, SplitSettings, load_registry
-from reprlab.data.splits import limited, normalised, position, split_of, without_duplicates
+from reprlab.data.splits import SeenTexts, limited, normalised, position, split_of
 from reprlab.runtime.errors import ReprlabError
 
 REGISTRY = Path(__file__).parents[2] / "config" / "datasets.yaml"
@@ -128,8 +128,9 @@ def test_shares_sum_to_one() -> None:
 
 
 def test_duplicates_differ_in_case_and_spacing_only() -> None:
-    rows = [{"t": text} for text in ("A cat.", "a  CAT.", "ﬁne", "fine", "A dog.")]
-    assert [row["t"] for row in without_duplicates(rows, lambda row: row["t"])] == ["A cat.", "ﬁne", "A dog."]
+    seen = SeenTexts()
+    new = [text for text in ("A cat.", "a  CAT.", "ﬁne", "fine", "A dog.") if seen.is_new(text)]
+    assert new == ["A cat.", "ﬁne", "A dog."]
     assert normalised("Ｆine\n x") == "fine x"
 
 

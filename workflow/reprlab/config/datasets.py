@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
+from reprlab.config.registry_file import read_entries
 from reprlab.plugins import load_plugin
 from reprlab.runtime.errors import ReprlabError
 
@@ -85,8 +86,7 @@ class ArchiveEntry(_Strict):
     files: list[ArchiveFile] = Field(min_length=1)
     """The files; a package has one."""
     listed: str | None = None
-    """The files above hold one name a line; the file that this template gives for each name ("tasks/{}.json") belongs to
-    the archive too."""
+    """The files above hold a name a line; the file that this template gives for it ("tasks/{}.json") belongs too."""
     members: list[MemberPath] = []
     """Members to unpack, `*` matches any text; `outer.tar.gz!inner` is a member of an archive in the archive."""
     member_limit: int = Field(default=256 * 2**20, gt=0)
@@ -223,51 +223,15 @@ def load_registry(path: Path) -> DatasetRegistry:
         ReprlabError: the file is missing, is not YAML, has an unknown key or a bad value, names an archive or a corpus
             that it does not declare, or gives a reader an option that the reader does not know.
     """
-    raw = _read_yaml(path)
+    raw = read_entries(path, ("archives", "corpora", "tasks"))
     try:
-        registry = DatasetRegistry.model_validate(_with_names(raw))
+        registry = DatasetRegistry.model_validate(raw)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise ReprlabError(f"{path}: {where}: {first['msg']} (got {str(first.get('input'))[:80]!r})") from None
     _check_references(path, registry)
     return registry
-
-
-def _read_yaml(path: Path) -> dict[str, Any]:
-    import yaml
-
-    try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ReprlabError(f"{path}: no such data registry") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ReprlabError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from None
-    if not isinstance(raw, dict):
-        raise ReprlabError(f"{path}: expected the keys archives, corpora and tasks")
-    return raw
-
-
-def _with_names(raw: dict[str, Any]) -> dict[str, Any]:
-    named = dict(raw)
-    for section in ("archives", "corpora", "tasks"):
-        entries = raw.get(section)
-        if isinstance(entries, dict):
-            named[section] = {
-                key: {"name": key, **value} if isinstance(value, dict) else value for key, value in entries.items()
-            }
-    for entry in (named.get("archives") or {}).values():
-        if isinstance(entry, dict) and isinstance(entry.get("files"), list):
-            entry["files"] = [file for given in entry["files"] for file in _shards(given)]
-    return named
-
-
-def _shards(file: Any) -> list[Any]:
-    """The files that one item with `shards: N` stands for: `{}` in its name becomes 00000 to N-1."""
-    if not isinstance(file, dict) or not isinstance(file.get("shards"), int):
-        return [file]
-    rest = {key: value for key, value in file.items() if key not in ("file", "shards")}
-    return [{"file": str(file.get("file")).replace("{}", f"{number:05d}"), **rest} for number in range(file["shards"])]
 
 
 def _check_references(path: Path, registry: DatasetRegistry) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from reprlab.config.datasets import CorpusEntry, reader_settings
 from reprlab.data.schema import check_row
 from reprlab.data.sources import Sources
-from reprlab.data.splits import require_splits, split_of, without_duplicates
+from reprlab.data.splits import SeenTexts, require_splits, split_of
 from reprlab.plugins import load_plugin
 from reprlab.runtime.errors import ReprlabError
 
@@ -21,21 +21,25 @@ def documents_of(entry: CorpusEntry, sources: Sources) -> Iterator[dict[str, Any
     """
     reader = load_plugin("data.readers", entry.reader)
     rows = reader.read(sources, reader_settings(entry), entry.splits)
+    published, present = 0, set()
     names: set[str] = set()
-    present: set[str] = set()
-    own_split = True
-    for number, row in enumerate(without_duplicates(rows, lambda row: str(row.get("text", "")))):
+    seen = SeenTexts()
+    for number, row in enumerate(rows):
         where = f"{entry.name}: document {number} ({row.get('id')})"
-        if "split" not in row:
-            own_split = False
+        if "split" in row:
+            # Kept as published; nothing is remembered of it, since such a corpus need not fit in memory.
+            published += 1
+        elif not seen.is_new(str(row.get("text", ""))):
+            continue
+        else:
             row["split"] = split_of(row["id"], entry.splits)
+            present.add(row["split"])
+            if row["id"] in names:
+                raise ReprlabError(f"{where}: this id was used before")
+            names.add(row["id"])
         check_row(row, "documents", [], where)
         if not row["text"].strip():
             raise ReprlabError(f"{where}: is empty; the reader must drop it")
-        if row["id"] in names:
-            raise ReprlabError(f"{where}: this id was used before")
-        names.add(row["id"])
-        present.add(row["split"])
         yield row
-    if not own_split or not names:
+    if not published:
         require_splits(present, entry.splits, entry.name)

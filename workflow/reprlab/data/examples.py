@@ -5,7 +5,7 @@ from typing import Any
 from reprlab.config.datasets import SPLITS, Limits, TaskEntry, reader_settings
 from reprlab.data.schema import DEFAULTS, TEXT_COLUMNS, check_row, columns_of
 from reprlab.data.sources import Sources
-from reprlab.data.splits import limited, require_splits, split_of, without_duplicates
+from reprlab.data.splits import SeenTexts, limited, require_splits, split_of
 from reprlab.plugins import load_plugin
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.log import get_logger
@@ -23,7 +23,8 @@ def examples_of(entry: TaskEntry, sources: Sources, limits: Limits) -> list[dict
     reader = load_plugin("data.readers", entry.reader)
     read = list(reader.read(sources, reader_settings(entry), entry.splits))
     own_split = bool(read) and all("split" in row for row in read)
-    rows = read if own_split else list(without_duplicates(read, lambda row: _text_of(row, entry.kind)))
+    seen = SeenTexts()
+    rows = [row for row in read if own_split or seen.is_new(_text_of(row, entry.kind))]
     get_logger().info(
         "%s: %d examples, %d of them duplicates and dropped", entry.name, len(read), len(read) - len(rows)
     )

@@ -2,7 +2,6 @@
 
 import hashlib
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from reprlab.config.datasets import SPLITS, Limits, SplitSettings
@@ -28,16 +27,18 @@ def normalised(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def without_duplicates(
-    rows: Iterable[dict[str, Any]], text_of: Callable[[dict[str, Any]], str]
-) -> Iterator[dict[str, Any]]:
-    """The rows whose normalised text was not seen before, in order."""
-    seen: set[bytes] = set()
-    for row in rows:
-        key = hashlib.sha256(normalised(text_of(row)).encode("utf-8", "surrogatepass")).digest()
-        if key not in seen:
-            seen.add(key)
-            yield row
+class SeenTexts:
+    """Which normalised texts were met already, as digests of 32 bytes."""
+
+    def __init__(self) -> None:
+        self._digests: set[bytes] = set()
+
+    def is_new(self, text: str) -> bool:
+        """Whether `text` was not met before; from now on it was."""
+        digest = hashlib.sha256(normalised(text).encode("utf-8", "surrogatepass")).digest()
+        known = digest in self._digests
+        self._digests.add(digest)
+        return not known
 
 
 def require_splits(present: set[str], settings: SplitSettings, name: str) -> None:

@@ -10,6 +10,8 @@ from reprlab.data.origins.errors import OriginError
 def fetch(spec: str, file: ArchiveFile, folder: Path) -> Path:
     """Copy the file `spec`, or `file` of the folder `spec`, into `folder`."""
     source = Path(spec).expanduser()
+    if not source.is_absolute():
+        raise OriginError(f"{spec!r} is not an absolute path")
     if source.is_dir():
         source = source / file.file
     target = folder / Path(file.file).name

@@ -47,10 +47,11 @@ def _download(spec: str, file: ArchiveFile, folder: Path, environment: dict[str,
     # pip unpacks an sdist to prepare it; that goes to a folder of its own, on the disk of the cache.
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)
+    # The cache spares the second version of pip the download; it goes when the file has arrived.
     command = [
-        sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-input", "--no-cache-dir",
-        "--no-deps", "--require-hashes", "--dest", str(folder), "--requirement", str(requirements),
-        *_selection(file.file),
+        sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-input", "--no-deps",
+        "--cache-dir", str(folder / "cache"), "--dest", str(folder),
+        "--require-hashes", "--requirement", str(requirements), *_selection(file.file),
     ]  # fmt: skip
     try:
         run_client(command, folder, {"TMPDIR": str(scratch), **environment})

@@ -19,6 +19,8 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
+    train_shards: int | None = Field(default=None, ge=1)
+    """Train shards that are read, in order; none means all."""
     train_documents: int | None = Field(default=None, ge=1)
     """Documents of the train shards that are read, in order; none means all."""
     validation_documents: int | None = Field(default=20_000, ge=1)
@@ -34,10 +36,13 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     limits = {"train": settings.train_documents, "validation": settings.validation_documents}
     taken = {"train": 0, "validation": 0}
     archive = sources.archive
+    shards = 0
     for file in archive.files:
         split = "validation" if "validation" in file.file else "train"
         limit = limits[split]
-        if limit is not None and taken[split] >= limit:
+        shards += split == "train"
+        beyond = split == "train" and settings.train_shards is not None and shards > settings.train_shards
+        if beyond or (limit is not None and taken[split] >= limit):
             continue
         for name, text, address in _documents(archive.file(file.file)):
             yield {"id": f"{split}-{name}", "text": text, "source": address, "split": split}

@@ -1,0 +1,51 @@
+"""Reading a registry: a YAML file of named entries in sections."""
+
+from pathlib import Path
+from typing import Any
+
+from reprlab.runtime.errors import ReprlabError
+
+
+def read_entries(path: Path, sections: tuple[str, ...]) -> dict[str, Any]:
+    """The file as nested dictionaries; each entry of a section gets its key as `name`, and `shards` are written out.
+
+    Raises:
+        ReprlabError: the file is missing, not YAML, or not a mapping.
+    """
+    raw = dict(_read_yaml(path, sections))
+    for section in sections:
+        entries = raw.get(section)
+        if isinstance(entries, dict):
+            raw[section] = {key: _complete(key, value) for key, value in entries.items()}
+    return raw
+
+
+def _read_yaml(path: Path, sections: tuple[str, ...]) -> dict[str, Any]:
+    import yaml
+
+    try:
+        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ReprlabError(f"{path}: no such registry") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ReprlabError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from None
+    if not isinstance(raw, dict):
+        raise ReprlabError(f"{path}: expected the keys {', '.join(sections)}")
+    return raw
+
+
+def _complete(name: str, entry: Any) -> Any:
+    if not isinstance(entry, dict):
+        return entry
+    named = {"name": name, **entry}
+    if isinstance(named.get("files"), list):
+        named["files"] = [file for given in named["files"] for file in _shards(given)]
+    return named
+
+
+def _shards(file: Any) -> list[Any]:
+    """The files that one item with `shards: N` stands for: `{}` in its name becomes 00000 to N-1."""
+    if not isinstance(file, dict) or not isinstance(file.get("shards"), int):
+        return [file]
+    rest = {key: value for key, value in file.items() if key not in ("file", "shards")}
+    return [{"file": str(file.get("file")).replace("{}", f"{number:05d}"), **rest} for number in range(file["shards"])]
