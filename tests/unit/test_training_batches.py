@@ -79,6 +79,15 @@ def test_parts_and_ranks_cut_the_same_batch(text):
         np.testing.assert_array_equal(joined, np.concatenate([part[name].numpy() for part in cut]))
 
 
+def test_collating_ahead_gives_the_same_batches(text):
+    plain, ahead = PretrainingBatches(*text), PretrainingBatches(*text, ahead=True)
+    for step in (0, 1, 2, 9, 10, 3):
+        for part in range(2):
+            expected, batch = plain(step, part, 0, 1), ahead(step, part, 0, 1)
+            for name, value in expected.items():
+                np.testing.assert_array_equal(batch[name], value)
+
+
 def test_a_batch_that_cannot_be_cut_is_refused(text):
     with pytest.raises(ReprlabError, match="times the number of processes \\(3\\)"):
         PretrainingBatches(*text)(0, 0, 0, 3)

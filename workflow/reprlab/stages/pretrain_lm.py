@@ -34,6 +34,7 @@ def pretrain_lm(
     from reprlab.training.fingerprints import run_fingerprint
     from reprlab.training.ladder import find_step, keep_step, publish_ladder
     from reprlab.training.objective import load_objective, loss_with_tokens
+    from reprlab.training.processes import choose_device
     from reprlab.training.tables import write_rows
 
     source = init if settings.init_step is None else find_step(init, settings.init_step)
@@ -48,7 +49,7 @@ def pretrain_lm(
     ladder = work / f"ladder-{identity[:16]}"
     run = train(
         load_model(source),
-        PretrainingBatches(store, objective, settings),
+        PretrainingBatches(store, objective, settings, ahead=choose_device(device).type == "cuda"),
         loss_with_tokens(objective),
         settings.engine,
         work=work,

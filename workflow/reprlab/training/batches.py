@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,13 +68,22 @@ class PretrainingBatches:
     The whole batch is collated once per process and cut afterwards, so that corruption does not depend on the cut.
     """
 
-    def __init__(self, store: TokenStore, objective: Any, settings: PretrainSettings) -> None:
+    def __init__(self, store: TokenStore, objective: Any, settings: PretrainSettings, *, ahead: bool = False) -> None:
+        """
+        Args:
+            store: training examples.
+            objective: its `collate` makes the batch.
+            settings: lengths and engine.
+            ahead: collate the next batch in a thread while a GPU works on this one.
+        """
         self._store, self._objective, self._settings = store, objective, settings
         engine = settings.engine
         lengths = np.minimum(store.lengths, settings.input_length)
         self._order = BatchOrder(lengths, engine.batch_size, engine.seed)
         self._step = -1
         self._batch: dict[str, torch.Tensor] = {}
+        self._worker = ThreadPoolExecutor(max_workers=1) if ahead else None
+        self._coming: dict[int, Future[dict[str, torch.Tensor]]] = {}
 
     def __call__(self, step: int, part: int, rank: int, world: int) -> dict[str, torch.Tensor]:
         """The rows of (part, rank); `tokens` is [rows], the text tokens of each example.
@@ -88,10 +98,17 @@ class PretrainingBatches:
                 f"times the number of processes ({world})"
             )
         if step != self._step:
-            self._step, self._batch = step, self._collate(step)
+            self._step, self._batch = step, self._take(step)
         rows = engine.batch_size // (engine.accumulation * world)
         first = (rank * engine.accumulation + part) * rows
         return {name: value[first : first + rows] for name, value in self._batch.items()}
+
+    def _take(self, step: int) -> dict[str, torch.Tensor]:
+        if self._worker is None:
+            return self._collate(step)
+        coming = self._coming.pop(step, None) or self._worker.submit(self._collate, step)
+        self._coming = {step + 1: self._worker.submit(self._collate, step + 1)}
+        return coming.result()
 
     def _collate(self, step: int) -> dict[str, torch.Tensor]:
         random = generator(self._settings.engine.seed, Purpose.CORRUPTION, step)
