@@ -30,6 +30,3 @@ rule preview_corruption:
     shell:
         "python -m reprlab.stages.preview_corruption --tokens {input.tokens} --tokenizer {input.tokenizer}"
         " --settings {params.settings:q} --out {output} --log {log} --log-level {config[runtime][log_level]}"
-
-
-ruleorder: preview_corruption > tabulate_paper

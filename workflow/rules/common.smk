@@ -20,7 +20,7 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.machine import count_gpus
 
 try:
-    LOADED = load_config(ROOT, config)
+    LOADED = load_config(ROOT, config, workflow.overwrite_configfiles)
     PLAN = make_plan(LOADED)
 except ReprlabError as error:
     # One line for the user instead of the engine's own traceback of the Snakefile.
@@ -32,6 +32,7 @@ for warning in LOADED.warnings:
     print(f"warning: {warning}", file=sys.stderr)
 
 CACHE = Path(os.environ.get("REPRLAB_CACHE", ROOT / "resources/downloads")).resolve()
+SNAKEFILE = workflow.main_snakefile
 REGISTRY = ROOT / "config/datasets.yaml"
 # One process runs a stage as a module; more are started by torchrun, which gives each its rank.
 LAUNCH = (
@@ -58,7 +59,7 @@ wildcard_constraints:
     task="[a-z0-9_]+",
     cell="[A-Za-z0-9_.-]+",
     paper="|".join(slug.replace("-", "[-]") for slug in LOADED.papers),
-    table="[a-z0-9_]+",
+    table="(?!(?:comparison|audit|claims|preview_[a-z0-9]+)\\b)[a-z0-9_]+",
     figure="[a-z0-9_]+",
 
 

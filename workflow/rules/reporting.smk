@@ -7,7 +7,8 @@ rule tabulate_paper:
     input:
         given("tabulate_paper", "inputs"),
     output:
-        "results/{paper}/{table}.tsv",
+        table="results/{paper}/{table}.tsv",
+        provenance="results/{paper}/{table}.provenance.json",
     log:
         "results/logs/tabulate_paper/{paper}.{table}.log",
     benchmark:
@@ -23,7 +24,7 @@ rule tabulate_paper:
         code=code("tabulate_paper"),
     shell:
         "python -m reprlab.stages.tabulate_paper --paper {params.module} --table {wildcards.table}"
-        " --layout {params.layout:q} {params.inputs} --out {output}"
+        " --layout {params.layout:q} {params.inputs} --out {output.table}"
         " --log {log} --log-level {config[runtime][log_level]}"
 
 
@@ -34,7 +35,8 @@ rule compare_published:
         tables=given("compare_published", "tables"),
         published=lambda wildcards: published_tables(wildcards.paper),
     output:
-        "results/{paper}/comparison.tsv",
+        table="results/{paper}/comparison.tsv",
+        provenance="results/{paper}/comparison.provenance.json",
     log:
         "results/logs/compare_published/{paper}.log",
     benchmark:
@@ -51,7 +53,7 @@ rule compare_published:
         code=code("compare_published"),
     shell:
         "python -m reprlab.stages.compare_published --paper {params.module} --scale {params.scale}"
-        " {params.tables} {params.published} --out {output}"
+        " {params.tables} {params.published} --out {output.table}"
         " --log {log} --log-level {config[runtime][log_level]}"
 
 
@@ -61,7 +63,8 @@ rule audit_paper:
     input:
         published=lambda wildcards: published_tables(wildcards.paper),
     output:
-        "results/{paper}/audit.tsv",
+        table="results/{paper}/audit.tsv",
+        provenance="results/{paper}/audit.provenance.json",
     log:
         "results/logs/audit_paper/{paper}.log",
     benchmark:
@@ -75,7 +78,7 @@ rule audit_paper:
         published=lambda wildcards, input: repeated("--published", input.published),
         code=code("audit_paper"),
     shell:
-        "python -m reprlab.stages.audit_paper --paper {params.module} {params.published} --out {output}"
+        "python -m reprlab.stages.audit_paper --paper {params.module} {params.published} --out {output.table}"
         " --log {log} --log-level {config[runtime][log_level]}"
 
 
@@ -85,7 +88,8 @@ rule test_claims:
     input:
         given("test_claims", "inputs"),
     output:
-        "results/{paper}/claims.tsv",
+        table="results/{paper}/claims.tsv",
+        provenance="results/{paper}/claims.provenance.json",
     log:
         "results/logs/test_claims/{paper}.log",
     benchmark:
@@ -104,4 +108,84 @@ rule test_claims:
         " --out {output} --log {log} --log-level {config[runtime][log_level]}"
 
 
-ruleorder: compare_published > audit_paper > test_claims > tabulate_paper
+rule plot_figure:
+    message:
+        "Draw {wildcards.figure} of {wildcards.paper}"
+    input:
+        tables=given("plot_figure", "tables"),
+        published=lambda wildcards: published_tables(wildcards.paper),
+    output:
+        png="results/{paper}/{figure}.png",
+        svg="results/{paper}/{figure}.svg",
+    log:
+        "results/logs/plot_figure/{paper}.{figure}.log",
+    benchmark:
+        "results/benchmarks/plot_figure/{paper}.{figure}.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        module=lambda wildcards: module_of(wildcards.paper),
+        scale=setting("plot_figure", "scale"),
+        tables=lambda wildcards, input: repeated("--tables", input.tables),
+        published=lambda wildcards, input: repeated("--published", input.published),
+        code=code("plot_figure"),
+    shell:
+        "python -m reprlab.stages.plot_figure --paper {params.module} --figure {wildcards.figure}"
+        " --scale {params.scale} {params.tables} {params.published} --png {output.png} --svg {output.svg}"
+        " --log {log} --log-level {config[runtime][log_level]}"
+
+
+rule draw_stage_graph:
+    message:
+        "Draw the graph of stages"
+    input:
+        [path for paper in LOADED.workflow.build for path in PLAN.targets[paper]],
+    output:
+        "results/shared/stage_graph.dot",
+    log:
+        "results/logs/draw_stage_graph.log",
+    benchmark:
+        "results/benchmarks/draw_stage_graph/all.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        papers=LOADED.workflow.build,
+        scale=LOADED.scale,
+        run=LOADED.run,
+    shell:
+        # A dry planning of the same targets: it takes no lock and makes no file but the graph.
+        "snakemake --snakefile {SNAKEFILE:q} --nolock --rulegraph dot --quiet all"
+        " --config scale={params.scale} run={params.run} -- {params.papers} > {output} 2> {log}"
+
+
+rule write_report:
+    message:
+        "Write the report"
+    input:
+        graph="results/shared/stage_graph.dot",
+        results=[path for paper in LOADED.workflow.build for path in PLAN.targets[paper]],
+        receipts=[f"results/shared/archives/{archive}.json" for archive in PLAN.jobs["fetch_archive"]],
+    output:
+        page="results/report.html",
+        summary="results/summary.tsv",
+    log:
+        "results/logs/write_report.log",
+    benchmark:
+        "results/benchmarks/write_report/all.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        papers=repeated("--papers", [f"results/{paper}" for paper in LOADED.workflow.build]),
+        scale=LOADED.scale,
+        receipts=lambda wildcards, input: repeated("--receipts", input.receipts),
+        code=code_digest("write_report", *[f"papers.{module_of(paper)}.about" for paper in LOADED.workflow.build]),
+    shell:
+        "python -m reprlab.stages.write_report {params.papers} --scale {params.scale} --graph {input.graph}"
+        " --benchmarks results/benchmarks {params.receipts} --out {output.page} --summary {output.summary}"
+        " --log {log} --log-level {config[runtime][log_level]}"

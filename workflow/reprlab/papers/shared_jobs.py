@@ -1,6 +1,7 @@
 """Jobs that any paper may ask for: archives, corpora, tasks, initial models."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from reprlab.papers import paths
 from reprlab.papers.plan import Job, Plan
@@ -18,9 +19,10 @@ def add_archive(plan: Plan, config: "LoadedConfig", archive: str) -> str:
     return paths.receipt(archive)
 
 
-def add_corpus(plan: Plan, config: "LoadedConfig", corpus: str) -> str:
-    """Plan the documents of a corpus; returns their path."""
+def add_corpus(plan: Plan, config: "LoadedConfig", corpus: str, options: Mapping[str, Any] | None = None) -> str:
+    """Plan the documents of a corpus; returns their path. `options` are set on top of those of its reader."""
     entry = config.datasets.corpora[corpus]
+    entry = entry.model_copy(update={"options": {**entry.options, **(options or {})}})
     receipts = [add_archive(plan, config, archive) for archive in entry.archives]
     plan.add(
         "build_documents",

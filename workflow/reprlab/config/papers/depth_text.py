@@ -20,11 +20,8 @@ class CorpusSettings(Settings):
     corpus: Annotated[CorpusName, paper("section 3"), upstream("hydra_configs/default.yaml")] = "c4"
     """Data set of documents, an entry of datasets.yaml."""
 
-    shuffle_buffer: Annotated[PositiveInt, upstream("data loading of the pre-training scripts")] = 10_000
-    """Documents in the shuffle buffer when the corpus is streamed."""
-
     shards: Annotated[PositiveInt, upstream("data loading of the pre-training scripts")] = 1_024
-    """Shards of the streamed corpus."""
+    """Training shards of C4 that are read; other corpora are read whole."""
 
 
 class SegmentationSettings(Settings):

@@ -81,7 +81,7 @@ class _Planner:
                     "settings": BaselineSettings(
                         metrics=[settings.metric],
                         baselines=[*baselines, *(["copy"] if free_text else [])],
-                        splits=self.splits(),
+                        splits=self.splits(settings),
                         train_limit=finetuning.train_examples,
                         eval_limit=finetuning.evaluation_examples,
                         resamples=self.paper.statistics.bootstrap,
@@ -90,9 +90,9 @@ class _Planner:
             ),
         )
 
-    def splits(self) -> list[str]:
+    def splits(self, settings: "FinetuningTask") -> list[str]:
         finetuning = self.paper.finetuning
-        return list(dict.fromkeys([finetuning.select_split, finetuning.report_split]))
+        return list(dict.fromkeys([finetuning.select_split, settings.report_split or finetuning.report_split]))
 
     def add_ladder(self, task: str, settings: "FinetuningTask", ladder: Ladder, seed: int) -> Finetuned:
         """Fine-tune the chosen checkpoints of a ladder."""
@@ -106,7 +106,7 @@ class _Planner:
 
     def add_reference_models(self, task: str, settings: "FinetuningTask", seed: int) -> list[Finetuned]:
         """Fine-tune random and published weights, in T5's format: rows to compare with."""
-        wanted, model = self.paper.finetuning.baselines, self.paper.pretraining.model
+        wanted, pretraining = self.paper.finetuning.baselines, self.paper.pretraining
         found = []
         if wanted.untrained:
             for model_seed, folder in self.pretrained.random_models.items():
@@ -115,7 +115,9 @@ class _Planner:
                     self.add_model(task, settings, ladder, [0], {"untrained": folder}, folder, seed, trained=False)
                 )
         if wanted.published:
-            folder = add_model(self.plan, self.config, f"{model}_pretrained", seed=seed)
+            folder = add_model(
+                self.plan, self.config, pretraining.published_weights, seed=seed, dropout=pretraining.dropout
+            )
             # The released weights saw one million steps.
             ladder = Ladder(f"depth_public_s{seed}", "t5", "public", seed, [1_000_000])
             found.append(self.add_model(task, settings, ladder, [1_000_000], {"public": folder}, folder, seed))
@@ -214,7 +216,7 @@ class _Planner:
             dropout=finetuning.dropout,
             learning_rates=finetuning.learning_rates,
             epochs=settings.epochs,
-            splits=self.splits(),
+            splits=self.splits(settings),
             train_limit=finetuning.train_examples,
             train_limit_per_task=settings.instances_per_task,
             eval_limit=finetuning.evaluation_examples,

@@ -103,8 +103,10 @@ class _Planner:
             source = paths.pretrained(parent)
             settings = settings.model_copy(update={"init_step": self.paper.pretraining.runs.fs.ladder[-1]})
         elif run.init == "published":
-            published = f"{self.paper.pretraining.model}_pretrained"
-            source = add_model(self.plan, self.config, published, seed=seed, dropout=self.paper.pretraining.dropout)
+            pretraining = self.paper.pretraining
+            source = add_model(
+                self.plan, self.config, pretraining.published_weights, seed=seed, dropout=pretraining.dropout
+            )
         self.add_run(name, settings, source, run.ladder)
         self.ladders.append(Ladder(name=name, objective=objective, init=init, seed=seed, steps=list(run.ladder)))
 

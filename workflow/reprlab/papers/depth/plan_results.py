@@ -207,7 +207,7 @@ class _Layouts:
             task=task,
             data=entry.title,
             metric=settings.metric,
-            split=self.paper.finetuning.report_split,
+            split=settings.report_split or self.paper.finetuning.report_split,
             eval_mode=settings.eval_modes[0],
             subset=MNLI_SUBSETS.get(name, ""),
             baselines=Path(paths.baselines(settings.dataset)),
@@ -244,7 +244,7 @@ class _Layouts:
                     examples=Path(paths.examples(str(settings.dataset))),
                     labels=list(entry.labels),
                     data=entry.title,
-                    split=self.paper.finetuning.report_split,
+                    split=settings.report_split or self.paper.finetuning.report_split,
                 )
             )
         settings = self.paper.error_sample

