@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from data_fixtures import entry_for, link, make_deb, make_tgz, make_zip, opened
+from reprlab.config.datasets import ArchiveFile
 from reprlab.data import archives, origins
 from reprlab.data.archives import Archive, git_blob_of, obtain, unpack, write_receipt
 from reprlab.data.extraction import extract
-from reprlab.data.origins import github
+from reprlab.data.origins import github, pypi
 from reprlab.data.origins.client import require
 from reprlab.data.origins.errors import OriginError
 from reprlab.runtime.errors import ReprlabError
@@ -248,6 +249,7 @@ def test_two_processes_fetch_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 import sys, time
 from pathlib import Path
 from reprlab.config.datasets import ArchiveEntry
+from reprlab.config.datasets import ArchiveFile
 from reprlab.data import archives, origins
 entry = ArchiveEntry.model_validate_json({entry.model_dump_json()!r})
 inner = origins.fetch
@@ -274,3 +276,28 @@ def test_unpack_is_repeated_only_for_new_members(tmp_path: Path, monkeypatch: py
         obtain(entry, entry.files[0], tmp_path / "cache")
         unpack(entry, entry.files[0], tmp_path / "cache")
     assert calls == [["a.txt"], ["a.txt", "b.txt"]]
+
+
+def test_pip_is_asked_for_the_pinned_file_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands: list[list[str]] = []
+
+    def record(command: list[str], folder: Path, environment: dict[str, str]) -> None:
+        requirements = Path(command[command.index("--requirement") + 1]).read_text()
+        commands.append([*command, requirements, environment.get("PYTHONPATH", "")])
+        (folder / requirements.split("==")[0]).touch()
+
+    monkeypatch.setattr(pypi, "run_client", record)
+    monkeypatch.setattr(pypi.importlib.metadata, "version", lambda name: "26.1.2")
+    monkeypatch.setattr(pypi, "downloaded", lambda folder, name: folder / name)
+    wheel = ArchiveFile(file="x-1.0-cp311-cp311-a_1.b_2.whl", sha256="a" * 64, bytes=1)
+    pypi.fetch("x==1.0", wheel, tmp_path)
+    assert len(commands) == 1
+    assert commands[0][-2:] == [f"x==1.0 --hash=sha256:{'a' * 64}\n", ""]
+    assert {"--no-deps", "--require-hashes", "--only-binary=:all:"} <= set(commands[0])
+    text = " ".join(commands[0])
+    assert "--python-version 3.11 --platform a_1 --platform b_2" in text and "--abi cp311" in text
+    pypi.fetch("x==1.0", ArchiveFile(file="x-1.0.tar.gz", sha256="a" * 64, bytes=1), tmp_path)
+    # An sdist is asked for with the older pip, which is itself pinned.
+    assert len(commands) == 3
+    assert commands[1][-2].startswith("pip==25.3 --hash=sha256:")
+    assert commands[2][-1].endswith("pip-25.3-py3-none-any.whl") and "--no-binary=:all:" in commands[2]

@@ -24,7 +24,9 @@ def _read_yaml(path: Path, sections: tuple[str, ...]) -> dict[str, Any]:
     import yaml
 
     try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+        # The compiled loader is ten times as fast, and the engine reads the registry in every job.
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        raw = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)  # noqa: S506 - both are safe loaders
     except FileNotFoundError:
         raise ReprlabError(f"{path}: no such registry") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:

