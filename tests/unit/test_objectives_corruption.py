@@ -283,6 +283,17 @@ def test_padding_of_batches() -> None:
     assert trimmed["labels"][0, -1] != -100
 
 
+def test_long_targets_are_cut() -> None:
+    ids, types, lengths = one_row(10)
+    whole, cut = (
+        depth.Objective(depth.Settings(), Vocabulary(200), 128, target).collate(ids, types, lengths, generator(1))
+        for target in (128, 12)
+    )
+    assert cut["labels"].tolist() == whole["labels"][:, :12].tolist()
+    assert cut["decoder_ids"].tolist() == whole["decoder_ids"][:, :12].tolist()
+    assert (cut["encoder_ids"] == whole["encoder_ids"]).all()
+
+
 def test_inputs_are_left_alone() -> None:
     ids, types, lengths = one_row(4)
     ids[0, -1] = 9

@@ -11,10 +11,14 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.tables import read_tsv, write_parquet
 from reprlab.stages.preview_corruption import PreviewSettings, preview_corruption
 from reprlab.stages.tokenize_corpus import tokenize_corpus
-from reprlab.stages.train_tokenizer import train_tokenizer
 from reprlab.text.token_settings import TokenStorageSettings
-from reprlab.text.tokenizers import TokenizerSettings
 from text_fixtures import prose
+
+
+def stage(name: str, **options: object) -> None:
+    """Run a stage from its command line."""
+    arguments = [part for option, value in options.items() for part in (f"--{option}", str(value))]
+    subprocess.run([sys.executable, "-m", f"reprlab.stages.{name}", *arguments], check=True)
 
 
 @pytest.fixture(scope="module")
@@ -26,20 +30,24 @@ def work(tmp_path_factory) -> Path:
         rows.append({"split": "validation" if i % 5 == 4 else "train", "sentences": sentences})
     write_parquet(folder / "sentences.parquet", pyarrow.Table.from_pylist(rows))
     sentences, tokenizer = folder / "sentences.parquet", folder / "tokenizer"
-    train_tokenizer(out=tokenizer, sentences=sentences, settings=TokenizerSettings(pieces=110))
-    for layout in ("t5", "depth"):
-        wanted = TokenStorageSettings(format=layout, max_length=128)
-        tokenize_corpus(sentences=sentences, tokenizer=tokenizer, out=folder / f"{layout}.parquet", settings=wanted)
+    stage("train_tokenizer", sentences=sentences, out=tokenizer, settings='{"pieces": 110}')
+    wanted = TokenStorageSettings(format="depth", max_length=128)
+    target = folder / "depth.parquet"
+    stage("tokenize_corpus", sentences=sentences, tokenizer=tokenizer, out=target, settings=wanted.model_dump_json())
+    plain = wanted.model_copy(update={"format": "t5"})
+    tokenize_corpus(sentences=sentences, tokenizer=tokenizer, out=folder / "t5.parquet", settings=plain)
     return folder
 
 
 def test_command_line(work) -> None:
     wanted = {"objective": "depth", "examples": 3, "input_length": 128, "target_length": 128}
-    subprocess.run(
-        [sys.executable, "-m", "reprlab.stages.preview_corruption", "--tokens", str(work / "depth.parquet"),
-         "--tokenizer", str(work / "tokenizer"), "--out", str(work / "depth.tsv"), "--settings", json.dumps(wanted)],
-        check=True,
-    )  # fmt: skip
+    stage(
+        "preview_corruption",
+        tokens=work / "depth.parquet",
+        tokenizer=work / "tokenizer",
+        out=work / "depth.tsv",
+        settings=json.dumps(wanted),
+    )
     table = read_tsv(work / "depth.tsv", text=True)
     assert table["example"].tolist() == ["0", "0", "1", "1", "2", "2"]
     assert table["shuffled"].tolist() == ["false", "true"] * 3

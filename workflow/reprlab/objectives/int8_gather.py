@@ -1,8 +1,8 @@
 """A defect of DEPTH's released T5 collator, kept as a switch so that its effect can be measured (spec 8).
 
 The released `filter_input_ids_for_t5` and `filter_target_ids_for_t5` cast the indices of the tokens that they keep to
-int8. Beyond 127 these wrap to negative numbers, which numpy counts from the row's end: most tokens of the second
-quarter of a 512-token row and all of the third are lost, others come twice. Up to 127 tokens the result is correct.
+int8. Beyond 127 these wrap to negative numbers, which numpy counts from the row's end: of a row of 512, the tokens 128
+to 384 are lost from inputs and labels, and others come twice. Up to 127 tokens the result is correct.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -50,11 +51,13 @@ def encode_passages(tokenizer: Any, passages: list[list[str]], vocabulary: Vocab
     Text that spells a special token (`</s>`, `<sent_3>`) becomes unk: it must not act as one.
     """
     sentences = [sentence for passage in passages for sentence in passage]
-    encoded = (
-        tokenizer(sentences, add_special_tokens=False, return_attention_mask=False)["input_ids"] if sentences else []
-    )
+    encoded = []
+    if sentences:
+        encoded = tokenizer(sentences, add_special_tokens=False, return_attention_mask=False, verbose=False)[
+            "input_ids"
+        ]
     lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
-    ids = np.fromiter((i for row in encoded for i in row), dtype=np.int32, count=int(lengths.sum()))
+    ids = np.fromiter(chain.from_iterable(encoded), dtype=np.int32, count=int(lengths.sum()))
     ids[vocabulary.is_special(ids)] = vocabulary.unk_id
     sizes = np.fromiter(map(len, passages), dtype=np.int64, count=len(passages))
     owner = np.repeat(np.arange(len(passages)), sizes)
