@@ -1,0 +1,218 @@
+"""The report: well-formed, self-contained, escaped; the graph of stages; time, provenance and figures."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
+from xml.etree import ElementTree
+
+import pandas
+import pytest
+from reprlab.reporting.audit import AuditRow, rounded, write_audit
+from reprlab.reporting.benchmarks import by_stage, of_paper, read_benchmarks
+from reprlab.reporting.page.graph import draw_graph, layers, read_edges
+from reprlab.reporting.page.html import Html, join, tag
+from reprlab.reporting.page.paper import PaperFolder
+from reprlab.reporting.page.report import render, summary_table
+from reprlab.reporting.page.tables import shown
+from reprlab.reporting.provenance import public_path, write_provenance
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.files import read_json, write_json
+from reprlab.runtime.tables import read_tsv, write_tsv
+from reprlab.stages.write_report import write_report
+
+VOID = {"meta", "img", "br", "hr", "input"}
+HOSTILE = "<script>alert('x')</script> & \"quotes\""
+
+
+class Checker(HTMLParser):
+    """Every element closed in order; ids, links and sources collected."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.links, self.sources, self.images = [], [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        found = dict(attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+        self.ids += [found["id"]] if "id" in found else []
+        self.links += [found["href"]] if "href" in found else []
+        self.sources += [found["src"]] if "src" in found else []
+        self.images += [found.get("alt")] if tag == "img" else []
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A paper's results with hostile text in them."""
+    results = tmp_path / "results" / "depth"
+    results.mkdir(parents=True)
+    write_audit(
+        results / "audit.tsv", [AuditRow("5.1", HOSTILE, "1", "2", "differs"), AuditRow("5.2", "b", "1", "1", "agrees")]
+    )
+    claims = {name: ["x"] for name in ("id", "claim", "rule", "statistic", "interval", "note")}
+    claims |= {"estimate": [0.5], "low": [0.1], "high": [0.9], "n": [9], "verdict": ["supported"]}
+    write_tsv(results / "claims.tsv", pandas.DataFrame(claims))
+    compared = {"table": ["glue", "glue"], "row": ["a", "b"], "column": ["cola"] * 2, "published": [1.5, 2.5]}
+    write_tsv(
+        results / "comparison.tsv", pandas.DataFrame(compared | {"ours": [None, 2.0], "note": ["not run", "mini"]})
+    )
+    glue = {"model": ["t5"], "cola": [12.3456], "data_cola": [HOSTILE], "learned_cola": ["not learned"]}
+    write_tsv(results / "glue.tsv", pandas.DataFrame(glue))
+    write_provenance(results / "glue.tsv", stage="tabulate_paper", settings={}, inputs=[results / "audit.tsv"])
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" width="100pt" height="50pt"></svg>'
+    (results / "fig_glue.svg").write_text(svg)
+    times = tmp_path / "results" / "benchmarks"
+    for stage, job, seconds in (("pretrain_lm", "t5_fs", 60.0), ("tabulate_paper", "depth.glue", 30.0)):
+        (times / stage).mkdir(parents=True)
+        write_tsv(times / stage / f"{job}.tsv", pandas.DataFrame({"s": [seconds], "h:m:s": ["-"], "max_rss": [100.0]}))
+    write_json(tmp_path / "graph.json", {"edges": [["a", "b"], ["b", "c"], ["a", "c"]]})
+    write_json(tmp_path / "receipt.json", {"archive": HOSTILE, "licence": "CC0", "bytes": 3})
+    return tmp_path
+
+
+@pytest.fixture
+def page(folder):
+    write_report(
+        papers=[folder / "results" / "depth"],
+        scale="mini",
+        out=folder / "report.html",
+        summary=folder / "summary.tsv",
+        graph=folder / "graph.json",
+        benchmarks=folder / "results" / "benchmarks",
+        receipts=[folder / "receipt.json"],
+    )
+    return (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_page_is_well_formed_and_links_lead_somewhere(page):
+    checker = Checker()
+    checker.feed(page)
+    assert checker.open == []
+    assert len(checker.ids) == len(set(checker.ids))
+    assert {link.removeprefix("#") for link in checker.links} <= set(checker.ids)
+
+
+def test_the_page_refers_to_nothing_outside_itself(page):
+    checker = Checker()
+    checker.feed(page)
+    assert all(link.startswith("#") for link in checker.links)
+    assert checker.sources and all(source.startswith("data:") for source in checker.sources)
+    assert not re.search(r"https?://|@import|url\(|<link", page)
+
+
+def test_text_is_escaped(page):
+    assert page.count("<script>") == 1
+    assert "&lt;script&gt;alert" in page
+
+
+def test_pictures_and_tables_can_be_read_aloud(page):
+    checker = Checker()
+    checker.feed(page)
+    assert all(checker.images)
+    assert page.count("<table") == page.count("<caption>")
+    assert 'lang="en"' in page and "viewport" in page
+
+
+def test_the_page_is_the_same_each_time(folder, page):
+    first = (folder / "report.html").read_bytes()
+    write_report(
+        papers=[folder / "results" / "depth"],
+        scale="mini",
+        out=folder / "again.html",
+        summary=folder / "summary.tsv",
+        graph=folder / "graph.json",
+        benchmarks=folder / "results" / "benchmarks",
+        receipts=[folder / "receipt.json"],
+    )
+    assert (folder / "again.html").read_bytes() == first
+
+
+def test_summary_counts_verdicts_and_minutes(folder, page):
+    rows = read_tsv(folder / "summary.tsv").set_index("paper")
+    depth = rows.loc["depth"]
+    assert (depth["audit_agrees"], depth["audit_differs"], depth["claims_supported"], depth["tables"]) == (1, 1, 1, 1)
+    assert depth["minutes"] == 0.5
+    assert rows.loc["shared stages", "minutes"] == 1.0
+
+
+def test_a_paper_adds_only_its_own_section(folder):
+    about = SimpleNamespace(TITLE="Another", AUTHORS="A", QUESTION="Q?", TABLES={}, FIGURES={})
+    (folder / "results" / "another").mkdir()
+    papers = [PaperFolder(folder / "results" / "another", about)]
+    jobs = read_benchmarks(folder / "results" / "benchmarks")
+    html = render(papers, jobs, [], [], "nano")
+    assert 'id="another"' in html and 'id="depth"' not in html
+    assert summary_table(papers, jobs, "nano")["paper"].tolist() == ["another", "shared stages"]
+
+
+def test_benchmarks_by_stage_and_paper(folder):
+    jobs = read_benchmarks(folder / "results" / "benchmarks")
+    assert by_stage(jobs)["stage"].tolist() == ["pretrain_lm", "tabulate_paper"]
+    assert of_paper(jobs, "depth")["job"].tolist() == ["depth.glue"]
+    assert read_benchmarks(folder / "nowhere").empty
+
+
+def test_layers_put_each_stage_below_what_feeds_it():
+    edges = [("a", "b"), ("b", "c"), ("a", "c"), ("late", "c")]
+    assert layers(edges) == [["a"], ["b", "late"], ["c"]]
+
+
+def test_the_graph_is_xml_with_a_box_for_each_stage():
+    root = ElementTree.fromstring(draw_graph([("a", "b"), ("b", "c"), ("a", "c")]))
+    assert len(root.findall("g")) == 3
+    assert len(root.findall("path")) == 3
+
+
+def test_a_circle_is_refused():
+    with pytest.raises(ReprlabError, match="circle"):
+        layers([("a", "b"), ("b", "a")])
+
+
+def test_edges_from_the_engines_dot(tmp_path):
+    dot = 'digraph {\n 0[label = "all", color="0"];\n 1[label = "train"];\n 2[label = "fetch"];\n 1 -> 0\n 2 -> 1\n}\n'
+    (tmp_path / "graph.dot").write_text(dot)
+    assert read_edges(tmp_path / "graph.dot") == [("fetch", "train")]
+    (tmp_path / "bad.json").write_text(json.dumps({"nodes": []}))
+    with pytest.raises(ReprlabError, match="edges"):
+        read_edges(tmp_path / "bad.json")
+
+
+def test_provenance_has_digests_and_no_paths_of_the_machine(folder):
+    record = read_json(folder / "results" / "depth" / "glue.provenance.json")
+    assert record["inputs"][0]["path"] == "audit.tsv"
+    assert len(record["inputs"][0]["sha256"]) == 64
+    assert record["versions"]["python"].startswith("3.")
+    text = json.dumps(record)
+    assert str(folder) not in text and str(Path.home()) not in text
+    assert public_path(Path("results/depth/x.tsv")) == "results/depth/x.tsv"
+
+
+def test_html_escapes_all_but_html():
+    assert tag("p", "<&", Html("<b>x</b>"), title='"') == '<p title="&quot;">&lt;&amp;<b>x</b></p>'
+    assert join(["a", None, ["b"]]) == "ab"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, ""), (float("nan"), ""), (3.0, "3"), (12.3456, "12.35"), (0.123456, "0.1235"), ("x", "x")],
+)
+def test_shown(value, text):
+    assert shown(value) == text
+
+
+@pytest.mark.parametrize(("value", "places", "text"), [(63.305, 2, "63.31"), (82.485, 2, "82.49"), (0.5, 0, "1")])
+def test_halves_are_rounded_up(value, places, text):
+    assert str(rounded(value, places)) == text
+
+
+def test_an_audit_needs_distinct_ids_and_known_verdicts(tmp_path):
+    row = AuditRow("1", "a", "1", "1", "agrees")
+    with pytest.raises(ReprlabError, match="two rows"):
+        write_audit(tmp_path / "audit.tsv", [row, row])
+    with pytest.raises(ReprlabError, match="fine"):
+        AuditRow("1", "a", "1", "1", "fine")
