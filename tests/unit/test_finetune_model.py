@@ -75,6 +75,24 @@ def test_depth_format_learns_separable_data(toy, tmp_path):
     assert metrics["value"].tolist() == [100.0]
 
 
+def test_free_text_is_scored_against_every_target(toy, tmp_path):
+    rows = [
+        {"source": f"{word} film", "targets": [f"very {word}", "e e e"], "task": "t", "definition": "a b"}
+        | {"positive_inputs": ["a", "b"], "positive_outputs": ["c", "d"]}
+        for word in ("good", "bad") for _ in range(4)
+    ]  # fmt: skip
+    examples = make_examples(tmp_path / "e.parquet", "text_to_text", rows)
+    task = TaskSettings(
+        kind="text_to_text", template="ni", metrics=["rouge_l", "exact_match"], input_length=64,
+        eval_modes=["generate", "teacher_forced"],
+    )  # fmt: skip
+    metrics, predictions = run(toy, tmp_path, "t5", examples, settings_of(task, steps=80))
+    assert metrics["value"].tolist() == [100.0] * 4
+    assert metrics["eval_mode"].tolist() == ["generate"] * 2 + ["teacher_forced"] * 2
+    assert json.loads(predictions["label"][0]) == ["very good", "e e e"]
+    assert predictions["prediction"][0] == "very good"
+
+
 def test_classification_learns_separable_data(toy, tmp_path):
     task = TaskSettings(kind="classification", metrics=["accuracy"], input_length=16)
     metrics, _ = run(toy, tmp_path, "bert", toy / "single.parquet", settings_of(task, rates=[5e-3]))
@@ -99,7 +117,7 @@ def test_tags_learn_word_classes_and_survive_truncation(toy, tmp_path):
     task = TaskSettings(kind="tags", metrics=["tag_accuracy", "tag_f1"], input_length=16)
     metrics, predictions = run(toy, tmp_path, "bert", examples, settings_of(task, steps=40, rates=[1e-2]))
     assert metrics["value"].tolist() == [100.0, 100.0]
-    assert predictions["prediction"][3] == "O N A A A"
+    assert json.loads(predictions["prediction"][3]) == ["O", "N", "A", "A", "A"]
     short = task.model_copy(update={"input_length": 4})
     cut, _ = run(toy, tmp_path / "short", "bert", examples, settings_of(short, steps=2))
     assert cut["n"].tolist() == [8, 8]

@@ -88,4 +88,6 @@ def until_end(ids: list[int], end: int, pad: int) -> list[int]:
 
 def decode(tokenizer: Any, outputs: list[list[int]]) -> list[str]:
     """Texts of output ids, special tokens left out, outer blanks stripped."""
+    if not outputs:
+        return []  # the tokenizer takes an empty list for one empty text
     return [text.strip() for text in tokenizer.batch_decode(outputs, skip_special_tokens=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import shutil
 from collections.abc import Sequence
@@ -166,8 +167,9 @@ def _prediction_rows(
 
 
 def _text(value: Any) -> str:
+    """Labels and texts as they are, numbers in full, tags and accepted texts as a JSON list."""
     if isinstance(value, list):
-        return " ".join(value) if len(value) != 1 else value[0]
+        return json.dumps(value, ensure_ascii=False)
     return value if isinstance(value, str) else repr(float(value))
 
 
