@@ -102,6 +102,13 @@ def test_only_two_resume_points_stay(tmp_path):
     assert sorted(path.name for path in (tmp_path / "w").iterdir()) == ["resume-00000009", "resume-00000012"]
 
 
+def test_what_a_killed_save_left_is_cleared(tmp_path):
+    for name in (".resume-00000003.abc.part", "ladder-1/.step-00000005.abc.part"):
+        (tmp_path / "w" / name).mkdir(parents=True)
+    train_tiny(tmp_path / "w", tmp_path / "o", tiny_settings())
+    assert not list((tmp_path / "w").rglob(".*"))
+
+
 def test_another_fingerprint_starts_afresh_and_says_so(tmp_path, caplog):
     settings = tiny_settings()
     train_tiny(tmp_path / "w", tmp_path / "o", settings)

@@ -88,6 +88,7 @@ def test_losses_are_the_golden_ones(made):
 def test_the_ladder_opens_with_from_pretrained_and_the_work_is_gone(made):
     _, folder, _ = made
     assert sorted(path.name for path in (folder / "run" / "ladder").iterdir()) == [
+        "run.json",
         "step-00000000",
         "step-00000008",
         "step-00000024",
@@ -153,21 +154,32 @@ def test_bfloat16_stays_near_float32(made):
     assert losses[1] == pytest.approx(losses[0], abs=0.05)
 
 
+def test_divergence_is_in_the_metrics_and_ends_the_ladder(made, caplog):
+    objective, folder, inputs = made
+    settings = settings_of(objective, optimizer={"learning_rate": 1e30}, schedule={"name": "constant"})
+    pretrain(inputs, folder / "wild", settings)
+    last = read_tsv(folder / "wild" / "metrics.tsv").iloc[-1]
+    assert last["diverged"] == 1 and 1 < last["step"] < 8
+    assert [path.name for path in (folder / "wild" / "ladder").glob("step-*")] == ["step-00000000"]
+    with caplog.at_level("WARNING", logger="reprlab"):
+        evaluate(folder, inputs, objective, ladder=folder / "wild" / "ladder")
+    assert "diverged at update" in caplog.text
+    assert set(read_tsv(folder / "evaluation.tsv")["step"]) == {0}
+
+
 def evaluation_of(objective):
     return EvaluationSettings(objective=objective, input_length=48, target_length=48, batches=3, batch_size=8)
 
 
+def evaluate(folder, inputs, objective, **changes):
+    options = {"ladder": folder / "run" / "ladder", "steps": [0, 24], "settings": evaluation_of(objective), **changes}
+    paths = {name: inputs[name] for name in ("tokens", "tokenizer")}
+    evaluate_lm(**options, **paths, out=folder / "evaluation.tsv", device="cpu")
+
+
 def test_validation_has_a_row_for_each_step_order_and_batch(made):
     objective, folder, inputs = made
-    evaluate_lm(
-        ladder=folder / "run" / "ladder",
-        steps=[0, 24],
-        tokens=inputs["tokens"],
-        tokenizer=inputs["tokenizer"],
-        out=folder / "evaluation.tsv",
-        settings=evaluation_of(objective),
-        device="cpu",
-    )
+    evaluate(folder, inputs, objective)
     rows = read_tsv(folder / "evaluation.tsv")
     orders = 2 if objective == "depth" else 1
     assert len(rows) == 2 * 3 * orders
@@ -187,11 +199,4 @@ def test_validation_has_a_row_for_each_step_order_and_batch(made):
 def test_a_split_that_is_too_small_is_named(made):
     objective, folder, inputs = made
     with pytest.raises(ReprlabError, match="40 validation examples do not fill one batch of 41"):
-        evaluate_lm(
-            ladder=folder / "run" / "ladder",
-            steps=[0],
-            tokens=inputs["tokens"],
-            tokenizer=inputs["tokenizer"],
-            out=folder / "none.tsv",
-            settings=evaluation_of(objective).model_copy(update={"batch_size": 41}),
-        )
+        evaluate(folder, inputs, objective, settings=evaluation_of(objective).model_copy(update={"batch_size": 41}))
