@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.config.models import ModelEntry
+from reprlab.models.storage import storage_errors
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import read_json
 
@@ -87,7 +88,8 @@ def save_model(model: Any, folder: Path) -> None:
     # A model keeps the path that it was loaded from in its config; it would make equal models differ.
     model.config._name_or_path = ""
     quiet_transformers()
-    model.save_pretrained(folder)
+    with storage_errors():
+        model.save_pretrained(folder)
     for weights in folder.glob("*.safetensors"):
         # safetensors writes for the owner alone; a shared result is as readable as its config.
         weights.chmod((folder / "config.json").stat().st_mode)

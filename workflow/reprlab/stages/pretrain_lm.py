@@ -62,7 +62,7 @@ def pretrain_lm(
         return
     write_rows(metrics, run.metrics)
     write_rows(throughput, run.throughput)
-    publish_ladder(ladder, out)
+    publish_ladder(ladder, out, run.diverged_at)
     shutil.rmtree(work, ignore_errors=True)
 
 

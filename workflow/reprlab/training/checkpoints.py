@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reprlab.models.storage import storage_errors
 from reprlab.runtime.files import atomic_directory
 from reprlab.runtime.log import get_logger
 
@@ -49,7 +50,8 @@ def save_resume_point(
 
     with atomic_directory(work / f"resume-{progress.step:08d}") as folder:
         tensors = folder / "tensors.safetensors"
-        save_file(_tensors(model, optimizer), tensors, metadata={"format": "pt"})
+        with storage_errors():
+            save_file(_tensors(model, optimizer), tensors, metadata={"format": "pt"})
         state = {
             "format": _FORMAT,
             "fingerprint": fingerprint,
@@ -85,6 +87,12 @@ def load_resume_point(
         get_logger().info("%s: resumed at step %d", folder, progress.step)
         return progress
     return None
+
+
+def discard_unfinished(work: Path) -> None:
+    """Remove what a kill in the middle of a save left in `work`: each is as large as a resume point."""
+    for folder in (*work.glob(".*.part"), *work.glob(".*.old"), *work.glob("*/.*.part")):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _resume_points(work: Path) -> list[Path]:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.log import get_logger
 from reprlab.runtime.progress import track
-from reprlab.training.checkpoints import Progress, load_resume_point, save_resume_point
+from reprlab.training.checkpoints import Progress, discard_unfinished, load_resume_point, save_resume_point
 from reprlab.training.metrics import means_of
 from reprlab.training.processes import ProcessGroup, join_processes
 from reprlab.training.schedules import learning_rate_factor
@@ -89,6 +89,8 @@ def train(
         ReprlabError: SIGTERM came (state is saved; the same command goes on), or a batch has no label.
     """
     group = join_processes(device)
+    if group.is_main:
+        discard_unfinished(work)
     model.to(group.device)
     optimizer = build_optimizer(model, settings.optimizer)
     progress = load_resume_point(work, model, optimizer, fingerprint) or Progress()

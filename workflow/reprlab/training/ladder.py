@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.files import atomic_directory
+from reprlab.runtime.files import atomic_directory, read_json, write_json
+from reprlab.runtime.log import get_logger
 
 if TYPE_CHECKING:
     import torch
+
+_RECORD = "run.json"
 
 
 def step_folder(ladder: Path, step: int) -> Path:
@@ -43,9 +46,19 @@ def keep_step(model: torch.nn.Module, ladder: Path, step: int) -> None:
         save_model(model, folder)
 
 
-def publish_ladder(working: Path, out: Path) -> None:
+def steps_before_divergence(ladder: Path, steps: list[int]) -> list[int]:
+    """Those of `steps` that the run made; all of them unless it diverged. What is left out is said in the log."""
+    diverged_at = read_json(ladder / _RECORD)["diverged_at"]
+    made = [step for step in steps if diverged_at is None or step < diverged_at]
+    if made != steps:
+        get_logger().warning("%s: the run diverged at update %d; its later steps are left out", ladder, diverged_at)
+    return made
+
+
+def publish_ladder(working: Path, out: Path, diverged_at: int | None) -> None:
     """Put the steps of a finished run at `out` in one move; `working` stays until its owner removes it."""
     with atomic_directory(out) as folder:
+        write_json(folder / _RECORD, {"diverged_at": diverged_at})
         for step in sorted(working.glob("step-*")):
             shutil.copytree(step, folder / step.name, copy_function=_link_or_copy)
 
