@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reprlab.evaluation.bootstrap import learned
 from reprlab.reporting.layouts import BenchmarkLayout, Checkpoint, Column, FinetunedRun
@@ -166,7 +166,7 @@ def _pretraining_tokens(run: FinetunedRun, checkpoint: Checkpoint) -> int | None
     return int(rows["tokens"].iloc[-1]) if len(rows) else 0
 
 
-def _optional(value: object) -> float | None:
+def _optional(value: Any) -> float | None:
     import pandas
 
     return None if value is None or pandas.isna(value) else float(str(value))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 COLOURS = {"t5": "#0072B2", "depth": "#D55E00", "t5-base": "#333333"}
 CYCLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#333333")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-_STYLE: dict[str, Any] = {
+_STYLE: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "axes.titlesize": 9.5,
@@ -79,7 +79,7 @@ def draw_curve(
         return
     by_step = rows.groupby("step", sort=True)
     middle = by_step[column].mean()
-    line = {"alpha": 0.45, "linestyle": "--"} if faint else {}
+    line: dict[str, Any] = {"alpha": 0.45, "linestyle": "--"} if faint else {}
     axes.plot(middle.index, middle, **(line | style))
     if faint or low not in rows or high not in rows:
         return

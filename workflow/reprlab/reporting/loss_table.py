@@ -11,6 +11,7 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.tables import read_tsv
 
 if TYPE_CHECKING:
+    import numpy
     import pandas
 
 LOSSES = {
@@ -36,7 +37,7 @@ def loss_rows(layout: LossLayout) -> pandas.DataFrame:
         if run.evaluation is None:
             continue
         frame = read_evaluation(run.evaluation)
-        rows += [_row(run, int(step), part, layout) for step, part in frame.groupby("step", sort=True)]
+        rows += [_row(run, step, frame[frame["step"] == step], layout) for step in sorted(frame["step"].unique())]
     return pandas.DataFrame(rows)
 
 
@@ -54,7 +55,7 @@ def read_evaluation(path: Path) -> pandas.DataFrame:
     return frame
 
 
-def sums_by_batch(frame: pandas.DataFrame, names: tuple[str, str]) -> tuple:
+def sums_by_batch(frame: pandas.DataFrame, names: tuple[str, str]) -> tuple[numpy.ndarray, numpy.ndarray]:
     """Numerators and denominators [batches], both orders of a batch added up: a batch is what the bootstrap draws."""
     by_batch = frame.groupby("batch", sort=True)[list(names)].sum()
     return by_batch[names[0]].to_numpy(dtype=float), by_batch[names[1]].to_numpy(dtype=float)
@@ -67,7 +68,7 @@ def mean_sentences(frame: pandas.DataFrame) -> float:
 
 
 def _row(run: PretrainedRun, step: int, frame: pandas.DataFrame, layout: LossLayout) -> dict[str, object]:
-    row: dict[str, object] = {"variant": run.variant, "step": step, "model": run.model, "init": run.init}
+    row: dict[str, object] = {"variant": run.variant, "step": int(step), "model": run.model, "init": run.init}
     for name, names in LOSSES.items():
         row |= _with_interval(name, ratio(*sums_by_batch(frame, names), layout.statistics))
     for name, names in ACCURACIES.items():
@@ -81,7 +82,7 @@ def _row(run: PretrainedRun, step: int, frame: pandas.DataFrame, layout: LossLay
                 *sums_by_batch(part, LOSSES["sentence_loss"]), layout.statistics
             ).value
     row["mean_sentences"] = mean_sentences(frame)
-    row |= {"scale": layout.scale, "seed": run.seed, "n": int(frame["batch"].nunique()), "steps": step}
+    row |= {"scale": layout.scale, "seed": run.seed, "n": int(frame["batch"].nunique()), "steps": int(step)}
     return row | {"tokens": tokens_seen(run, step), "data": layout.data}
 
 

@@ -49,6 +49,6 @@ def read_published(paths: Sequence[Path], declarations: Mapping[str, PublishedTa
     return tables
 
 
-def row_name(row: Mapping[str, object], keys: Sequence[str]) -> str:
+def row_name(row: Mapping[str, object] | pandas.Series, keys: Sequence[str]) -> str:
     """`key=value` pairs of a row, without the empty ones."""
     return " ".join(f"{key}={row[key]}" for key in keys if row[key] != "")

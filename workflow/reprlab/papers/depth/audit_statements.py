@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import Any
 
 from reprlab.papers.depth.published import DISCOEVAL, DISCOURSE_COHERENCE, GLUE
 from reprlab.reporting.audit import AuditRow, check, judge, not_checkable, rounded
 
-if TYPE_CHECKING:
-    import pandas
-
-    Tables = dict[str, pandas.DataFrame]
+# Frames whose cells are all text; the type stubs of pandas have no word for them.
+Frame = Any
+Row = Any
+Tables = dict[str, Frame]
 
 _SAMPLE = 30
 
@@ -33,7 +33,7 @@ def statement_checks(tables: Tables) -> list[AuditRow]:
     ]
 
 
-def _behind(frame: pandas.DataFrame, init: str, columns: tuple[str, ...]) -> list[tuple[str, str]]:
+def _behind(frame: Frame, init: str, columns: tuple[str, ...]) -> list[tuple[str, str]]:
     """Checkpoints and columns where DEPTH is printed below T5."""
     rows = frame[frame["init"] == init].set_index(["model", "step"])
     steps = [step for model, step in rows.index if model == "t5"]
@@ -83,7 +83,7 @@ def _ordering(tables: Tables) -> Iterator[AuditRow]:
     yield check("8.7", "Table 5, caption: quoted rows", 2, len(quoted), "the first rows of Table 5")
 
 
-def _hand_annotation(positions: pandas.DataFrame, coherence: pandas.DataFrame) -> Iterator[AuditRow]:
+def _hand_annotation(positions: Frame, coherence: Frame) -> Iterator[AuditRow]:
     arxiv = positions.query("init == 'fs' and task == 'sp_arxiv'").set_index("model")
     shares = [
         rounded(Decimal(row["reasonable"]) / (1 - Decimal(row["correct"])), 2)
@@ -102,7 +102,7 @@ def _hand_annotation(positions: pandas.DataFrame, coherence: pandas.DataFrame) -
     yield check(
         "8.9", "Table 3: different rows per model, of 6 settings each", len(positions), distinct, "repeated rows"
     )
-    sums = [sum(Decimal(row[kind]) for kind in kinds) for _, row in positions.iterrows()]
+    sums: list[Any] = [sum(Decimal(row[kind]) for kind in kinds) for _, row in positions.iterrows()]
     off = sorted({str(total) for total in sums if abs(total - 1) > Decimal("0.025")})
     yield judge(
         "8.10",
@@ -128,7 +128,7 @@ def _hand_annotation(positions: pandas.DataFrame, coherence: pandas.DataFrame) -
         not beyond,
         "Table 4; 0.01 allowed for rounding",
     )
-    more = {
+    more: dict[str, Any] = {
         task: sum(
             (Decimal(row["correct"]) * (1 if row["init"] == "fs" else -1))
             for _, row in coherence[coherence["task"] == task].iterrows()
@@ -145,7 +145,7 @@ def _hand_annotation(positions: pandas.DataFrame, coherence: pandas.DataFrame) -
     )
 
 
-def _thirtieths(id: str, table: str, frame: pandas.DataFrame, kinds: list[str]) -> AuditRow:
+def _thirtieths(id: str, table: str, frame: Frame, kinds: list[str]) -> AuditRow:
     possible = {rounded(Decimal(count) / _SAMPLE, 2) for count in range(_SAMPLE + 1)}
     values = [Decimal(row[kind]) for _, row in frame.iterrows() for kind in kinds]
     others = sorted({str(value) for value in values if rounded(value, 2) not in possible})

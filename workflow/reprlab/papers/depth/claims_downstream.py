@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from reprlab.evaluation.bootstrap import mean_interval
-from reprlab.papers.depth.claims_losses import OVER_BATCHES, at_last, pooled, seeds_note
+from reprlab.papers.depth.claims_losses import at_last, over_batches, parts_gap, pooled, seeds_note
 from reprlab.papers.depth.layouts import ClaimsLayout
 from reprlab.papers.depth.published import DISCOEVAL, DISCOURSE_COHERENCE, GLUE, SENTENCE_POSITION
 from reprlab.reporting.claims import ClaimRow, Rule, decide, missing, not_testable
 from reprlab.reporting.intervals import Estimate, ratio_difference
-from reprlab.reporting.loss_table import ACCURACIES, LOSSES, sums_by_batch
+from reprlab.reporting.loss_table import ACCURACIES, sums_by_batch
 from reprlab.runtime.tables import read_tsv
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _COMPARISONS = (
 
 def downstream_claims(layout: ClaimsLayout) -> list[ClaimRow]:
     """Claims D1 to D10."""
-    cells = {name: read_tsv(path) for name, path in layout.cells.items()}
+    cells: dict[str, pandas.DataFrame] = {str(name): read_tsv(path) for name, path in layout.cells.items()}
     rows = []
     for id, claim, table, init, columns, rule in _COMPARISONS:
         statistic = f"mean of DEPTH minus T5 over {', '.join(columns)} at the last checkpoint, points"
@@ -104,9 +104,7 @@ def _continued(layout: ClaimsLayout) -> Iterator[ClaimRow]:
     fs, cpt = at_last(pooled(layout.fs, "depth")), at_last(pooled(layout.cpt, "depth"))
     found = None
     if cpt is not None:
-        sums = [sums_by_batch(cpt, LOSSES[name]) for name in ("sentence_loss", "reconstruction_loss")]
-        estimate = ratio_difference(sums[0], sums[1], layout.statistics, paired=True)
-        found = (estimate, f"{OVER_BATCHES}; {seeds_note(layout.cpt)}")
+        found = (parts_gap(cpt, layout.statistics), f"{over_batches(layout.statistics)}; {seeds_note(layout.cpt)}")
     yield _judged(
         layout,
         "D9",
@@ -118,7 +116,7 @@ def _continued(layout: ClaimsLayout) -> Iterator[ClaimRow]:
     found = None
     if cpt is not None and fs is not None:
         both = [sums_by_batch(frame[frame["shuffled"]], ACCURACIES["sent_accuracy"]) for frame in (cpt, fs)]
-        found = (ratio_difference(both[0], both[1], layout.statistics, paired=False), OVER_BATCHES)
+        found = (ratio_difference(both[0], both[1], layout.statistics, paired=False), over_batches(layout.statistics))
     yield _judged(
         layout,
         "D10",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import Any
 
 from reprlab.papers.depth.chance import mixed_chance_loss
 from reprlab.papers.depth.layouts import ClaimsLayout
@@ -13,10 +13,10 @@ from reprlab.reporting.intervals import Estimate, curve_correlation, mean_differ
 from reprlab.reporting.layouts import PretrainedRun, Statistics
 from reprlab.reporting.loss_table import ACCURACIES, LOSSES, mean_sentences, read_evaluation, sums_by_batch
 
-if TYPE_CHECKING:
-    import pandas
-
-OVER_BATCHES = "95% bootstrap over validation batches"
+# A frame of `read_evaluation`, and a statistic of one or two of them.
+Evaluation = Any
+Find = Callable[..., Estimate]
+_BATCHES_OF_A_SEED = 1_000_000
 _MARGIN = 0.05
 """Nats (or share of hits) that count as no difference."""
 
@@ -27,92 +27,85 @@ def loss_claims(layout: ClaimsLayout) -> list[ClaimRow]:
 
 
 def _main_claims(layout: ClaimsLayout) -> Iterator[ClaimRow]:
-    statistics = layout.statistics
     depth, t5 = pooled(layout.fs, "depth"), pooled(layout.fs, "t5")
-    last = at_last(depth)
-    seeds = seeds_note(layout.fs)
-
-    def over(
-        id: str, claim: str, rule: Rule, statistic: str, find: Callable[[], Estimate], *needed: object
-    ) -> ClaimRow:
-        if any(frame is None for frame in needed):
-            return missing(id, claim, rule, statistic, "no such run in this configuration")
-        level = f"{statistics.confidence:.0%} bootstrap over validation batches"
-        return decide(id, claim, rule, statistic, find(), level, seeds)
-
-    below_zero = Rule(high=0.0)
-    for id, name, frame in (("L1a", "T5", t5), ("L1b", "DEPTH", depth)):
-        yield over(
-            id,
-            f"The validation loss of {name} falls during pre-training from scratch (figure 2)",
-            below_zero,
-            "loss at the last checkpoint minus loss at the first, nats",
-            lambda f=frame: _fall(f, statistics),
-            frame,
-        )
-    yield over(
-        "L2",
-        "DEPTH learns to close sentences: its EOSEN accuracy is high",
-        Rule(low=0.9),
-        "EOSEN accuracy at the last checkpoint",
-        lambda: _ratio(last, ACCURACIES["eosen_accuracy"], statistics),
-        last,
-    )
-    yield over(
-        "L3",
-        "The sentence loss is lower than the reconstruction loss (appendix B, figure 8)",
-        below_zero,
-        "sentence loss minus reconstruction loss at the last checkpoint, nats",
-        lambda: ratio_difference(
-            sums_by_batch(last, LOSSES["sentence_loss"]),
-            sums_by_batch(last, LOSSES["reconstruction_loss"]),
-            statistics,
-            paired=True,
+    last, t5_last = at_last(depth), at_last(t5)
+    below_zero, nats = Rule(high=0.0), "at the last checkpoint, nats"
+    fall = "loss at the last checkpoint minus loss at the first, nats"
+    claims: tuple[tuple[str, str, Rule, str, Find, list[Evaluation | None]], ...] = (
+        ("L1a", "The validation loss of T5 falls from scratch (figure 2)", below_zero, fall, _fall, [t5]),
+        ("L1b", "The validation loss of DEPTH falls from scratch (figure 2)", below_zero, fall, _fall, [depth]),
+        (
+            "L2",
+            "DEPTH learns to close sentences: its EOSEN accuracy is high",
+            Rule(low=0.9),
+            "EOSEN accuracy at the last checkpoint",
+            _eosen_accuracy,
+            [last],
         ),
-        last,
-    )
-    yield over(
-        "L4",
-        "The sentence loss is what chance order gives: near 0.25 ln(m!)/m (appendix B prints 0.3 to 0.4)",
-        Rule(0.75, 1.25),
-        "sentence loss at the last checkpoint over the chance value",
-        lambda: _over_chance(last, statistics),
-        last,
-    )
-    yield over(
-        "L5",
-        "Un-shuffling is harder than copying the order: SENT accuracy in order is at least that on shuffled batches",
-        Rule(low=0.0),
-        "SENT accuracy in order minus shuffled, last checkpoint",
-        lambda: _order_gap(last, statistics),
-        last,
-    )
-    yield over(
-        "L6",
-        "The total loss tracks the reconstruction loss (appendix B, figure 8)",
-        Rule(low=0.9),
-        "correlation of total and reconstruction loss over the checkpoints",
-        lambda: curve_correlation(_curves(depth), statistics),
-        depth,
-    )
-    yield over(
-        "L7",
-        "SENT accuracy on shuffled batches stays at or below 5% (section 4.3)",
-        Rule(high=0.05),
-        "SENT accuracy on shuffled batches, last checkpoint",
-        lambda: _ratio(last[last["shuffled"]], ACCURACIES["sent_accuracy"], statistics),
-        last,
-    )
-    for id, name, column in (("L8a", "total", "loss"), ("L8b", "reconstruction", "reconstruction_loss")):
-        yield over(
-            id,
-            f"DEPTH reaches a lower {name} loss than T5 from scratch (section 4.1, figure 2)",
+        (
+            "L3",
+            "The sentence loss is lower than the reconstruction loss (appendix B, figure 8)",
             below_zero,
-            f"{name} loss of DEPTH minus loss of T5 at the last checkpoint, nats",
-            lambda c=column: _against_t5(last, at_last(t5), c, statistics),
-            last,
-            at_last(t5),
-        )
+            f"sentence loss minus reconstruction loss {nats}",
+            parts_gap,
+            [last],
+        ),
+        (
+            "L4",
+            "The sentence loss is what chance order gives: near 0.25 ln(m!)/m (appendix B prints 0.3 to 0.4)",
+            Rule(0.75, 1.25),
+            "sentence loss at the last checkpoint over the chance value",
+            _over_chance,
+            [last],
+        ),
+        (
+            "L5",
+            "Un-shuffling is harder than copying: SENT accuracy in order is at least that on shuffled batches",
+            Rule(low=0.0),
+            "SENT accuracy in order minus shuffled, last checkpoint",
+            _order_gap,
+            [last],
+        ),
+        (
+            "L6",
+            "The total loss tracks the reconstruction loss (appendix B, figure 8)",
+            Rule(low=0.9),
+            "correlation of total and reconstruction loss over the checkpoints",
+            _tracking,
+            [depth],
+        ),
+        (
+            "L7",
+            "SENT accuracy on shuffled batches stays at or below 5% (section 4.3)",
+            Rule(high=0.05),
+            "SENT accuracy on shuffled batches, last checkpoint",
+            _shuffled_accuracy,
+            [last],
+        ),
+        (
+            "L8a",
+            "DEPTH reaches a lower total loss than T5 from scratch (section 4.1, figure 2)",
+            below_zero,
+            f"total loss of DEPTH minus loss of T5 {nats}",
+            _total_against_t5,
+            [last, t5_last],
+        ),
+        (
+            "L8b",
+            "DEPTH reaches a lower reconstruction loss than T5 from scratch (section 4.1, figure 2)",
+            below_zero,
+            f"reconstruction loss of DEPTH minus loss of T5 {nats}",
+            _reconstruction_against_t5,
+            [last, t5_last],
+        ),
+    )
+    for id, claim, rule, statistic, find, needed in claims:
+        frames = [frame for frame in needed if frame is not None]
+        if len(frames) < len(needed):
+            yield missing(id, claim, rule, statistic, "no such run in this configuration")
+            continue
+        estimate = find(*frames, layout.statistics)
+        yield decide(id, claim, rule, statistic, estimate, over_batches(layout.statistics), seeds_note(layout.fs))
 
 
 def _weight_claims(layout: ClaimsLayout) -> Iterator[ClaimRow]:
@@ -147,7 +140,9 @@ def _weight_claims(layout: ClaimsLayout) -> Iterator[ClaimRow]:
         estimate = ratio_difference(
             sums_by_batch(heavy, names), sums_by_batch(baseline, names), layout.statistics, paired=True
         )
-        yield decide(id, claim, rule, statistic, estimate, OVER_BATCHES, seeds_note(layout.sentence_weight))
+        yield decide(
+            id, claim, rule, statistic, estimate, over_batches(layout.statistics), seeds_note(layout.sentence_weight)
+        )
 
 
 def _packing_claim(layout: ClaimsLayout) -> ClaimRow:
@@ -167,14 +162,14 @@ def _packing_claim(layout: ClaimsLayout) -> ClaimRow:
     return decide("L10", claim, rule, statistic, estimate, "95% bootstrap over the rows of the last tenth", note)
 
 
-def pooled(runs: list[PretrainedRun], model: str) -> pandas.DataFrame | None:
+def pooled(runs: list[PretrainedRun], model: str) -> Evaluation | None:
     """Evaluations of all seeds of a model; a batch of each seed is a unit of its own."""
     import pandas
 
-    frames = [
-        read_evaluation(run.evaluation).assign(batch=lambda f, k=number: f["batch"] + 1_000_000 * k)
-        for number, run in enumerate(run for run in runs if run.model == model and run.evaluation is not None)
-    ]
+    paths = [run.evaluation for run in runs if run.model == model and run.evaluation is not None]
+    frames = [read_evaluation(path) for path in paths]
+    for number, frame in enumerate(frames):
+        frame["batch"] += _BATCHES_OF_A_SEED * number
     return pandas.concat(frames, ignore_index=True) if frames else None
 
 
@@ -184,47 +179,65 @@ def seeds_note(runs: list[PretrainedRun]) -> str:
     return f"batches of {count} seeds pooled" if count > 1 else "one seed: the interval is over batches, not over seeds"
 
 
-def at_last(frame: pandas.DataFrame | None) -> pandas.DataFrame | None:
+def over_batches(statistics: Statistics) -> str:
+    """Name of the interval."""
+    return f"{statistics.confidence:.0%} bootstrap over validation batches"
+
+
+def at_last(frame: Evaluation | None) -> Evaluation | None:
     """The rows of the last checkpoint."""
     return None if frame is None else frame[frame["step"] == frame["step"].max()]
 
 
-def _ratio(frame: pandas.DataFrame, names: tuple[str, str], statistics: Statistics) -> Estimate:
-    return ratio(*sums_by_batch(frame, names), statistics)
+def parts_gap(frame: Evaluation, statistics: Statistics) -> Estimate:
+    """Sentence loss minus reconstruction loss."""
+    sentence, reconstruction = (sums_by_batch(frame, LOSSES[f"{name}_loss"]) for name in ("sentence", "reconstruction"))
+    return ratio_difference(sentence, reconstruction, statistics, paired=True)
 
 
-def _fall(frame: pandas.DataFrame, statistics: Statistics) -> Estimate:
+def _fall(frame: Evaluation, statistics: Statistics) -> Estimate:
     first, last = (frame[frame["step"] == step] for step in (frame["step"].min(), frame["step"].max()))
     return ratio_difference(
         sums_by_batch(last, LOSSES["loss"]), sums_by_batch(first, LOSSES["loss"]), statistics, paired=True
     )
 
 
-def _over_chance(frame: pandas.DataFrame, statistics: Statistics) -> Estimate:
+def _eosen_accuracy(frame: Evaluation, statistics: Statistics) -> Estimate:
+    return ratio(*sums_by_batch(frame, ACCURACIES["eosen_accuracy"]), statistics)
+
+
+def _shuffled_accuracy(frame: Evaluation, statistics: Statistics) -> Estimate:
+    return ratio(*sums_by_batch(frame[frame["shuffled"]], ACCURACIES["sent_accuracy"]), statistics)
+
+
+def _over_chance(frame: Evaluation, statistics: Statistics) -> Estimate:
     chance = mixed_chance_loss(mean_sentences(frame))
-    found = _ratio(frame, LOSSES["sentence_loss"], statistics)
+    found = ratio(*sums_by_batch(frame, LOSSES["sentence_loss"]), statistics)
     return Estimate(found.value / chance, found.low / chance, found.high / chance, found.n)
 
 
-def _order_gap(frame: pandas.DataFrame, statistics: Statistics) -> Estimate:
+def _order_gap(frame: Evaluation, statistics: Statistics) -> Estimate:
     ordered, shuffled = (
         sums_by_batch(frame[frame["shuffled"] == flag], ACCURACIES["sent_accuracy"]) for flag in (False, True)
     )
     return ratio_difference(ordered, shuffled, statistics, paired=True)
 
 
-def _against_t5(depth: pandas.DataFrame, t5: pandas.DataFrame, column: str, statistics: Statistics) -> Estimate:
+def _total_against_t5(depth: Evaluation, t5: Evaluation, statistics: Statistics) -> Estimate:
     # The two models read different encodings of the passages, so their batches are no pairs.
-    return ratio_difference(
-        sums_by_batch(depth, LOSSES[column]), sums_by_batch(t5, LOSSES["loss"]), statistics, paired=False
-    )
+    sums = [sums_by_batch(frame, LOSSES["loss"]) for frame in (depth, t5)]
+    return ratio_difference(sums[0], sums[1], statistics, paired=False)
 
 
-def _curves(frame: pandas.DataFrame) -> tuple:
-    """Sums [batches, steps, 4]: total loss and count, reconstruction loss and count."""
+def _reconstruction_against_t5(depth: Evaluation, t5: Evaluation, statistics: Statistics) -> Estimate:
+    sums = [sums_by_batch(depth, LOSSES["reconstruction_loss"]), sums_by_batch(t5, LOSSES["loss"])]
+    return ratio_difference(sums[0], sums[1], statistics, paired=False)
+
+
+def _tracking(frame: Evaluation, statistics: Statistics) -> Estimate:
     import numpy as np
 
     names = [*LOSSES["loss"], *LOSSES["reconstruction_loss"]]
     sums = frame.groupby(["batch", "step"])[names].sum()
-    batches, steps = frame["batch"].nunique(), frame["step"].nunique()
-    return np.asarray(sums.to_numpy(dtype=float)).reshape(batches, steps, len(names))
+    shape = (frame["batch"].nunique(), frame["step"].nunique(), len(names))
+    return curve_correlation(np.asarray(sums.to_numpy(dtype=float)).reshape(shape), statistics)

@@ -77,8 +77,8 @@ class _Matcher:
         )
 
     def _mean(self, rows: pandas.DataFrame, column: str, about: str) -> Counterpart:
-        values = rows[column].dropna() if column in rows else []
-        if not len(values):
+        values = rows[column].dropna() if column in rows else rows.iloc[:0, 0]
+        if values.empty:
             reason = _reason(rows, column) or f"no data at scale {self.scale}"
             return Counterpart("", reason)
         seeds = f"mean of {len(values)} seeds" if len(values) > 1 else "one seed"

@@ -71,7 +71,7 @@ def _rows(sampled: SampledRun, layout: ErrorSampleLayout) -> list[dict[str, Any]
             "model": run.model,
             "step": checkpoint.step,
             "id": id,
-            "text": texts[id],
+            "text": texts[str(id)],
             "label": row["label"],
             "prediction": row["prediction"],
             "correct": "yes" if row["label"] == row["prediction"] else "no",

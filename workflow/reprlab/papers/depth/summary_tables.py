@@ -35,8 +35,8 @@ def means_table(layout: MeansLayout) -> pandas.DataFrame:
     # Baselines have neither step nor seed; they count as one checkpoint.
     keys = [frame["init"], frame["model"], frame["seed"].fillna(-1)]
     for (init, model, _), group in frame.groupby(keys, sort=False):
-        last = group.loc[group["step"].fillna(0).astype(int).idxmax()]
-        rows.append({"model": _NAMES.get((init, model), model), **_means(last), "scale": layout.scale})
+        last = group.iloc[int(group["step"].fillna(0).to_numpy().argmax())]
+        rows.append({"model": _NAMES.get((str(init), str(model)), str(model)), **_means(last), "scale": layout.scale})
     columns = ["model", "sp", "dc", "scale", "seed", "n", "step", "steps", "tokens", "data_sp", "data_dc"]
     columns += ["learned_sp", "learned_dc", "note"]
     table = pandas.DataFrame(rows, columns=columns)

@@ -27,7 +27,7 @@ def tag(name: str, /, *children: object, **attributes: object) -> Html:
 
 def join(*children: object) -> Html:
     """Children side by side; lists are flattened, None drops out, plain values are escaped."""
-    parts = []
+    parts: list[str] = []
     for child in children:
         if child is None:
             continue

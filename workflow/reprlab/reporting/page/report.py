@@ -13,7 +13,7 @@ from reprlab.reporting.page.graph import Edge, draw_graph
 from reprlab.reporting.page.html import Html, join, tag
 from reprlab.reporting.page.paper import PaperFolder, paper_section
 from reprlab.reporting.page.style import SCRIPT, STYLE
-from reprlab.reporting.page.tables import table
+from reprlab.reporting.page.tables import table, verdict
 from reprlab.runtime.files import read_json
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def render(
                 "p",
                 "A number made at a small scale stands for that scale alone. Every row of every table names its data.",
             ),
-            table(summary, "Papers: tables made, verdicts, minutes", "table-summary"),
+            _summary(papers, summary),
             id="summary",
             aria_labelledby="summary-title",
         ),
@@ -92,6 +92,37 @@ def render(
         tag("script", Html(SCRIPT)),
     )
     return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def _summary(papers: Sequence[PaperFolder], summary: pandas.DataFrame) -> Html:
+    """The summary for readers: verdicts counted in words; summary.tsv has them in columns."""
+    titles = {paper.slug: paper.about.TITLE for paper in papers}
+    head = tag("tr", [tag("th", name, scope="col") for name in ("Paper", "Tables", "Audit", "Claims", "Minutes")])
+    rows = []
+    for row in summary.to_dict("records"):
+        slug = row["paper"]
+        minutes = tag("td", f"{row['minutes']:.1f}", class_="number")
+        if slug not in titles:
+            rows.append(tag("tr", tag("th", slug.capitalize(), scope="row"), tag("td", colspan=3), minutes))
+            continue
+        name = tag("th", tag("a", titles[slug], href=f"#{slug}"), scope="row", class_="title")
+        tables = tag("td", f"{row['tables']} of {row['tables_planned']}")
+        audit = tag("td", [_count(row[f"audit_{_name(one)}"], one) for one in AUDIT_VERDICTS])
+        claims = tag("td", [_count(row[f"claims_{_name(one)}"], one) for one in CLAIM_VERDICTS])
+        rows.append(tag("tr", name, tables, audit, claims, minutes))
+    caption = tag("caption", "Tables made, verdicts counted, minutes of a paper's own stages and of the shared ones")
+    return tag(
+        "div",
+        tag("table", caption, tag("thead", head), tag("tbody", rows), id="table-summary"),
+        class_="scroll summary",
+        tabindex="0",
+        role="region",
+        aria_label="Summary",
+    )
+
+
+def _count(number: int, name: str) -> Html:
+    return tag("div", verdict(name, f"{number} {name}"))
 
 
 def _stages(jobs: pandas.DataFrame) -> Html | None:

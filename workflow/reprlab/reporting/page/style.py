@@ -19,8 +19,12 @@ nav ul { list-style: none; display: flex; flex-wrap: wrap; gap: .3rem 1rem; padd
 table { border-collapse: collapse; font-size: .84rem; width: 100%; font-variant-numeric: tabular-nums; }
 caption { text-align: left; padding: .45rem .6rem; color: var(--soft); }
 th, td { padding: .28rem .6rem; border-top: 1px solid var(--line); text-align: left; vertical-align: top; }
+.summary .verdict { margin: .1rem 0; }
 th { background: var(--wash); white-space: nowrap; position: sticky; top: 0; }
+tbody th { background: none; white-space: normal; position: static; font-weight: 600; }
 td { min-width: 3rem; max-width: 26rem; overflow-wrap: break-word; }
+th small { display: block; font-weight: 400; white-space: normal; min-width: 7rem; color: var(--soft); }
+td.long { min-width: 15rem; }
 td.number { text-align: right; white-space: nowrap; }
 tbody tr:nth-child(even) { background: #fafbfc; }
 .detail { display: none; }

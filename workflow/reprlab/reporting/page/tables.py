@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from reprlab.reporting.page.html import Html, join, tag
@@ -24,16 +25,19 @@ _VERDICTS = {
 }
 _DETAIL = re.compile(r"(^|_)(low|high)($|_)|^(seed|n|steps|tokens|pretraining_tokens|data_.*)$")
 _ALWAYS = {"low", "high"}
+_LONG = 40
+"""Characters from which a cell gets a wide column."""
 
 
 def table(frame: pandas.DataFrame, caption: str, id: str) -> Html:
     """A table with caption. Intervals and counts are shown on request where there are many columns."""
+    names = [str(name) for name in frame]
     details = (
-        {name for name in frame if _DETAIL.search(name) and name not in _ALWAYS} if len(frame.columns) > 11 else set()
+        {name for name in names if _DETAIL.search(name) and name not in _ALWAYS} if len(frame.columns) > 11 else set()
     )
-    head = tag("tr", [tag("th", name, scope="col", class_="detail" if name in details else None) for name in frame])
+    head = tag("tr", [_head(frame, name, name in details) for name in names])
     body = [
-        tag("tr", [_cell(value, name in details) for name, value in zip(frame, row, strict=True)])
+        tag("tr", [_cell(value, name in details) for name, value in zip(names, row, strict=True)])
         for row in frame.itertuples(index=False, name=None)
     ]
     box = tag(
@@ -51,9 +55,16 @@ def table(frame: pandas.DataFrame, caption: str, id: str) -> Html:
     )
 
 
-def verdict(text: str) -> Html:
-    """A verdict as a coloured word; the word itself says it."""
-    return tag("span", text, class_=f"verdict {_VERDICTS[text]}")
+def _head(frame: pandas.DataFrame, name: str, detail: bool) -> Html:
+    """A column's name, and below it the data that fills it where the table says so."""
+    sources: Iterable[str] = frame[f"data_{name}"].dropna().unique() if f"data_{name}" in frame else []
+    named = [tag("small", source) for source in sources if source]
+    return tag("th", name, named, scope="col", class_="detail" if detail else None)
+
+
+def verdict(name: str, text: str = "") -> Html:
+    """A verdict as coloured text; the words themselves say it."""
+    return tag("span", text or name, class_=f"verdict {_VERDICTS[name]}")
 
 
 def _cell(value: object, detail: bool) -> Html:
@@ -63,6 +74,8 @@ def _cell(value: object, detail: bool) -> Html:
     text = shown(value)
     if isinstance(value, int | float) and not isinstance(value, bool) and text:
         classes.append("number")
+    elif len(text) > _LONG:
+        classes.append("long")
     exact = repr(value) if isinstance(value, float) and text not in ("", repr(value)) else None
     return tag("td", text, class_=" ".join(classes) or None, title=exact)
 
