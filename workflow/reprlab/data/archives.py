@@ -144,7 +144,7 @@ def write_receipt(entry: ArchiveEntry, files: list[ArchiveFile], receipt: Path) 
             "version": entry.version,
             "licence": entry.licence,
             "member_limit": entry.member_limit,
-            "files": [file.model_dump() for file in files],
+            "files": [file.model_dump(exclude_none=True) for file in files],
         },
     )
 
