@@ -62,6 +62,7 @@ rule audit_paper:
         "Audit the arithmetic of {wildcards.paper}"
     input:
         published=lambda wildcards: published_tables(wildcards.paper),
+        models=str(ROOT / "config/models.yaml"),
     output:
         table="results/{paper}/audit.tsv",
         provenance="results/{paper}/audit.provenance.json",
@@ -78,8 +79,8 @@ rule audit_paper:
         published=lambda wildcards, input: repeated("--published", input.published),
         code=code("audit_paper"),
     shell:
-        "python -m reprlab.stages.audit_paper --paper {params.module} {params.published} --out {output.table}"
-        " --log {log} --log-level {config[runtime][log_level]}"
+        "python -m reprlab.stages.audit_paper --paper {params.module} {params.published} --models {input.models}"
+        " --out {output.table} --log {log} --log-level {config[runtime][log_level]}"
 
 
 rule test_claims:
