@@ -1,48 +1,78 @@
 """Choose the best learning rate of each checkpoint by a validation metric."""
 
+import csv
+import math
 from pathlib import Path
-from typing import Any
 
 from reprlab.runtime.cli import run_stage
 from reprlab.runtime.errors import ReprlabError
 
 
-def select_learning_rate(*, metrics: list[Path], out: Path, metric: str = "", split: str = "validation") -> None:
+def select_learning_rate(
+    *, metrics: list[Path], out: Path, collected: Path | None = None, metric: str = "", split: str = "validation"
+) -> None:
     """Write, per checkpoint name, the learning rate with the highest value, the smaller one where two tie.
 
-    The rows of all examples (subset '') count, in the evaluation mode that comes first in the tables.
+    The rows of all examples (subset '') count, in the evaluation mode that comes first in the tables. A diverged run
+    without a number is chosen only if there is nothing else. (Plain csv: the stage must not cost more than its work.)
 
     Args:
         metrics: tables of `finetune_model`, over any learning rates.
         out: JSON `{metric, split, eval_mode, best: {name: {learning_rate, value}}}`.
+        collected: TSV with the rows of all tables.
         metric: the metric to compare; empty: the first one of the tables.
         split: the split to compare on; never the test split of a paper's table.
 
     Raises:
-        ReprlabError: no row for that metric and split.
+        ReprlabError: a table is missing or not one of metrics, or no row is of that metric and split.
     """
-    import pandas
+    from reprlab.runtime.files import write_json, write_text
 
-    from reprlab.runtime.files import write_json
-    from reprlab.runtime.tables import read_tsv
-
-    rows = pandas.concat([read_tsv(path) for path in metrics], ignore_index=True)
-    rows["subset"] = rows["subset"].fillna("")
-    rows = rows[(rows["split"] == split) & (rows["subset"] == "")]
-    metric = metric or (str(rows["metric"].iloc[0]) if len(rows) else "")
-    rows = rows[rows["metric"] == metric]
-    if rows.empty:
+    header, rows = _read(metrics)
+    if collected is not None:
+        write_text(collected, "".join("\t".join(line) + "\n" for line in [header, *([*row.values()] for row in rows)]))
+    rows = [row for row in rows if row["split"] == split and not row["subset"]]
+    metric = metric or (rows[0]["metric"] if rows else "")
+    rows = [row for row in rows if row["metric"] == metric]
+    if not rows:
         raise ReprlabError(f"{metrics[0]}: no row of metric {metric!r} on split {split!r}; check metrics and splits")
-    mode = str(rows["eval_mode"].iloc[0])
-    best = {str(name): _best(group) for name, group in rows[rows["eval_mode"] == mode].groupby("name", sort=True)}
+    mode = rows[0]["eval_mode"]
+    by_name: dict[str, list[tuple[float, float]]] = {}
+    for row in rows:
+        if row["eval_mode"] == mode:
+            value = float(row["value"] or "nan")
+            by_name.setdefault(row["name"], []).append((float(row["learning_rate"]), value))
+    best = {name: _best(found) for name, found in sorted(by_name.items())}
     write_json(out, {"metric": metric, "split": split, "eval_mode": mode, "best": best})
 
 
-def _best(rows: Any) -> dict[str, float]:
-    # A diverged run may have no number; it is chosen only if there is nothing else.
-    ordered = rows.sort_values(["value", "learning_rate"], ascending=[False, True], kind="stable", na_position="last")
-    first = ordered.iloc[0]
-    return {"learning_rate": float(first["learning_rate"]), "value": float(first["value"])}
+def _read(metrics: list[Path]) -> tuple[list[str], list[dict[str, str]]]:
+    header: list[str] = []
+    rows: list[dict[str, str]] = []
+    for path in metrics:
+        try:
+            with path.open(encoding="utf-8", newline="") as handle:
+                reader = csv.DictReader(handle, delimiter="\t")
+                found = list(reader)
+        except FileNotFoundError:
+            raise ReprlabError(f"{path}: no such file") from None
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise ReprlabError(f"{path}: not a readable TSV ({error})") from None
+        names = list(reader.fieldnames or [])
+        if not {"name", "learning_rate", "split", "subset", "metric", "value", "eval_mode"} <= set(names):
+            raise ReprlabError(f"{path}: not a table of fine-tuning scores; delete it and run again")
+        if header and names != header:
+            raise ReprlabError(f"{path}: its columns differ from those of {metrics[0]}; delete both and run again")
+        header = names
+        rows += found
+    return header, rows
+
+
+def _best(found: list[tuple[float, float]]) -> dict[str, float]:
+    rate, value = min(
+        found, key=lambda pair: (math.isnan(pair[1]), -pair[1] if not math.isnan(pair[1]) else 0, pair[0])
+    )
+    return {"learning_rate": rate, "value": value}
 
 
 if __name__ == "__main__":
