@@ -8,8 +8,9 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-from reprlab.config.datasets import ArchiveEntry, ArchiveFile, CorpusEntry, SplitSettings, TaskEntry
-from reprlab.data.archives import Archive, write_receipt
+from reprlab.config.dataset_entries import ArchiveEntry, ArchiveFile, CorpusEntry, SplitSettings, TaskEntry
+from reprlab.data.archives import Archive
+from reprlab.data.downloads import write_receipt
 from reprlab.data.sources import Sources
 
 

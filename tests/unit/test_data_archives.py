@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 from data_fixtures import entry_for, link, make_deb, make_tgz, make_zip, opened
-from reprlab.config.datasets import ArchiveFile
-from reprlab.data import archives, origins
-from reprlab.data.archives import Archive, git_blob_of, obtain, unpack, write_receipt
+from reprlab.config.dataset_entries import ArchiveFile
+from reprlab.data import downloads, origins
+from reprlab.data.archives import Archive
+from reprlab.data.downloads import git_blob_of, obtain, unpack, write_receipt
 from reprlab.data.extraction import extract
 from reprlab.data.origins import github, pypi
 from reprlab.data.origins.client import require
@@ -248,16 +249,16 @@ def test_two_processes_fetch_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     script = f"""
 import sys, time
 from pathlib import Path
-from reprlab.config.datasets import ArchiveEntry
-from reprlab.config.datasets import ArchiveFile
-from reprlab.data import archives, origins
+from reprlab.config.dataset_entries import ArchiveEntry
+from reprlab.config.dataset_entries import ArchiveFile
+from reprlab.data import downloads, origins
 entry = ArchiveEntry.model_validate_json({entry.model_dump_json()!r})
 inner = origins.fetch
 def slow(*a):
     print("fetched", flush=True); time.sleep(0.5); return inner(*a)
 origins.fetch = slow
-archives.obtain(entry, entry.files[0], Path({str(tmp_path / "cache")!r}))
-archives.unpack(entry, entry.files[0], Path({str(tmp_path / "cache")!r}))
+downloads.obtain(entry, entry.files[0], Path({str(tmp_path / "cache")!r}))
+downloads.unpack(entry, entry.files[0], Path({str(tmp_path / "cache")!r}))
 """
     running = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) for _ in range(2)]
     outputs = [process.communicate(timeout=60)[0] for process in running]
@@ -269,7 +270,7 @@ def test_unpack_is_repeated_only_for_new_members(tmp_path: Path, monkeypatch: py
     archive = make_tgz(tmp_path / "a.tgz", {"a.txt": b"A", "b.txt": b"B"})
     calls: list[list[str]] = []
     monkeypatch.setattr(
-        archives, "extract", lambda a, members, f, n: (calls.append(members), extract(a, members, f, n))
+        downloads, "extract", lambda a, members, f, n: (calls.append(members), extract(a, members, f, n))
     )
     for members in (["a.txt"], ["a.txt"], ["a.txt", "b.txt"]):
         entry = entry_for(archive, members)

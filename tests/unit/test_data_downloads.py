@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
-from reprlab.config.datasets import Limits, load_registry
-from reprlab.data.archives import Archive, obtain, unpack, write_receipt
+from reprlab.config.dataset_entries import Limits
+from reprlab.config.datasets import load_registry
+from reprlab.data.archives import Archive
 from reprlab.data.documents import documents_of
+from reprlab.data.downloads import obtain, unpack, write_receipt
 from reprlab.data.examples import examples_of
 from reprlab.data.sources import Sources
 

@@ -12,7 +12,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from data_fixtures import corpus, file_set, make_tgz, make_zip, sources_of, task
-from reprlab.config.datasets import CorpusEntry, Limits, SplitSettings, TaskEntry, reader_settings
+from reprlab.config.dataset_entries import CorpusEntry, Limits, SplitSettings, TaskEntry, reader_settings
 from reprlab.data.documents import documents_of
 from reprlab.data.examples import examples_of
 from reprlab.data.readers.brown import running_text

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reprlab.config.datasets import SPLITS, ArchiveFile, Limits, SplitSettings, load_registry
+from reprlab.config.dataset_entries import SPLITS, ArchiveFile, Limits, SplitSettings
+from reprlab.config.datasets import load_registry
 from reprlab.data.splits import SeenTexts, limited, normalised, position, split_of
 from reprlab.runtime.errors import ReprlabError
 

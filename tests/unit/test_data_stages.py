@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 from data_fixtures import corpus, make_zip, opened, task
-from reprlab.config.datasets import Limits
+from reprlab.config.dataset_entries import Limits
 from reprlab.data.schema import check_row, read_rows, schema_of
 from reprlab.runtime.cli import run_stage
 from reprlab.runtime.errors import ReprlabError

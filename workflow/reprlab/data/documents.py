@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from reprlab.config.datasets import CorpusEntry, reader_settings
+from reprlab.config.dataset_entries import CorpusEntry, reader_settings
 from reprlab.data.schema import check_row
 from reprlab.data.sources import Sources
 from reprlab.data.splits import SeenTexts, require_splits, split_of

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reprlab.config.datasets import SPLITS, Limits, TaskEntry, reader_settings
+from reprlab.config.dataset_entries import SPLITS, Limits, TaskEntry, reader_settings
 from reprlab.data.schema import DEFAULTS, TEXT_COLUMNS, check_row, columns_of
 from reprlab.data.sources import Sources
 from reprlab.data.splits import SeenTexts, limited, require_splits, split_of

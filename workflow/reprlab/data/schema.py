@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reprlab.config.datasets import LABELLED_KINDS, SPLITS
+from reprlab.config.dataset_entries import LABELLED_KINDS, SPLITS
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import atomic_file
 from reprlab.runtime.tables import read_parquet

@@ -4,7 +4,7 @@ import hashlib
 import unicodedata
 from typing import Any
 
-from reprlab.config.datasets import SPLITS, Limits, SplitSettings
+from reprlab.config.dataset_entries import SPLITS, Limits, SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
 

@@ -13,7 +13,7 @@ def fetch_archive(*, archive: str, registry: Path, cache: Path, receipt: Path) -
             something that is refused.
     """
     from reprlab.config.datasets import load_registry
-    from reprlab.data.archives import listed_files, obtain, unpack, write_receipt
+    from reprlab.data.downloads import listed_files, obtain, unpack, write_receipt
 
     entry = load_registry(registry).archive(archive)
     for file in entry.files:

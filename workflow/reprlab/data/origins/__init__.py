@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from reprlab.config.datasets import ArchiveFile
+from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.data.origins import debian, github, hub, local, npm, pypi
 from reprlab.data.origins.errors import OriginError
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from reprlab.config.datasets import ArchiveFile
+from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.data.origins.client import downloaded, require, run_client
 from reprlab.data.origins.errors import OriginError
 

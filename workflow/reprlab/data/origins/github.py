@@ -9,7 +9,7 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
-from reprlab.config.datasets import ArchiveFile
+from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.data.origins.errors import OriginError
 
 MIRROR_VARIABLE = "REPRLAB_MIRROR"

@@ -4,7 +4,7 @@ import re
 import shutil
 from pathlib import Path
 
-from reprlab.config.datasets import ArchiveFile
+from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.data.origins.errors import OriginError
 
 _SPEC = re.compile(r"^(?P<repository>[\w.-]+(/[\w.-]+)?)@(?P<revision>[\w./-]+?)(:(?P<path>.+))?$")

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from reprlab.config.datasets import ArchiveFile
+from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.data.origins.errors import OriginError
 
 

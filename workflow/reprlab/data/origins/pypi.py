@@ -6,7 +6,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from reprlab.config.datasets import ArchiveFile
+from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.data.origins.client import downloaded, run_client
 from reprlab.data.origins.errors import OriginError
 from reprlab.runtime.log import get_logger

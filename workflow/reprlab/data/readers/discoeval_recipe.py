@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.config.datasets import Split, SplitSettings
+from reprlab.config.dataset_entries import Split, SplitSettings
 from reprlab.data.readers.discoeval import COHERENCE_LABELS, POSITION_LABELS, SENTENCES
 from reprlab.data.sources import Sources
 from reprlab.data.splits import normalised, position, split_of

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.config.datasets import Split, SplitSettings
+from reprlab.config.dataset_entries import Split, SplitSettings
 from reprlab.data.sources import Sources
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.tables import read_parquet

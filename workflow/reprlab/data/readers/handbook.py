@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.config.datasets import SplitSettings
+from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.sources import Sources, read_text
 
 _BLOCKS = {"div", "ul", "ol", "dl", "table", "pre", "p"}

@@ -1,0 +1,196 @@
+"""The entries of the data registry: archives, corpora and tasks."""
+
+import hashlib
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+
+from reprlab.plugins import load_plugin
+from reprlab.runtime.errors import ReprlabError
+
+SPLITS = ("train", "validation", "test")
+ORIGIN_SCHEMES = ("pypi", "debian", "npm", "hub", "github", "local")
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+$")]
+GitDigest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Split = Literal["train", "validation", "test"]
+
+
+def _known_scheme(origin: str) -> str:
+    scheme, separator, rest = origin.partition(":")
+    if scheme not in ORIGIN_SCHEMES or not separator or not rest or re.search(r"[\s\x00]", origin):
+        raise ValueError(f"an origin is one of {', '.join(ORIGIN_SCHEMES)} followed by a colon and a specification")
+    return origin
+
+
+def _safe_path(path: str) -> str:
+    parts = path.split("/")
+    if path.startswith("/") or any(part in ("", ".", "..") for part in parts) or "\\" in path or "\x00" in path:
+        raise ValueError("a path inside an archive is relative and holds no '..'")
+    return path
+
+
+Origin = Annotated[str, AfterValidator(_known_scheme)]
+MemberPath = Annotated[str, AfterValidator(_safe_path)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class ArchiveFile(_Strict):
+    """One downloaded file, known by its content: by sha256, else by git's digest, else by a pinned revision."""
+
+    file: MemberPath
+    """Name of the file; in a repository, its path there."""
+    sha256: Sha256 | None = None
+    """Digest that the content must have; anything else is refused and deleted."""
+    git_blob: GitDigest | None = None
+    """Git's own digest of the file, where only that is known."""
+    revision: GitDigest | None = None
+    """Commit that fixes the content, where no digest of the file is known: such a file is not verified."""
+    bytes: int | None = Field(default=None, gt=0)
+    """Size of the file; needed with a sha256."""
+
+    @model_validator(mode="after")
+    def _has_one_identity(self) -> "ArchiveFile":
+        if sum(value is not None for value in (self.sha256, self.git_blob, self.revision)) != 1:
+            raise ValueError("a file has exactly one of sha256, git_blob and revision")
+        if self.sha256 is not None and self.bytes is None:
+            raise ValueError("a file with a sha256 has its size in bytes")
+        return self
+
+    @property
+    def digest(self) -> str:
+        """What identifies the content, and the name of its folder in the cache."""
+        if self.revision is not None:
+            return hashlib.sha256(f"{self.revision}:{self.file}".encode()).hexdigest()
+        return self.sha256 or self.git_blob or ""
+
+
+class ArchiveEntry(_Strict):
+    """Something to download: one package, or files of one repository at one commit."""
+
+    name: Name
+    """The key in the registry."""
+    version: str
+    """Version of the package or commit of the repository."""
+    origins: list[Origin] = Field(min_length=1)
+    """Where it can be had, in the order in which they are tried."""
+    files: list[ArchiveFile] = Field(min_length=1)
+    """The files; a package has one."""
+    listed: str | None = None
+    """The files above hold a name a line; the file that this template gives for it ("tasks/{}.json") belongs too."""
+    members: list[MemberPath] = []
+    """Members to unpack, `*` matches any text; `outer.tar.gz!inner` is a member of an archive in the archive."""
+    member_limit: int = Field(default=256 * 2**20, gt=0)
+    """No unpacked member may be larger than this many bytes."""
+    licence: str
+    """Licence of the text inside, shown in the report."""
+    homepage: str
+    """Where the data is described."""
+    purpose: str
+    """What it is for."""
+
+
+class SplitSettings(_Strict):
+    """Shares of the groups (documents, pairs, …) that go to each split, by a hash of seed and group."""
+
+    seed: int = 0
+    """Another seed is another split."""
+    train: float = Field(default=0.8, ge=0, le=1)
+    """Share of the groups in the train split."""
+    validation: float = Field(default=0.1, ge=0, le=1)
+    """Share of the groups in the validation split."""
+    test: float = Field(default=0.1, ge=0, le=1)
+    """Share of the groups in the test split."""
+
+    @model_validator(mode="after")
+    def _sums_to_one(self) -> "SplitSettings":
+        if abs(self.train + self.validation + self.test - 1) > 1e-9:
+            raise ValueError("the shares of train, validation and test must sum to 1")
+        return self
+
+
+class _Dataset(_Strict):
+    name: Name
+    """The key in the registry."""
+    title: str
+    """The true name of the data, printed in every table that uses it."""
+    revision: str
+    """Raised by hand when the meaning of the entry changes, or the revision of the upstream data."""
+    reader: Name
+    """Module of `reprlab/data/readers` that reads it."""
+    archives: list[Name] = []
+    """Archives that the reader opens."""
+    options: dict[str, Any] = {}
+    """Settings of the reader, checked against its `Settings`."""
+    splits: SplitSettings = SplitSettings()
+    """How groups are split where the data has no split of its own."""
+    licence: str
+    """Licence of the text, shown in the report."""
+    homepage: str
+    """Where the data is described."""
+    purpose: str
+    """What it is for."""
+
+
+class CorpusEntry(_Dataset):
+    """Running text: documents for pre-training."""
+
+
+LABELLED_KINDS = ("single", "pair", "sentences", "tags")
+
+
+class TaskEntry(_Dataset):
+    """Labelled examples. `kind` decides the columns (see `reprlab/data/schema.py`)."""
+
+    kind: Literal["single", "pair", "sentences", "tags", "similarity", "span_qa", "ranking", "text_to_text"]
+    """Which columns the examples have."""
+    role: str
+    """The column of the published tables that this data fills."""
+    labels: list[str] = []
+    """The label set in order; a label outside it is an error."""
+    documents: list[Name] = []
+    """Corpora whose segmented sentences the reader is given."""
+    note: str = ""
+    """What a reader of the table must know (stand-in, own split, ...)."""
+
+    @model_validator(mode="after")
+    def _labels_fit_kind(self) -> "TaskEntry":
+        if self.kind in LABELLED_KINDS and len(set(self.labels)) < 2:
+            raise ValueError(f"a task of kind {self.kind} lists at least two different labels")
+        if self.kind not in LABELLED_KINDS and self.labels:
+            raise ValueError(f"a task of kind {self.kind} has no labels")
+        return self
+
+
+class Limits(_Strict):
+    """Largest number of examples kept in each split; None keeps all. The kept ones are the first by hash order."""
+
+    train: int | None = Field(default=None, ge=1)
+    """Examples kept for training."""
+    validation: int | None = Field(default=None, ge=1)
+    """Examples kept for validation."""
+    test: int | None = Field(default=None, ge=1)
+    """Examples kept for testing."""
+
+
+def reader_settings(entry: CorpusEntry | TaskEntry, where: str = "") -> Any:
+    """The options of `entry` as the `Settings` of its reader.
+
+    Raises:
+        ReprlabError: the reader does not exist or refuses an option.
+    """
+    where = where or entry.name
+    try:
+        reader = load_plugin("data.readers", entry.reader)
+        return reader.Settings.model_validate(entry.options)
+    except ReprlabError as error:
+        raise ReprlabError(f"{where}.reader: {error}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        option = ".".join(str(part) for part in first["loc"])
+        raise ReprlabError(f"{where}.options.{option}: {first['msg']}") from None
