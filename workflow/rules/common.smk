@@ -71,7 +71,8 @@ def given(stage, name):
     """Input function: the named input of the job that the plan has for these wildcards."""
 
     def inputs(wildcards):
-        return plan_job(stage, wildcards).inputs[name]
+        # Some jobs go without this input; for the engine that is an empty list, not an empty name.
+        return plan_job(stage, wildcards).inputs[name] or []
 
     return inputs
 
@@ -121,6 +122,6 @@ def module_of(paper):
     return paper.replace("-", "_")
 
 
-def published_tables(paper):
+def published_tables(paper, pattern="*.tsv"):
     """The paper's printed values, which are part of the repository."""
-    return sorted(str(path) for path in (PUBLISHED / paper).glob("*"))
+    return sorted(str(path) for path in (PUBLISHED / paper).glob(pattern))

@@ -61,7 +61,7 @@ rule audit_paper:
     message:
         "Audit the arithmetic of {wildcards.paper}"
     input:
-        published=lambda wildcards: published_tables(wildcards.paper),
+        published=lambda wildcards: published_tables(wildcards.paper, "**/*.tsv"),
         models=str(ROOT / "config/models.yaml"),
     output:
         table="results/{paper}/audit.tsv",

@@ -66,7 +66,7 @@ rule finetune_model:
     message:
         "Fine-tune {wildcards.model} on {wildcards.task} ({wildcards.cell})"
     input:
-        source=given("finetune_model", "source"),
+        sources=given("finetune_model", "sources"),
         tokenizer=given("finetune_model", "tokenizer"),
         examples=given("finetune_model", "examples"),
     output:
@@ -101,7 +101,8 @@ rule select_learning_rate:
     input:
         metrics=given("select_learning_rate", "metrics"),
     output:
-        "results/shared/finetuned/{model}/{task}/{cell}.selected.json",
+        selected="results/shared/finetuned/{model}/{task}/{cell}.selected.json",
+        collected="results/shared/finetuned/{model}/{task}/{cell}.metrics.tsv",
     log:
         "results/logs/select_learning_rate/{model}.{task}.{cell}.log",
     benchmark:
@@ -115,5 +116,6 @@ rule select_learning_rate:
         split=setting("select_learning_rate", "split"),
         code=code("select_learning_rate"),
     shell:
-        "python -m reprlab.stages.select_learning_rate {params.metrics} --split {params.split} --out {output}"
+        "python -m reprlab.stages.select_learning_rate {params.metrics} --split {params.split} --out {output.selected}"
+        " --collected {output.collected}"
         " --log {log} --log-level {config[runtime][log_level]}"

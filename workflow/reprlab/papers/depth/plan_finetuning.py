@@ -30,9 +30,23 @@ class Finetuned:
     seed: int
     steps: list[int]
     names: list[str]
-    metrics: list[str]
+    metrics: str
+    """Scores of all its jobs in one table."""
     predictions: list[str]
+    """Answers of its last checkpoint, one file for each job."""
     selection: str
+    trained: bool = True
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Checkpoints that are fine-tuned together: a ladder's, or a single reference model."""
+
+    ladder: Ladder
+    steps: list[int]
+    folders: list[str]
+    source: str
+    """What their job depends on: the folder of the ladder or of the model."""
     trained: bool = True
 
 
@@ -47,8 +61,8 @@ def add_finetuning(
             continue
         planner.add_examples(task, settings)
         for seed in paper.finetuning.seeds:
-            found += [planner.add_ladder(task, settings, ladder, seed) for ladder in pretrained.ladders]
-            found += planner.add_reference_models(task, settings, seed)
+            for group in planner.groups(seed):
+                found += planner.add_group(task, settings, group, seed)
     return found
 
 
@@ -91,66 +105,70 @@ class _Planner:
         )
 
     def splits(self, settings: "FinetuningTask") -> list[str]:
+        """The splits that are scored: to choose by, and to report."""
         finetuning = self.paper.finetuning
         return list(dict.fromkeys([finetuning.select_split, settings.report_split or finetuning.report_split]))
 
-    def add_ladder(self, task: str, settings: "FinetuningTask", ladder: Ladder, seed: int) -> Finetuned:
-        """Fine-tune the chosen checkpoints of a ladder."""
+    def groups(self, seed: int) -> list[list[Candidate]]:
+        """Candidates by job: each for itself, or all that read one format together."""
+        candidates = [*map(self.of_ladder, self.pretrained.ladders), *self.reference_models(seed)]
+        if self.paper.finetuning.jobs != "task":
+            return [[candidate] for candidate in candidates]
+        formats = dict.fromkeys(candidate.ladder.objective for candidate in candidates)
+        return [[one for one in candidates if one.ladder.objective == objective] for objective in formats]
+
+    def of_ladder(self, ladder: Ladder) -> Candidate:
+        """The checkpoints of a ladder that the settings choose."""
         steps = {
             "all": ladder.steps,
             "first_and_last": sorted({ladder.steps[0], ladder.steps[-1]}),
             "last": ladder.steps[-1:],
         }[self.paper.finetuning.checkpoints]
-        folders = {paths.checkpoint_name(step): paths.checkpoint(ladder.name, step) for step in steps}
-        return self.add_model(task, settings, ladder, steps, folders, paths.pretrained(ladder.name), seed)
+        folders = [paths.checkpoint(ladder.name, step) for step in steps]
+        return Candidate(ladder, steps, folders, paths.pretrained(ladder.name))
 
-    def add_reference_models(self, task: str, settings: "FinetuningTask", seed: int) -> list[Finetuned]:
-        """Fine-tune random and published weights, in T5's format: rows to compare with."""
+    def reference_models(self, seed: int) -> list[Candidate]:
+        """Random and published weights, in T5's format: rows to compare with."""
         wanted, pretraining = self.paper.finetuning.baselines, self.paper.pretraining
         found = []
         if wanted.untrained:
             for model_seed, folder in self.pretrained.random_models.items():
                 ladder = Ladder(f"depth_untrained_s{model_seed}", "t5", "untrained", model_seed, [0])
-                found.append(
-                    self.add_model(task, settings, ladder, [0], {"untrained": folder}, folder, seed, trained=False)
-                )
+                found.append(Candidate(ladder, [0], [folder], folder, trained=False))
         if wanted.published:
             folder = add_model(
                 self.plan, self.config, pretraining.published_weights, seed=seed, dropout=pretraining.dropout
             )
             # The released weights saw one million steps.
             ladder = Ladder(f"depth_public_s{seed}", "t5", "public", seed, [1_000_000])
-            found.append(self.add_model(task, settings, ladder, [1_000_000], {"public": folder}, folder, seed))
+            found.append(Candidate(ladder, [1_000_000], [folder], folder))
         return found
 
-    def add_model(
-        self,
-        task: str,
-        settings: "FinetuningTask",
-        ladder: Ladder,
-        steps: list[int],
-        folders: dict[str, str],
-        source: str,
-        seed: int,
-        trained: bool = True,
-    ) -> Finetuned:
-        """Plan the fine-tuning jobs of one model on one task, and the choice of their learning rate."""
+    def add_group(self, task: str, settings: "FinetuningTask", group: list[Candidate], seed: int) -> list[Finetuned]:
+        """Plan the jobs of a group on one task, and the choice of their learning rates."""
+        model = group[0].ladder.name if len(group) == 1 else f"depth_{group[0].ladder.objective}_all"
+        folders = {
+            f"{candidate.ladder.name}.{paths.checkpoint_name(step)}": folder
+            for candidate in group
+            for step, folder in zip(candidate.steps, candidate.folders, strict=True)
+        }
         rates = settings.learning_rates or self.paper.finetuning.learning_rates
-        recipe = self.recipe(task, settings, ladder.objective == "depth", seed)
-        if self.paper.finetuning.jobs == "ladder":
-            # One process for all cells: below paper scale a process start costs as much as a cell.
-            cells = {f"ladder.s{seed}": (list(folders), list(rates))}
-        else:
+        recipe = self.recipe(task, settings, group[0].ladder.objective == "depth", seed)
+        if self.paper.finetuning.jobs == "checkpoint":
             cells = {f"{name}.lr{rate:g}.s{seed}": ([name], [rate]) for name in folders for rate in rates}
-        metrics, predictions = [], []
+        else:
+            # One process for all cells: below paper scale a process start costs as much as a cell.
+            cells = {f"all.s{seed}": (list(folders), list(rates))}
+        sources = [candidate.source for candidate in group]
+        by_name: dict[str, list[str]] = {name: [] for name in folders}
         for cell, (names, cell_rates) in cells.items():
-            key = f"{ladder.name}/{task}/{cell}"
+            key = f"{model}/{task}/{cell}"
             self.plan.add(
                 "finetune_model",
                 key,
                 Job(
                     inputs={
-                        "source": source,
+                        "sources": sources,
                         "tokenizer": self.pretrained.text.tokenizer,
                         "examples": paths.examples(str(settings.dataset)),
                     },
@@ -161,25 +179,32 @@ class _Planner:
                     },
                 ),
             )
-            metrics.append(f"{paths.finetuned(key)}/metrics.tsv")
-            predictions.append(f"{paths.finetuned(key)}/predictions.parquet")
-        key = f"{ladder.name}/{task}/s{seed}"
+            for name in names:
+                by_name[name].append(paths.finetuned(key))
+        selection = f"{model}/{task}/s{seed}"
+        jobs = list(dict.fromkeys(folder for found in by_name.values() for folder in found))
         self.plan.add(
             "select_learning_rate",
-            key,
-            Job(inputs={"metrics": metrics}, settings={"split": self.paper.finetuning.select_split}),
+            selection,
+            Job(
+                inputs={"metrics": [f"{folder}/metrics.tsv" for folder in jobs]},
+                settings={"split": self.paper.finetuning.select_split},
+            ),
         )
-        return Finetuned(
-            ladder=ladder,
-            task=task,
-            seed=seed,
-            steps=steps,
-            names=list(folders),
-            metrics=metrics,
-            predictions=predictions,
-            selection=f"{paths.finetuned(key)}.selected.json",
-            trained=trained,
-        )
+        return [
+            Finetuned(
+                ladder=candidate.ladder,
+                task=task,
+                seed=seed,
+                steps=candidate.steps,
+                names=(names := [f"{candidate.ladder.name}.{paths.checkpoint_name(step)}" for step in candidate.steps]),
+                metrics=f"{paths.finetuned(selection)}.metrics.tsv",
+                predictions=[f"{folder}/predictions.parquet" for folder in by_name[names[-1]]],
+                selection=f"{paths.finetuned(selection)}.selected.json",
+                trained=candidate.trained,
+            )
+            for candidate in group
+        ]
 
     def recipe(self, task: str, settings: "FinetuningTask", depth_format: bool, seed: int) -> FinetuneSettings:
         """The fine-tuning settings of a task."""

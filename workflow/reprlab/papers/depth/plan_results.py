@@ -223,7 +223,7 @@ class _Layouts:
                 seed=run.ladder.seed,
                 task=run.task,
                 checkpoints=[Checkpoint(name=name, step=step) for name, step in zip(run.names, run.steps, strict=True)],
-                metrics=[Path(path) for path in run.metrics],
+                metrics=[Path(run.metrics)],
                 predictions=[Path(path) for path in run.predictions] if predictions else [],
                 selection=Path(run.selection),
                 pretraining=Path(metrics[run.ladder.name]) if run.ladder.name in metrics else None,
