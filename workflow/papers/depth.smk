@@ -2,15 +2,13 @@
 
 
 rule depth:
-    message:
-        "All of DEPTH"
     input:
         PLAN.targets["depth"],
+    message:
+        "All of DEPTH"
 
 
 rule preview_corruption:
-    message:
-        "Show corrupted examples of {wildcards.objective}"
     input:
         tokens=given("preview_corruption", "tokens"),
         tokenizer=given("preview_corruption", "tokenizer"),
@@ -27,6 +25,8 @@ rule preview_corruption:
     params:
         settings=setting("preview_corruption", "settings"),
         code=code("preview_corruption"),
+    message:
+        "Show corrupted examples of {wildcards.objective}"
     shell:
         "python -m reprlab.stages.preview_corruption --tokens {input.tokens} --tokenizer {input.tokenizer}"
         " --settings {params.settings:q} --out {output} --log {log} --log-level {config[runtime][log_level]}"

@@ -2,8 +2,6 @@
 
 
 rule fetch_archive:
-    message:
-        "Fetch {wildcards.archive}"
     output:
         "results/shared/archives/{archive}.json",
     log:
@@ -18,14 +16,14 @@ rule fetch_archive:
     params:
         files=setting("fetch_archive", "files"),
         code=code("fetch_archive"),
+    message:
+        "Fetch {wildcards.archive}"
     shell:
         "python -m reprlab.stages.fetch_archive --archive {wildcards.archive} --registry {REGISTRY:q}"
         " --cache {CACHE:q} --receipt {output} --log {log} --log-level {config[runtime][log_level]}"
 
 
 rule build_documents:
-    message:
-        "Read the documents of {wildcards.corpus}"
     input:
         receipts=given("build_documents", "receipts"),
     output:
@@ -42,14 +40,14 @@ rule build_documents:
         entry=setting("build_documents", "entry"),
         receipts=lambda wildcards, input: repeated("--receipts", input.receipts),
         code=code("build_documents"),
+    message:
+        "Read the documents of {wildcards.corpus}"
     shell:
         "python -m reprlab.stages.build_documents --entry {params.entry:q} {params.receipts}"
         " --cache {CACHE:q} --out {output} --log {log} --log-level {config[runtime][log_level]}"
 
 
 rule build_examples:
-    message:
-        "Read the examples of {wildcards.dataset}"
     input:
         receipts=given("build_examples", "receipts"),
         documents=given("build_examples", "documents"),
@@ -68,6 +66,8 @@ rule build_examples:
         receipts=lambda wildcards, input: repeated("--receipts", input.receipts),
         documents=lambda wildcards, input: repeated("--documents", input.documents),
         code=code("build_examples"),
+    message:
+        "Read the examples of {wildcards.dataset}"
     shell:
         "python -m reprlab.stages.build_examples --entry {params.entry:q}"
         " {params.receipts} {params.documents} --cache {CACHE:q}"

@@ -2,8 +2,6 @@
 
 
 rule evaluate_baselines:
-    message:
-        "Score the baselines of {wildcards.dataset}"
     input:
         examples="results/shared/tasks/{dataset}/examples.parquet",
     output:
@@ -19,6 +17,8 @@ rule evaluate_baselines:
     params:
         settings=setting("evaluate_baselines", "settings"),
         code=code("evaluate_baselines"),
+    message:
+        "Score the baselines of {wildcards.dataset}"
     shell:
         "python -m reprlab.stages.evaluate_baselines --examples {input.examples} --settings {params.settings:q}"
         " --out {output} --log {log} --log-level {config[runtime][log_level]}"

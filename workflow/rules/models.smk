@@ -2,8 +2,6 @@
 
 
 rule build_model:
-    message:
-        "Build the model {wildcards.model}"
     input:
         tokenizer=given("build_model", "tokenizer"),
         receipts=given("build_model", "receipts"),
@@ -23,6 +21,8 @@ rule build_model:
         tokenizer=option("build_model", "--tokenizer", "tokenizer"),
         receipts=lambda wildcards, input: repeated("--receipts", input.receipts),
         code=code("build_model"),
+    message:
+        "Build the model {wildcards.model}"
     shell:
         "python -m reprlab.stages.build_model --entry {params.entry:q} {params.tokenizer} {params.receipts}"
         " --cache {CACHE:q} --seed {params.seed}"

@@ -2,8 +2,6 @@
 
 
 rule tabulate_paper:
-    message:
-        "Write the table {wildcards.table} of {wildcards.paper}"
     input:
         given("tabulate_paper", "inputs"),
     output:
@@ -22,6 +20,8 @@ rule tabulate_paper:
         layout=setting("tabulate_paper", "layout"),
         inputs=lambda wildcards, input: repeated("--inputs", input),
         code=code("tabulate_paper"),
+    message:
+        "Write the table {wildcards.table} of {wildcards.paper}"
     shell:
         "python -m reprlab.stages.tabulate_paper --paper {params.module} --table {wildcards.table}"
         " --layout {params.layout:q} {params.inputs} --out {output.table}"
@@ -29,8 +29,6 @@ rule tabulate_paper:
 
 
 rule compare_published:
-    message:
-        "Put the numbers of {wildcards.paper} beside the published ones"
     input:
         tables=given("compare_published", "tables"),
         published=lambda wildcards: published_tables(wildcards.paper),
@@ -51,6 +49,8 @@ rule compare_published:
         tables=lambda wildcards, input: repeated("--tables", input.tables),
         published=lambda wildcards, input: repeated("--published", input.published),
         code=code("compare_published"),
+    message:
+        "Put the numbers of {wildcards.paper} beside the published ones"
     shell:
         "python -m reprlab.stages.compare_published --paper {params.module} --scale {params.scale}"
         " {params.tables} {params.published} --out {output.table}"
@@ -58,8 +58,6 @@ rule compare_published:
 
 
 rule audit_paper:
-    message:
-        "Audit the arithmetic of {wildcards.paper}"
     input:
         published=lambda wildcards: published_tables(wildcards.paper, "**/*.tsv"),
         models=str(ROOT / "config/models.yaml"),
@@ -78,14 +76,14 @@ rule audit_paper:
         module=lambda wildcards: module_of(wildcards.paper),
         published=lambda wildcards, input: repeated("--published", input.published),
         code=code("audit_paper"),
+    message:
+        "Audit the arithmetic of {wildcards.paper}"
     shell:
         "python -m reprlab.stages.audit_paper --paper {params.module} {params.published} --models {input.models}"
         " --out {output.table} --log {log} --log-level {config[runtime][log_level]}"
 
 
 rule test_claims:
-    message:
-        "Test the claims of {wildcards.paper}"
     input:
         given("test_claims", "inputs"),
     output:
@@ -104,14 +102,14 @@ rule test_claims:
         layout=setting("test_claims", "layout"),
         inputs=lambda wildcards, input: repeated("--inputs", input),
         code=code("test_claims"),
+    message:
+        "Test the claims of {wildcards.paper}"
     shell:
         "python -m reprlab.stages.test_claims --paper {params.module} --layout {params.layout:q} {params.inputs}"
         " --out {output} --log {log} --log-level {config[runtime][log_level]}"
 
 
 rule plot_figure:
-    message:
-        "Draw {wildcards.figure} of {wildcards.paper}"
     input:
         tables=given("plot_figure", "tables"),
         published=lambda wildcards: published_tables(wildcards.paper),
@@ -132,6 +130,8 @@ rule plot_figure:
         tables=lambda wildcards, input: repeated("--tables", input.tables),
         published=lambda wildcards, input: repeated("--published", input.published),
         code=code("plot_figure"),
+    message:
+        "Draw {wildcards.figure} of {wildcards.paper}"
     shell:
         "python -m reprlab.stages.plot_figure --paper {params.module} --figure {wildcards.figure}"
         " --scale {params.scale} {params.tables} {params.published} --png {output.png} --svg {output.svg}"
@@ -139,8 +139,6 @@ rule plot_figure:
 
 
 rule draw_stage_graph:
-    message:
-        "Draw the graph of stages"
     input:
         [path for paper in LOADED.workflow.build for path in PLAN.targets[paper]],
     output:
@@ -157,6 +155,8 @@ rule draw_stage_graph:
         papers=LOADED.workflow.build,
         scale=LOADED.scale,
         run=LOADED.run,
+    message:
+        "Draw the graph of stages"
     shell:
         # A dry planning of the same targets: it takes no lock and makes no file but the graph.
         "snakemake --snakefile {SNAKEFILE:q} --nolock --rulegraph dot --quiet all"
@@ -164,12 +164,15 @@ rule draw_stage_graph:
 
 
 rule write_report:
-    message:
-        "Write the report"
     input:
         graph="results/shared/stage_graph.dot",
-        results=[path for paper in LOADED.workflow.build for path in PLAN.targets[paper]],
-        receipts=[f"results/shared/archives/{archive}.json" for archive in PLAN.jobs["fetch_archive"]],
+        results=[
+            path for paper in LOADED.workflow.build for path in PLAN.targets[paper]
+        ],
+        receipts=[
+            f"results/shared/archives/{archive}.json"
+            for archive in PLAN.jobs["fetch_archive"]
+        ],
     output:
         page="results/report.html",
         summary="results/summary.tsv",
@@ -182,10 +185,17 @@ rule write_report:
         mem_mb=1000,
         runtime=10,
     params:
-        papers=repeated("--papers", [f"results/{paper}" for paper in LOADED.workflow.build]),
+        papers=repeated(
+            "--papers", [f"results/{paper}" for paper in LOADED.workflow.build]
+        ),
         scale=LOADED.scale,
         receipts=lambda wildcards, input: repeated("--receipts", input.receipts),
-        code=code_digest("write_report", *[f"papers.{module_of(paper)}.about" for paper in LOADED.workflow.build]),
+        code=code_digest(
+            "write_report",
+            *[f"papers.{module_of(paper)}.about" for paper in LOADED.workflow.build],
+        ),
+    message:
+        "Write the report"
     shell:
         "python -m reprlab.stages.write_report {params.papers} --scale {params.scale} --graph {input.graph}"
         " --benchmarks results/benchmarks {params.receipts} --out {output.page} --summary {output.summary}"

@@ -2,8 +2,6 @@
 
 
 rule segment_documents:
-    message:
-        "Split {wildcards.corpus} into sentences and passages"
     input:
         documents="results/shared/corpora/{corpus}/documents.parquet",
         splitter=given("segment_documents", "splitter"),
@@ -21,6 +19,8 @@ rule segment_documents:
         settings=setting("segment_documents", "settings"),
         splitter=option("segment_documents", "--receipt", "splitter"),
         code=code("segment_documents"),
+    message:
+        "Split {wildcards.corpus} into sentences and passages"
     shell:
         "python -m reprlab.stages.segment_documents --documents {input.documents} {params.splitter}"
         " --cache {CACHE:q} --settings {params.settings:q}"
@@ -28,8 +28,6 @@ rule segment_documents:
 
 
 rule train_tokenizer:
-    message:
-        "Make the tokenizer {wildcards.tokenizer}"
     input:
         sentences=given("train_tokenizer", "sentences"),
     output:
@@ -46,14 +44,14 @@ rule train_tokenizer:
         settings=setting("train_tokenizer", "settings"),
         sentences=option("train_tokenizer", "--sentences", "sentences"),
         code=code("train_tokenizer"),
+    message:
+        "Make the tokenizer {wildcards.tokenizer}"
     shell:
         "python -m reprlab.stages.train_tokenizer {params.sentences} --settings {params.settings:q}"
         " --out {output} --log {log} --log-level {config[runtime][log_level]}"
 
 
 rule tokenize_corpus:
-    message:
-        "Tokenize {wildcards.tokens}"
     input:
         sentences=given("tokenize_corpus", "sentences"),
         tokenizer=given("tokenize_corpus", "tokenizer"),
@@ -70,6 +68,8 @@ rule tokenize_corpus:
     params:
         settings=setting("tokenize_corpus", "settings"),
         code=code("tokenize_corpus"),
+    message:
+        "Tokenize {wildcards.tokens}"
     shell:
         "python -m reprlab.stages.tokenize_corpus --sentences {input.sentences} --tokenizer {input.tokenizer}"
         " --settings {params.settings:q} --out {output} --log {log} --log-level {config[runtime][log_level]}"

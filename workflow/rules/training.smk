@@ -2,8 +2,6 @@
 
 
 rule pretrain_lm:
-    message:
-        "Pre-train {wildcards.model}"
     input:
         tokens=given("pretrain_lm", "tokens"),
         tokenizer=given("pretrain_lm", "tokenizer"),
@@ -25,6 +23,8 @@ rule pretrain_lm:
         settings=setting("pretrain_lm", "settings"),
         work="results/work/pretrain_lm/{model}",
         code=code("pretrain_lm"),
+    message:
+        "Pre-train {wildcards.model}"
     shell:
         "{LAUNCH} reprlab.stages.pretrain_lm --tokens {input.tokens} --tokenizer {input.tokenizer}"
         " --init {input.init} --out {output.ladder} --metrics {output.metrics} --throughput {output.throughput}"
@@ -34,8 +34,6 @@ rule pretrain_lm:
 
 
 rule evaluate_lm:
-    message:
-        "Measure the validation losses of {wildcards.evaluation}"
     input:
         ladder=given("evaluate_lm", "ladder"),
         tokens=given("evaluate_lm", "tokens"),
@@ -53,8 +51,12 @@ rule evaluate_lm:
         gpu=1 if count_gpus() else 0,
     params:
         settings=setting("evaluate_lm", "settings"),
-        steps=lambda wildcards: repeated("--steps", plan_job("evaluate_lm", wildcards).settings["steps"]),
+        steps=lambda wildcards: repeated(
+            "--steps", plan_job("evaluate_lm", wildcards).settings["steps"]
+        ),
         code=code("evaluate_lm"),
+    message:
+        "Measure the validation losses of {wildcards.evaluation}"
     shell:
         "python -m reprlab.stages.evaluate_lm --ladder {input.ladder} {params.steps} --tokens {input.tokens}"
         " --tokenizer {input.tokenizer} --settings {params.settings:q} --out {output}"
@@ -63,8 +65,6 @@ rule evaluate_lm:
 
 
 rule finetune_model:
-    message:
-        "Fine-tune {wildcards.model} on {wildcards.task} ({wildcards.cell})"
     input:
         sources=given("finetune_model", "sources"),
         tokenizer=given("finetune_model", "tokenizer"),
@@ -83,10 +83,16 @@ rule finetune_model:
         gpu=1 if count_gpus() else 0,
     params:
         settings=setting("finetune_model", "settings"),
-        models=lambda wildcards: repeated("--models", plan_job("finetune_model", wildcards).settings["models"]),
-        names=lambda wildcards: repeated("--names", plan_job("finetune_model", wildcards).settings["names"]),
+        models=lambda wildcards: repeated(
+            "--models", plan_job("finetune_model", wildcards).settings["models"]
+        ),
+        names=lambda wildcards: repeated(
+            "--names", plan_job("finetune_model", wildcards).settings["names"]
+        ),
         work="results/work/finetune_model/{model}/{task}/{cell}",
         code=code("finetune_model"),
+    message:
+        "Fine-tune {wildcards.model} on {wildcards.task} ({wildcards.cell})"
     shell:
         "python -m reprlab.stages.finetune_model {params.models} {params.names} --tokenizer {input.tokenizer}"
         " --examples {input.examples} --out-metrics {output.metrics} --out-predictions {output.predictions}"
@@ -96,8 +102,6 @@ rule finetune_model:
 
 
 rule select_learning_rate:
-    message:
-        "Select the learning rates of {wildcards.model} on {wildcards.task}"
     input:
         metrics=given("select_learning_rate", "metrics"),
     output:
@@ -115,6 +119,8 @@ rule select_learning_rate:
         metrics=lambda wildcards, input: repeated("--metrics", input.metrics),
         split=setting("select_learning_rate", "split"),
         code=code("select_learning_rate"),
+    message:
+        "Select the learning rates of {wildcards.model} on {wildcards.task}"
     shell:
         "python -m reprlab.stages.select_learning_rate {params.metrics} --split {params.split} --out {output.selected}"
         " --collected {output.collected}"
