@@ -6,16 +6,12 @@ from typing import Any
 
 import pyarrow
 import torch
+from reprlab.runtime.tables import write_parquet
+from reprlab.text.vocabulary import Vocabulary
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
 
-from reprlab.runtime.tables import write_parquet
-from reprlab.text.vocabulary import Vocabulary
-
-WORDS = (
-    "good bad film was the very a b c d e first second third positive negative coherent : sst2 sentence . "
-    "First Second Incoherent Coherent SParxiv _"
-).split()
+WORDS = ["good", "bad", "film", "was", "the", "very", "a", "b", "c", "d", "e", "first", "second", "third", "positive", "negative", "coherent", ":", "sst2", "sentence", ".", "First", "Second", "Incoherent", "Coherent", "SParxiv", "_"]
 
 
 def make_tokenizer(folder: Path) -> Vocabulary:
@@ -74,5 +70,5 @@ def sentiment_rows(count: int = 24) -> list[dict[str, Any]]:
     for number in range(count):
         word = "good" if number % 2 else "bad"
         filler = " very" * (number % 5)
-        rows.append({"text": f"the film was{filler} {word} {'a b c d e'.split()[number % 5]}", "label": str(number % 2)})
+        rows.append({"text": f"the film was{filler} {word} {['a', 'b', 'c', 'd', 'e'][number % 5]}", "label": str(number % 2)})
     return rows

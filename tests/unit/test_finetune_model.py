@@ -270,7 +270,8 @@ def test_selection_takes_the_best_and_the_smaller_rate_of_a_tie(tmp_path):
         ("s2", 1e-5, "validation", "", "accuracy", float("nan"), "generate"),
         ("s2", 1e-3, "validation", "", "accuracy", 10, "generate"),
     ])  # fmt: skip
-    select_learning_rate(metrics=[one, two], out=tmp_path / "best.json")
+    select_learning_rate(metrics=[one, two], out=tmp_path / "best.json", collected=tmp_path / "all.tsv")
+    assert len(read_tsv(tmp_path / "all.tsv")) == 9
     found = read_json(tmp_path / "best.json")
     assert found["best"] == {
         "s1": {"learning_rate": 1e-4, "value": 70.0},
