@@ -1,0 +1,265 @@
+"""The worked examples of docs/adding.md, applied block by block to a copy of the project."""
+
+import hashlib
+import inspect
+import json
+import re
+import shlex
+import subprocess
+import sys
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from conftest import Checkout, job_counts
+from reprlab.plugins import load_plugin
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs/adding.md"
+_BLOCK = re.compile(r"^```(\w+) ([^\n]+)\n(.*?)^```$", flags=re.M | re.S)
+_ZEROS = "0" * 64
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block whose first line says what to do with it."""
+
+    language: str
+    options: dict[str, str]
+    text: str
+
+
+def blocks_of(title: str) -> list[Block]:
+    """The marked blocks of one section, in their order."""
+    sections = re.split(r"^## ", DOCUMENT.read_text(), flags=re.M)
+    section = next(text for text in sections if text.startswith(f"{title}\n"))
+    found = []
+    for language, info, text in _BLOCK.findall(section):
+        words = (word.partition("=") for word in info.split())
+        found.append(Block(language, {name: value for name, _, value in words}, text))
+    assert found, f"docs/adding.md: section {title!r} has no marked block"
+    return found
+
+
+def apply(root: Path, block: Block) -> None:
+    """Write a block into the copy, as the table at the top of the document says."""
+    path = root / block.options["file"]
+    if "append" in block.options:
+        path.write_text(path.read_text() + block.text)
+    elif "under" in block.options:
+        line = f"\n{block.options['under']}:\n"
+        assert path.read_text().count(line) == 1, f"{path.name} has no single line {line.strip()!r}"
+        path.write_text(path.read_text().replace(line, line + block.text + "\n"))
+    elif block.language == "diff":
+        old, new = sides(block.text)
+        assert path.read_text().count(old) == 1, f"{block.options['file']} does not hold once:\n{old}"
+        path.write_text(path.read_text().replace(old, new))
+    else:
+        assert not path.exists(), f"{block.options['file']} is there already"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(block.text)
+
+
+def sides(diff: str) -> tuple[str, str]:
+    """Text before and after a change."""
+    lines = diff.splitlines(keepends=True)
+    assert all(line[0] in " +-\n" for line in lines), diff
+    before = "".join(line[1:] or "\n" for line in lines if line[0] != "+")
+    after = "".join(line[1:] or "\n" for line in lines if line[0] != "-")
+    return before, after
+
+
+def run_commands(checkout: Checkout, text: str) -> list[str]:
+    """Run each line as a user would; returns what each printed."""
+    printed = []
+    for line in text.splitlines():
+        program, *arguments = shlex.split(line)
+        if program == "snakemake":
+            # A cache of its own: the downloads of the project hold no file of a test.
+            done = checkout.run(*arguments, REPRLAB_CACHE=str(checkout.root / "downloads"))
+        else:
+            assert program == "python", line
+            done = subprocess.run(
+                [sys.executable, *arguments],
+                cwd=checkout.root,
+                env=checkout.environment(PYTHONPATH=str(checkout.root / "workflow")),
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert done.returncode == 0, done.stdout + done.stderr
+        printed.append(done.stdout + done.stderr)
+    return printed
+
+
+def follow(checkout: Checkout, title: str, edit=lambda text: text) -> list[str]:
+    """Apply a section to the copy; returns what its commands printed. `edit` fills in what the reader must."""
+    printed = []
+    for block in blocks_of(title):
+        block = Block(block.language, block.options, edit(block.text))
+        if "check" in block.options:
+            printed += run_commands(checkout, block.text)
+        else:
+            apply(checkout.root, block)
+    return printed
+
+
+def in_copy(checkout: Checkout, code: str) -> str:
+    """Run Python with the copy's package."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=checkout.root,
+        env=checkout.environment(PYTHONPATH=str(checkout.root / "workflow"), OMP_NUM_THREADS="1"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def own_file(path: Path):
+    """The reader's part: path, digest and size of a file of one's own."""
+    digest, size = hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_size
+
+    def edit(text: str) -> str:
+        text = re.sub(rf"local:/data/{re.escape(path.name)}", f"local:{path}", text)
+        return text.replace(_ZEROS, digest).replace("bytes: 1\n", f"bytes: {size}\n")
+
+    return edit
+
+
+def test_a_model(checkout):
+    (printed,) = follow(checkout, "A model")
+    assert "Build the model t5_mini_deep_s2137" in printed
+    assert job_counts(printed)["pretrain_lm"] == 2
+
+
+def packed_letters(folder: Path, sentence: str) -> Path:
+    """Thirty documents, packed as the section says."""
+    path = folder / "letters.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("letters.txt", "".join(f"Letter {number}. {sentence}\n" for number in range(30)))
+    return path
+
+
+def test_a_corpus(checkout, tmp_path):
+    letters = packed_letters(tmp_path, "The weather was fine, and then it rained.")
+    _, planned = follow(checkout, "A corpus of your own", own_file(letters))
+    counts = job_counts(planned)
+    assert {"segment_documents", "train_tokenizer", "pretrain_lm"} <= set(counts)
+    assert "build_documents" not in counts, "the first command has made them"
+    rows = json.loads(
+        in_copy(
+            checkout,
+            "import json, pyarrow.parquet as p;"
+            "print(json.dumps(p.read_table('results/shared/corpora/letters/documents.parquet').to_pylist()))",
+        )
+    )
+    assert len(rows) == 30 and {row["split"] for row in rows} == {"train", "validation", "test"}
+
+
+def test_a_file_with_another_digest_is_refused(checkout, tmp_path):
+    edit = own_file(packed_letters(tmp_path, "The weather was fine."))
+    packed_letters(tmp_path, "Other bytes.")
+    with pytest.raises(AssertionError, match="letters"):
+        follow(checkout, "A corpus of your own", edit)
+    assert not (checkout.root / "results/shared/corpora/letters/documents.parquet").exists()
+
+
+def test_a_reader(checkout, tmp_path):
+    lines = [f"{group}-{number}\t{label}\tText {group} {number}.\n"
+             for group in range(20) for number, label in enumerate(("negative", "positive"))]  # fmt: skip
+    (tmp_path / "reviews.tsv").write_text("".join(lines))
+    follow(checkout, "A task with a reader of your own", own_file(tmp_path / "reviews.tsv"))
+    rows = json.loads(
+        in_copy(
+            checkout,
+            "import json, pyarrow.parquet as p;"
+            "print(json.dumps(p.read_table('results/shared/tasks/reviews/examples.parquet').to_pylist()))",
+        )
+    )
+    assert len(rows) == 40 and {row["label"] for row in rows} == {"negative", "positive"}
+    split_of = {}
+    for row in rows:
+        assert split_of.setdefault(row["group"], row["split"]) == row["split"]
+
+
+def test_a_finetuning_task(checkout):
+    (printed,) = follow(checkout, "A fine-tuning task")
+    assert "on nyt (" in printed and "Read the examples of nyt_snippets" in printed
+    columns = in_copy(
+        checkout,
+        "from pathlib import Path; import yaml\n"
+        "from reprlab.config.load import load_config; from reprlab.papers.planning import make_plan; import json\n"
+        "plan = make_plan(load_config(Path('.'), yaml.safe_load(open('nyt.yaml'))))\n"
+        "layout = json.loads(plan.job('tabulate_paper', 'depth/glue').settings['layout'])\n"
+        "print([column['name'] for column in layout['columns']])",
+    )
+    assert "'cola'" in columns and "'nyt'" in columns
+
+
+def test_an_objective(checkout):
+    digest = "from reprlab.provenance.code_digest import code_digest as d; print(d('pretrain_lm', 'objectives.t5'))"
+    before = in_copy(checkout, digest)
+    _, printed = follow(checkout, "An objective")
+    assert "Pre-train depth_prefix_lm_fs_s2137" in printed
+    assert in_copy(checkout, digest) == before, "T5 would train again"
+    in_copy(
+        checkout,
+        """
+import numpy as np
+from reprlab.objectives.prefix_lm import Objective, Settings
+from reprlab.text.vocabulary import Vocabulary
+
+objective = Objective(Settings(), Vocabulary(1000), 200, 200)
+rng = np.random.default_rng(0)
+lengths = np.array([2, 5, 180])
+ids = np.where(np.arange(180) < lengths[:, None], rng.integers(3, 1000, (3, 180)), 0).astype(np.int32)
+ids[np.arange(3), lengths - 1] = 1
+batch = objective.collate(ids, np.zeros_like(ids), lengths, rng)
+for row, length in enumerate(lengths):
+    prefix = batch["encoder_ids"][row][batch["encoder_ids"][row] != 0]
+    rest = batch["labels"][row][batch["labels"][row] != -100]
+    assert len(prefix) and len(rest)
+    assert np.concatenate([prefix, rest]).tolist() == ids[row, :length].tolist()
+    assert batch["decoder_ids"][row, 0] == 0
+""",
+    )
+
+
+def test_a_paper(checkout):
+    *_, printed = follow(checkout, "A paper")
+    counts = job_counts(printed)
+    assert counts["evaluate_baselines"] == 2 and counts["tabulate_paper"] == 1 and counts["compare_published"] == 1
+    assert "pretrain_lm" not in counts
+    assert "evaluation_examples: null" in (checkout.root / "config/papers/sentiment.yaml").read_text()
+    in_copy(
+        checkout,
+        """
+from pathlib import Path
+import pandas
+from reprlab.config.load import load_config
+from reprlab.papers.planning import make_plan
+from reprlab.papers.sentiment.comparison import compare
+from reprlab.papers.sentiment.tables import build_table
+
+job = make_plan(load_config(Path("."), {"scale": "nano"})).job("tabulate_paper", "sentiment/table1")
+for path in map(Path, job.inputs["inputs"]):
+    path.parent.mkdir(parents=True)
+    scores = {"name": ["majority", "tfidf"], "split": "validation", "metric": "accuracy", "value": [50.0, 70.0]}
+    pandas.DataFrame({**scores, "low": 1.0, "high": 99.0, "n": 50}).to_csv(path, sep="\\t", index=False)
+table = build_table("table1", job.settings["layout"], [Path(path) for path in job.inputs["inputs"]])
+assert len(table) == 4 and set(table["scale"]) == {"nano"}
+table.to_csv("table1.tsv", sep="\\t", index=False)
+compared = compare([Path("table1.tsv")], [Path("resources/published/sentiment/table1.tsv")], "nano")
+assert compared["ours"].tolist() == ["70.0"] and compared["published"].tolist() == ["71.2"]
+""",
+    )
+
+
+@pytest.mark.parametrize("row", re.findall(r"^\| `(\w+)\.py` \| `(\w+)\((.*?)\)` \|", DOCUMENT.read_text(), flags=re.M))
+def test_the_table_of_modules_names_their_functions(row):
+    module, function, parameters = row
+    found = getattr(load_plugin("papers", f"depth.{module}"), function)
+    assert list(inspect.signature(found).parameters) == parameters.split(", ")
