@@ -209,3 +209,13 @@ def test_claims_without_runs_are_inconclusive(tmp_path):
     layout = inputs.claims_layout(tmp_path).model_copy(update={"fs": [], "sentence_weight": [], "packing_lr": []})
     rows = {row.id: row for row in claims(layout.model_dump_json(), inputs.inputs_of(layout))}
     assert rows["L3"].verdict == rows["L9a"].verdict == rows["L10"].verdict == "inconclusive"
+
+
+def test_passages_of_one_sentence_have_no_chance_level(tmp_path):
+    layout = inputs.claims_layout(tmp_path)
+    for run in layout.fs:
+        frame = read_tsv(run.evaluation)
+        frame["eosen_count"] = 2 * frame["sent_count"]
+        write_tsv(run.evaluation, frame)
+    rows = {row.id: row for row in claims(layout.model_dump_json(), inputs.inputs_of(layout))}
+    assert rows["L4"].verdict == "inconclusive"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -213,6 +214,9 @@ def _shuffled_accuracy(frame: Evaluation, statistics: Statistics) -> Estimate:
 def _over_chance(frame: Evaluation, statistics: Statistics) -> Estimate:
     chance = mixed_chance_loss(mean_sentences(frame))
     found = ratio(*sums_by_batch(frame, LOSSES["sentence_loss"]), statistics)
+    if chance == 0:
+        # Passages of one sentence have no order to know.
+        return Estimate(math.nan, math.nan, math.nan, found.n)
     return Estimate(found.value / chance, found.low / chance, found.high / chance, found.n)
 
 
