@@ -106,7 +106,7 @@ rule test_claims:
         "Test the claims of {wildcards.paper}"
     shell:
         "python -m reprlab.stages.test_claims --paper {params.module} --layout {params.layout:q} {params.inputs}"
-        " --out {output} --log {log} --log-level {config[runtime][log_level]}"
+        " --out {output.table} --log {log} --log-level {config[runtime][log_level]}"
 
 
 rule plot_figure:

@@ -35,7 +35,7 @@ rule pretrain_lm:
 
 rule evaluate_lm:
     input:
-        ladder=given("evaluate_lm", "ladder"),
+        ladders=given("evaluate_lm", "ladders"),
         tokens=given("evaluate_lm", "tokens"),
         tokenizer=given("evaluate_lm", "tokenizer"),
     output:
@@ -50,16 +50,12 @@ rule evaluate_lm:
         runtime=240,
         gpu=1 if count_gpus() else 0,
     params:
-        settings=setting("evaluate_lm", "settings"),
-        steps=lambda wildcards: repeated(
-            "--steps", plan_job("evaluate_lm", wildcards).settings["steps"]
-        ),
+        runs=setting("evaluate_lm", "runs"),
         code=code("evaluate_lm"),
     message:
         "Measure the validation losses of {wildcards.evaluation}"
     shell:
-        "python -m reprlab.stages.evaluate_lm --ladder {input.ladder} {params.steps} --tokens {input.tokens}"
-        " --tokenizer {input.tokenizer} --settings {params.settings:q} --out {output}"
+        "python -m reprlab.stages.evaluate_lm --runs {params.runs:q} --tokenizer {input.tokenizer} --out {output}"
         " --device {config[runtime][device]} --threads {threads}"
         " --log {log} --log-level {config[runtime][log_level]}"
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def add_archive(plan: Plan, config: "LoadedConfig", archive: str) -> str:
     """Plan the download of an archive; returns its receipt."""
     entry = config.datasets.archives[archive]
-    # Origins, licence and purpose do not change the bytes: the digests of the files alone identify a download.
-    files = [{"file": file.file, "sha256": file.sha256, "bytes": file.bytes} for file in entry.files]
+    # Origins, licence and purpose do not change the bytes: the files and their digests identify a download.
+    files = [file.model_dump(mode="json", exclude_none=True) for file in entry.files]
     plan.add("fetch_archive", archive, Job(settings={"files": {"files": files}}))
     return paths.receipt(archive)
 
@@ -27,7 +27,7 @@ def add_corpus(plan: Plan, config: "LoadedConfig", corpus: str, options: Mapping
     plan.add(
         "build_documents",
         corpus,
-        Job(inputs={"receipts": receipts}, settings={"entry": entry}, plugins=(f"data.readers.{entry.reader}",)),
+        Job(inputs={"receipts": receipts}, settings={"entry": _identity(entry)}, plugins=(f"data.readers.{entry.reader}",)),
     )
     return paths.documents(corpus)
 
@@ -42,7 +42,7 @@ def add_task(plan: Plan, config: "LoadedConfig", dataset: str, sentences: dict[s
         dataset,
         Job(
             inputs={"receipts": receipts, "documents": documents},
-            settings={"entry": entry},
+            settings={"entry": _identity(entry)},
             plugins=(f"data.readers.{entry.reader}",),
         ),
     )
@@ -71,3 +71,8 @@ def add_model(
         ),
     )
     return paths.model(name)
+
+
+def _identity(entry: Any) -> Any:
+    """The entry without the words that say what the data is for: they are for people and change no byte."""
+    return entry.model_copy(update={"homepage": "", "purpose": ""})

@@ -130,7 +130,9 @@ class PretrainedRun(BaseModel):
     metrics: Path | None = None
     """metrics.tsv of pretrain_lm: the training loss by step, and tokens."""
     evaluation: Path | None = None
-    """TSV of evaluate_lm: validation sums by step and batch."""
+    """TSV of evaluate_lm: validation sums by run, step and batch."""
+    evaluation_run: str = ""
+    """The rows of this run in it; empty: all."""
     parameters: int = 0
     """Parameters, for table2_scale."""
     batch_size: int = 0

@@ -36,18 +36,22 @@ def loss_rows(layout: LossLayout) -> pandas.DataFrame:
     for run in layout.runs:
         if run.evaluation is None:
             continue
-        frame = read_evaluation(run.evaluation)
+        frame = read_evaluation(run.evaluation, run.evaluation_run)
         rows += [_row(run, step, frame[frame["step"] == step], layout) for step in sorted(frame["step"].unique())]
     return pandas.DataFrame(rows)
 
 
-def read_evaluation(path: Path) -> pandas.DataFrame:
-    """The table of `evaluate_lm`, with `shuffled` as a truth value.
+def read_evaluation(path: Path, run: str = "") -> pandas.DataFrame:
+    """The rows of a run (or all) of a table of `evaluate_lm`, with `shuffled` as a truth value.
 
     Raises:
-        ReprlabError: not such a table.
+        ReprlabError: not such a table, or it lacks the run.
     """
     frame = read_tsv(path)
+    if run:
+        frame = frame[frame["run"] == run].copy() if "run" in frame.columns else frame.iloc[:0]
+        if frame.empty:
+            raise ReprlabError(f"{path}: has no rows of the run {run}; delete it and run again")
     wanted = {"step", "shuffled", "batch", *(name for pair in (LOSSES | ACCURACIES).values() for name in pair)}
     if missing := sorted(wanted - set(frame.columns)):
         raise ReprlabError(f"{path}: lacks the column {missing[0]}; delete it and run again")

@@ -113,7 +113,7 @@ def _run(function: Callable[..., None], options: dict[str, Any], log: Path | Non
     try:
         configure_logging(level, log)
     except OSError as error:
-        _fail(describe_os_error(error, log or Path(".")))
+        _fail(describe_os_error(error, log or Path()))
     try:
         function(**options)
     except ReprlabError as error:

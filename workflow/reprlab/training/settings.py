@@ -1,5 +1,6 @@
 """Settings of one training run: optimizer, schedule and loop."""
 
+from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -121,3 +122,29 @@ class EvaluationSettings(TextSettings):
     """Seed of the choice and corruption of batches."""
     dtype: Literal["float32", "bfloat16"] = "float32"
     """Arithmetic of the forward pass."""
+
+
+class EvaluationRun(BaseModel):
+    """A ladder to evaluate, and how."""
+
+    model_config = _STRICT
+
+    name: str
+    """Name of its rows, in the column `run`."""
+    ladder: Path
+    """Folder of the ladder."""
+    steps: list[int] = Field(min_length=1)
+    """Steps of the ladder."""
+    tokens: Path
+    """Tokens of the corpus in the format of the objective."""
+    settings: EvaluationSettings
+    """Batches and objective."""
+
+
+class EvaluationRuns(BaseModel):
+    """What one job evaluates."""
+
+    model_config = _STRICT
+
+    runs: list[EvaluationRun] = Field(min_length=1)
+    """The ladders."""

@@ -6,7 +6,7 @@ Upstream code: https://github.com/zbambergerNLP/depth, last commit 2024-05-09.
 
 # ruff: noqa: RUF012 (pydantic copies mutable defaults)
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -105,6 +105,11 @@ class EvaluationSettings(Settings):
 
     seed: Annotated[Seed, decision("one set of masks for all checkpoints, so that their losses compare")] = 42
     """Seed of the masks and shuffles."""
+
+    jobs: Annotated[
+        Literal["run", "group"], decision("a job of hours belongs to one run, one of seconds does not")
+    ] = "run"
+    """run: one job for each pre-training run; group: one for all runs of a side experiment."""
 
 
 class StatisticsSettings(Settings):

@@ -203,6 +203,9 @@ class FinetuningSettings(Settings):
     dropout: Annotated[Annotated[float, Field(ge=0, lt=1)], upstream("run_configs/")] = 0.0
     """Dropout in fine-tuning."""
 
+    group_by_length: Annotated[bool, decision("false draws batches at random, as upstream; true pads less")] = False
+    """Whether training batches hold examples of similar length."""
+
     optimizer: FinetuneOptimizer = FinetuneOptimizer()
     """Optimizer."""
 

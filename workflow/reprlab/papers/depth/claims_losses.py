@@ -167,8 +167,8 @@ def pooled(runs: list[PretrainedRun], model: str) -> Evaluation | None:
     """Evaluations of all seeds of a model; a batch of each seed is a unit of its own."""
     import pandas
 
-    paths = [run.evaluation for run in runs if run.model == model and run.evaluation is not None]
-    frames = [read_evaluation(path) for path in paths]
+    evaluated = [(run.evaluation, run.evaluation_run) for run in runs if run.model == model]
+    frames = [read_evaluation(path, name) for path, name in evaluated if path is not None]
     for number, frame in enumerate(frames):
         frame["batch"] += _BATCHES_OF_A_SEED * number
     return pandas.concat(frames, ignore_index=True) if frames else None

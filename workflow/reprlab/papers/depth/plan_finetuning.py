@@ -241,6 +241,7 @@ class _Planner:
             dropout=finetuning.dropout,
             learning_rates=finetuning.learning_rates,
             epochs=settings.epochs,
+            group_by_length=finetuning.group_by_length,
             splits=self.splits(settings),
             train_limit=finetuning.train_examples,
             train_limit_per_task=settings.instances_per_task,

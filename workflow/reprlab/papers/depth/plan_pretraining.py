@@ -1,7 +1,8 @@
 """DEPTH's pre-training runs: T5 and DEPTH, from scratch and continued, and the side experiments."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.papers import paths
@@ -12,6 +13,8 @@ from reprlab.papers.shared_jobs import add_model
 from reprlab.runtime.machine import resolve_dtype
 from reprlab.training.settings import (
     EngineSettings,
+    EvaluationRun,
+    EvaluationRuns,
     EvaluationSettings,
     OptimizerSettings,
     PretrainSettings,
@@ -21,6 +24,16 @@ from reprlab.training.settings import (
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
     from reprlab.config.papers.depth import DepthSettings
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """Where the validation losses of a run are."""
+
+    table: str
+    """Path of the table."""
+    run: str
+    """Name of its rows."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +47,8 @@ class Variant:
     packing: bool
     learning_rate: float
     batch_size: int
-    evaluation: str
-    """Key of the validation losses that speak for it."""
+    evaluation: "Evaluated"
+    """The validation losses that speak for it."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +59,8 @@ class Pretrained:
     ladders: list[Ladder]
     random_models: dict[int, str]
     """Folder of the random initial model by seed."""
+    evaluated: dict[str, Evaluated]
+    """Validation losses by run."""
     packing_lr: list[Variant] = field(default_factory=list)
     sentence_weight: list[Variant] = field(default_factory=list)
     padding_in_loss: list[Variant] = field(default_factory=list)
@@ -61,14 +76,15 @@ def add_pretraining(plan: Plan, config: "LoadedConfig", paper: "DepthSettings") 
         for init in ("fs", "cpt"):
             for objective in paper.pretraining.objectives:
                 planner.add_main_run(objective, init, seed)
+    variants = {
+        "packing_lr": planner.packing_lr(),
+        "sentence_weight": planner.sentence_weight(),
+        "padding_in_loss": planner.padding_in_loss(),
+        "int8_bug": planner.int8_bug(),
+    }
+    planner.add_evaluations()
     return Pretrained(
-        text=text,
-        ladders=planner.ladders,
-        random_models=planner.models,
-        packing_lr=planner.packing_lr(),
-        sentence_weight=planner.sentence_weight(),
-        padding_in_loss=planner.padding_in_loss(),
-        int8_bug=planner.int8_bug(),
+        text=text, ladders=planner.ladders, random_models=planner.models, evaluated=planner.evaluated, **variants
     )
 
 
@@ -81,6 +97,8 @@ class _Planner:
         )
         self.models: dict[int, str] = {}
         self.ladders: list[Ladder] = []
+        self.evaluations: dict[str, list[EvaluationRun]] = {}
+        self.evaluated: dict[str, Evaluated] = {}
 
     def add_model(self, seed: int) -> None:
         pretraining = self.paper.pretraining
@@ -107,7 +125,7 @@ class _Planner:
             source = add_model(
                 self.plan, self.config, pretraining.published_weights, seed=seed, dropout=pretraining.dropout
             )
-        self.add_run(name, settings, source, run.ladder)
+        self.add_run(name, settings, source, run.ladder, group=f"{objective}_{init}")
         self.ladders.append(Ladder(name=name, objective=objective, init=init, seed=seed, steps=list(run.ladder)))
 
     def settings(
@@ -177,7 +195,7 @@ class _Planner:
             "count_padding_in_loss": paper.loss.count_padding_in_loss,
         }
 
-    def add_run(self, name: str, settings: PretrainSettings, source: str, steps: list[int]) -> None:
+    def add_run(self, name: str, settings: PretrainSettings, source: str, steps: list[int], group: str) -> Evaluated:
         """Plan a run and its validation losses."""
         self.plan.add(
             "pretrain_lm",
@@ -192,12 +210,18 @@ class _Planner:
                 plugins=(f"objectives.{settings.objective}",),
             ),
         )
-        self.add_evaluation(name, name, settings, steps)
+        return self.add_evaluation(name, name, settings, steps, group)
 
     def add_evaluation(
-        self, key: str, name: str, trained: PretrainSettings, steps: list[int], changes: dict[str, Any] | None = None
-    ) -> None:
-        """Plan the validation losses of a ladder, by the run's own corruption and the plain loss."""
+        self,
+        key: str,
+        name: str,
+        trained: PretrainSettings,
+        steps: list[int],
+        group: str,
+        changes: dict[str, Any] | None = None,
+    ) -> Evaluated:
+        """Note the validation losses of a ladder, by the run's own corruption and the plain loss."""
         plain = {"sentence_weight": None, "count_padding_in_loss": False} if trained.objective == "depth" else {}
         # A scrambled validation set would hide what the scrambling cost: the defect is judged on correct inputs.
         correct = {"t5_int8_bug": False} if trained.objective == "t5" else {}
@@ -213,19 +237,36 @@ class _Planner:
             seed=self.paper.evaluation.seed,
             dtype=trained.engine.dtype,
         )
-        self.plan.add(
-            "evaluate_lm",
-            key,
-            Job(
-                inputs={
-                    "ladder": paths.pretrained(name),
-                    "tokens": self.text.tokens[trained.objective],
-                    "tokenizer": self.text.tokenizer,
-                },
-                settings={"settings": settings, "steps": list(steps)},
-                plugins=(f"objectives.{trained.objective}",),
-            ),
+        table = f"depth_{group}" if self.paper.evaluation.jobs == "group" else key
+        self.evaluations.setdefault(table, []).append(
+            EvaluationRun(
+                name=key,
+                ladder=Path(paths.pretrained(name)),
+                steps=list(steps),
+                tokens=Path(self.text.tokens[trained.objective]),
+                settings=settings,
+            )
         )
+        self.evaluated[key] = Evaluated(paths.evaluation(table), key)
+        return self.evaluated[key]
+
+    def add_evaluations(self) -> None:
+        """Plan the jobs of all validation losses."""
+        for table, runs in self.evaluations.items():
+            objectives = dict.fromkeys(run.settings.objective for run in runs)
+            self.plan.add(
+                "evaluate_lm",
+                table,
+                Job(
+                    inputs={
+                        "ladders": list(dict.fromkeys(str(run.ladder) for run in runs)),
+                        "tokens": list(dict.fromkeys(str(run.tokens) for run in runs)),
+                        "tokenizer": self.text.tokenizer,
+                    },
+                    settings={"runs": EvaluationRuns(runs=runs)},
+                    plugins=tuple(f"objectives.{objective}" for objective in objectives),
+                ),
+            )
 
     def packing_lr(self) -> list[Variant]:
         """Figure 7: T5 with and without packing at two learning rates."""
@@ -245,7 +286,7 @@ class _Planner:
                     learning_rate=rate,
                     batch_size=ablation.batch_size,
                 )
-                found.append(self.add_variant("t5", seed, label, settings))
+                found.append(self.add_variant("t5", seed, label, settings, "packing_lr"))
         return found
 
     def sentence_weight(self) -> list[Variant]:
@@ -263,7 +304,8 @@ class _Planner:
                 ladder=self.ladder_to(ablation.steps),
                 changes={"sentence_weight": weight},
             )
-            found.append(self.add_variant("depth", seed, label, settings, name=f"weight_{label.replace('.', 'p')}"))
+            name = f"weight_{label.replace('.', 'p')}"
+            found.append(self.add_variant("depth", seed, label, settings, "sentence_weight", name))
         return found
 
     def padding_in_loss(self) -> list[Variant]:
@@ -291,32 +333,28 @@ class _Planner:
                 packing=packing,
                 changes={switch: on},
             )
-            found.append(self.add_variant(objective, seed, label, settings, name=f"{name}_{label}"))
+            variant = self.add_variant(objective, seed, label, settings, f"{name}_defect", f"{name}_{label}")
+            found.append(variant)
             if name == "padding":
                 # The curve that the upstream code would have reported for the same weights.
-                counted = f"{run_name(objective, 'fs', seed, f'{name}_{label}')}_counted"
-                run = run_name(objective, "fs", seed, f"{name}_{label}")
-                self.add_evaluation(counted, run, settings, settings.engine.ladder, {switch: True})
-                found.append(
-                    Variant(
-                        name=run,
-                        objective=objective,
-                        seed=seed,
-                        label=f"{label}, padding counted in the reported loss",
-                        packing=packing,
-                        learning_rate=settings.engine.optimizer.learning_rate,
-                        batch_size=settings.engine.batch_size,
-                        evaluation=counted,
-                    )
+                counted = self.add_evaluation(
+                    f"{variant.name}_counted",
+                    variant.name,
+                    settings,
+                    settings.engine.ladder,
+                    f"{name}_defect",
+                    {switch: True},
                 )
+                label = f"{label}, padding counted in the reported loss"
+                found.append(replace(variant, label=label, evaluation=counted))
         return found
 
     def add_variant(
-        self, objective: str, seed: int, label: str, settings: PretrainSettings, name: str = ""
+        self, objective: str, seed: int, label: str, settings: PretrainSettings, group: str, name: str = ""
     ) -> Variant:
         """Plan the run of a side experiment from random weights."""
         run = run_name(objective, "fs", seed, name or label)
-        self.add_run(run, settings, self.models[seed], settings.engine.ladder)
+        evaluation = self.add_run(run, settings, self.models[seed], settings.engine.ladder, group)
         return Variant(
             name=run,
             objective=objective,
@@ -325,7 +363,7 @@ class _Planner:
             packing=settings.packing,
             learning_rate=settings.engine.optimizer.learning_rate,
             batch_size=settings.engine.batch_size,
-            evaluation=run,
+            evaluation=evaluation,
         )
 
     def ladder_to(self, steps: int) -> list[int]:

@@ -145,7 +145,8 @@ class _Layouts:
                 packing=pretraining.packing and ladder.objective == "t5",
                 learning_rate=pretraining.optimizer.learning_rate,
                 metrics=Path(paths.pretraining_metrics(ladder.name)),
-                evaluation=Path(paths.evaluation(ladder.name)),
+                evaluation=Path(self.pretrained.evaluated[ladder.name].table),
+                evaluation_run=ladder.name,
                 parameters=self.parameters(),
                 batch_size=pretraining.batch_size,
             )
@@ -173,7 +174,8 @@ class _Layouts:
                 packing=variant.packing,
                 learning_rate=variant.learning_rate,
                 metrics=Path(paths.pretraining_metrics(variant.name)),
-                evaluation=Path(paths.evaluation(variant.evaluation)),
+                evaluation=Path(variant.evaluation.table),
+                evaluation_run=variant.evaluation.run,
                 parameters=self.parameters(),
                 batch_size=variant.batch_size,
             )
