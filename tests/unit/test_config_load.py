@@ -159,7 +159,7 @@ D = "papers.depth."
         ({"set": D + "pretraining.runs.fs.ladder=[4,2]"}, ["ladder = [4, 2]", "must increase"]),
         (
             {"set": D + "pretraining.runs.fs.ladder=[2,4000]"},
-            [D + "pretraining.runs.fs (command line)", "4000", "(400)"],
+            [D + "pretraining.runs.fs (command line)", "4000", "beyond steps ("],
         ),
         ({"set": D + "pretraining.runs.fs.horizon_steps=1"}, ["runs.fs.horizon_steps (1) must exceed"]),
         ({"set": D + "pretraining.runs.fs.init=t5_fs"}, ["cannot start from itself"]),

@@ -17,7 +17,7 @@ from reprlab.runtime.tables import read_tsv
 from reprlab.stages.build_model import build_model
 from reprlab.stages.evaluate_lm import evaluate_lm
 from reprlab.stages.pretrain_lm import pretrain_lm
-from reprlab.training.settings import EvaluationSettings, PretrainSettings
+from reprlab.training.settings import EvaluationRun, EvaluationRuns, EvaluationSettings, PretrainSettings
 from training_samples import write_tokens
 
 ENTRY = load_models(Path(__file__).parents[2] / "config" / "models.yaml")["t5_nano"]
@@ -173,14 +173,18 @@ def evaluation_of(objective):
 
 def evaluate(folder, inputs, objective, **changes):
     options = {"ladder": folder / "run" / "ladder", "steps": [0, 24], "settings": evaluation_of(objective), **changes}
-    paths = {name: inputs[name] for name in ("tokens", "tokenizer")}
-    evaluate_lm(**options, **paths, out=folder / "evaluation.tsv", device="cpu")
+    run = EvaluationRun(name="this", tokens=inputs["tokens"], **options)
+    runs = EvaluationRuns(runs=[run, run.model_copy(update={"name": "that", "steps": [0]})])
+    evaluate_lm(runs=runs, tokenizer=inputs["tokenizer"], out=folder / "evaluation.tsv", device="cpu")
 
 
 def test_validation_has_a_row_for_each_step_order_and_batch(made):
     objective, folder, inputs = made
     evaluate(folder, inputs, objective)
     rows = read_tsv(folder / "evaluation.tsv")
+    other = rows[rows["run"] == "that"].drop(columns="run").reset_index(drop=True)
+    rows = rows[rows["run"] == "this"]
+    assert other.equals(rows[rows["step"] == 0].drop(columns="run").reset_index(drop=True))
     orders = 2 if objective == "depth" else 1
     assert len(rows) == 2 * 3 * orders
     assert rows["shuffled"].mean() == (orders - 1) / 2
