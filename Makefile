@@ -52,8 +52,8 @@ list: $(STAMP) ## targets with minutes and disk
 	@$(BIN)/python -m reprlab.reporting.targets $(if $(SCALE),--scale $(SCALE))
 
 explain: $(STAMP) ## why jobs would rerun: make explain TARGET=results/depth/glue.tsv
-	$(SNAKEMAKE) --dry-run --quiet rules $(or $(TARGET),all)
-	$(BIN)/snakemake --dry-run --cores 1 $(if $(strip $(CONFIG)),--config $(CONFIG) --) $(or $(TARGET),all) | grep -E '^(rule|localrule|    reason|    output)' || true
+	@$(BIN)/snakemake --dry-run --cores $(CORES) $(ARGS) $(if $(strip $(CONFIG)),--config $(CONFIG) --) $(or $(TARGET),all) \
+	  | grep -E '^(Job [0-9]+:|Reason:|Nothing to be done|[a-z_]+ +[0-9]+$$)' || true
 
 test: $(DEV_STAMP) ## the whole suite but the slow marks
 	$(BIN)/python -m pytest -n $(or $(TEST_JOBS),2) --dist loadfile -m "not slow and not faults and not cluster" $(ARGS)
