@@ -61,7 +61,7 @@ def add_results(
             f"{SLUG}/{table}",
             Job(inputs={"inputs": inputs}, settings={"layout": layout}, plugins=("papers.depth.tables",)),
         )
-    compared = ["table1", "table2_scale", *BENCHMARKS, "loss_fs"]
+    compared = ["table1", "table2_scale", *BENCHMARKS, "loss_fs", "loss_cpt"]
     plan.add(
         "compare_published",
         SLUG,
