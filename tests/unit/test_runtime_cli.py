@@ -90,3 +90,12 @@ def test_help_shows_the_docstring_and_the_options(stage):
     assert done.returncode == 0
     for word in ("Copy numbers.", "--settings", "--number", "--log-level", "--threads"):
         assert word in done.stdout
+
+
+def test_only_the_first_of_several_processes_writes_the_log(stage, tmp_path, monkeypatch):
+    monkeypatch.setenv("RANK", "1")
+    assert stage(*GOOD, "--log", "a.log").returncode == 0
+    assert not (tmp_path / "a.log").exists()
+    monkeypatch.setenv("RANK", "0")
+    assert stage(*GOOD, "--log", "a.log").returncode == 0
+    assert (tmp_path / "a.log").exists()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.config.models import ModelEntry
-from reprlab.models.storage import storage_errors
+from reprlab.runtime.storage import storage_errors
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import read_json
 

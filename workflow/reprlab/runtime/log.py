@@ -1,6 +1,7 @@
 """Logging to the stage's log file, with the short form on the terminal."""
 
 import logging
+import os
 import sys
 from pathlib import Path
 
@@ -13,8 +14,13 @@ def get_logger() -> logging.Logger:
 
 
 def configure_logging(level: str, log: Path | None) -> None:
-    """Send records to `log` (all details) and to standard error (message alone)."""
+    """Send records to `log` (all details) and to standard error (message alone).
+
+    Of several processes of one job (torchrun sets RANK) only the first writes, so that none overwrites its log.
+    """
     logger = get_logger()
+    if os.environ.get("RANK", "0") != "0":
+        level, log = "error", None
     logger.setLevel(level.upper())
     logger.propagate = False
     logger.handlers.clear()

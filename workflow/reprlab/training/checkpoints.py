@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reprlab.models.storage import storage_errors
+from reprlab.runtime.storage import storage_errors
 from reprlab.runtime.files import atomic_directory
 from reprlab.runtime.log import get_logger
 
