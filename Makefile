@@ -9,13 +9,14 @@ ARGS ?=
 EXTRAS ?=
 PAPER ?= depth
 
-CONFIG := $(if $(SCALE),scale=$(SCALE)) $(if $(SET),set='$(SET)')
-SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(ARGS) $(if $(strip $(CONFIG)),--config $(CONFIG) --)
+CONFIG := $(strip $(if $(SCALE),scale=$(SCALE)) $(if $(SET),set='$(SET)'))
+# `--` ends the list of --config, so that a target is not taken for a setting.
+SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(ARGS) $(if $(CONFIG),--config $(CONFIG)) --
 STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help all report list explain test test-slow test-faults test-cluster lint lock clean prune preflight setup FORCE
+.PHONY: help all depth report list explain test test-slow test-faults test-cluster lint lock clean prune setup FORCE
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-zA-Z_\/…-]+:.*## /{printf "  make %-22s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -45,27 +46,30 @@ FORCE:
 all: $(STAMP) ## every paper that stands, and the report
 	$(SNAKEMAKE) all
 
+depth: $(STAMP) ## all of one paper
+	$(SNAKEMAKE) $@
+
 report: $(STAMP) ## results/report.html and results/summary.tsv
 	$(SNAKEMAKE) results/report.html
 
 list: $(STAMP) ## targets with minutes and disk
 	@$(BIN)/python -m reprlab.reporting.targets $(if $(SCALE),--scale $(SCALE))
 
-explain: $(STAMP) ## why jobs would rerun: make explain TARGET=results/depth/glue.tsv
-	@$(BIN)/snakemake --dry-run --cores $(CORES) $(ARGS) $(if $(strip $(CONFIG)),--config $(CONFIG) --) $(or $(TARGET),all) \
-	  | grep -E '^(Job [0-9]+:|Reason:|Nothing to be done|[a-z_]+ +[0-9]+$$)' || true
+explain: $(STAMP) ## why jobs would run: make explain TARGET=results/depth/glue.tsv SET=…
+	@$(BIN)/snakemake --dry-run --cores 1 $(ARGS) $(if $(CONFIG),--config $(CONFIG)) -- $(or $(TARGET),all) 2>&1 | \
+	  grep -E '^(Job [0-9]+:|Reason:|Nothing to be done|[a-z_]+ +[0-9]+$$|total|error:|warning:)' | cut -c1-300
 
 test: $(DEV_STAMP) ## the whole suite but the slow marks
-	$(BIN)/python -m pytest -n $(or $(TEST_JOBS),2) --dist loadfile -m "not slow and not faults and not cluster" $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(or $(TEST_JOBS),2) --dist loadfile -m "not slow and not faults and not cluster" $(ARGS)
 
 test-slow: $(DEV_STAMP) ## fuzzing and downloads
-	$(BIN)/python -m pytest -m "slow" $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "slow" $(ARGS)
 
 test-faults: $(DEV_STAMP) ## kills, full disks, two runs at once
-	$(BIN)/python -m pytest -m "faults" $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "faults" $(ARGS)
 
 test-cluster: $(DEV_STAMP) ## the slurm profile against a one-node Slurm
-	$(BIN)/python -m pytest -m "cluster" $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "cluster" $(ARGS)
 
 lint: $(DEV_STAMP) ## ruff, types, snakefmt, snakemake --lint
 	$(BIN)/ruff check .

@@ -1,0 +1,38 @@
+"""`make list` and `make prune`."""
+
+from pathlib import Path
+
+from reprlab.config.load import load_config
+from reprlab.reporting import prune
+from reprlab.reporting.targets import list_targets, main
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_every_planned_result_is_listed_once():
+    rows = list_targets(load_config(ROOT, {"scale": "nano"}))
+    names = [row["target"] for row in rows]
+    assert len(names) == len(set(names))
+    assert {"depth", "results/depth/glue.tsv", "results/depth/audit.tsv", "results/depth/fig_glue.png"} <= set(names)
+
+
+def test_an_unknown_scale_is_one_line(capsys):
+    assert main(["--scale", "minni"]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and "mini" in error
+
+
+def test_prune_frees_resume_points_and_members_only(tmp_path, monkeypatch, capsys):
+    for name in ("results/work/a/x", "runs/nano/results/work/b/x", "results/depth/glue.tsv", "cache/ab/members/m"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True)
+        path.write_text("12345")
+    (tmp_path / "cache/ab/file.zip").write_text("zip")
+    monkeypatch.setattr(prune, "ROOT", tmp_path)
+    monkeypatch.setenv("REPRLAB_CACHE", str(tmp_path / "cache"))
+    assert prune.main(["--dry-run"]) == 0
+    assert (tmp_path / "results/work/a/x").exists()
+    assert prune.main([]) == 0
+    left = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file())
+    assert left == ["cache/ab/file.zip", "results/depth/glue.tsv"]
+    assert "freed" in capsys.readouterr().out

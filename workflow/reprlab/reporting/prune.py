@@ -1,0 +1,43 @@
+"""`make prune`: free what can be made again without training: resume points, old logs of the engine, unpacked members."""
+
+import argparse
+import os
+import shutil
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def prunable(root: Path, cache: Path) -> list[Path]:
+    """Folders that no finished result needs: resume points of every run, and members unpacked from archives."""
+    runs = [root, *sorted((root / "runs").glob("*"))] if (root / "runs").exists() else [root]
+    found = [run / "results/work" for run in runs]
+    found += sorted(cache.glob("*/members"))
+    return [path for path in found if path.is_dir()]
+
+
+def size_of(folder: Path) -> int:
+    """Bytes of the files below a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Delete, and say how much was freed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dry-run", action="store_true", help="say what would be freed and delete nothing")
+    given = parser.parse_args(arguments)
+    cache = Path(os.environ.get("REPRLAB_CACHE", ROOT / "resources/downloads"))
+    freed = 0
+    for folder in prunable(ROOT, cache):
+        size = size_of(folder)
+        freed += size
+        sys.stdout.write(f"{size / 2**20:9.1f} MB  {folder}\n")
+        if not given.dry_run:
+            shutil.rmtree(folder)
+    sys.stdout.write(f"{freed / 2**20:9.1f} MB  {'would be ' if given.dry_run else ''}freed\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
