@@ -12,7 +12,9 @@ PAPER ?= depth
 CONFIG := $(strip $(if $(SCALE),scale=$(SCALE)) $(if $(SET),set='$(SET)'))
 # `--` ends the list of --config, so that a target is not taken for a setting.
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(ARGS) $(if $(CONFIG),--config $(CONFIG)) --
-STAMP := $(VENV)/.installed
+# One stamp for each set of extras: asking for another set installs it.
+EMPTY :=
+STAMP := $(VENV)/.installed$(if $(strip $(EXTRAS)),-$(subst $(EMPTY) $(EMPTY),-,$(strip $(EXTRAS))))
 DEV_STAMP := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
