@@ -17,6 +17,7 @@ from reprlab.config.load import load_config
 from reprlab.papers.planning import make_plan
 from reprlab.provenance.code_digest import code_digest
 from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.locks import record_engine, release_stale_lock
 from reprlab.runtime.machine import count_gpus
 
 try:
@@ -30,6 +31,15 @@ config.clear()
 config.update(LOADED.as_dict())
 for warning in LOADED.warnings:
     print(f"warning: {warning}", file=sys.stderr)
+
+if workflow.is_main_process and (note := release_stale_lock(LOADED.run_folder)):
+    print(f"note: {note}", file=sys.stderr)
+
+
+onstart:
+    record_engine(LOADED.run_folder)
+
+
 
 CACHE = Path(os.environ.get("REPRLAB_CACHE", ROOT / "resources/downloads")).resolve()
 SNAKEFILE = workflow.main_snakefile

@@ -34,19 +34,19 @@ def _engine_chain(parent: int) -> dict[int, int]:
     chain: dict[int, int] = {}
     pid = parent
     while pid > 1:
-        start = _start_time(pid)
+        start = start_time(pid)
         if start is None:
             break
         chain[pid] = start
         if _is_engine(pid):
             return chain
         pid = _parent_of(pid)
-    first = _start_time(parent)
+    first = start_time(parent)
     return {parent: first} if first is not None else {}
 
 
 def _watch(ancestors: dict[int, int]) -> None:
-    while all(_start_time(pid) == start for pid, start in ancestors.items()):
+    while all(start_time(pid) == start for pid, start in ancestors.items()):
         time.sleep(_POLL_SECONDS)
     os.killpg(0, signal.SIGKILL) if os.getpgrp() == os.getpid() else os.kill(os.getpid(), signal.SIGKILL)
 
@@ -60,7 +60,8 @@ def _stat(pid: int) -> list[str] | None:
     return None if fields[0] == "Z" else fields
 
 
-def _start_time(pid: int) -> int | None:
+def start_time(pid: int) -> int | None:
+    """When a live process started, in clock ticks since boot: with the pid it names a process. None: no such process."""
     fields = _stat(pid)
     return int(fields[19]) if fields else None
 
