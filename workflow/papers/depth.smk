@@ -18,7 +18,7 @@ rule preview_corruption:
         "results/logs/preview_corruption/{objective}.log",
     benchmark:
         "results/benchmarks/preview_corruption/{objective}.tsv"
-    threads: 1
+    threads: LOADED.threads("preview_corruption")
     resources:
         mem_mb=2000,
         runtime=10,
@@ -29,4 +29,4 @@ rule preview_corruption:
         "Show corrupted examples of {wildcards.objective}"
     shell:
         "python -m reprlab.stages.preview_corruption --tokens {input.tokens} --tokenizer {input.tokenizer}"
-        " --settings {params.settings:q} --out {output} --log {log} --log-level {config[runtime][log_level]}"
+        " --settings {params.settings:q} --out {output} --log {log} --log-level {config[runtime][log_level]} --threads {threads}"

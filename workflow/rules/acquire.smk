@@ -9,7 +9,7 @@ rule fetch_archive:
     benchmark:
         "results/benchmarks/fetch_archive/{archive}.tsv"
     retries: 2
-    threads: 1
+    threads: LOADED.threads("fetch_archive")
     resources:
         mem_mb=1000,
         runtime=60,
@@ -20,7 +20,7 @@ rule fetch_archive:
         "Fetch {wildcards.archive}"
     shell:
         "python -m reprlab.stages.fetch_archive --archive {wildcards.archive} --registry {REGISTRY:q}"
-        " --cache {CACHE:q} --receipt {output} --log {log} --log-level {config[runtime][log_level]}"
+        " --cache {CACHE:q} --receipt {output} --log {log} --log-level {config[runtime][log_level]} --threads {threads}"
 
 
 rule build_documents:
@@ -32,7 +32,7 @@ rule build_documents:
         "results/logs/build_documents/{corpus}.log",
     benchmark:
         "results/benchmarks/build_documents/{corpus}.tsv"
-    threads: 1
+    threads: LOADED.threads("build_documents")
     resources:
         mem_mb=2000,
         runtime=60,
@@ -44,7 +44,7 @@ rule build_documents:
         "Read the documents of {wildcards.corpus}"
     shell:
         "python -m reprlab.stages.build_documents --entry {params.entry:q} {params.receipts}"
-        " --cache {CACHE:q} --out {output} --log {log} --log-level {config[runtime][log_level]}"
+        " --cache {CACHE:q} --out {output} --log {log} --log-level {config[runtime][log_level]} --threads {threads}"
 
 
 rule build_examples:
@@ -57,7 +57,7 @@ rule build_examples:
         "results/logs/build_examples/{dataset}.log",
     benchmark:
         "results/benchmarks/build_examples/{dataset}.tsv"
-    threads: 1
+    threads: LOADED.threads("build_examples")
     resources:
         mem_mb=3000,
         runtime=60,
@@ -71,4 +71,4 @@ rule build_examples:
     shell:
         "python -m reprlab.stages.build_examples --entry {params.entry:q}"
         " {params.receipts} {params.documents} --cache {CACHE:q}"
-        " --out {output} --log {log} --log-level {config[runtime][log_level]}"
+        " --out {output} --log {log} --log-level {config[runtime][log_level]} --threads {threads}"

@@ -1,6 +1,8 @@
 """Config, plan, and the few functions that every rule uses."""
 
+import json
 import os
+import shlex
 import sys
 
 ROOT = Path(workflow.basedir)
@@ -19,7 +21,12 @@ from reprlab.provenance.code_digest import code_digest
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.locks import record_engine, release_stale_lock
 from reprlab.runtime.machine import count_gpus
+from reprlab.runtime.seals import set_changed_aside
 
+# What the user gave on the command line, to be given again to the engine that draws the graph.
+USER_CONFIG = " ".join(
+    shlex.quote(f"{key}={json.dumps(value)}") for key, value in config.items()
+)
 try:
     LOADED = load_config(ROOT, config, workflow.overwrite_configfiles)
     PLAN = make_plan(LOADED)
@@ -32,13 +39,18 @@ config.update(LOADED.as_dict())
 for warning in LOADED.warnings:
     print(f"warning: {warning}", file=sys.stderr)
 
-if workflow.is_main_process and (note := release_stale_lock(LOADED.run_folder)):
-    print(f"note: {note}", file=sys.stderr)
+if workflow.is_main_process:
+    if note := release_stale_lock(LOADED.run_folder):
+        print(f"note: {note}", file=sys.stderr)
+    # Before the graph is built, so that what is not as it was made is made again by this command.
+    for changed in set_changed_aside(
+        LOADED.run_folder, dry=workflow.output_settings.dryrun
+    ):
+        print(f"warning: {changed}", file=sys.stderr)
 
 
 onstart:
     record_engine(LOADED.run_folder)
-
 
 
 CACHE = Path(os.environ.get("REPRLAB_CACHE", ROOT / "resources/downloads")).resolve()
@@ -133,5 +145,8 @@ def module_of(paper):
 
 
 def published_tables(paper, pattern="*.tsv"):
-    """The paper's printed values, which are part of the repository."""
-    return sorted(str(path) for path in (PUBLISHED / paper).glob(pattern))
+    """The paper's printed values, which are part of the repository: relative, so that a moved checkout reruns nothing."""
+    return sorted(
+        os.path.relpath(path, LOADED.run_folder)
+        for path in (PUBLISHED / paper).glob(pattern)
+    )

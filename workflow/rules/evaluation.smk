@@ -10,7 +10,7 @@ rule evaluate_baselines:
         "results/logs/evaluate_baselines/{dataset}.log",
     benchmark:
         "results/benchmarks/evaluate_baselines/{dataset}.tsv"
-    threads: 1
+    threads: LOADED.threads("evaluate_baselines")
     resources:
         mem_mb=2000,
         runtime=30,
@@ -21,4 +21,4 @@ rule evaluate_baselines:
         "Score the baselines of {wildcards.dataset}"
     shell:
         "python -m reprlab.stages.evaluate_baselines --examples {input.examples} --settings {params.settings:q}"
-        " --out {output} --log {log} --log-level {config[runtime][log_level]}"
+        " --out {output} --log {log} --log-level {config[runtime][log_level]} --threads {threads}"

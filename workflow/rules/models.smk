@@ -11,7 +11,7 @@ rule build_model:
         "results/logs/build_model/{model}.log",
     benchmark:
         "results/benchmarks/build_model/{model}.tsv"
-    threads: 1
+    threads: LOADED.threads("build_model")
     resources:
         mem_mb=4000,
         runtime=60,
@@ -26,4 +26,4 @@ rule build_model:
     shell:
         "python -m reprlab.stages.build_model --entry {params.entry:q} {params.tokenizer} {params.receipts}"
         " --cache {CACHE:q} --seed {params.seed}"
-        " --out {output} --log {log} --log-level {config[runtime][log_level]}"
+        " --out {output} --log {log} --log-level {config[runtime][log_level]} --threads {threads}"

@@ -11,7 +11,7 @@ rule tabulate_paper:
         "results/logs/tabulate_paper/{paper}.{table}.log",
     benchmark:
         "results/benchmarks/tabulate_paper/{paper}.{table}.tsv"
-    threads: 1
+    threads: LOADED.threads("tabulate_paper")
     resources:
         mem_mb=2000,
         runtime=30,
@@ -25,7 +25,7 @@ rule tabulate_paper:
     shell:
         "python -m reprlab.stages.tabulate_paper --paper {params.module} --table {wildcards.table}"
         " --layout {params.layout:q} {params.inputs} --out {output.table}"
-        " --log {log} --log-level {config[runtime][log_level]}"
+        " --log {log} --log-level {config[runtime][log_level]} --threads {threads}"
 
 
 rule compare_published:
@@ -39,7 +39,7 @@ rule compare_published:
         "results/logs/compare_published/{paper}.log",
     benchmark:
         "results/benchmarks/compare_published/{paper}.tsv"
-    threads: 1
+    threads: LOADED.threads("compare_published")
     resources:
         mem_mb=1000,
         runtime=10,
@@ -54,13 +54,13 @@ rule compare_published:
     shell:
         "python -m reprlab.stages.compare_published --paper {params.module} --scale {params.scale}"
         " {params.tables} {params.published} --out {output.table}"
-        " --log {log} --log-level {config[runtime][log_level]}"
+        " --log {log} --log-level {config[runtime][log_level]} --threads {threads}"
 
 
 rule audit_paper:
     input:
         published=lambda wildcards: published_tables(wildcards.paper, "**/*.tsv"),
-        models=str(ROOT / "config/models.yaml"),
+        models=os.path.relpath(ROOT / "config/models.yaml", LOADED.run_folder),
     output:
         table="results/{paper}/audit.tsv",
         provenance="results/{paper}/audit.provenance.json",
@@ -68,7 +68,7 @@ rule audit_paper:
         "results/logs/audit_paper/{paper}.log",
     benchmark:
         "results/benchmarks/audit_paper/{paper}.tsv"
-    threads: 1
+    threads: LOADED.threads("audit_paper")
     resources:
         mem_mb=2000,
         runtime=10,
@@ -80,7 +80,7 @@ rule audit_paper:
         "Audit the arithmetic of {wildcards.paper}"
     shell:
         "python -m reprlab.stages.audit_paper --paper {params.module} {params.published} --models {input.models}"
-        " --out {output.table} --log {log} --log-level {config[runtime][log_level]}"
+        " --out {output.table} --log {log} --log-level {config[runtime][log_level]} --threads {threads}"
 
 
 rule test_claims:
@@ -93,7 +93,7 @@ rule test_claims:
         "results/logs/test_claims/{paper}.log",
     benchmark:
         "results/benchmarks/test_claims/{paper}.tsv"
-    threads: 1
+    threads: LOADED.threads("test_claims")
     resources:
         mem_mb=2000,
         runtime=30,
@@ -106,7 +106,7 @@ rule test_claims:
         "Test the claims of {wildcards.paper}"
     shell:
         "python -m reprlab.stages.test_claims --paper {params.module} --layout {params.layout:q} {params.inputs}"
-        " --out {output.table} --log {log} --log-level {config[runtime][log_level]}"
+        " --out {output.table} --log {log} --log-level {config[runtime][log_level]} --threads {threads}"
 
 
 rule plot_figure:
@@ -120,7 +120,7 @@ rule plot_figure:
         "results/logs/plot_figure/{paper}.{figure}.log",
     benchmark:
         "results/benchmarks/plot_figure/{paper}.{figure}.tsv"
-    threads: 1
+    threads: LOADED.threads("plot_figure")
     resources:
         mem_mb=1000,
         runtime=10,
@@ -135,7 +135,7 @@ rule plot_figure:
     shell:
         "python -m reprlab.stages.plot_figure --paper {params.module} --figure {wildcards.figure}"
         " --scale {params.scale} {params.tables} {params.published} --png {output.png} --svg {output.svg}"
-        " --log {log} --log-level {config[runtime][log_level]}"
+        " --log {log} --log-level {config[runtime][log_level]} --threads {threads}"
 
 
 rule draw_stage_graph:
@@ -147,20 +147,18 @@ rule draw_stage_graph:
         "results/logs/draw_stage_graph.log",
     benchmark:
         "results/benchmarks/draw_stage_graph/all.tsv"
-    threads: 1
+    threads: LOADED.threads("draw_stage_graph")
     resources:
         mem_mb=1000,
         runtime=10,
     params:
-        papers=LOADED.workflow.build,
-        scale=LOADED.scale,
-        run=LOADED.run,
+        papers=[module_of(paper) for paper in LOADED.workflow.build],
     message:
         "Draw the graph of stages"
     shell:
         # A dry planning of the same targets: it takes no lock and makes no file but the graph.
         "snakemake --snakefile {SNAKEFILE:q} --nolock --rulegraph dot --quiet all"
-        " --config scale={params.scale} run={params.run} -- {params.papers} > {output} 2> {log}"
+        " --config scale={LOADED.scale} {USER_CONFIG} -- {params.papers} > {output} 2> {log}"
 
 
 rule write_report:
@@ -180,7 +178,7 @@ rule write_report:
         "results/logs/write_report.log",
     benchmark:
         "results/benchmarks/write_report/all.tsv"
-    threads: 1
+    threads: LOADED.threads("write_report")
     resources:
         mem_mb=1000,
         runtime=10,
@@ -199,4 +197,4 @@ rule write_report:
     shell:
         "python -m reprlab.stages.write_report {params.papers} --scale {params.scale} --graph {input.graph}"
         " --benchmarks results/benchmarks {params.receipts} --out {output.page} --summary {output.summary}"
-        " --log {log} --log-level {config[runtime][log_level]}"
+        " --log {log} --log-level {config[runtime][log_level]} --threads {threads}"

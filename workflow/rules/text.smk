@@ -11,7 +11,7 @@ rule segment_documents:
         "results/logs/segment_documents/{corpus}.{segmentation}.log",
     benchmark:
         "results/benchmarks/segment_documents/{corpus}.{segmentation}.tsv"
-    threads: 1
+    threads: LOADED.threads("segment_documents")
     resources:
         mem_mb=3000,
         runtime=120,
@@ -24,7 +24,7 @@ rule segment_documents:
     shell:
         "python -m reprlab.stages.segment_documents --documents {input.documents} {params.splitter}"
         " --cache {CACHE:q} --settings {params.settings:q}"
-        " --out {output} --log {log} --log-level {config[runtime][log_level]}"
+        " --out {output} --log {log} --log-level {config[runtime][log_level]} --threads {threads}"
 
 
 rule train_tokenizer:
@@ -36,7 +36,7 @@ rule train_tokenizer:
         "results/logs/train_tokenizer/{tokenizer}.log",
     benchmark:
         "results/benchmarks/train_tokenizer/{tokenizer}.tsv"
-    threads: 1
+    threads: LOADED.threads("train_tokenizer")
     resources:
         mem_mb=3000,
         runtime=120,
@@ -48,7 +48,7 @@ rule train_tokenizer:
         "Make the tokenizer {wildcards.tokenizer}"
     shell:
         "python -m reprlab.stages.train_tokenizer {params.sentences} --settings {params.settings:q}"
-        " --out {output} --log {log} --log-level {config[runtime][log_level]}"
+        " --out {output} --log {log} --log-level {config[runtime][log_level]} --threads {threads}"
 
 
 rule tokenize_corpus:
@@ -61,7 +61,7 @@ rule tokenize_corpus:
         "results/logs/tokenize_corpus/{tokens}.log",
     benchmark:
         "results/benchmarks/tokenize_corpus/{tokens}.tsv"
-    threads: 1
+    threads: LOADED.threads("tokenize_corpus")
     resources:
         mem_mb=3000,
         runtime=240,
@@ -72,4 +72,4 @@ rule tokenize_corpus:
         "Tokenize {wildcards.tokens}"
     shell:
         "python -m reprlab.stages.tokenize_corpus --sentences {input.sentences} --tokenizer {input.tokenizer}"
-        " --settings {params.settings:q} --out {output} --log {log} --log-level {config[runtime][log_level]}"
+        " --settings {params.settings:q} --out {output} --log {log} --log-level {config[runtime][log_level]} --threads {threads}"

@@ -14,7 +14,7 @@ rule pretrain_lm:
         "results/logs/pretrain_lm/{model}.log",
     benchmark:
         "results/benchmarks/pretrain_lm/{model}.tsv"
-    threads: 1
+    threads: LOADED.threads("pretrain_lm")
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=lambda wildcards, attempt: 1440 * attempt,
@@ -44,7 +44,7 @@ rule evaluate_lm:
         "results/logs/evaluate_lm/{evaluation}.log",
     benchmark:
         "results/benchmarks/evaluate_lm/{evaluation}.tsv"
-    threads: 1
+    threads: LOADED.threads("evaluate_lm")
     resources:
         mem_mb=4000,
         runtime=240,
@@ -72,7 +72,7 @@ rule finetune_model:
         "results/logs/finetune_model/{model}.{task}.{cell}.log",
     benchmark:
         "results/benchmarks/finetune_model/{model}.{task}.{cell}.tsv"
-    threads: 1
+    threads: LOADED.threads("finetune_model")
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=lambda wildcards, attempt: 720 * attempt,
@@ -107,7 +107,7 @@ rule select_learning_rate:
         "results/logs/select_learning_rate/{model}.{task}.{cell}.log",
     benchmark:
         "results/benchmarks/select_learning_rate/{model}.{task}.{cell}.tsv"
-    threads: 1
+    threads: LOADED.threads("select_learning_rate")
     resources:
         mem_mb=500,
         runtime=10,

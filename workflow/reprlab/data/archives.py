@@ -99,6 +99,9 @@ class Archive:
         if not present(folder):
             archive = self.file(file.file)
             if not is_container(archive):
+                if pattern == file.file:
+                    # A plain file is its own and only member.
+                    return archive
                 raise ReprlabError(f"{archive}: is not an archive, so it has no member {pattern!r}")
             with lock(self.cache, file.digest):
                 if not present(folder):

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from reprlab.config.papers.depth_finetuning import FinetuningTask
 
 
-
 @dataclass(frozen=True)
 class Finetuned:
     """One model fine-tuned on one task: where its files are and which checkpoints they hold."""
@@ -67,9 +66,7 @@ def add_finetuning(
 
 
 class _Planner:
-    def __init__(
-        self, plan: Plan, config: "LoadedConfig", paper: "DepthSettings", pretrained: Pretrained
-    ) -> None:
+    def __init__(self, plan: Plan, config: "LoadedConfig", paper: "DepthSettings", pretrained: Pretrained) -> None:
         self.plan, self.config, self.paper, self.pretrained = plan, config, paper, pretrained
         self.dtype = resolve_dtype(
             config.numerics.dtype if paper.pretraining.dtype == "auto" else paper.pretraining.dtype,
@@ -81,9 +78,7 @@ class _Planner:
         assert settings.dataset is not None
         finetuning = self.paper.finetuning
         entry = self.config.datasets.tasks[settings.dataset]
-        sentences = {
-            corpus: add_sentences(self.plan, self.config, self.paper, corpus) for corpus in entry.documents
-        }
+        sentences = {corpus: add_sentences(self.plan, self.config, self.paper, corpus) for corpus in entry.documents}
         add_task(self.plan, self.config, settings.dataset, sentences)
         free_text = settings.metric == "rouge_l"
         baselines = [name for name in finetuning.baselines.trivial if not (free_text and name == "tfidf")]

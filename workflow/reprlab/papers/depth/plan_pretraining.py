@@ -11,6 +11,7 @@ from reprlab.papers.depth.plan_text import Text, add_text
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.shared_jobs import add_model
 from reprlab.runtime.machine import resolve_dtype
+from reprlab.stages.preview_corruption import PreviewSettings
 from reprlab.training.settings import (
     EngineSettings,
     EvaluationRun,
@@ -83,6 +84,7 @@ def add_pretraining(plan: Plan, config: "LoadedConfig", paper: "DepthSettings") 
         "int8_bug": planner.int8_bug(),
     }
     planner.add_evaluations()
+    planner.add_previews()
     return Pretrained(
         text=text, ladders=planner.ladders, random_models=planner.models, evaluated=planner.evaluated, **variants
     )
@@ -265,6 +267,26 @@ class _Planner:
                     },
                     settings={"runs": EvaluationRuns(runs=runs)},
                     plugins=tuple(f"objectives.{objective}" for objective in objectives),
+                ),
+            )
+
+    def add_previews(self) -> None:
+        """Plan corrupted examples to read."""
+        for objective in self.paper.pretraining.objectives:
+            settings = PreviewSettings(
+                objective=objective,
+                objective_settings=self.objective_settings(objective),
+                input_length=self.paper.lengths.input,
+                target_length=self.paper.lengths.target,
+                seed=self.paper.evaluation.seed,
+            )
+            self.plan.add(
+                "preview_corruption",
+                objective,
+                Job(
+                    inputs={"tokens": self.text.tokens[objective], "tokenizer": self.text.tokenizer},
+                    settings={"settings": settings},
+                    plugins=(f"objectives.{objective}",),
                 ),
             )
 

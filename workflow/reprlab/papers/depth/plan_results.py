@@ -92,6 +92,9 @@ def add_results(
                 plugins=("papers.depth.figures",),
             ),
         )
+    plan.add_targets(
+        SLUG, [paths.result(SLUG, f"preview_{objective}.tsv") for objective in plan.jobs["preview_corruption"]]
+    )
     plan.add_targets(SLUG, [paths.result(SLUG, f"{table}.tsv") for table in tables if not table.endswith("_cells")])
     plan.add_targets(SLUG, [paths.result(SLUG, f"{name}.tsv") for name in ("comparison", "audit", "claims")])
     plan.add_targets(SLUG, [paths.result(SLUG, f"{figure}.png") for figure in FIGURES])
@@ -131,9 +134,7 @@ class _Layouts:
 
     def losses(self, runs: list[PretrainedRun], experiment: str = "") -> LossLayout:
         reason = "" if runs else f"papers.depth.ablations.{experiment}.enabled is false at scale {self.scale}"
-        return LossLayout(
-            scale=self.scale, data=self.corpus, runs=runs, statistics=self.statistics, reason=reason
-        )
+        return LossLayout(scale=self.scale, data=self.corpus, runs=runs, statistics=self.statistics, reason=reason)
 
     def main_runs(self, ladders: Iterable[Ladder], init: str = "", objective: str = "") -> list[PretrainedRun]:
         pretraining = self.paper.pretraining
@@ -189,9 +190,7 @@ class _Layouts:
             for column in columns
             if column.task and "teacher_forced" in self.paper.finetuning.tasks[column.task].eval_modes[1:]
         ]
-        return BenchmarkLayout(
-            scale=self.scale, columns=columns, extra_columns=extra, runs=self.finetuned_runs(table)
-        )
+        return BenchmarkLayout(scale=self.scale, columns=columns, extra_columns=extra, runs=self.finetuned_runs(table))
 
     def columns_of(self, table: str) -> list[tuple[str, str]]:
         tasks = self.paper.finetuning.tasks
@@ -200,7 +199,9 @@ class _Layouts:
     def column(self, table: str, task: str, name: str) -> Column:
         settings = self.paper.finetuning.tasks[task]
         if settings.dataset is None:
-            return Column(name=name, reason=f"no data at scale {self.scale}: papers.depth.finetuning.tasks.{task}.dataset is null")
+            return Column(
+                name=name, reason=f"no data at scale {self.scale}: papers.depth.finetuning.tasks.{task}.dataset is null"
+            )
         if table not in self.paper.finetuning.tables:
             return Column(name=name, reason=f"papers.depth.finetuning.tables leaves {table} out at scale {self.scale}")
         entry = self.config.datasets.tasks[settings.dataset]
