@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.seals import break_seal, put_seal
 
 _DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
 _NOT_WRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -60,8 +61,10 @@ def atomic_file(path: Path) -> Iterator[Path]:
         yield temporary
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
+        break_seal(path)
         os.replace(temporary, path)
         _sync_folder(path.parent)
+        put_seal(path)
     except OSError as error:
         raise describe_os_error(error, path) from error
     finally:
@@ -94,6 +97,7 @@ def atomic_directory(path: Path) -> Iterator[Path]:
 def replace_directory(source: Path, target: Path) -> None:
     """Flush the folder `source` and move it to `target` (same file system), replacing what is there."""
     _sync_tree(source)
+    break_seal(target)
     if target.exists():
         retired = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".old", dir=target.parent))
         os.replace(target, retired / target.name)
@@ -102,6 +106,7 @@ def replace_directory(source: Path, target: Path) -> None:
     else:
         os.replace(source, target)
     _sync_folder(target.parent)
+    put_seal(target)
 
 
 def write_text(path: Path, text: str) -> None:

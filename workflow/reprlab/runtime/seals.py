@@ -1,0 +1,157 @@
+"""Seals: what each result was when it was made.
+
+The engine looks at dates alone: a file that a power cut left truncated, or that was edited by hand, is finished to it.
+So every file and folder that a stage puts into place below `results/` gets a seal with its size, time and sha256, and
+before a run the seals are held against the disk.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+RESULTS = "results"
+_FOLDER = ".seals"
+# Not results: resume points have digests of their own, logs and timings may be cut off.
+_UNSEALED = {"work", "logs", "benchmarks"}
+# Written by the engine into the folders that a job makes.
+_ENGINE_FILE = ".snakemake_timestamp"
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A result that is not what it was when it was made. `aside` is where it was kept, None while it was only found."""
+
+    path: Path
+    aside: Path | None = None
+
+    def __str__(self) -> str:
+        if self.aside is None:
+            return f"{self.path}: changed since it was made; a run keeps it under another name and makes it again"
+        return f"{self.path}: changed since it was made (edited or cut off); kept as {self.aside}, and made again"
+
+
+def break_seal(path: Path) -> None:
+    """Take the seal off what is about to be replaced, so that a kill in between leaves no wrong seal."""
+    seal = _seal_of(path)
+    if seal is not None:
+        seal.unlink(missing_ok=True)
+
+
+def put_seal(path: Path) -> None:
+    """Seal the finished file or folder `path`; what does not lie below `results/` of the working folder has no seal."""
+    seal = _seal_of(path)
+    if seal is not None:
+        _write(seal, path)
+
+
+def changed_results(run_folder: Path, *, thorough: bool = False) -> Iterator[Path]:
+    """The sealed results of a run that are not what they were, relative to its folder.
+
+    Size and time tell most of them apart from the sealed ones without reading; `thorough` reads all of them.
+    """
+    seals = run_folder / RESULTS / _FOLDER
+    for seal in sorted(seals.rglob("*.json")):
+        path = Path(RESULTS) / seal.relative_to(seals).with_suffix("")
+        if (run_folder / path).exists() and not _holds(seal, run_folder / path, thorough):
+            yield path
+
+
+def set_changed_aside(run_folder: Path, *, dry: bool = False) -> list[Changed]:
+    """Move results that are not what they were to another name, so that the engine makes them again.
+
+    Nothing is done (nor found) while an engine holds the lock of the run, for it may be writing them. `dry` only finds.
+    """
+    if any((run_folder / ".snakemake/locks").glob("*.lock")):
+        return []
+    found = []
+    for path in list(changed_results(run_folder)):
+        if dry:
+            found.append(Changed(path))
+            continue
+        aside = _free_name(run_folder, path)
+        os.replace(run_folder / path, run_folder / aside)
+        (run_folder / _seal_path(path)).unlink()
+        found.append(Changed(path, aside))
+    return found
+
+
+def _seal_of(path: Path) -> Path | None:
+    """Where the seal of `path` lies, relative to the working folder; None for what has none."""
+    parts = path.parts
+    hidden = any(part.startswith(".") for part in parts)
+    if path.is_absolute() or hidden or len(parts) < 2 or parts[0] != RESULTS or parts[1] in _UNSEALED:
+        return None
+    return _seal_path(path)
+
+
+def _seal_path(path: Path) -> Path:
+    inside = path.relative_to(RESULTS)
+    return Path(RESULTS) / _FOLDER / inside.with_name(inside.name + ".json")
+
+
+def _write(seal: Path, path: Path) -> None:
+    record = {"stamp": _stamp(path), "sha256": content_digest(path)}
+    seal.parent.mkdir(parents=True, exist_ok=True)
+    # A plain atomic write: `atomic_file` seals what it writes.
+    temporary = seal.with_name(f".{seal.name}.{os.getpid()}.part")
+    with temporary.open("w", encoding="utf-8") as handle:
+        handle.write(json.dumps(record) + "\n")
+        handle.flush()
+        os.fsync(handle.fileno())
+    os.replace(temporary, seal)
+
+
+def _holds(seal: Path, path: Path, thorough: bool) -> bool:
+    try:
+        record = json.loads(seal.read_text(encoding="utf-8"))
+        stamp, digest = record["stamp"], record["sha256"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    if stamp == _stamp(path) and not thorough:
+        return True
+    if content_digest(path) != digest:
+        return False
+    if stamp != _stamp(path) and os.access(seal.parent, os.W_OK):
+        _write(seal, path)  # copied or touched: the next check need not read it
+    return True
+
+
+def _stamp(path: Path) -> str:
+    lines = []
+    for file in _files(path):
+        status = file.stat()
+        lines.append(f"{file.relative_to(path)}\t{status.st_size}\t{status.st_mtime_ns}\n")
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def content_digest(path: Path) -> str:
+    """sha256 of a file; of a folder, of the names and digests of its files."""
+    if not path.is_dir():
+        return _file_digest(path)
+    lines = "".join(f"{file.relative_to(path)}\t{_file_digest(file)}\n" for file in _files(path))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def _file_digest(path: Path) -> str:
+    found = hashlib.sha256()
+    with path.open("rb") as handle:
+        while block := handle.read(_BLOCK):
+            found.update(block)
+    return found.hexdigest()
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    return sorted(file for file in path.rglob("*") if file.is_file() and file.name != _ENGINE_FILE)
+
+
+def _free_name(run_folder: Path, path: Path) -> Path:
+    number = 1
+    while (aside := path.with_name(f"{path.name}.changed-{number}")).exists() or (run_folder / aside).exists():
+        number += 1
+    return aside
