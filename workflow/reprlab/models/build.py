@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.config.models import ModelEntry
-from reprlab.runtime.storage import storage_errors
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import read_json
+from reprlab.runtime.storage import storage_errors
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel
@@ -19,7 +19,14 @@ _SAVED_AS = {
     "BertModel": "bert",
     "BertForMaskedLM": "bert_mlm",
     "LlamaForCausalLM": "llama",
+    "DistilBertModel": "distilbert",
+    "RobertaModel": "roberta",
+    "XLMRobertaModel": "xlm_roberta",
+    "DebertaV2Model": "deberta_v2",
 }
+# Read by the DeBERTa model from its configuration, whose class does not declare them.
+_UNDECLARED = {"deberta_v2": {"position_buckets", "norm_rel_ebd", "share_att_key"}}
+_ENCODERS = ("distilbert", "roberta", "xlm_roberta", "deberta_v2")
 
 
 def architecture_classes(architecture: str) -> tuple[Any, Any]:
@@ -34,10 +41,34 @@ def architecture_classes(architecture: str) -> tuple[Any, Any]:
         from transformers.models.llama.modeling_llama import LlamaForCausalLM
 
         return LlamaConfig, LlamaForCausalLM
+    if architecture in _ENCODERS:
+        return _encoder_classes(architecture)
     from transformers.models.bert.configuration_bert import BertConfig
     from transformers.models.bert.modeling_bert import BertForMaskedLM, BertModel
 
     return BertConfig, BertForMaskedLM if architecture == "bert_mlm" else BertModel
+
+
+def _encoder_classes(architecture: str) -> tuple[Any, Any]:
+    if architecture == "distilbert":
+        from transformers.models.distilbert.configuration_distilbert import DistilBertConfig
+        from transformers.models.distilbert.modeling_distilbert import DistilBertModel
+
+        return DistilBertConfig, DistilBertModel
+    if architecture == "roberta":
+        from transformers.models.roberta.configuration_roberta import RobertaConfig
+        from transformers.models.roberta.modeling_roberta import RobertaModel
+
+        return RobertaConfig, RobertaModel
+    if architecture == "xlm_roberta":
+        from transformers.models.xlm_roberta.configuration_xlm_roberta import XLMRobertaConfig
+        from transformers.models.xlm_roberta.modeling_xlm_roberta import XLMRobertaModel
+
+        return XLMRobertaConfig, XLMRobertaModel
+    from transformers.models.deberta_v2.configuration_deberta_v2 import DebertaV2Config
+    from transformers.models.deberta_v2.modeling_deberta_v2 import DebertaV2Model
+
+    return DebertaV2Config, DebertaV2Model
 
 
 def build_from_config(entry: ModelEntry, vocab_size: int | None = None, seed: int | None = None) -> PreTrainedModel:
@@ -56,7 +87,7 @@ def build_from_config(entry: ModelEntry, vocab_size: int | None = None, seed: in
     config_class, model_class = architecture_classes(entry.architecture)
     if seed is not None:
         torch.manual_seed(seed)
-    model = model_class(_config(config_class, entry, vocab_size))
+    model = model_class(configuration(config_class, entry, vocab_size))
     if entry.architecture == "t5" and not entry.tie_output:
         _give_t5_its_own_output(model)
     return model
@@ -106,11 +137,17 @@ def quiet_transformers() -> None:
     logging.set_verbosity_error()
 
 
-def _config(config_class: Any, entry: ModelEntry, vocab_size: int | None) -> PretrainedConfig:
+def configuration(config_class: Any, entry: ModelEntry, vocab_size: int | None) -> PretrainedConfig:
+    """The transformers configuration of an entry, `vocab_size` in place of its own where given.
+
+    Raises:
+        ReprlabError: the entry has a key that the configuration lacks, or a value it refuses.
+    """
     from huggingface_hub.errors import StrictDataclassError
 
     values: dict[str, Any] = dict(entry.config)
     known = set(config_class().to_dict()) | set(config_class.attribute_map)
+    known |= _UNDECLARED.get(entry.architecture, set())
     for key in values:
         if key not in known:
             raise ReprlabError(f"models.yaml: config.{key}: {config_class.__name__} has no such setting")

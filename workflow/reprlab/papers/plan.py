@@ -50,7 +50,9 @@ class Plan:
                 for name in {*getattr(known, part), *getattr(job, part)}
                 if getattr(known, part).get(name) != getattr(job, part).get(name)
             )
-            raise ReprlabError(f"{stage} {key}: two papers give it different {', '.join(different)}; rename one of them")
+            raise ReprlabError(
+                f"{stage} {key}: two papers give it different {', '.join(different)}; rename one of them"
+            )
 
     def job(self, stage: str, key: str) -> Job:
         """The job that makes `key`.

@@ -27,7 +27,11 @@ def add_corpus(plan: Plan, config: "LoadedConfig", corpus: str, options: Mapping
     plan.add(
         "build_documents",
         corpus,
-        Job(inputs={"receipts": receipts}, settings={"entry": _identity(entry)}, plugins=(f"data.readers.{entry.reader}",)),
+        Job(
+            inputs={"receipts": receipts},
+            settings={"entry": _identity(entry)},
+            plugins=(f"data.readers.{entry.reader}",),
+        ),
     )
     return paths.documents(corpus)
 

@@ -16,7 +16,7 @@ NEUTRAL = f"{PACKAGE}.runtime"
 
 
 def code_digest(stage: str, *plugins: str) -> str:
-    """Sixteen hex digits for the modules that `reprlab.stages.<stage>` and the named plugins import, themselves included.
+    """Sixteen hex digits for what `reprlab.stages.<stage>` and the named plugins import, themselves included.
 
     Plugins are given as `<group>.<name>`, as in `load_plugin`.
     """

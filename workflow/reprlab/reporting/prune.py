@@ -1,4 +1,4 @@
-"""`make prune`: free what can be made again without training: resume points, old logs of the engine, unpacked members."""
+"""`make prune`: free what can be made again without training: resume points and unpacked members."""
 
 import argparse
 import os

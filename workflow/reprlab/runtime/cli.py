@@ -36,9 +36,7 @@ def _command(function: Callable[..., None]) -> Callable[..., None]:
     hints = typing.get_type_hints(function)
     parameters = []
     for name, parameter in signature.parameters.items():
-        parameters.append(
-            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=_option(name, hints[name]))
-        )
+        parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=_option(name, hints[name])))
     common = {
         "log": Annotated[Path | None, typer.Option(help="Write the log to this file.")],
         "log_level": Annotated[str, typer.Option(help="debug, info, warning or error.")],

@@ -57,7 +57,7 @@ def atomic_file(path: Path) -> Iterator[Path]:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=f".part{path.suffix}", dir=path.parent)
         os.close(handle)
         temporary = Path(name)
-        os.chmod(temporary, 0o666 & ~_umask())
+        temporary.chmod(0o666 & ~_umask())
         yield temporary
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
@@ -84,7 +84,7 @@ def atomic_directory(path: Path) -> Iterator[Path]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
-        os.chmod(temporary, 0o777 & ~_umask())
+        temporary.chmod(0o777 & ~_umask())
         yield temporary
         replace_directory(temporary, path)
     except OSError as error:

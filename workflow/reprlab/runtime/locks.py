@@ -22,7 +22,7 @@ def record_engine(run_folder: Path) -> None:
 
 
 def release_stale_lock(run_folder: Path) -> str:
-    """Remove the lock of a run whose engine died on this machine; returns a line for the user, or "" if nothing was done.
+    """Remove the lock of a run whose engine died on this machine; returns a line for the user, "" if nothing was done.
 
     A lock whose holder is alive, unknown, or on another machine stays.
     """

@@ -3,6 +3,7 @@
 import functools
 import os
 from pathlib import Path
+from typing import Literal
 
 
 def count_gpus() -> int:
@@ -24,9 +25,9 @@ def has_amx_bfloat16() -> bool:
         return False
 
 
-def resolve_dtype(dtype: str, device: str) -> str:
+def resolve_dtype(dtype: str, device: str) -> Literal["float32", "bfloat16"]:
     """`auto` becomes bfloat16 on GPUs and on CPUs with AMX, float32 elsewhere."""
     if dtype != "auto":
-        return dtype
+        return "bfloat16" if dtype == "bfloat16" else "float32"
     on_gpu = device.startswith("cuda") or (device == "auto" and count_gpus() > 0)
     return "bfloat16" if on_gpu or has_amx_bfloat16() else "float32"

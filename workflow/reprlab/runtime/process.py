@@ -61,7 +61,7 @@ def _stat(pid: int) -> list[str] | None:
 
 
 def start_time(pid: int) -> int | None:
-    """When a live process started, in clock ticks since boot: with the pid it names a process. None: no such process."""
+    """When a live process started, in clock ticks since boot; with the pid it names a process. None: there is none."""
     fields = _stat(pid)
     return int(fields[19]) if fields else None
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from reprlab.runtime.errors import ReprlabError
+from reprlab.text.token_store import RowLengths
+from reprlab.training.permutations import Permutation
 from reprlab.training.randomness import Purpose, generator
 
 if TYPE_CHECKING:
@@ -19,6 +21,16 @@ if TYPE_CHECKING:
 # Lengths are sorted within this many batches: enough that a batch holds nearly equal lengths, few enough that the
 # batches of an epoch stay random.
 _POOL = 64
+# Examples whose order is drawn at once: 32 MB, and a second or two of sorting, per epoch.
+_IN_MEMORY = 1 << 22
+
+
+class Lengths(Protocol):
+    """Tokens of examples, looked up by number; an array is one."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, rows: np.ndarray) -> np.ndarray: ...
 
 
 class BatchOrder:
@@ -27,12 +39,13 @@ class BatchOrder:
     The examples that do not fill a batch are left out of that epoch; another permutation leaves out others.
     """
 
-    def __init__(self, lengths: np.ndarray, batch_size: int, seed: int) -> None:
+    def __init__(self, lengths: Lengths, batch_size: int, seed: int, *, in_memory: int = _IN_MEMORY) -> None:
         """
         Args:
-            lengths: [examples] tokens of each example.
+            lengths: tokens of each example.
             batch_size: examples in a batch.
             seed: seed of all epochs.
+            in_memory: the order of more examples than this is not kept in memory but computed for each step.
 
         Raises:
             ReprlabError: there are fewer examples than a batch holds.
@@ -44,12 +57,15 @@ class BatchOrder:
                 f"training: {len(lengths)} training examples do not fill one batch of {batch_size}; "
                 "lower batch_size or take a larger corpus"
             )
+        self._large = len(lengths) > in_memory
         self._epoch = -1
         self._order = np.empty((0, 0), dtype=np.int64)
 
     def indices(self, step: int) -> np.ndarray:
         """[batch_size] int64: the examples of a step (from 0)."""
         epoch, batch = divmod(step, self._batches)
+        if self._large:
+            return self._computed(epoch, batch)
         if epoch != self._epoch:
             self._epoch, self._order = epoch, self._permute(epoch)
         return self._order[batch]
@@ -60,6 +76,16 @@ class BatchOrder:
         pool = np.arange(len(order)) // (_POOL * self._batch_size)
         order = order[np.lexsort((self._lengths[order], pool))]
         return order.reshape(self._batches, self._batch_size)[random.permutation(self._batches)]
+
+    def _computed(self, epoch: int, batch: int) -> np.ndarray:
+        """The same kind of order, of which only the pool of one batch is worked out."""
+        random = generator(self._seed, Purpose.ORDER, epoch)
+        examples, batches = Permutation(len(self._lengths), random), Permutation(self._batches, random)
+        pool, place = divmod(int(batches(np.array([batch]))[0]), _POOL)
+        end = min((pool + 1) * _POOL, self._batches)
+        order = examples(np.arange(pool * _POOL * self._batch_size, end * self._batch_size))
+        order = order[np.argsort(self._lengths[order], kind="stable")]
+        return order.reshape(-1, self._batch_size)[place]
 
 
 class PretrainingBatches:
@@ -78,8 +104,7 @@ class PretrainingBatches:
         """
         self._store, self._objective, self._settings = store, objective, settings
         engine = settings.engine
-        lengths = np.minimum(store.lengths, settings.input_length)
-        self._order = BatchOrder(lengths, engine.batch_size, engine.seed)
+        self._order = BatchOrder(RowLengths(store, settings.input_length), engine.batch_size, engine.seed)
         self._step = -1
         self._batch: dict[str, torch.Tensor] = {}
         self._worker = ThreadPoolExecutor(max_workers=1) if ahead else None

@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reprlab.runtime.storage import storage_errors
 from reprlab.runtime.files import atomic_directory
 from reprlab.runtime.log import get_logger
+from reprlab.runtime.storage import storage_errors
 
 if TYPE_CHECKING:
     import torch

@@ -1,7 +1,7 @@
 """DEPTH's fine-tuning: every checkpoint that the settings name, on every task that has data."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reprlab.evaluation.settings import BaselineSettings
 from reprlab.papers import paths
@@ -81,7 +81,8 @@ class _Planner:
         sentences = {corpus: add_sentences(self.plan, self.config, self.paper, corpus) for corpus in entry.documents}
         add_task(self.plan, self.config, settings.dataset, sentences)
         free_text = settings.metric == "rouge_l"
-        baselines = [name for name in finetuning.baselines.trivial if not (free_text and name == "tfidf")]
+        # Free text has no labels to classify; an answer that copies the input is its trivial rival.
+        baselines: list[Any] = [name for name in finetuning.baselines.trivial if not (free_text and name == "tfidf")]
         self.plan.add(
             "evaluate_baselines",
             settings.dataset,
@@ -89,7 +90,7 @@ class _Planner:
                 settings={
                     "settings": BaselineSettings(
                         metrics=[settings.metric],
-                        baselines=[*baselines, *(["copy"] if free_text else [])],
+                        baselines=[*baselines, "copy"] if free_text else baselines,
                         splits=self.splits(settings),
                         train_limit=finetuning.train_examples,
                         eval_limit=finetuning.evaluation_examples,

@@ -250,8 +250,8 @@ class _Layouts:
                     split=settings.report_split or self.paper.finetuning.report_split,
                 )
             )
-        settings = self.paper.error_sample
-        return ErrorSampleLayout(scale=self.scale, runs=sampled, examples=settings.examples, seed=settings.seed)
+        wanted = self.paper.error_sample
+        return ErrorSampleLayout(scale=self.scale, runs=sampled, examples=wanted.examples, seed=wanted.seed)
 
     def claims(self) -> ClaimsLayout:
         cells: dict[Any, Path] = {name: Path(paths.result(SLUG, f"{name}_cells.tsv")) for name in BENCHMARKS}
