@@ -42,6 +42,7 @@ def write_provenance(result: Path, *, stage: str, settings: Mapping[str, Any], i
     record = {
         "stage": stage,
         "result": result.name,
+        "sha256": digest(result),
         "settings": dict(settings),
         "seeds": _seeds(result),
         "inputs": [{"path": public_path(path), "sha256": digest(path)} for path in inputs],

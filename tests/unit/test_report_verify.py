@@ -1,0 +1,61 @@
+"""`make verify` names what is not as it was made."""
+
+from pathlib import Path
+
+import pytest
+from reprlab.reporting import verify
+from reprlab.reporting.provenance import digest, write_provenance
+from reprlab.runtime.files import read_json, write_text
+
+TABLE = Path("results/depth/glue.tsv")
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_text(TABLE, "seed\tsst2\n1\t55.0\n")
+    write_provenance(TABLE, stage="tabulate_paper", settings={}, inputs=[])
+    write_text(Path("results/shared/tokens/a.parquet"), "tokens")
+    return tmp_path
+
+
+def test_the_record_holds_the_digest_of_its_result(run):
+    assert read_json(TABLE.with_suffix(".provenance.json"))["sha256"] == digest(TABLE)
+
+
+def test_untouched_results_pass(run, capsys):
+    assert verify.main([str(run)]) == 0
+    assert "as it was made" in capsys.readouterr().out
+
+
+def test_an_edited_table_is_named_once(run, capsys):
+    TABLE.write_text("seed\tsst2\n1\t95.0\n")
+    assert verify.main([str(run)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [str(TABLE) in line for line in lines] == [True, False]
+
+
+def test_a_table_without_seals_is_held_against_its_record(run, capsys):
+    for seal in (run / "results/.seals").rglob("*.json"):
+        seal.unlink()
+    TABLE.write_text("seed\tsst2\n1\t95.0\n")
+    assert verify.main([str(run)]) == 1
+    assert "glue.tsv: is not the result that glue.provenance.json describes" in capsys.readouterr().out
+    TABLE.unlink()
+    assert list(verify.problems(run)) == [f"{TABLE}: is missing; run again"]
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"result": "glue.tsv"}'])
+def test_a_damaged_record_is_named(run, content):
+    TABLE.with_suffix(".provenance.json").write_text(content)
+    for seal in (run / "results/.seals").rglob("*.json"):
+        seal.unlink()
+    (line,) = verify.problems(run)
+    assert "glue.provenance.json" in line
+    assert "\n" not in line
+
+
+def test_damage_in_a_shared_file_of_the_same_size_is_named(run):
+    Path("results/shared/tokens/a.parquet").write_text("tokenz")
+    (line,) = verify.problems(run)
+    assert "results/shared/tokens/a.parquet" in line
