@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow
+import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from reprlab.runtime.tables import read_parquet, write_parquet
 from reprlab.stages.tokenize_corpus import tokenize_corpus
 from reprlab.stages.train_tokenizer import train_tokenizer
 from reprlab.text import sequences
+from reprlab.text.flat_tokens import flat_folder
 from reprlab.text.token_settings import TokenStorageSettings
 from reprlab.text.token_store import TokenStore
 from reprlab.text.tokenizers import TokenizerSettings, load_tokenizer
@@ -211,7 +213,7 @@ def test_store_gathers_cuts_and_pads(tmp_path) -> None:
     path = token_table(tmp_path / "t.parquet", [[5, 6, 1], [9] * 4, [7, 1], [8, 8, 8, 8, 1]], ["a", "b", "a", "a"])
     store = TokenStore.open(path, "a")
     assert len(store) == 3
-    assert store.lengths.tolist() == [3, 2, 5]
+    assert store.lengths[np.arange(3)].tolist() == [3, 2, 5]
     ids, types, lengths = store.batch(np.array([2, 1, 2]), length=4)
     assert ids.tolist() == [[8, 8, 8, 8], [7, 1, 0, 0], [8, 8, 8, 8]]
     assert types.tolist() == [[1, 1, 1, 1], [1, 1, 0, 0], [1, 1, 1, 1]]
@@ -235,3 +237,68 @@ def test_store_errors(tmp_path) -> None:
         TokenStore.open(path, "validation")
     with pytest.raises(ReprlabError, match="no such file"):
         TokenStore.open(tmp_path / "none.parquet", "train")
+
+
+def random_rows(rows: int, seed: int = 0) -> list[list[int]]:
+    random = np.random.default_rng(seed)
+    return [random.integers(1, 32_128, random.integers(1, 40)).tolist() for _ in range(rows)]
+
+
+@pytest.mark.parametrize("packing", [0, 16])
+def test_a_mapped_store_is_the_store_in_memory(tmp_path, packing: int) -> None:
+    path = token_table(tmp_path / "t.parquet", random_rows(300), ["a", "b", "a"] * 100)
+    loaded = TokenStore.open(path, "a", packing=packing)
+    mapped = TokenStore.open(path, "a", packing=packing, in_memory=0)
+    assert isinstance(mapped.ids, np.memmap) and not isinstance(loaded.ids, np.memmap)
+    # Three bytes a token on disk, where Arrow has six.
+    assert (mapped.ids.dtype, mapped.types.dtype) == (np.uint16, np.uint8)
+    assert len(mapped) == len(loaded)
+    everything = np.random.default_rng(1).permutation(len(loaded))
+    assert np.array_equal(mapped.lengths[everything], loaded.lengths[everything])
+    for ours, theirs in zip(mapped.batch(everything, 20), loaded.batch(everything, 20), strict=True):
+        assert ours.dtype == theirs.dtype
+        assert np.array_equal(ours, theirs)
+
+
+def test_unpacked_tokens_are_shared_and_follow_their_file(tmp_path) -> None:
+    path = token_table(tmp_path / "t.parquet", [[5, 6, 1], [7, 1]], ["a", "a"])
+    TokenStore.open(path, "a", in_memory=0)
+    files = [flat_folder(path) / "a" / f"{name}.npy" for name in ("ids", "types", "offsets")]
+    made = [file.stat().st_mtime_ns for file in files]
+    TokenStore.open(path, "a", in_memory=0)
+    assert [file.stat().st_mtime_ns for file in files] == made
+    token_table(path, [[9, 9, 9, 1], [8, 1]], ["a", "a"])
+    assert TokenStore.open(path, "a", in_memory=0).batch(np.arange(2), 8)[0].tolist() == [[9, 9, 9, 1], [8, 1, 0, 0]]
+    with pytest.raises(ReprlabError, match="no rows of the split 'b'"):
+        TokenStore.open(path, "b", in_memory=0)
+    assert not (flat_folder(path) / "b").exists()
+
+
+def test_memory_of_a_mapped_store_does_not_grow_with_the_corpus(tmp_path) -> None:
+    import tracemalloc
+
+    peaks = []
+    for rows in (2_000, 40_000):
+        path = tmp_path / f"{rows}.parquet"
+        schema = pyarrow.schema(
+            [
+                ("split", pyarrow.string()),
+                ("input_ids", pyarrow.list_(pyarrow.int32())),
+                ("token_types", pyarrow.list_(pyarrow.int16())),
+            ]
+        )
+        with pyarrow.parquet.ParquetWriter(path, schema) as writer:
+            for _ in range(rows // 2_000):
+                ids = pyarrow.array(np.full((2_000, 100), 7, np.int32).tolist(), pyarrow.list_(pyarrow.int32()))
+                types = ids.cast(pyarrow.list_(pyarrow.int16()))
+                writer.write_table(pyarrow.table([["a"] * 2_000, ids, types], schema=schema))
+        TokenStore.open(path, "a", in_memory=0)
+        tracemalloc.start()
+        before = pyarrow.total_allocated_bytes()
+        store = TokenStore.open(path, "a", packing=64, in_memory=0)
+        store.lengths[np.arange(50)]
+        store.batch(np.arange(50), 64)
+        peaks.append(tracemalloc.get_traced_memory()[1] + pyarrow.total_allocated_bytes() - before)
+        tracemalloc.stop()
+    # The larger file has 4 million tokens; a copy of any of its columns would show.
+    assert peaks[1] < peaks[0] + 100_000, peaks

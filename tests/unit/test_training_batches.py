@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reprlab.runtime.errors import ReprlabError
 from reprlab.text.token_store import TokenStore
 from reprlab.training.batches import BatchOrder, PretrainingBatches
 from reprlab.training.objective import load_objective
+from reprlab.training.permutations import Permutation
 from reprlab.training.randomness import Purpose, generator
 from reprlab.training.settings import EvaluationSettings, PretrainSettings
 from reprlab.training.validation import fixed_batches
@@ -118,3 +119,55 @@ def test_wrong_objective_settings_are_named(tmp_path):
         load_objective(EvaluationSettings(**values, objective_settings={"mask_ratio": 0.3}), tokenizer)
     with pytest.raises(ReprlabError, match="no module"):
         load_objective(EvaluationSettings(**{**values, "objective": "bart"}), tokenizer)
+
+
+@given(st.integers(1, 3_000), st.integers(0, 2**32))
+def test_a_computed_permutation_is_one(size: int, seed: int) -> None:
+    found = Permutation(size, np.random.default_rng(seed))(np.arange(size))
+    assert np.array_equal(np.sort(found), np.arange(size))
+
+
+def test_a_computed_permutation_looks_random() -> None:
+    size = 20_000
+    found = Permutation(size, np.random.default_rng(3))(np.arange(size))
+    # Neighbours land anywhere, low bits included; 5 standard errors of a correlation and of a share.
+    assert abs(np.corrcoef(found[:-1], found[1:])[0, 1]) < 5 / np.sqrt(size)
+    assert abs((found % 2 == np.arange(size) % 2).mean() - 0.5) < 2.5 / np.sqrt(size)
+    assert not np.array_equal(found, Permutation(size, np.random.default_rng(4))(np.arange(size)))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(8, 2_500), st.integers(0, 5))
+def test_an_order_too_large_for_memory_keeps_every_rule(examples: int, seed: int) -> None:
+    lengths = np.random.default_rng(seed).integers(1, 60, examples)
+    order = BatchOrder(lengths, 8, seed, in_memory=0)
+    batches = examples // 8
+    epochs = [np.concatenate([order.indices(step + epoch * batches) for step in range(batches)]) for epoch in (0, 1)]
+    for seen in epochs:
+        assert len(np.unique(seen)) == len(seen) == batches * 8
+        assert seen.max() < examples
+    if examples > 100:
+        assert not np.array_equal(*epochs)
+        spread = [np.ptp(lengths[order.indices(step)]) for step in range(batches)]
+        assert np.mean(spread) < 25, "batches hold similar lengths"
+
+
+def test_an_order_of_c4_needs_little_time_and_memory() -> None:
+    import time
+    import tracemalloc
+
+    class Lengths:
+        def __len__(self) -> int:
+            return 365_000_000
+
+        def __getitem__(self, rows):
+            return rows % 512
+
+    tracemalloc.start()
+    order = BatchOrder(Lengths(), 200, 1)
+    start = time.process_time()
+    steps = [order.indices(step) for step in (0, 1, 1_000_000, 1_900_000)]
+    assert time.process_time() - start < 2
+    assert tracemalloc.get_traced_memory()[1] < 20e6
+    tracemalloc.stop()
+    assert len(np.unique(np.concatenate(steps))) == 800

@@ -8,54 +8,63 @@ from pathlib import Path
 import numpy as np
 
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_parquet
+from reprlab.text.flat_tokens import mapped_split, no_rows, split_batches, token_count, values_and_offsets
+
+# Files of more tokens (0.4 GB as int32 and int16) are memory mapped; smaller ones are read, which leaves no file beside.
+_TOKENS_IN_MEMORY = 1 << 26
 
 
 @dataclass(frozen=True)
 class TokenStore:
-    """Rows of tokens: row i is `ids[offsets[i]:offsets[i + 1]]`.
+    """Rows of tokens: row i is `ids[offsets[i]:offsets[i + 1]]`, or `ids[i * packed:(i + 1) * packed]` when packed.
 
     Attributes:
-        ids: [tokens] int32.
-        types: [tokens] int16, number of the sentence from 1.
-        offsets: [rows + 1] int64.
+        ids: [tokens] integers, in memory or memory mapped.
+        types: [tokens] integers, number of the sentence from 1.
+        offsets: [rows + 1] int64; of the unpacked rows.
+        packed: tokens of every row; 0: rows are those of `offsets`.
     """
 
     ids: np.ndarray
     types: np.ndarray
     offsets: np.ndarray
+    packed: int = 0
 
     @classmethod
-    def open(cls, path: Path, split: str, *, packing: int = 0) -> TokenStore:
-        """Read one split of a token file.
+    def open(cls, path: Path, split: str, *, packing: int = 0, in_memory: int = _TOKENS_IN_MEMORY) -> TokenStore:
+        """Open one split of a token file. What it gives does not depend on whether it is read or mapped.
 
         Args:
             path: Parquet with the columns `split`, `input_ids` and `token_types`.
             split: which rows.
             packing: concatenate the rows and cut them into rows of this many tokens, dropping what is left at the
                 end (T5's packing, Figure 7); 0 keeps the rows.
+            in_memory: a file with more tokens than this is unpacked once beside itself and memory mapped.
 
         Raises:
             ReprlabError: the split has no rows, or too few tokens for one packed row.
         """
-        import pyarrow.compute
-
-        table = read_parquet(path, columns=["split", "input_ids", "token_types"])
-        table = table.filter(pyarrow.compute.equal(table["split"], split))
-        if table.num_rows == 0:
-            raise ReprlabError(f"{path}: no rows of the split {split!r}; use a larger corpus or another split")
-        ids, offsets = _flatten(table["input_ids"])
-        types, _ = _flatten(table["token_types"])
-        store = cls(ids.astype(np.int32, copy=False), types.astype(np.int16, copy=False), offsets)
-        return store._packed(packing, path) if packing else store
+        arrays = _read(path, split) if token_count(path) <= in_memory else mapped_split(path, split)
+        store = cls(*arrays, packed=packing)
+        if len(store) == 0:
+            raise ReprlabError(f"{path}: {len(store.ids)} tokens are less than one packed row of {packing}")
+        return store
 
     def __len__(self) -> int:
-        return len(self.offsets) - 1
+        return len(self.ids) // self.packed if self.packed else len(self.offsets) - 1
 
     @property
-    def lengths(self) -> np.ndarray:
-        """[rows] int64: tokens of each row."""
-        return np.diff(self.offsets)
+    def lengths(self) -> RowLengths:
+        """Tokens of each row, looked up when they are asked for: `lengths[rows]`."""
+        return RowLengths(self)
+
+    def spans(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """First token and number of tokens of each of `rows`, int64."""
+        rows = np.asarray(rows, dtype=np.int64)
+        if self.packed:
+            return rows * self.packed, np.full(rows.shape, self.packed, dtype=np.int64)
+        starts = self.offsets[rows]
+        return starts, self.offsets[rows + 1] - starts
 
     def batch(
         self, indices: np.ndarray, length: int, pad: int = 0, *, fixed_length: bool = False
@@ -65,9 +74,8 @@ class TokenStore:
         Returns:
             ids [B, L] int32, token types [B, L] int16 (0 on padding), lengths [B] int64.
         """
-        indices = np.asarray(indices, dtype=np.int64)
-        starts = self.offsets[indices]
-        lengths = np.minimum(self.offsets[indices + 1] - starts, length)
+        starts, lengths = self.spans(indices)
+        lengths = np.minimum(lengths, length)
         width = length if fixed_length else int(lengths.max(initial=0))
         columns = np.arange(width)
         inside = columns < lengths[:, None]
@@ -78,21 +86,33 @@ class TokenStore:
         types[inside] = self.types[positions]
         return ids, types, lengths
 
-    def _packed(self, length: int, path: Path) -> TokenStore:
-        rows = len(self.ids) // length
-        if rows == 0:
-            raise ReprlabError(f"{path}: {len(self.ids)} tokens are less than one packed row of {length}")
-        end = rows * length
-        return TokenStore(self.ids[:end], self.types[:end], np.arange(rows + 1, dtype=np.int64) * length)
+
+@dataclass(frozen=True)
+class RowLengths:
+    """Lengths of the rows of a store, read where they are needed, cut to `limit` where one is given."""
+
+    store: TokenStore
+    limit: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.store)
+
+    def __getitem__(self, rows: np.ndarray) -> np.ndarray:
+        """[rows] int64."""
+        _, lengths = self.store.spans(rows)
+        return lengths if self.limit is None else np.minimum(lengths, self.limit)
 
 
-def _flatten(column: object) -> tuple[np.ndarray, np.ndarray]:
-    """Values and offsets of a chunked list column."""
-    lists = column.combine_chunks()  # type: ignore[attr-defined]
-    if hasattr(lists, "chunks"):
-        import pyarrow
-
-        lists = pyarrow.concat_arrays(lists.chunks)
-    offsets = np.asarray(lists.offsets, dtype=np.int64)
-    values = np.asarray(lists.values)[offsets[0] : offsets[-1]]
-    return values, offsets - offsets[0]
+def _read(path: Path, split: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Ids int32, types int16 and offsets of one split, in memory."""
+    ids, types, offsets, end = [], [], [np.zeros(1, np.int64)], 0
+    for batch in split_batches(path, split):
+        batch_ids, starts = values_and_offsets(batch["input_ids"])
+        ids.append(batch_ids.astype(np.int32))
+        types.append(values_and_offsets(batch["token_types"])[0].astype(np.int16))
+        offsets.append(starts[1:] + end)
+        end += int(starts[-1])
+    found = np.concatenate(offsets)
+    if len(found) == 1:
+        raise no_rows(path, split)
+    return np.concatenate(ids), np.concatenate(types), found
