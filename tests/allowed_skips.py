@@ -1,0 +1,7 @@
+"""Reasons for which a test may be skipped; any other skip fails the run."""
+
+ALLOWED = (
+    "Debian's Slurm packages cannot be had here",
+    "mounting needs root",
+    "needs the client",
+)

@@ -1,0 +1,57 @@
+"""For every test: skips must have an allowed reason, and the run ends with the counts of passed, skipped and slow."""
+
+import pytest
+
+from tests.allowed_skips import ALLOWED
+
+_KEY = pytest.StashKey[dict[str, int]]()
+
+
+def pytest_configure(config):
+    config.stash[_KEY] = {"slow": 0, "faults": 0, "cluster": 0}
+
+
+def pytest_deselected(items):
+    for item in items:
+        counts = item.config.stash[_KEY]
+        for marker in counts:
+            counts[marker] += item.get_closest_marker(marker) is not None
+
+
+def _reason(report) -> str:
+    return report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+
+
+def unexplained(reports) -> list[str]:
+    """Skips whose reason is not in the list, each with its test."""
+    return [
+        f"{report.nodeid}: {_reason(report)}"
+        for report in reports
+        if not any(reason in _reason(report) for reason in ALLOWED)
+    ]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error):
+    # Every worker of xdist collects, and leaves out, the same tests.
+    counts = node.config.stash[_KEY]
+    for marker, count in getattr(node, "workeroutput", {}).get("left_out", {}).items():
+        counts[marker] = max(counts[marker], count)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session, exitstatus):
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = dict(session.config.stash[_KEY])
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and exitstatus == 0 and unexplained(reporter.stats.get("skipped", [])):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    stats = terminalreporter.stats
+    for line in unexplained(stats.get("skipped", [])):
+        terminalreporter.write_line(f"skipped without an allowed reason (tests/allowed_skips.py): {line}", red=True)
+    left = ", ".join(f"{count} {marker} left out" for marker, count in config.stash[_KEY].items())
+    passed, skipped = len(stats.get("passed", [])), len(stats.get("skipped", []))
+    terminalreporter.write_line(f"counts: {passed} passed, {skipped} skipped; {left}")
