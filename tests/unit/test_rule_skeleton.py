@@ -1,0 +1,48 @@
+"""Every rule has the same skeleton, and its name is its stage, its log and its benchmark."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+STAGES = {path.stem for path in (ROOT / "workflow/reprlab/stages").glob("*.py")} - {"__init__"}
+# The order that snakefmt gives.
+SKELETON = ["input", "output", "log", "benchmark", "retries", "threads", "resources", "params", "message", "shell"]
+NEEDED = {"output", "log", "benchmark", "threads", "resources", "params", "message", "shell"}
+NO_STAGE = {"draw_stage_graph"}
+
+
+def rules():
+    for path in sorted((ROOT / "workflow").glob("*/*.smk")):
+        for name, body in re.findall(r"^rule (\w+):\n((?:    .*\n|\n)+)", path.read_text() + "\n", flags=re.M):
+            yield pytest.param(name, body, id=name)
+
+
+TARGETS = {path.stem.replace("-", "_") for path in (ROOT / "workflow/papers").glob("*.smk")}
+
+
+@pytest.mark.parametrize(("name", "body"), list(rules()))
+def test_a_rule_has_the_skeleton(name, body):
+    keywords = re.findall(r"^    (\w+):", body, flags=re.M)
+    if name in TARGETS:
+        assert set(keywords) <= {"input", "message"}
+        return
+    assert set(keywords) >= NEEDED, NEEDED - set(keywords)
+    assert keywords == [word for word in SKELETON if word in keywords]
+    assert f'"results/logs/{name}' in body
+    assert f'"results/benchmarks/{name}/' in body
+    if name not in NO_STAGE:
+        assert name in STAGES
+        assert f"reprlab.stages.{name} " in body
+        assert f'code("{name}")' in body or re.search(rf'code_digest\(\s*"{name}"', body)
+
+
+def test_every_stage_has_a_rule():
+    named = {parameter.id for parameter in rules()}
+    assert STAGES <= named, STAGES - named
+
+
+@pytest.mark.parametrize(("path", "lines"), [("Snakefile", 60), ("workflow/rules/common.smk", 200)])
+def test_the_frame_stays_small(path, lines):
+    assert len((ROOT / path).read_text().splitlines()) < lines
