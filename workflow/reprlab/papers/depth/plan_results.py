@@ -10,7 +10,7 @@ from reprlab.papers import paths
 from reprlab.papers.depth.layouts import ClaimsLayout, ErrorSampleLayout, MeansLayout, SampledRun
 from reprlab.papers.depth.names import Ladder
 from reprlab.papers.depth.plan_finetuning import Finetuned
-from reprlab.papers.depth.plan_pretraining import Pretrained, Variant
+from reprlab.papers.depth.plan_pretraining import Pretrained
 from reprlab.papers.plan import Job, Plan
 from reprlab.reporting.layouts import (
     BenchmarkLayout,
@@ -166,7 +166,7 @@ class _Layouts:
         return t5_parameters(entry.config, vocabulary.padded_size, entry.tie_output)
 
     def variants(self, experiment: str) -> list[PretrainedRun]:
-        found: list[Variant] = getattr(self.pretrained, experiment)
+        found = self.pretrained.side_experiments[experiment]
         return [
             PretrainedRun(
                 model=variant.objective,
