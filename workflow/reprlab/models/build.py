@@ -108,7 +108,7 @@ def load_model(folder: Path) -> PreTrainedModel:
     _, model_class = architecture_classes(_SAVED_AS[names[0]])
     quiet_transformers()
     try:
-        return model_class.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
+        return model_class.from_pretrained(folder, dtype=torch.float32, local_files_only=True, use_safetensors=True)
     except (OSError, ValueError, SafetensorError) as error:
         reason = str(error).splitlines()[0]
         raise ReprlabError(f"{folder}: not a readable model folder ({reason}); delete it and run again") from error

@@ -39,7 +39,10 @@ def save_from_hub(entry: ModelEntry, origin: HubOrigin, folder: Path) -> None:
     _, model_class = architecture_classes(entry.architecture)
     quiet_transformers()
     try:
-        model = model_class.from_pretrained(origin.repository, revision=origin.revision, dtype=torch.float32)
+        # Old repositories hold nothing but a pickle: its tensors are read, its code is not run.
+        model = model_class.from_pretrained(
+            origin.repository, revision=origin.revision, dtype=torch.float32, weights_only=True
+        )
         tokenizer = AutoTokenizer.from_pretrained(origin.repository, revision=origin.revision)
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0]
@@ -86,7 +89,7 @@ def _convert_gguf(entry: ModelEntry, file: Path, dtype: str, folder: Path) -> No
     config_class, model_class = architecture_classes(entry.architecture)
     quiet_transformers()
     place = {"pretrained_model_name_or_path": file.parent, "gguf_file": file.name}
-    loaded = model_class.from_pretrained(**place, dtype=torch.float32)
+    loaded = model_class.from_pretrained(**place, dtype=torch.float32, weights_only=True)
     config = loaded.config.to_dict()
     config.pop("quantization_config", None)
     model = model_class(config_class.from_dict(config))

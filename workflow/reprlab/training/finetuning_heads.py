@@ -64,6 +64,7 @@ class EncoderHead:
                 attention_probs_dropout_prob=dropout,
                 dtype=torch.float32,
                 local_files_only=True,
+                use_safetensors=True,
             )
         except (OSError, ValueError) as error:
             reason = str(error).splitlines()[0]

@@ -56,7 +56,7 @@ class TextToText:
 
         try:
             model = AutoModelForSeq2SeqLM.from_pretrained(
-                folder, dropout_rate=dropout, dtype=torch.float32, local_files_only=True
+                folder, dropout_rate=dropout, dtype=torch.float32, local_files_only=True, use_safetensors=True
             )
         except (OSError, ValueError) as error:
             raise ReprlabError(
