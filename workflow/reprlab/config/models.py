@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
+from reprlab.config.dataset_entries import Name
 from reprlab.runtime.errors import ReprlabError
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
@@ -86,12 +87,15 @@ def load_models(path: Path) -> dict[str, ModelEntry]:
 
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        return TypeAdapter(dict[str, ModelEntry]).validate_python(content)
+        return TypeAdapter(dict[Name, ModelEntry]).validate_python(content)
     except FileNotFoundError:
         raise ReprlabError(f"{path}: no such file") from None
-    except yaml.YAMLError as error:
-        raise ReprlabError(f"{path}: not valid YAML ({error})") from None
+    except RecursionError:
+        raise ReprlabError(f"{path}: nested too deeply") from None
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise ReprlabError(f"{path}: {where}: {first['msg']} (got {first.get('input')!r})") from None
+        raise ReprlabError(f"{path}: {where}: {first['msg']} (got {str(first.get('input'))[:80]!r})") from None
+    # ValueError: not UTF-8, or a date that does not exist; TypeError: a mapping as a key.
+    except (yaml.YAMLError, ValueError, TypeError) as error:
+        raise ReprlabError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from None
