@@ -60,7 +60,7 @@ rule compare_published:
 rule audit_paper:
     input:
         published=lambda wildcards: published_tables(wildcards.paper, "**/*.tsv"),
-        models=os.path.relpath(ROOT / "config/models.yaml", LOADED.run_folder),
+        models=os.path.relpath(ROOT / "config/models.yaml", RUN_FOLDER),
     output:
         table="results/{paper}/audit.tsv",
         provenance="results/{paper}/audit.provenance.json",
@@ -107,6 +107,32 @@ rule test_claims:
     shell:
         "python -m reprlab.stages.test_claims --paper {params.module} --layout {params.layout:q} {params.inputs}"
         " --out {output.table} --log {log} --log-level {config[runtime][log_level]} --threads {threads}"
+
+
+rule estimate_cost:
+    input:
+        given("estimate_cost", "inputs"),
+    output:
+        table="results/{paper}/cost.tsv",
+        provenance="results/{paper}/cost.provenance.json",
+    log:
+        "results/logs/estimate_cost/{paper}.log",
+    benchmark:
+        "results/benchmarks/estimate_cost/{paper}.tsv"
+    threads: LOADED.threads("estimate_cost")
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        layout=setting("estimate_cost", "layout"),
+        inputs=lambda wildcards, input: repeated("--inputs", input),
+        code=code("estimate_cost"),
+    message:
+        "Estimate the cost of {wildcards.paper}"
+    shell:
+        "python -m reprlab.stages.estimate_cost --layout {params.layout:q} {params.inputs}"
+        " --benchmarks results/benchmarks --out {output.table}"
+        " --log {log} --log-level {config[runtime][log_level]}"
 
 
 rule plot_figure:

@@ -10,7 +10,7 @@ import numpy as np
 from reprlab.runtime.errors import ReprlabError
 from reprlab.text.flat_tokens import mapped_split, no_rows, split_batches, token_count, values_and_offsets
 
-# Files of more tokens (0.4 GB as int32 and int16) are memory mapped; smaller ones are read, which leaves no file beside.
+# Larger files (more than 0.4 GB as int32 and int16) are memory mapped; smaller ones are read and leave no file beside.
 _TOKENS_IN_MEMORY = 1 << 26
 
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from reprlab.papers import paths
 from reprlab.papers.depth.layouts import ClaimsLayout, ErrorSampleLayout, MeansLayout, SampledRun
 from reprlab.papers.depth.names import Ladder
+from reprlab.papers.depth.plan_cost import cost_layout
 from reprlab.papers.depth.plan_finetuning import Finetuned
 from reprlab.papers.depth.plan_pretraining import Pretrained
 from reprlab.papers.plan import Job, Plan
@@ -82,6 +83,15 @@ def add_results(
             plugins=("papers.depth.claims",),
         ),
     )
+    cost = cost_layout(config, paper, plan, pretrained, finetuned)
+    plan.add(
+        "estimate_cost",
+        SLUG,
+        Job(
+            inputs={"inputs": sorted({str(path) for run in cost.runs for path in run.measured})},
+            settings={"layout": cost},
+        ),
+    )
     for figure, sources in FIGURES.items():
         plan.add(
             "plot_figure",
@@ -96,7 +106,7 @@ def add_results(
         SLUG, [paths.result(SLUG, f"preview_{objective}.tsv") for objective in plan.jobs["preview_corruption"]]
     )
     plan.add_targets(SLUG, [paths.result(SLUG, f"{table}.tsv") for table in tables if not table.endswith("_cells")])
-    plan.add_targets(SLUG, [paths.result(SLUG, f"{name}.tsv") for name in ("comparison", "audit", "claims")])
+    plan.add_targets(SLUG, [paths.result(SLUG, f"{name}.tsv") for name in ("comparison", "audit", "claims", "cost")])
     plan.add_targets(SLUG, [paths.result(SLUG, f"{figure}.png") for figure in FIGURES])
 
 

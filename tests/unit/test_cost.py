@@ -1,0 +1,159 @@
+"""FLOPs and memory by formula against PyTorch's own count, and the table of costs."""
+
+import math
+from collections import Counter
+from pathlib import Path
+
+import pandas
+import pytest
+from reprlab.config.load import load_config
+from reprlab.config.models import ModelEntry, load_models
+from reprlab.models.build import build_from_config
+from reprlab.papers.planning import make_plan
+from reprlab.reporting.cost import cost_table
+from reprlab.reporting.cost_formula import activation_bytes, forward_flops, memory_gb, training_flops
+from reprlab.reporting.cost_layout import CostLayout, Shape
+from reprlab.runtime.tables import write_tsv
+from reprlab.stages.estimate_cost import estimate_cost
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def entry_of(name: str, **changes: int | str) -> tuple[ModelEntry, Shape]:
+    entry = load_models(ROOT / "config/models.yaml")[name]
+    entry = entry.model_copy(update={"config": {**entry.config, **changes}})
+    return entry, Shape.of_t5(entry.config, int(entry.config["vocab_size"]))
+
+
+@pytest.mark.parametrize("name", ["t5_v1_1_base", "t5_base", "t5_mini"])
+@pytest.mark.parametrize("training", [False, True])
+def test_flops_are_those_that_torch_counts(name: str, training: bool) -> None:
+    import torch
+    from torch.utils.flop_counter import FlopCounterMode
+
+    entry, shape = entry_of(name)
+    with torch.device("meta"):
+        model = build_from_config(entry)
+        encoder = torch.zeros((3, 96), dtype=torch.long)
+        labels = torch.zeros((3, 40), dtype=torch.long)
+    counter = FlopCounterMode(display=False)
+    with counter:
+        loss = model(input_ids=encoder, labels=labels).loss
+        if training:
+            loss.backward()
+    expected = 3 * (training_flops if training else forward_flops)(shape, 96, 40)
+    # Matrix products are counted exactly; the first layer's input needs no gradient, but embeddings do.
+    assert counter.get_total_flops() == pytest.approx(expected, rel=0.005)
+
+
+def test_a_long_context_costs_more_than_six_flops_per_parameter_and_token() -> None:
+    _, shape = entry_of("t5_v1_1_base")
+    short, long = (training_flops(shape, length, length) / length for length in (8, 2048))
+    assert long > 1.2 * short
+
+
+def test_activations_are_those_that_torch_keeps() -> None:
+    import torch
+
+    entry, shape = entry_of("t5_mini", num_layers=3, num_decoder_layers=2)
+    model = build_from_config(entry, seed=0)
+    model.config._attn_implementation = "eager"
+    kept: dict[int, int] = {}
+    parameters = {value.untyped_storage().data_ptr() for value in model.parameters()}
+
+    def pack(tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.untyped_storage().data_ptr() not in parameters:
+            kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        loss = model(input_ids=torch.ones((4, 96), dtype=torch.long), labels=torch.ones((4, 48), dtype=torch.long)).loss
+    assert loss.item() > 0
+    # An estimate: kernels differ in what they keep, so within a third.
+    assert activation_bytes(shape, 4, 96, 48, 4) == pytest.approx(sum(kept.values()), rel=0.35)
+
+
+def test_training_memory_holds_weights_gradients_and_moments() -> None:
+    _, shape = entry_of("t5_v1_1_base")
+    assert memory_gb(shape, 10**9, 1, 1, 1, 4, training=True) == pytest.approx(16, rel=0.01)
+    assert memory_gb(shape, 10**9, 1, 1, 1, 4, training=False) == pytest.approx(4, rel=0.01)
+
+
+def layout_of(scale: str) -> CostLayout:
+    plan = make_plan(load_config(ROOT, {"scale": scale}))
+    return CostLayout.model_validate_json(plan.job("estimate_cost", "depth").settings["layout"])
+
+
+@pytest.mark.parametrize("scale", ["nano", "mini", "paper"])
+def test_every_training_and_inference_of_the_plan_is_costed(scale: str) -> None:
+    plan = make_plan(load_config(ROOT, {"scale": scale}))
+    costed: Counter[str] = Counter()
+    for run in layout_of(scale).runs:
+        if run.scale == scale:
+            costed[run.stage] += run.jobs
+    assert costed["pretrain_lm"] == len(plan.jobs["pretrain_lm"])
+    if scale == "paper":
+        # One checkpoint and one learning rate a job.
+        assert costed["finetune_model"] == len(plan.jobs["finetune_model"])
+    else:
+        assert {run.scale for run in layout_of(scale).runs} == {"paper", scale}
+
+
+def test_published_rows_need_nothing_to_have_run(tmp_path: Path) -> None:
+    layout = layout_of("paper")
+    assert not any(run.measured for run in layout.runs)
+    table = cost_table(layout, tmp_path)
+    table = table[table["stage"] != "evaluate_lm"].set_index("name")
+    published = {(run.stage, run.name): run for run in layout_of("mini").runs if run.scale == "paper"}
+    assert published == {(run.stage, run.name): run for run in layout.runs}, "the same published rows at every scale"
+    t5, depth = table.loc["depth_t5_fs_s2137"], table.loc["depth_depth_fs_s2137"]
+    # 512 tokens: 409.6 in the encoder and 204.8 labels, as the audit's L = 512 has 409 and 205.
+    assert (t5["encoder_tokens"], t5["decoder_tokens"]) == (409.6, 204.8)
+    assert t5["parameters"] == 247_577_856
+    # By hand: 6 FLOPs for each weight and token without attention over the context, which adds a tenth or so.
+    blocks = 12 * (4 * 768 * 768 + 3 * 768 * 2048)
+    crossed = 12 * 4 * 768 * 768
+    by_weights = 6 * (blocks * (409.6 + 204.8) + crossed / 2 * (409.6 + 204.8) + 768 * 32_128 * 204.8) * 200 * 1_000_000
+    assert by_weights < float(t5["flops"]) < 1.25 * by_weights
+    assert float(depth["flops"]) > float(t5["flops"])
+    # The paper reports 5 to 7.5 hours for a run on MNLI; the formula must land within a factor of two of them.
+    mnli = table.loc["t5/mnli"]
+    assert mnli["paper_hours"] == "5-7.5"
+    assert 2.5 < mnli["hours"] < 15
+
+
+def measured_layout(tmp_path: Path, seconds: dict[str, float]) -> CostLayout:
+    """The two main runs from scratch at mini, with throughput files as the engine writes them."""
+    layout = layout_of("mini")
+    runs = []
+    for run in layout.runs:
+        if run.scale == "mini" and run.name in seconds:
+            path = tmp_path / f"{run.name}.tsv"
+            steps = [1, run.steps]
+            rows = {"step": steps, "seconds": [0.5, 0.5 + seconds[run.name]], "tokens": [1600, 1600 * run.steps]}
+            write_tsv(path, pandas.DataFrame(rows))
+            runs.append(run.model_copy(update={"measured": [path]}))
+    return layout.model_copy(update={"runs": runs})
+
+
+def test_ratio_is_one_where_times_follow_the_formula(tmp_path: Path) -> None:
+    names = ["depth_t5_fs_s2137", "depth_depth_fs_s2137"]
+    once = cost_table(measured_layout(tmp_path, dict.fromkeys(names, 10.0)), tmp_path).set_index("name")
+    assert once["encoder_tokens"].iloc[0] == pytest.approx(80), "a tenth of 1600 tokens a step of 16, corrupted"
+    flops = once["flops"].astype(float)
+    assert once["ratio"].loc[names[0]] / once["ratio"].loc[names[1]] == pytest.approx(
+        flops[names[1]] / flops[names[0]], rel=0.01
+    )
+    fair = {name: float(flops[name]) / 1e9 for name in names}
+    again = cost_table(measured_layout(tmp_path, fair), tmp_path)
+    assert again["ratio"].tolist() == pytest.approx([1, 1], rel=0.01)
+
+
+def test_stage_writes_table_and_provenance(tmp_path: Path) -> None:
+    layout = measured_layout(tmp_path, {"depth_t5_fs_s2137": 4.0})
+    out = tmp_path / "results/cost.tsv"
+    out.parent.mkdir()
+    estimate_cost(layout=layout, benchmarks=tmp_path, out=out, inputs=layout.runs[0].measured)
+    table = pandas.read_csv(out, sep="\t")
+    assert math.isclose(table["measured_seconds"].iloc[0], 4.0)
+    assert (out.parent / "cost.provenance.json").exists()
