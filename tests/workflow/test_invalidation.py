@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-TABLES = {"tabulate_paper", "compare_published", "test_claims", "plot_figure", "draw_stage_graph", "write_report", "all"}
+TABLES = {"tabulate_paper", "compare_published", "test_claims", "estimate_cost", "plot_figure", "draw_stage_graph", "write_report", "all"}
 FINETUNING = {"finetune_model", "select_learning_rate"} | TABLES
 TRAINING = {"pretrain_lm", "evaluate_lm"} | FINETUNING
 TOKENS = {"tokenize_corpus"} | TRAINING
