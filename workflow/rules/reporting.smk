@@ -60,7 +60,7 @@ rule compare_published:
 rule audit_paper:
     input:
         published=lambda wildcards: published_tables(wildcards.paper, "**/*.tsv"),
-        models=os.path.relpath(ROOT / "config/models.yaml", RUN_FOLDER),
+        models=os.path.relpath(ROOT / "config/models.yaml", LOADED.run_folder),
     output:
         table="results/{paper}/audit.tsv",
         provenance="results/{paper}/audit.provenance.json",
@@ -132,7 +132,7 @@ rule estimate_cost:
     shell:
         "python -m reprlab.stages.estimate_cost --layout {params.layout:q} {params.inputs}"
         " --benchmarks results/benchmarks --out {output.table}"
-        " --log {log} --log-level {config[runtime][log_level]}"
+        " --log {log} --log-level {config[runtime][log_level]} --threads {threads}"
 
 
 rule plot_figure:
