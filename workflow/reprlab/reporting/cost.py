@@ -1,4 +1,4 @@
-"""`cost.tsv`: FLOPs, memory and hours of a paper's training and inference, and how the formula does on runs made here."""
+"""`cost.tsv`: FLOPs, memory and hours of a paper's training and inference, and the formula held against runs here."""
 
 from __future__ import annotations
 
