@@ -7,7 +7,7 @@ min_version("9.20")
 include: "workflow/rules/common.smk"
 
 
-workdir: LOADED.run_folder
+workdir: RUN_FOLDER
 
 
 include: "workflow/rules/acquire.smk"
@@ -19,11 +19,17 @@ include: "workflow/rules/reporting.smk"
 include: "workflow/papers/depth.smk"
 
 
+# On a cluster these run where Snakemake does: downloads need a network, and reports take seconds.
 localrules:
     all,
     fetch_archive,
-    write_report,
+    select_learning_rate,
+    tabulate_paper,
+    compare_published,
+    test_claims,
+    plot_figure,
     draw_stage_graph,
+    write_report,
 
 
 rule all:

@@ -15,6 +15,7 @@ os.environ["PATH"] = os.pathsep.join(
     [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
 )
 
+from reprlab.cluster.frozen import checkout_digest, freeze, origin_of
 from reprlab.config.load import load_config
 from reprlab.papers.planning import make_plan
 from reprlab.provenance.code_digest import code_digest
@@ -27,33 +28,61 @@ from reprlab.runtime.seals import set_changed_aside
 USER_CONFIG = " ".join(
     shlex.quote(f"{key}={json.dumps(value)}") for key, value in config.items()
 )
+# A job of a cluster parses this in a frozen copy of the checkout, which holds the config of the run.
+ORIGIN = origin_of(ROOT)
 try:
-    LOADED = load_config(ROOT, config, workflow.overwrite_configfiles)
+    LOADED = (
+        load_config(ROOT, ORIGIN.config)
+        if ORIGIN
+        else load_config(ROOT, config, workflow.overwrite_configfiles)
+    )
     PLAN = make_plan(LOADED)
 except ReprlabError as error:
     # One line for the user instead of the engine's own traceback of the Snakefile.
     sys.exit(f"error: {error}")
 
+RUN_FOLDER = ORIGIN.run_folder if ORIGIN else LOADED.run_folder
+CHECKOUT = ORIGIN.root if ORIGIN else ROOT
+PLANNED_CODE = checkout_digest(ROOT) if workflow.is_main_process else ""
 config.clear()
 config.update(LOADED.as_dict())
 for warning in LOADED.warnings:
     print(f"warning: {warning}", file=sys.stderr)
 
 if workflow.is_main_process:
-    if note := release_stale_lock(LOADED.run_folder):
+    if note := release_stale_lock(RUN_FOLDER):
         print(f"note: {note}", file=sys.stderr)
     # Before the graph is built, so that what is not as it was made is made again by this command.
-    for changed in set_changed_aside(
-        LOADED.run_folder, dry=workflow.output_settings.dryrun
-    ):
+    for changed in set_changed_aside(RUN_FOLDER, dry=workflow.output_settings.dryrun):
         print(f"warning: {changed}", file=sys.stderr)
 
 
+def leave_checkout():
+    """Let every job, here and on the cluster, run from a frozen copy, so that edits of the checkout reach none of them."""
+    global REGISTRY, SNAKEFILE
+    try:
+        copy = freeze(CHECKOUT, RUN_FOLDER, LOADED.as_dict(), PLANNED_CODE)
+    except ReprlabError as error:
+        sys.exit(f"error: {error}")
+    REGISTRY, SNAKEFILE = copy / "config/datasets.yaml", copy / "Snakefile"
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        [str(copy / "workflow"), os.environ["PYTHONPATH"]]
+    )
+    # The executor exists by now. It gives its jobs this Snakefile, and the user's config, which the copy holds already.
+    workflow.scheduler._executor.snakefile = str(SNAKEFILE)
+    workflow.config_settings.configfiles = []
+    workflow.config_settings.config_args = None
+
+
 onstart:
-    record_engine(LOADED.run_folder)
+    record_engine(RUN_FOLDER)
+    if workflow.non_local_exec:
+        leave_checkout()
 
 
-CACHE = Path(os.environ.get("REPRLAB_CACHE", ROOT / "resources/downloads")).resolve()
+CACHE = Path(
+    os.environ.get("REPRLAB_CACHE", CHECKOUT / "resources/downloads")
+).resolve()
 SNAKEFILE = workflow.main_snakefile
 REGISTRY = ROOT / "config/datasets.yaml"
 # One process runs a stage as a module; more are started by torchrun, which gives each its rank.
@@ -147,6 +176,5 @@ def module_of(paper):
 def published_tables(paper, pattern="*.tsv"):
     """The paper's printed values, which are part of the repository: relative, so that a moved checkout reruns nothing."""
     return sorted(
-        os.path.relpath(path, LOADED.run_folder)
-        for path in (PUBLISHED / paper).glob(pattern)
+        os.path.relpath(path, RUN_FOLDER) for path in (PUBLISHED / paper).glob(pattern)
     )

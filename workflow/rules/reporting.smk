@@ -60,7 +60,7 @@ rule compare_published:
 rule audit_paper:
     input:
         published=lambda wildcards: published_tables(wildcards.paper, "**/*.tsv"),
-        models=os.path.relpath(ROOT / "config/models.yaml", LOADED.run_folder),
+        models=os.path.relpath(ROOT / "config/models.yaml", RUN_FOLDER),
     output:
         table="results/{paper}/audit.tsv",
         provenance="results/{paper}/audit.provenance.json",

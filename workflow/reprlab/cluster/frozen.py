@@ -1,0 +1,86 @@
+"""A frozen copy of code and config for the jobs of a cluster.
+
+Each job of a cluster parses the workflow and imports the package again, hours after the run was planned. It does so
+from a copy that is made when the run starts, so an edit of the checkout meanwhile reaches no job of that run.
+"""
+
+import hashlib
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.files import atomic_directory, read_json, write_json
+
+RECORD = "frozen.json"
+_PARTS = ("Snakefile", "workflow", "config", "resources/published")
+_FOLDER = Path(".snakemake/frozen")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a frozen copy was made: the checkout, the run's folder, and the whole config."""
+
+    root: Path
+    run_folder: Path
+    config: dict[str, Any]
+
+
+def origin_of(root: Path) -> Origin | None:
+    """The origin of the frozen copy at `root`; None where `root` is a checkout."""
+    path = root / RECORD
+    if not path.is_file():
+        return None
+    values = read_json(path)
+    return Origin(Path(values["root"]), Path(values["run_folder"]), values["config"])
+
+
+def checkout_digest(root: Path) -> str:
+    """Sixteen hex digits for the contents of code, config and published values below `root`."""
+    digest = hashlib.sha256()
+    for name in _names(root):
+        content = hashlib.sha256((root / name).read_bytes()).hexdigest()
+        digest.update(f"{name.as_posix()}\0{content}\n".encode())
+    return digest.hexdigest()[:16]
+
+
+def freeze(root: Path, run_folder: Path, config: Mapping[str, Any], planned: str) -> Path:
+    """Copy code and config of the checkout `root` into the run's folder; returns the copy.
+
+    Args:
+        root: the checkout.
+        run_folder: folder of the run, in which the copy lies.
+        config: the whole config of the run, which the copy holds instead of the user's own files.
+        planned: `checkout_digest` when the run was planned.
+
+    Raises:
+        ReprlabError: the checkout was edited since then, so jobs would run other code than was planned.
+    """
+    folder = run_folder / _FOLDER
+    record = {"root": str(root), "run_folder": str(run_folder), "config": dict(config)}
+    name = hashlib.sha256(f"{planned}\n{record!r}".encode()).hexdigest()[:16]
+    copy = folder / name
+    if not (copy / RECORD).is_file():
+        with atomic_directory(copy) as temporary:
+            for part in _names(root):
+                (temporary / part).parent.mkdir(parents=True, exist_ok=True)
+                # With its time: the engine compares the times of inputs.
+                shutil.copy2(root / part, temporary / part)
+            write_json(temporary / RECORD, record)
+    if checkout_digest(copy) != planned:
+        shutil.rmtree(copy)
+        raise ReprlabError(f"{root}: code or config was edited while the run was planned; give the same command again")
+    return copy
+
+
+def _names(root: Path) -> Iterator[Path]:
+    """Files of the copy, relative to `root`, in a fixed order."""
+    for part in _PARTS:
+        top = root / part
+        found = [top] if top.is_file() else sorted(path for path in top.rglob("*") if path.is_file())
+        for path in found:
+            name = path.relative_to(root)
+            if "__pycache__" not in name.parts and not any(piece.startswith(".") for piece in name.parts):
+                yield name
