@@ -25,34 +25,57 @@ def effective(checkout, *arguments, **variables):
     return {"cores": found[1], "nodes": found[2], "gpu": re.sub(r"\D", "", found[3]) or None}
 
 
-def executor_of(checkout, profile):
-    """The executor that the command line resolves to, by the engine's own parser."""
+def parsed(checkout, profile):
+    """Executor, retries, cores, jobs and local cores of the command line, by the engine's own parser."""
     code = (
         "import sys; from snakemake.cli import parse_args; sys.argv=['snakemake'];"
-        f"_, args = parse_args(['--profile', '{profile}']); print(args.executor, args.retries)"
+        f"_, args = parse_args(['--profile', '{profile}']);"
+        "print(args.executor, args.retries, args.cores, args.jobs, args.local_cores)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=checkout.root, env=checkout.environment(), capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout.split()[-2:]
+    return done.stdout.split()[-5:]
 
 
 @pytest.mark.parametrize(
-    ("profile", "executor", "cores", "gpu", "retries"),
-    [
-        ("ci", "None", "2", None, "0"),
-        ("gpu", "None", "16", "1", "0"),
-        ("slurm", "slurm", "4", "1000", "2"),
-        ("generic-cluster", "cluster-generic", "4", "1000", "2"),
-    ],
+    ("profile", "cores", "gpu"),
+    [("ci", "2", None), ("gpu", "16", "1")],
 )
-def test_a_profile_gives_what_it_says(checkout, profile, executor, cores, gpu, retries):
+def test_a_profile_gives_what_it_says(checkout, profile, cores, gpu):
     path = f"profiles/{profile}"
-    assert executor_of(checkout, path) == [executor, retries]
+    assert parsed(checkout, path)[:3] == ["None", "0", cores]
     found = effective(checkout, "--profile", path, "--executor", "dryrun", CUDA_VISIBLE_DEVICES="")
     assert found["cores"] == cores
     assert found["gpu"] == gpu
+
+
+@pytest.mark.parametrize(("profile", "executor"), [("slurm", "slurm"), ("generic-cluster", "cluster-generic")])
+def test_a_cluster_profile_limits_jobs_and_not_the_cores_of_all_of_them(checkout, profile, executor):
+    path = f"profiles/{profile}"
+    assert parsed(checkout, path) == [executor, "2", "None", "100", "4"]
+    found = effective(checkout, "--profile", path, "--executor", "dryrun", CUDA_VISIBLE_DEVICES="")
+    assert found["gpu"] == "1000"
+
+
+@pytest.mark.parametrize(("account", "partition"), [("", ""), ("lab7", "long")])
+def test_account_and_partition_of_slurm_come_from_the_environment(checkout, account, partition):
+    code = (
+        "import sys; from snakemake.cli import parse_args; sys.argv=['snakemake'];"
+        "_, args = parse_args(['--profile', 'profiles/slurm']); given = args.default_resources;"
+        "print(*(given[name].raw if name in given else None for name in ('slurm_account', 'slurm_partition')))"
+    )
+    variables = {"REPRLAB_SLURM_ACCOUNT": account, "REPRLAB_SLURM_PARTITION": partition}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=checkout.root,
+        env=checkout.environment(**variables),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[-2:] == [account or "None", partition or "None"]
 
 
 def test_the_default_profile_takes_nothing_from_the_command_line(checkout):
