@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import Checkout, job_counts
 from reprlab.plugins import load_plugin
+
+from tests.checkouts import Checkout, job_counts
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs/adding.md"
 _BLOCK = re.compile(r"^```(\w+) ([^\n]+)\n(.*?)^```$", flags=re.M | re.S)

@@ -1,0 +1,99 @@
+"""Checkouts to run the workflow in: copies of the tracked files, so that no test touches the project's own results."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class Checkout:
+    """A copy of the project, and the command line that a user would type in it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.nano = root / "runs" / "nano"
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "snakemake", *arguments]
+
+    def environment(self, **variables: str) -> dict[str, str]:
+        cache = os.environ.get("REPRLAB_CACHE", str(ROOT / "resources" / "downloads"))
+        return {**os.environ, "REPRLAB_CACHE": cache, "PYTHONPATH": "", **variables}
+
+    def run(self, *arguments: str, check: bool = True, timeout: int = 900, **variables: str):
+        done = subprocess.run(
+            self.command(*arguments),
+            cwd=self.root,
+            env=self.environment(**variables),
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+        if check and done.returncode:
+            raise AssertionError(f"{' '.join(arguments)} ended with {done.returncode}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def planned(self, *arguments: str, scale: str = "nano", config: tuple[str, ...] = ()) -> dict[str, int]:
+        """Rules that a dry run would execute, with the number of their jobs."""
+        done = self.run("--dry-run", "--cores", "2", "--config", f"scale={scale}", *config, "--", *arguments)
+        return job_counts(done.stdout + done.stderr)
+
+
+def job_counts(text: str) -> dict[str, int]:
+    """The table under `Job stats:` of Snakemake's output."""
+    tables = re.findall(r"^Job stats:\n.*?\n-[- ]*\n(.*?)^total", text, flags=re.M | re.S)
+    return {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", tables[0], flags=re.M)} if tables else {}
+
+
+def copy_project(target: Path) -> Checkout:
+    """Tracked files, and new ones that git does not ignore."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, check=True
+    ).stdout
+    for name in listed.decode().split("\0"):
+        if name and (ROOT / name).is_file():
+            path = target / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, path)
+    return Checkout(target)
+
+
+@pytest.fixture
+def checkout(tmp_path) -> Checkout:
+    """A fresh copy with nothing made in it."""
+    return copy_project(tmp_path / "project")
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory) -> Checkout:
+    """A copy in which everything was made at `nano` once. Never edit it: use `finished_copy`."""
+    shared = (
+        tmp_path_factory.getbasetemp().parent
+        if os.environ.get("PYTEST_XDIST_WORKER")
+        else tmp_path_factory.getbasetemp()
+    )
+    root = shared / "finished"
+    with FileLock(shared / "finished.lock"):
+        if not (root / "done").exists():
+            shutil.rmtree(root, ignore_errors=True)
+            checkout = copy_project(root)
+            done = checkout.run("--cores", "2", "--config", "scale=nano", "--", "all", timeout=1500)
+            (root / "done").write_text(done.stdout + done.stderr)
+    return Checkout(root)
+
+
+@pytest.fixture
+def finished_copy(finished, tmp_path) -> Checkout:
+    """A private copy of `finished`, times of files kept."""
+    root = tmp_path / "project"
+    # cp keeps nanoseconds and the engine's own records; hard links would let an edit reach the original.
+    subprocess.run(["cp", "-a", str(finished.root), str(root)], check=True)
+    return Checkout(root)
