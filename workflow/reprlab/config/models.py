@@ -63,7 +63,9 @@ class ModelEntry(BaseModel):
 
     model_config = _STRICT
 
-    architecture: Literal["t5", "bert", "bert_mlm", "llama"]
+    architecture: Literal[
+        "t5", "bert", "bert_mlm", "distilbert", "roberta", "xlm_roberta", "deberta_v2", "gpt2", "llama"
+    ]
     """Class of configuration and model in transformers."""
     config: dict[str, bool | int | float | str]
     """Numbers of the architecture, by the names of the transformers configuration."""

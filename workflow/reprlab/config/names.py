@@ -55,6 +55,9 @@ def _named(settings: BaseModel, path: Key) -> Iterator[tuple[Key, str, str]]:
         elif isinstance(value, str):
             marks = [*info.metadata, *_marks(info.annotation)]
             yield from ((here, value, mark.registry) for mark in marks if isinstance(mark, NameIn))
+        elif isinstance(value, list):
+            marks = list(_marks(info.annotation))
+            yield from ((here, name, mark.registry) for mark in marks if isinstance(mark, NameIn) for name in value)
 
 
 def _marks(annotation: Any) -> Iterator[Any]:

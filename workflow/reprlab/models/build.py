@@ -19,6 +19,7 @@ _SAVED_AS = {
     "BertModel": "bert",
     "BertForMaskedLM": "bert_mlm",
     "LlamaForCausalLM": "llama",
+    "GPT2LMHeadModel": "gpt2",
     "DistilBertModel": "distilbert",
     "RobertaModel": "roberta",
     "XLMRobertaModel": "xlm_roberta",
@@ -41,6 +42,11 @@ def architecture_classes(architecture: str) -> tuple[Any, Any]:
         from transformers.models.llama.modeling_llama import LlamaForCausalLM
 
         return LlamaConfig, LlamaForCausalLM
+    if architecture == "gpt2":
+        from transformers.models.gpt2.configuration_gpt2 import GPT2Config
+        from transformers.models.gpt2.modeling_gpt2 import GPT2LMHeadModel
+
+        return GPT2Config, GPT2LMHeadModel
     if architecture in _ENCODERS:
         return _encoder_classes(architecture)
     from transformers.models.bert.configuration_bert import BertConfig

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.evaluation.examples import TRAIN, ExampleTable, common_labels, load_examples
 from reprlab.evaluation.scoring import score_rows
+from reprlab.models.partial_embedding import PartialVocabulary, adapt_embedding, restore_embedding
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import read_json, write_json
 from reprlab.runtime.log import get_logger
@@ -98,6 +99,7 @@ def finetune_cell(
     order = TrainingOrder(len(data), engine.batch_size, engine.seed, lengths)
     torch.manual_seed(engine.seed)
     network = prepared.task.load(model, settings.dropout)
+    data, partial = partial_data(prepared, settings, network)
 
     def batch_of(step: int, part: int, rank: int, world: int) -> dict[str, torch.Tensor]:
         share = order.rows(step)[rank * engine.accumulation + part :: world * engine.accumulation]
@@ -116,6 +118,10 @@ def finetune_cell(
     )
     if not run.is_main:
         return [], []
+    if partial is not None:
+        # The matrix before training is read from disk again: it need not be in memory while training.
+        fresh: Any = prepared.task.load(model, settings.dropout)
+        restore_embedding(network, partial, fresh.get_input_embeddings().weight)
     network.eval()
     about = {"name": name, "learning_rate": learning_rate}
     counts = {"steps": run.step, "tokens": run.tokens, "diverged": int(run.diverged_at is not None)}
@@ -134,6 +140,22 @@ def finetune_cell(
     for point in work.glob("resume-*"):
         shutil.rmtree(point, ignore_errors=True)
     return metrics, predictions
+
+
+def partial_data(
+    prepared: PreparedTask, settings: FinetuneSettings, network: Any
+) -> tuple[Any, PartialVocabulary | None]:
+    """The training data and, with PEMA, the tokens whose rows are trained.
+
+    With PEMA the embedding of `network` becomes the partial one, and the data holds its rows.
+    """
+    data, task = prepared.encoded[TRAIN], prepared.task
+    if not settings.partial_embedding or not isinstance(task, EncoderHead):
+        return data, None
+    splits = [prepared.encoded[split] for split in settings.partial_embedding]
+    vocabulary = task.partial_vocabulary(splits, len(network.get_input_embeddings().weight))
+    adapt_embedding(network, vocabulary)
+    return task.renumbered(data, vocabulary), vocabulary
 
 
 def cell_fingerprint(fingerprint: str, settings: FinetuneSettings, inputs: Sequence[Path], learning_rate: float) -> str:

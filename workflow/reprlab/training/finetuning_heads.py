@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.evaluation.examples import ExampleTable
 from reprlab.inference.generation import sorted_batches
+from reprlab.models.partial_embedding import PartialVocabulary, kept_always
 from reprlab.runtime.errors import ReprlabError
 from reprlab.text.templates import render
 from reprlab.training.finetuning_encoding import Ragged
@@ -88,6 +90,14 @@ class EncoderHead:
         ids = Ragged.of(encoded["input_ids"])
         types = Ragged.of(encoded["token_type_ids"]) if "token_type_ids" in encoded else _zeros_like(ids)
         return HeadSplit(ids, types, targets, gold)
+
+    def partial_vocabulary(self, splits: Sequence[HeadSplit], size: int) -> PartialVocabulary:
+        """The ids of `splits`, special tokens included, out of the `size` rows of a model's embedding (PEMA)."""
+        return PartialVocabulary.of_ids((split.inputs.flat for split in splits), size, kept_always(self.tokenizer))
+
+    def renumbered(self, split: HeadSplit, vocabulary: PartialVocabulary) -> HeadSplit:
+        """The split with its ids as rows of the partial matrix."""
+        return replace(split, inputs=Ragged(vocabulary.renumber(split.inputs.flat), split.inputs.offsets))
 
     def batch(self, split: HeadSplit, rows: np.ndarray) -> dict[str, torch.Tensor]:
         """Tensors of examples `rows`: input_ids, attention_mask, token_type_ids [B, L], labels [B] or [B, L]."""

@@ -80,9 +80,24 @@ class FinetuneSettings(BaseModel):
     """Use only so many examples of each scored split, chosen at random once; null: all."""
     resamples: int = Field(default=1000, ge=2)
     """Bootstrap samples behind the intervals `low` and `high` (95 %)."""
+    partial_embedding: list[str] = []
+    """PEMA: train only the embedding rows of the tokens in these splits; predictions are made with the matrix whole
+    again. Empty: the whole matrix is trained."""
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
         if len(set(self.learning_rates)) < len(self.learning_rates) or min(self.learning_rates) <= 0:
             raise ValueError(f"learning_rates must be positive and differ, got {self.learning_rates}")
+        return self
+
+    @model_validator(mode="after")
+    def _partial_embedding_fits(self) -> Self:
+        if not self.partial_embedding:
+            return self
+        if self.task.kind == "text_to_text":
+            raise ValueError("partial_embedding is for encoders with a head: a text-to-text model shares its embedding")
+        if "train" not in self.partial_embedding:
+            raise ValueError("partial_embedding must name the split train, whose tokens are trained on")
+        if unread := set(self.partial_embedding) - {"train", *self.splits}:
+            raise ValueError(f"partial_embedding names {sorted(unread)[0]}, which is neither trained on nor scored")
         return self

@@ -1,0 +1,119 @@
+"""PEMA as an option of the fine-tuning stage: the same scores and predictions, exact resume, what is refused."""
+
+import shutil
+
+import pytest
+from finetune_fixtures import make_bert, make_examples, make_tokenizer, sentiment_rows
+from pydantic import ValidationError
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.tables import read_parquet, read_tsv
+from reprlab.stages.finetune_model import finetune_model
+from reprlab.stages.measure_finetuning import measure_finetuning
+from reprlab.training import finetuning
+from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
+
+UNSEEN = {"text": "Coherent First film was Second good e", "label": "1", "split": "validation"}
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pema")
+    vocabulary = make_tokenizer(folder / "tokenizer")
+    make_bert(folder / "bert", vocabulary)
+    # The last validation example has words that no training example has.
+    make_examples(folder / "single.parquet", "single", [*sentiment_rows(), UNSEEN], ["0", "1"])
+    return folder
+
+
+def settings_of(partial, weight_decay=0.0, steps=30, **task):
+    values = {"kind": "classification", "metrics": ["accuracy"], "input_length": 16, **task}
+    engine = {"steps": steps, "batch_size": 8, "optimizer": {"learning_rate": 0.0, "weight_decay": weight_decay}}
+    return FinetuneSettings(
+        task=TaskSettings(**values), engine=engine, learning_rates=[3e-3], dropout=0.1, partial_embedding=partial
+    )
+
+
+def run(toy, out, settings, work=None, save_every=500):
+    finetune_model(
+        models=[toy / "bert"], names=["bert"], tokenizer=toy / "tokenizer", examples=toy / "single.parquet",
+        out_metrics=out / "metrics.tsv", out_predictions=out / "predictions.parquet", work=work or out / "work",
+        settings=settings, fingerprint="code", save_every=save_every, evaluation_batch=4,
+    )  # fmt: skip
+    return (out / "metrics.tsv").read_bytes(), read_parquet(out / "predictions.parquet").to_pylist()
+
+
+@pytest.mark.parametrize("partial", [["train", "validation"], ["train"]])
+def test_scores_and_predictions_are_the_same_with_and_without(toy, tmp_path, partial):
+    whole = run(toy, tmp_path / "whole", settings_of([]))
+    assert run(toy, tmp_path / "partial", settings_of(partial)) == whole
+    assert whole[1], "there are predictions, among them that of an example with unseen words"
+
+
+def test_weight_decay_shows_at_examples_with_words_that_were_not_trained_on(toy, tmp_path, monkeypatch):
+    kept = {}
+
+    def keep(prepared, network, *rest):
+        kept[len(kept)] = network.get_input_embeddings().weight.detach().clone()
+        return real(prepared, network, *rest)
+
+    real = finetuning._predict
+    monkeypatch.setattr(finetuning, "_predict", keep)
+    for number, partial in enumerate([[], ["train"]]):
+        run(toy, tmp_path / str(number), settings_of(partial, weight_decay=0.5))
+    differing = (kept[0] != kept[1]).any(dim=1)
+    assert 0 < int(differing.sum()) < len(differing), "the rows of unread tokens differ, the others do not"
+
+
+def test_a_run_that_was_stopped_ends_with_the_same_bytes(toy, tmp_path, monkeypatch):
+    expected = run(toy, tmp_path / "once", settings_of(["train"]))
+    work, real = tmp_path / "work", finetuning.train
+
+    def stopped(*args, **options):
+        batch_of = args[1]
+
+        def until(step, *rest):
+            if step == 17:
+                raise ReprlabError("killed")
+            return batch_of(step, *rest)
+
+        return real(args[0], until, *args[2:], **options)
+
+    monkeypatch.setattr(finetuning, "train", stopped)
+    with pytest.raises(ReprlabError, match="killed"):
+        run(toy, tmp_path / "again", settings_of(["train"]), work, save_every=5)
+    assert list(work.rglob("resume-*"))
+    monkeypatch.setattr(finetuning, "train", real)
+    assert run(toy, tmp_path / "again", settings_of(["train"]), work, save_every=5) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"partial": ["validation"]}, "must name the split train"),
+        ({"partial": ["train", "test"]}, "neither trained on nor scored"),
+        ({"partial": ["train"], "kind": "text_to_text"}, "encoders with a head"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(change, message):
+    with pytest.raises(ValidationError, match=message):
+        settings_of(**change)
+
+
+def test_costs_are_measured_on_the_tensors(toy, tmp_path):
+    rows = {}
+    for name, partial in (("whole", []), ("partial", ["train"])):
+        out = tmp_path / f"{name}.tsv"
+        measure_finetuning(
+            model=toy / "bert", tokenizer=toy / "tokenizer", examples=toy / "single.parquet", out=out,
+            settings=settings_of(partial, steps=3),
+        )  # fmt: skip
+        rows[name] = read_tsv(out).iloc[0]
+    whole, partial = rows["whole"], rows["partial"]
+    saved = (partial["vocabulary"] - partial["used"]) * partial["width"]
+    assert saved > 0 and whole["used"] == whole["vocabulary"]
+    assert whole["parameters"] - partial["parameters"] == saved
+    assert whole["moments"] - partial["moments"] == 2 * saved and whole["moments"] == 2 * whole["parameters"]
+    assert whole["pema_seconds"] == 0 < partial["pema_seconds"] and partial["train_seconds"] > 0
+    assert partial["peak_bytes"] > 0 and partial["steps"] == 3
+    assert not list(tmp_path.glob("resume-*")), "a timed run leaves nothing but its row"
+    shutil.rmtree(tmp_path)

