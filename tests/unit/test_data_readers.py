@@ -308,7 +308,7 @@ def test_c4_json_lines(tmp_path: Path) -> None:
     assert [row["text"] for row in rows] == ["a 0", "a 1", "a 2", "b 0", "v 0", "v 1"]
     assert [row["split"] for row in rows] == ["train"] * 4 + ["validation"] * 2
     files["en/c4-train.00000-of-01024.json.gz"] = gzip.compress(b'{"text": "x"}\n')
-    with pytest.raises(ReprlabError, match="line 1 is not a document of C4"):
+    with pytest.raises(ReprlabError, match="line 1: not a document of C4"):
         list(documents_of(entry, file_set(files, tmp_path)))
 
 

@@ -5,6 +5,8 @@ from typing import Any
 
 from reprlab.runtime.errors import ReprlabError
 
+_MOST_SHARDS = 100_000
+
 
 def read_entries(path: Path, sections: tuple[str, ...]) -> dict[str, Any]:
     """The file as nested dictionaries; each entry of a section gets its key as `name`, and `shards` are written out.
@@ -29,7 +31,10 @@ def _read_yaml(path: Path, sections: tuple[str, ...]) -> dict[str, Any]:
         raw = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)  # noqa: S506 - both are safe loaders
     except FileNotFoundError:
         raise ReprlabError(f"{path}: no such registry") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise ReprlabError(f"{path}: nested too deeply") from None
+    # ValueError: not UTF-8, or a date that does not exist; TypeError: a mapping as a key.
+    except (yaml.YAMLError, ValueError, TypeError) as error:
         raise ReprlabError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from None
     if not isinstance(raw, dict):
         raise ReprlabError(f"{path}: expected the keys {', '.join(sections)}")
@@ -49,5 +54,7 @@ def _shards(file: Any) -> list[Any]:
     """The files that one item with `shards: N` stands for: `{}` in its name becomes 00000 to N-1."""
     if not isinstance(file, dict) or not isinstance(file.get("shards"), int):
         return [file]
+    if not 1 <= file["shards"] <= _MOST_SHARDS:
+        return [file]  # validation refuses the unknown key
     rest = {key: value for key, value in file.items() if key not in ("file", "shards")}
     return [{"file": str(file.get("file")).replace("{}", f"{number:05d}"), **rest} for number in range(file["shards"])]

@@ -81,6 +81,9 @@ class Archive:
         Raises:
             ReprlabError: there is no such member, or it was refused.
         """
+        # A name may come from the data itself (a list of files in the archive).
+        if name.startswith("/") or ".." in name.split("/") or "\x00" in name:
+            raise ReprlabError(f"{self.name}: {name!r} is no path inside the archive; its data is wrong")
         return self._unpacked(name, lambda folder: member_path(folder, name).exists())
 
     def members(self, pattern: str) -> list[Path]:

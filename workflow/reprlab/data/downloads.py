@@ -4,6 +4,8 @@ import hashlib
 import shutil
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from reprlab.config.dataset_entries import ArchiveEntry, ArchiveFile
 from reprlab.data import origins
 from reprlab.data.archives import lock, member_path
@@ -112,7 +114,10 @@ def listed_files(entry: ArchiveEntry, cache: Path) -> list[ArchiveFile]:
     for file in entry.files if entry.listed else []:
         path = cache / file.digest / Path(file.file).name
         for name in path.read_text(encoding="utf-8").split():
-            further = ArchiveFile(file=str(entry.listed).replace("{}", name), revision=file.revision)
+            try:
+                further = ArchiveFile(file=str(entry.listed).replace("{}", name), revision=file.revision)
+            except ValidationError as error:
+                raise ReprlabError(f"{path}: lists {name[:80]!r}: {error.errors()[0]['msg']}") from None
             files[further.file] = further
     return list(files.values())
 

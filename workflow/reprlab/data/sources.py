@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,19 +55,63 @@ def read_text(path: Path, encoding: str = "utf-8") -> str:
         raise ReprlabError(f"{path}: byte {error.start} is not {encoding}; the data or the reader is wrong") from None
 
 
+@contextmanager
+def expected_format(place: str, what: str) -> Iterator[None]:
+    """Turn what goes wrong when data has another shape (a key is missing, a list is a number) into the user's line.
+
+    Args:
+        place: file, and line or item.
+        what: what it should be.
+    """
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise ReprlabError(f"{place}: not {what} ({reason}); the data or its reader is wrong") from None
+
+
+def parse_json(text: str, place: str) -> Any:
+    """A JSON value whose strings can be written as UTF-8.
+
+    Raises:
+        ReprlabError: it is not JSON, is nested too deeply, or holds half of a surrogate pair.
+    """
+    try:
+        value = json.loads(text)
+        # Only an escape can bring in a surrogate; most texts have none and are not looked through.
+        if "\\ud" in text.lower():
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except RecursionError:
+        raise ReprlabError(f"{place}: JSON nested too deeply") from None
+    except UnicodeEncodeError:
+        raise ReprlabError(f"{place}: a text holds half of a surrogate pair, which is no character") from None
+    except ValueError as error:
+        raise ReprlabError(f"{place}: not valid JSON ({error})") from None
+    return value
+
+
 def read_json_member(path: Path) -> dict[str, Any]:
     """A JSON object.
 
     Raises:
         ReprlabError: it is not one.
     """
-    try:
-        value = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise ReprlabError(f"{path}: not valid JSON ({error})") from None
+    value = parse_json(read_text(path), str(path))
     if not isinstance(value, dict):
         raise ReprlabError(f"{path}: expected a JSON object")
     return value
+
+
+def json_items(path: Path, key: str = "examples") -> list[Any]:
+    """The list under `key` of a JSON object.
+
+    Raises:
+        ReprlabError: there is none.
+    """
+    items = read_json_member(path).get(key)
+    if not isinstance(items, list):
+        raise ReprlabError(f"{path}: expected a list under {key!r}")
+    return items
 
 
 def tab_rows(path: Path, columns: int, encoding: str = "utf-8") -> Iterator[tuple[int, list[str]]]:

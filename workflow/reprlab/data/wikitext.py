@@ -6,15 +6,16 @@ import re
 _REMOVED_ELEMENTS = (
     "ref|math|gallery|timeline|score|source|syntaxhighlight|code|pre|imagemap|table|chem|hiero|graph|poem"
 )
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _EMPTY_ELEMENT = re.compile(rf"<(?:{_REMOVED_ELEMENTS}|references)\b[^<>]*/>", re.IGNORECASE)
-_ELEMENT = re.compile(rf"<({_REMOVED_ELEMENTS})\b[^<>]*>.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
+_OPENING = re.compile(rf"<({_REMOVED_ELEMENTS})\b[^<>]*>", re.IGNORECASE)
+_CLOSING = {name: re.compile(rf"</{name}\s*>", re.IGNORECASE) for name in _REMOVED_ELEMENTS.split("|")}
 _INNERMOST_TEMPLATE = re.compile(r"\{\{([^{}]*)\}\}")
 _INNERMOST_TABLE = re.compile(r"\{\|(?:(?!\{\||\|\}).)*\|\}", re.DOTALL)
-_EXTERNAL_LINK = re.compile(r"\[(?:[a-z]+:)?//[^\s\]]*\s*([^\[\]]*)\]", re.IGNORECASE)
+# The address is possessive: giving characters back finds no further match, but takes quadratic time to find none.
+_EXTERNAL_LINK = re.compile(r"\[(?:[a-z]+:)?//[^\s\]]*+\s*+([^\[\]]*)\]", re.IGNORECASE)
 _INNERMOST_LINK = re.compile(r"\[\[([^\[\]]*)\]\]")
 _DROPPED_LINK = re.compile(r"^\s*(?:file|image|media|category|[a-z]{2,3}(?:-[a-z]+)?)\s*:", re.IGNORECASE)
-_HEADING = re.compile(r"^(={2,6})\s*(.*?)\s*\1\s*$")
+_HEADING = re.compile(r"^(={2,6}) ?(.*?) ?\1$")
 _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _QUOTES = re.compile(r"'{2,5}")
@@ -25,6 +26,9 @@ _NOTE_NUMBER = re.compile(r"\[\d+\]")
 _EMPTY_BRACKETS = re.compile(r"\(\s*[,;:.]*\s*\)")
 _AFTER_BRACKET = re.compile(r"\(\s*[,;:]\s*")
 _BEFORE_BRACKET = re.compile(r"\s*[,;:]\s*\)")
+
+# MediaWiki itself stops at a depth of 100; without a bound, text made for it would take quadratic time.
+_DEEPEST = 100
 
 # Sections that hold lists and references, not prose.
 _APPENDICES = {
@@ -39,9 +43,9 @@ _DASHES = {"ndash": "–", "mdash": "—", "spaced ndash": " – ", "snd": " –
 
 def paragraphs(wikitext: str, min_words: int) -> list[str]:
     """The paragraphs of prose of at least `min_words` words, in order, without mark-up."""
-    text = _COMMENT.sub("", wikitext)
+    text = _without_comments(wikitext)
     text = _EMPTY_ELEMENT.sub("", text)
-    text = _ELEMENT.sub("", text)
+    text = _without_elements(text)
     text = _repeat(_INNERMOST_TEMPLATE, _template, text)
     text = _repeat(_INNERMOST_TABLE, lambda match: "\n\n", text)
     text = _EXTERNAL_LINK.sub(r"\1", text)
@@ -51,11 +55,37 @@ def paragraphs(wikitext: str, min_words: int) -> list[str]:
     return [block for block in blocks if len(block.split()) >= min_words]
 
 
+def _without_comments(text: str) -> str:
+    parts, position = [], 0
+    # One expression for the whole comment would look for the end of each unclosed one through the rest of the text.
+    while (start := text.find("<!--", position)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        parts.append(text[position:start])
+        position = end + 3
+    return "".join([*parts, text[position:]])
+
+
+def _without_elements(text: str) -> str:
+    parts, position = [], 0
+    unclosed: set[str] = set()
+    for opening in _OPENING.finditer(text):
+        name = opening[1].lower()
+        if opening.start() < position or name in unclosed:
+            continue
+        closing = _CLOSING[name].search(text, opening.end())
+        if closing is None:
+            unclosed.add(name)
+            continue
+        parts.append(text[position : opening.start()])
+        position = closing.end()
+    return "".join([*parts, text[position:]])
+
+
 def _repeat(pattern: re.Pattern[str], replacement: object, text: str) -> str:
-    """Replace innermost occurrences until none is left, so that nesting of any depth is resolved."""
-    count = 1
-    while count:
+    """Replace innermost occurrences until none is left, so that nesting is resolved."""
+    for _ in range(_DEEPEST):
         text, count = pattern.subn(replacement, text)  # type: ignore[call-overload]
+        if not count:
+            break
     return text
 
 
@@ -87,7 +117,8 @@ def _blocks(text: str) -> list[list[str]]:
     blocks: list[list[str]] = [[]]
     appendix_level = 0
     for line in text.split("\n"):
-        heading = _HEADING.match(line.strip())
+        # With single spaces the expression cannot try many ways to share them out.
+        heading = _HEADING.match(" ".join(line.split())) if line.lstrip().startswith("==") else None
         if heading:
             level = len(heading[1])
             if not appendix_level or level <= appendix_level:

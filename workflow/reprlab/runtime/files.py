@@ -130,7 +130,7 @@ def read_json(path: Path) -> Any:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ReprlabError(f"{path}: no such file") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise ReprlabError(f"{path}: not valid JSON ({error}); delete it and run the same command again") from None
 
 

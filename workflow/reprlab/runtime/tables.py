@@ -34,7 +34,7 @@ def read_tsv(path: Path, *, text: bool = False) -> pandas.DataFrame:
     except FileNotFoundError:
         raise ReprlabError(f"{path}: no such file") from None
     except (ValueError, pandas.errors.ParserError) as error:
-        raise ReprlabError(f"{path}: not a readable TSV ({error})") from None
+        raise ReprlabError(f"{path}: not a readable TSV ({' '.join(str(error).split())})") from None
 
 
 def write_parquet(path: Path, table: pyarrow.Table) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.config.dataset_entries import SplitSettings
-from reprlab.data.sources import Sources, read_json_member
+from reprlab.data.sources import Sources, expected_format, json_items
 from reprlab.data.splits import normalised
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.log import get_logger
@@ -30,18 +30,19 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     for member in settings.members:
         path = sources.archive.member(member)
         stem = path.stem
-        for number, item in enumerate(read_json_member(path)["examples"]):
-            scores = item["target_scores"]
-            if len(scores) == 1:
-                # The two endings were equal, so that one key is left: not a pair (one item of linzen2016_english).
-                get_logger().warning("%s: item %d has one ending only and was left out", path.name, number)
-                continue
-            if sorted(set(scores.values())) != [0, 1] or sum(scores.values()) != 1:
-                raise ReprlabError(f"{path}: item {number}: expected one right ending and at least one wrong one")
-            for place, (ending, score) in enumerate(scores.items()):
-                yield {
-                    "id": f"{stem}-{number}-{place}",
-                    "group": normalised(item["input"]),
-                    "text": " ".join(f"{item['input']} {ending}".split()),
-                    "label": "acceptable" if score else "unacceptable",
-                }
+        for number, item in enumerate(json_items(path)):
+            with expected_format(f"{path}: item {number}", "a sentence with endings and their scores"):
+                scores = item["target_scores"]
+                if len(scores) == 1:
+                    # The two endings were equal, so that one key is left: not a pair (one item of linzen2016_english).
+                    get_logger().warning("%s: item %d has one ending only and was left out", path.name, number)
+                    continue
+                if sorted(set(scores.values())) != [0, 1] or sum(scores.values()) != 1:
+                    raise ReprlabError(f"{path}: item {number}: expected one right ending and at least one wrong one")
+                for place, (ending, score) in enumerate(scores.items()):
+                    yield {
+                        "id": f"{stem}-{number}-{place}",
+                        "group": normalised(item["input"]),
+                        "text": " ".join(f"{item['input']} {ending}".split()),
+                        "label": "acceptable" if score else "unacceptable",
+                    }

@@ -1,7 +1,6 @@
 """C4 from the JSON lines of the hub (paper scale): gzip, one object {text, timestamp, url} a line."""
 
 import gzip
-import json
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.config.dataset_entries import SplitSettings
-from reprlab.data.sources import Sources
+from reprlab.data.sources import Sources, expected_format, parse_json
 from reprlab.runtime.errors import ReprlabError
 
 
@@ -65,8 +64,10 @@ def _documents(shard: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _parsed(line: str, shard: Path, number: int) -> tuple[str, str]:
-    try:
-        document = json.loads(line)
-        return document["text"], document["url"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ReprlabError(f"{shard}: line {number} is not a document of C4 ({error!r})") from None
+    place = f"{shard}: line {number}"
+    document = parse_json(line, place)
+    with expected_format(place, "a document of C4"):
+        text, address = document["text"], document["url"]
+        if not isinstance(text, str) or not isinstance(address, str):
+            raise TypeError("text and url must be strings")
+        return text, address

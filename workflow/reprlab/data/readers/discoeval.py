@@ -60,7 +60,8 @@ def _file(sources: Sources, name: str) -> Path:
 def _examples(path: Path, split: str, task: str) -> Iterator[dict[str, Any]]:
     labels = LABELS[task]
     for number, (label, *sentences) in tab_rows(path, 1 + SENTENCES[task]):
-        if not label.isdigit() or int(label) >= len(labels):
+        # isdigit alone takes characters, such as a raised 2, that int refuses.
+        if not (label.isascii() and label.isdigit()) or int(label) >= len(labels):
             raise ReprlabError(f"{path}: line {number}: the label {label!r} is none of 0 to {len(labels) - 1}")
         yield {
             "id": f"{path.stem}-{number}",

@@ -4,7 +4,7 @@ import bz2
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,6 +12,9 @@ from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.sources import Sources
 from reprlab.data.wikitext import paragraphs
 from reprlab.runtime.errors import ReprlabError
+
+# MediaWiki saves no page beyond 2 MiB; a file made for it unpacks to any size.
+_LONGEST_PAGE = 64 * 2**20
 
 
 class Settings(BaseModel):
@@ -44,7 +47,8 @@ def _articles(export: Path) -> Iterator[tuple[str, str, str]]:
     """(page number, title, wikitext), read as a stream: an export does not fit in memory."""
     try:
         with bz2.open(export, "rb") as handle:
-            for _, element in ElementTree.iterparse(handle):  # noqa: S314 - its sha256 is pinned
+            source = _Bounded(handle, export)
+            for _, element in ElementTree.iterparse(source):  # noqa: S314 - its sha256 is pinned
                 if _local(element.tag) != "page":
                     continue
                 fields = {_local(child.tag): child for child in element.iter()}
@@ -53,8 +57,25 @@ def _articles(export: Path) -> Iterator[tuple[str, str, str]]:
                 if fields["ns"].text == "0" and not is_redirect:
                     yield element.findtext("{*}id") or "", fields["title"].text or "", wikitext
                 element.clear()
-    except (ElementTree.ParseError, EOFError, OSError, KeyError) as error:
+                source.since_page = 0
+    # ValueError and LookupError: encodings that the parser does not know.
+    except (ElementTree.ParseError, EOFError, OSError, LookupError, ValueError) as error:
         raise ReprlabError(f"{export}: not a MediaWiki export in bz2 ({error})") from None
+
+
+class _Bounded:
+    """A stream that ends with an error when a single page does not."""
+
+    def __init__(self, stream: IO[bytes], export: Path) -> None:
+        self._stream, self._export = stream, export
+        self.since_page = 0
+
+    def read(self, size: int) -> bytes:
+        block = self._stream.read(size)
+        self.since_page += len(block)
+        if self.since_page > _LONGEST_PAGE:
+            raise ReprlabError(f"{self._export}: a page of more than {_LONGEST_PAGE} bytes; it is no export of a wiki")
+        return block
 
 
 def _local(tag: str) -> str:

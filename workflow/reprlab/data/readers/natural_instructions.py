@@ -1,12 +1,13 @@
 """Natural-instructions tasks as BIG-bench carries them, with held-out tasks as Super-NaturalInstructions has them."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from reprlab.config.dataset_entries import SplitSettings
-from reprlab.data.sources import Sources, read_json_member
+from reprlab.data.sources import Sources, expected_format, read_json_member
 from reprlab.data.splits import position
 from reprlab.runtime.errors import ReprlabError
 
@@ -51,6 +52,13 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
 def _task(sources: Sources, settings: Settings, task: str, split: str, seed: int) -> Iterator[dict[str, Any]]:
     path = sources.archive.member(f"{settings.folder}/{task}/task.json")
     content = read_json_member(path)
+    with expected_format(str(path), "a task with a prefix and examples"):
+        yield from _instances(path, content, settings, task, split, seed)
+
+
+def _instances(
+    path: Path, content: dict[str, Any], settings: Settings, task: str, split: str, seed: int
+) -> Iterator[dict[str, Any]]:
     order = sorted(range(len(content["examples"])), key=lambda number: position(seed, f"{task}-{number}"))
     shown, used = order[: settings.positive_examples], order[settings.positive_examples :][: settings.instances]
     if not used:

@@ -6,9 +6,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.config.dataset_entries import SplitSettings
-from reprlab.data.sources import Sources, read_json_member, read_text
+from reprlab.data.sources import Sources, expected_format, read_json_member, read_text
 from reprlab.data.splits import position
-from reprlab.runtime.errors import ReprlabError
 
 
 class Settings(BaseModel):
@@ -38,10 +37,8 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
         for task in read_text(sources.archive.file(names)).split():
             path = sources.archive.file(f"tasks/{task}.json")
             content = read_json_member(path)
-            try:
+            with expected_format(str(path), "a task of Super-NaturalInstructions"):
                 yield from _instances(task, content, split, settings, splits.seed)
-            except (KeyError, TypeError, IndexError) as error:
-                raise ReprlabError(f"{path}: not a task of Super-NaturalInstructions ({error!r})") from None
 
 
 def _instances(

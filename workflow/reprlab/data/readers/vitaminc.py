@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from reprlab.config.dataset_entries import SplitSettings
-from reprlab.data.sources import Sources, read_json_member
+from reprlab.data.sources import Sources, expected_format, json_items
 from reprlab.data.splits import position
 from reprlab.runtime.errors import ReprlabError
 
@@ -39,10 +39,11 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     """
     path = sources.archive.member(settings.member)
     mismatched = re.compile(settings.mismatched_titles, re.IGNORECASE)
-    for number, item in enumerate(read_json_member(path)["examples"]):
-        passage, found, claim = item["input"].rpartition(_CLAIM)
-        title = passage.partition(": ")[0]
-        right = [answer for answer, score in item["target_scores"].items() if score == 1]
+    for number, item in enumerate(json_items(path)):
+        with expected_format(f"{path}: item {number}", "a passage with a claim and scored answers"):
+            passage, found, claim = item["input"].rpartition(_CLAIM)
+            title = passage.partition(": ")[0]
+            right = [answer for answer, score in item["target_scores"].items() if score == 1]
         if not found or len(right) != 1 or right[0] not in _LABELS:
             raise ReprlabError(f"{path}: item {number}: expected a passage, a claim and one right answer")
         row = {
