@@ -70,7 +70,7 @@ class _Bounded:
         self._stream, self._export = stream, export
         self.since_page = 0
 
-    def read(self, size: int) -> bytes:
+    def read(self, size: int = -1, /) -> bytes:
         block = self._stream.read(size)
         self.since_page += len(block)
         if self.since_page > _LONGEST_PAGE:
