@@ -20,7 +20,7 @@ from reprlab.config.load import load_config
 from reprlab.papers.planning import make_plan
 from reprlab.provenance.code_digest import code_digest
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.locks import record_engine, release_stale_lock
+from reprlab.runtime.locks import enter_run, record_engine
 from reprlab.runtime.machine import count_gpus
 from reprlab.runtime.seals import set_changed_aside
 
@@ -50,7 +50,7 @@ for warning in LOADED.warnings:
     print(f"warning: {warning}", file=sys.stderr)
 
 if workflow.is_main_process:
-    if note := release_stale_lock(RUN_FOLDER):
+    for note in [] if workflow.output_settings.dryrun else enter_run(RUN_FOLDER):
         print(f"note: {note}", file=sys.stderr)
     # Before the graph is built, so that what is not as it was made is made again by this command.
     for changed in set_changed_aside(RUN_FOLDER, dry=workflow.output_settings.dryrun):
