@@ -71,7 +71,7 @@ def add_model(
         name,
         Job(
             inputs={"tokenizer": tokenizer if random else "", "receipts": receipts},
-            settings={"entry": entry, "seed": seed},
+            settings={"entry": entry, "seed": seed if random else 0},
         ),
     )
     return paths.model(name)
