@@ -44,7 +44,7 @@ def estimate_dimension(
     distances: dict[str, torch.Tensor | None] = {}
     used: dict[str, int] = {}
     for duplicates in sorted({one.duplicates for one in estimators}):
-        kept = points[groups.first] if duplicates == "drop" else points
+        kept = points[groups.first] if duplicates == "drop" and groups.repeated else points
         ranks = [one.largest_rank for one in estimators if one.duplicates == duplicates]
         used[duplicates] = len(kept)
         distances[duplicates] = _distances(kept, max(ranks), duplicates, block)

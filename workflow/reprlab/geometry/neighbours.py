@@ -47,10 +47,6 @@ def nearest_distances(points: torch.Tensor, k: int, *, block: int = 1024) -> tor
         raise ReprlabError(
             f"{k} neighbours of {count} points: pass at least {k + 1} points or ask for fewer neighbours"
         )
-    if not bool(torch.isfinite(points).all()):
-        raise ReprlabError(
-            "the points have coordinates that are no finite numbers; check the arithmetic that made them"
-        )
     exact, scale = _centred(points)
     kept = min(k + _SPARE, count - 1)
     squared = exact.new_empty((count, k))
@@ -64,9 +60,16 @@ def nearest_distances(points: torch.Tensor, k: int, *, block: int = 1024) -> tor
 
 def _centred(points: torch.Tensor) -> tuple[torch.Tensor, float]:
     """Float64 points around their mean, divided by a power of two that keeps squares in the range of float32."""
-    exact = points.double()
-    exact = exact - exact.mean(0)
-    scale = math.ldexp(1.0, math.frexp(float(exact.abs().max()))[1])
+    import torch
+
+    exact = points.to(torch.float64, copy=True)
+    exact -= exact.mean(0)
+    largest = max(abs(float(extreme)) for extreme in exact.aminmax())
+    if not math.isfinite(largest):
+        raise ReprlabError(
+            "the points have coordinates that are no finite numbers; check the arithmetic that made them"
+        )
+    scale = math.ldexp(1.0, math.frexp(largest)[1])
     return exact.div_(scale), scale
 
 
