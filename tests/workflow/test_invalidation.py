@@ -5,7 +5,16 @@ from pathlib import Path
 
 import pytest
 
-TABLES = {"tabulate_paper", "compare_published", "test_claims", "estimate_cost", "plot_figure", "draw_stage_graph", "write_report", "all"}
+TABLES = {
+    "tabulate_paper",
+    "compare_published",
+    "test_claims",
+    "estimate_cost",
+    "plot_figure",
+    "draw_stage_graph",
+    "write_report",
+    "all",
+}
 FINETUNING = {"finetune_model", "select_learning_rate"} | TABLES
 TRAINING = {"pretrain_lm", "evaluate_lm"} | FINETUNING
 TOKENS = {"tokenize_corpus"} | TRAINING
@@ -59,8 +68,14 @@ EDITS = {
         setting("papers.depth.segmentation.passage_words", "30"),
         {"segment_documents", "train_tokenizer", "build_model", "build_examples", "evaluate_baselines"} | TOKENS,
     ),
-    "published values": (([], lambda root: _touch_published(root)), {"compare_published", "audit_paper", "plot_figure", "draw_stage_graph", "write_report", "all"}),
-    "bootstrap samples of tables": (setting("papers.depth.error_sample.seed", "1"), {"tabulate_paper", "draw_stage_graph", "write_report", "all"}),
+    "published values": (
+        ([], lambda root: _touch_published(root)),
+        {"compare_published", "audit_paper", "plot_figure", "draw_stage_graph", "write_report", "all"},
+    ),
+    "bootstrap samples of tables": (
+        setting("papers.depth.error_sample.seed", "1"),
+        {"tabulate_paper", "draw_stage_graph", "write_report", "all"},
+    ),
     "log level": (setting("runtime.log_level", "debug"), set()),
     "batch of inference": (setting("runtime.inference_batch", "7"), set()),
     "loader workers": (setting("runtime.dataloader_workers", "1"), set()),
@@ -87,10 +102,17 @@ EDITS = {
         set(),
     ),
     "one objective": (
-        source("objectives/t5.py", "self.settings = settings", "self.settings = settings  # same\n        self.edited = True"),
+        source(
+            "objectives/t5.py",
+            "self.settings = settings",
+            "self.settings = settings  # same\n        self.edited = True",
+        ),
         TRAINING,
     ),
-    "the command line of stages": (source("runtime/cli.py", '"""The command line of a stage', '"""A command line'), set()),
+    "the command line of stages": (
+        source("runtime/cli.py", '"""The command line of a stage', '"""A command line'),
+        set(),
+    ),
 }
 
 
