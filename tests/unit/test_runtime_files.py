@@ -2,6 +2,8 @@
 
 import errno
 import os
+import subprocess
+import sys
 
 import pyarrow as pa
 import pytest
@@ -32,6 +34,23 @@ def test_the_file_appears_only_at_the_end(tmp_path):
         assert not target.exists()
         assert temporary.parent == target.parent
     assert target.read_text() == "new"
+
+
+@pytest.mark.parametrize("name", ["a.txt", "model", "a[1].tsv"])
+def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path, name):
+    source = (
+        "import os, signal, sys; from pathlib import Path; from reprlab.runtime import files\n"
+        f"write = files.atomic_file if {'.' in name} else files.atomic_directory\n"
+        f"with write(Path({str(tmp_path / name)!r})) as temporary: os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", source], env=environment, check=False)
+    (left,) = leftovers(tmp_path)
+    assert ".part" in left
+    (tmp_path / f".{name}.backup").write_text("another's")
+    with atomic_file(tmp_path / name) if "." in name else atomic_directory(tmp_path / name):
+        pass
+    assert leftovers(tmp_path) == sorted([name, f".{name}.backup"])
 
 
 def test_a_directory_is_replaced_whole(tmp_path):

@@ -2,8 +2,10 @@
 
 import contextlib
 import errno
+import glob
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -54,6 +56,7 @@ def atomic_file(path: Path) -> Iterator[Path]:
     temporary: Path | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        _discard_unfinished(path)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=f".part{path.suffix}", dir=path.parent)
         os.close(handle)
         temporary = Path(name)
@@ -72,6 +75,18 @@ def atomic_file(path: Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
+def _discard_unfinished(path: Path) -> None:
+    """Remove what a killed writer of `path` left beside it. Locks, the engine's or the cache's, allow one writer."""
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*"):
+        if re.fullmatch(
+            rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}\.(part{re.escape(path.suffix)}|part|old)", left.name
+        ):
+            if left.is_dir():
+                shutil.rmtree(left, ignore_errors=True)
+            else:
+                left.unlink(missing_ok=True)
+
+
 @contextlib.contextmanager
 def atomic_directory(path: Path) -> Iterator[Path]:
     """Yield a temporary folder beside `path`; it takes the place of `path` when the block ends well.
@@ -83,6 +98,7 @@ def atomic_directory(path: Path) -> Iterator[Path]:
     temporary: Path | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        _discard_unfinished(path)
         temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
         temporary.chmod(0o777 & ~_umask())
         yield temporary
