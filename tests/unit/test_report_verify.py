@@ -59,3 +59,16 @@ def test_damage_in_a_shared_file_of_the_same_size_is_named(run):
     Path("results/shared/tokens/a.parquet").write_text("tokenz")
     (line,) = verify.problems(run)
     assert "results/shared/tokens/a.parquet" in line
+
+
+def test_benchmarks_that_were_cut_off_are_left_out(tmp_path):
+    from reprlab.reporting.benchmarks import read_benchmarks
+
+    folder = tmp_path / "train"
+    folder.mkdir()
+    good = "s\th:m:s\tmax_rss\n2.5\t0:00:02\t100.0\n"
+    for length in range(len(good) + 1):
+        (folder / f"job{length}.tsv").write_text(good[:length])
+    found = read_benchmarks(tmp_path)
+    assert found["seconds"].max() == 2.5
+    assert set(found["seconds"]) <= {2.0, 2.5}

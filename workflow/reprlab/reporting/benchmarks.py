@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.tables import read_tsv
 
 if TYPE_CHECKING:
@@ -19,8 +20,11 @@ def read_benchmarks(folder: Path) -> pandas.DataFrame:
 
     rows = []
     for path in sorted(folder.glob("*/*.tsv")):
-        frame = read_tsv(path)
-        if frame.empty or "s" not in frame:
+        try:
+            frame = read_tsv(path)
+        except ReprlabError:
+            continue  # cut off by a kill or a power cut; times are no results, so the report goes without them
+        if "s" not in frame or frame.empty or not pandas.api.types.is_numeric_dtype(frame["s"]):
             continue
         peak = pandas.to_numeric(frame.get("max_rss", pandas.Series(dtype=float)), errors="coerce").max()
         rows.append((path.parent.name, path.stem, float(frame["s"].sum()), peak))
