@@ -15,6 +15,7 @@ os.environ["PATH"] = os.pathsep.join(
     [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
 )
 
+from reprlab.cluster.array_tasks import command_of_task
 from reprlab.cluster.frozen import checkout_digest, freeze, origin_of
 from reprlab.config.load import load_config
 from reprlab.papers.planning import make_plan
@@ -24,6 +25,8 @@ from reprlab.runtime.locks import enter_run, record_engine
 from reprlab.runtime.machine import count_gpus
 from reprlab.runtime.seals import set_changed_aside
 
+if task := command_of_task(sys.argv, os.environ):
+    os.execv(task[0], task)
 # What the user gave on the command line, to be given again to the engine that draws the graph.
 USER_CONFIG = " ".join(
     shlex.quote(f"{key}={json.dumps(value)}") for key, value in config.items()
@@ -69,9 +72,15 @@ def leave_checkout():
         [str(copy / "workflow"), os.environ["PYTHONPATH"]]
     )
     # The executor exists by now. It gives its jobs this Snakefile, and the user's config, which the copy holds already.
-    workflow.scheduler._executor.snakefile = str(SNAKEFILE)
+    executor = workflow.scheduler._executor
+    executor.snakefile = str(SNAKEFILE)
     workflow.config_settings.configfiles = []
     workflow.config_settings.config_args = None
+    # Arrays of the jobs that are ready together: the executor (2.8.0) waits for others of the rule, also for those that the
+    # limit of jobs holds back, and forgets the ones that wait.
+    plugin = sys.modules[type(executor).__module__]
+    if hasattr(plugin, "pending_jobs_for_rule"):
+        plugin.pending_jobs_for_rule = lambda dag, rule: 0
 
 
 onstart:
