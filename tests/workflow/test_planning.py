@@ -1,0 +1,191 @@
+"""The plan of every paper at every scale: how many jobs, how long it takes, and whether every setting counts."""
+
+import functools
+import os
+import re
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reprlab.config.load import leaves, load_config
+from reprlab.config.papers import PAPERS
+from reprlab.config.runtime import SCALES
+from reprlab.papers.planning import make_plan
+from reprlab.preflight.planned_jobs import TABLE, planned_jobs
+from reprlab.runtime.errors import ReprlabError
+
+from tests.checkouts import job_counts
+
+ROOT = Path(__file__).resolve().parents[2]
+# A single argument of a program may have so many bytes on Linux, and the shell gets its command as one argument.
+MAX_ARG_STRLEN = 128 * 1024
+CPU_SECONDS = 20
+MEMORY_KIB = 2**20
+# Settings of a paper that no stage at paper scale reads, with the reason. Empty is best.
+DEAD: dict[str, str] = {}
+# Edits beside which alone a setting is read, or another value of it allowed.
+COMPANIONS = {
+    "papers.depth.finetuning.seeds": "papers.depth.pretraining.seeds=[2137, 7]",
+    "papers.depth.finetuning.tasks.cola.epochs": "papers.depth.finetuning.tasks.cola.steps=null",
+    "papers.depth.finetuning.tasks.sp_wiki.epochs": "papers.depth.finetuning.tasks.sp_wiki.steps=null",
+    "papers.depth.finetuning.tasks.ni.steps": "papers.depth.finetuning.tasks.ni.epochs=null",
+    # Off at paper scale.
+    **{
+        f"papers.depth.ablations.{name}.{key}": f"papers.depth.ablations.{name}.enabled=true"
+        for name in ("padding_in_loss", "int8_bug")
+        for key in ("steps", "input_length")
+    },
+}
+# One job for each ladder keeps the plan small, so that a hundred plans take seconds.
+SMALLER = {"depth": "papers.depth.finetuning.jobs=ladder"}
+
+
+def test_job_counts_are_the_committed_ones() -> None:
+    committed = (ROOT / TABLE).read_text(encoding="utf-8")
+    assert planned_jobs(ROOT) == committed, "meant? then `python -m reprlab.preflight.planned_jobs --write`"
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_dry_run_plans_every_paper(checkout, scale: str, tmp_path: Path) -> None:
+    """All papers in one process: the jobs of the plan, within time and memory, and no command that Linux refuses."""
+    plan = make_plan(load_config(ROOT, {"scale": scale}))
+    targets = [path for paths in plan.targets.values() for path in paths]
+    output = tmp_path / "output.txt"
+    with output.open("wb") as handle:
+        command = checkout.command(
+            "--dry-run", "--printshellcmds", "--cores", "2", "--config", f"scale={scale}", "--", *targets
+        )
+        engine = subprocess.Popen(
+            command, cwd=checkout.root, env=checkout.environment(), stdout=handle, stderr=subprocess.STDOUT
+        )
+        _, status, used = os.wait4(engine.pid, 0)
+        engine.returncode = os.waitstatus_to_exitcode(status)
+    text = output.read_text(encoding="utf-8")
+    assert engine.returncode == 0, text[-2000:]
+    counts = job_counts(text)
+    assert counts == {rule: len(jobs) for rule, jobs in plan.jobs.items() if rule in counts}
+    # What is planned and not run would be a job that feeds no result.
+    assert set(plan.jobs) == set(counts)
+    assert max(map(len, text.encode().split(b"\n"))) < MAX_ARG_STRLEN
+    assert used.ru_utime + used.ru_stime < CPU_SECONDS
+    assert used.ru_maxrss < MEMORY_KIB
+
+
+def dump(overrides: dict[str, Any]) -> str:
+    """All jobs of a plan as text, but for the table of costs, which reads the plan itself."""
+    plan = make_plan(load_config(ROOT, overrides))
+    return repr({stage: jobs for stage, jobs in plan.jobs.items() if stage != "estimate_cost"})
+
+
+def schema_at(schema: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+    """The schema of one setting."""
+    here = schema
+    for key in path:
+        entries = [*here.get("patternProperties", {}).values(), here.get("additionalProperties")]
+        here = here.get("properties", {}).get(key) or entries[0] or {}
+        here = schema["$defs"][here["$ref"].rpartition("/")[2]] if "$ref" in here else here
+    return here
+
+
+def alternatives(schema: dict[str, Any], path: tuple[str, ...], value: Any) -> Iterator[str]:
+    """Other values for a setting, as text of an edit; some are refused."""
+    here = schema_at(schema, path)
+    for choice in [here, *here.get("anyOf", [])]:
+        yield from (str(one) for one in choice.get("enum", []) if one != value)
+    if isinstance(value, bool):
+        yield str(not value).lower()
+    elif isinstance(value, int):
+        yield from map(str, (value * 2, value // 2 or 1, value + 1, max(value - 1, 1), value * 5))
+    elif isinstance(value, float):
+        yield from map(str, (value / 2 or 0.1, min(value * 2, 0.9)))
+    elif isinstance(value, list):
+        rest = ["null" if one is None else str(one).lower() if isinstance(one, bool) else str(one) for one in value[1:]]
+        yield from ([f"[{', '.join(rest)}]"] if rest else [])
+        yield from ([f"[{value[0]}, 7]"] if value else [])
+        yield from ("[7]", "[teacher_forced]", "[a]", "[a, b]", "[matched]")
+    else:
+        yield from ("2", "5.0", "[1e-3]", "test", "cola", "accuracy", "SPwiki", *registered_names())
+
+
+@functools.cache
+def registered_names() -> tuple[str, ...]:
+    """Models and data sets."""
+    config = load_config(ROOT)
+    return (*config.models, *config.datasets.corpora, *config.datasets.tasks)
+
+
+def representative(paths: list[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """Settings of tables of equal entries (tasks) once for each kind of entry: the first, the last and one between."""
+    entries: dict[tuple[str, ...], list[str]] = {}
+    for path in paths:
+        if "tasks" in path[:-2]:
+            place = path.index("tasks") + 1
+            names = entries.setdefault(path[:place], [])
+            names += [path[place]] if path[place] not in names else []
+    for path in paths:
+        table = next((table for table in entries if path[: len(table)] == table), None)
+        if table is None or path[len(table)] in {entries[table][i] for i in (0, len(entries[table]) // 2, -1)}:
+            yield path
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_published_setting_reaches_a_stage(paper: str) -> None:
+    """Changes each setting of the paper at paper scale and looks for the change in the jobs."""
+    small = SMALLER.get(paper, "")
+    schema = PAPERS[paper].model_json_schema()
+    values = dict(leaves(PAPERS[paper]().model_dump(mode="json")))
+    base, dead, refused = dump({"scale": "paper", "set": small}), [], []
+    start, tried = time.process_time(), 0
+    for path in representative(list(values)):
+        name = ".".join(("papers", paper, *path))
+        if "const" in schema_at(schema, path):
+            continue  # one value only, so far
+        beside = [edit for edit in (small, COMPANIONS.get(name, "")) if edit and not edit.startswith(f"{name}=")]
+        # The published value does not go with a companion: then two other values are compared.
+        if name in COMPANIONS:
+            alone = ""
+        else:
+            alone = base if beside == [small] else dump({"scale": "paper", "set": "; ".join(beside)})
+        understood, reason, reached = False, "", False
+        for edit in alternatives(schema, path, values[path]):
+            tried += 1
+            try:
+                found = dump({"scale": "paper", "set": "; ".join([*beside, f"{name}={edit}"])})
+            except ReprlabError as error:
+                reason = str(error)
+                continue
+            understood, alone = True, alone or found
+            if found != alone:
+                reached = True
+                break
+        if not reached:
+            (dead if understood else refused).append(name if understood else f"{name}: {reason}")
+    assert not refused, "the test must know a second value for each"
+    assert sorted(dead) == sorted(name for name in DEAD if name.startswith(f"papers.{paper}."))
+    assert (time.process_time() - start) / tried < 1, "a plan takes a fraction of a second"
+
+
+def test_the_table_of_dead_settings_names_settings() -> None:
+    known = {
+        ".".join(("papers", paper, *path))
+        for paper, model in PAPERS.items()
+        for path, _ in leaves(model().model_dump(mode="json"))
+    }
+    assert set(DEAD) <= known
+
+
+def test_shared_jobs_are_planned_once() -> None:
+    """The plan of all papers has no more jobs than those of the papers alone, and at least those of the largest."""
+    for scale in SCALES:
+        together = make_plan(load_config(ROOT, {"scale": scale})).jobs
+        alone: dict[str, Counter[str]] = {}
+        for line in (ROOT / TABLE).read_text(encoding="utf-8").splitlines()[1:]:
+            paper, at, rule, jobs = re.split("\t", line)
+            if at == scale:
+                alone.setdefault(rule, Counter())[paper] = int(jobs)
+        for rule, counts in alone.items():
+            assert max(counts.values()) <= len(together[rule]) <= counts.total()
