@@ -7,9 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reprlab.data.schema import DEFAULTS, KIND_COLUMNS
 from reprlab.runtime.errors import ReprlabError
 
 TRAIN = "train"
+# What every table of a kind has; further columns may be left out.
+_NEEDED = {
+    kind: {"id", "split", *(name for name in columns if name not in DEFAULTS and not columns[name].endswith("?"))}
+    for kind, columns in KIND_COLUMNS.items()
+}
 
 
 @dataclass(frozen=True)
@@ -44,9 +50,10 @@ def load_examples(
     from reprlab.runtime.tables import read_parquet
 
     table = read_parquet(path)
-    about = json.loads((table.schema.metadata or {}).get(b"reprlab", b"{}"))
-    if "kind" not in about:
-        raise ReprlabError(f"{path}: not a table of examples (no description in its metadata); build it again")
+    about = _description(path, (table.schema.metadata or {}).get(b"reprlab", b"{}"))
+    missing = _NEEDED[about["kind"]] - set(table.column_names)
+    if missing:
+        raise ReprlabError(f"{path}: no column {', '.join(sorted(missing))}; delete it and run again")
     columns = table.to_pydict()
     labels = tuple(str(label) for label in about.get("labels") or ())
     found = {}
@@ -62,6 +69,16 @@ def load_examples(
         chosen = {name: [values[row] for row in rows] for name, values in columns.items()}
         found[split] = ExampleTable(path, about["kind"], labels, chosen)
     return found
+
+
+def _description(path: Path, text: bytes) -> dict[str, Any]:
+    try:
+        about = json.loads(text)
+        if about["kind"] in _NEEDED:
+            return dict(about)
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise ReprlabError(f"{path}: not a table of examples (no description in its metadata); delete it and run again")
 
 
 def labels_of(table: ExampleTable, given: list[str]) -> tuple[str, ...]:

@@ -28,6 +28,21 @@ def describe_os_error(error: OSError, path: Path) -> ReprlabError:
     return ReprlabError(f"{path}: {error.strerror or error}")
 
 
+def require_writable(folder: Path) -> None:
+    """Try to write where `folder` is or will be, so that a bad place is said before anything runs.
+
+    Raises:
+        ReprlabError: the disk is full or the folder is not writable.
+    """
+    existing = next(place for place in (folder, *folder.parents) if place.exists())
+    try:
+        with tempfile.NamedTemporaryFile(prefix=".reprlab.", dir=existing) as trial:
+            trial.write(bytes(4096))
+            trial.flush()
+    except OSError as error:
+        raise describe_os_error(error, folder) from error
+
+
 def _sync_folder(folder: Path) -> None:
     handle = os.open(folder, os.O_RDONLY)
     try:
