@@ -21,6 +21,7 @@ from reprlab.config.load import load_config
 from reprlab.papers.planning import make_plan
 from reprlab.provenance.code_digest import code_digest
 from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.files import require_writable
 from reprlab.runtime.locks import enter_run, record_engine
 from reprlab.runtime.machine import count_gpus
 from reprlab.runtime.seals import set_changed_aside
@@ -52,9 +53,15 @@ config.update(LOADED.as_dict())
 for warning in LOADED.warnings:
     print(f"warning: {warning}", file=sys.stderr)
 
-if workflow.is_main_process:
-    for note in [] if workflow.output_settings.dryrun else enter_run(RUN_FOLDER):
+if workflow.is_main_process and not workflow.output_settings.dryrun:
+    try:
+        require_writable(RUN_FOLDER / "results")
+        require_writable(RUN_FOLDER / ".snakemake")
+    except ReprlabError as error:
+        sys.exit(f"error: {error}")
+    for note in enter_run(RUN_FOLDER):
         print(f"note: {note}", file=sys.stderr)
+if workflow.is_main_process:
     # Before the graph is built, so that what is not as it was made is made again by this command.
     for changed in set_changed_aside(RUN_FOLDER, dry=workflow.output_settings.dryrun):
         print(f"warning: {changed}", file=sys.stderr)
