@@ -23,7 +23,7 @@ from reprlab.provenance.code_digest import code_digest
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import require_writable
 from reprlab.runtime.locks import enter_run, record_engine
-from reprlab.runtime.machine import count_gpus
+from reprlab.runtime.machine import PLANNED_DTYPE, count_gpus, resolve_dtype
 from reprlab.runtime.seals import set_changed_aside
 
 if task := command_of_task(sys.argv, os.environ):
@@ -33,7 +33,8 @@ USER_CONFIG = " ".join(
     shlex.quote(f"{key}={json.dumps(value)}") for key, value in config.items()
 )
 # A job of a cluster parses this in a frozen copy of the checkout, which holds the config of the run.
-ORIGIN = origin_of(ROOT)
+if ORIGIN := origin_of(ROOT):
+    os.environ[PLANNED_DTYPE] = ORIGIN.dtype
 try:
     LOADED = (
         load_config(ROOT, ORIGIN.config)
@@ -71,7 +72,8 @@ def leave_checkout():
     """Let every job, here and on the cluster, run from a frozen copy, so that edits of the checkout reach none of them."""
     global REGISTRY, SNAKEFILE
     try:
-        copy = freeze(CHECKOUT, RUN_FOLDER, LOADED.as_dict(), PLANNED_CODE)
+        dtype = resolve_dtype("auto", LOADED.runtime.device)
+        copy = freeze(CHECKOUT, RUN_FOLDER, LOADED.as_dict(), dtype, PLANNED_CODE)
     except ReprlabError as error:
         sys.exit(f"error: {error}")
     REGISTRY, SNAKEFILE = copy / "config/datasets.yaml", copy / "Snakefile"

@@ -21,11 +21,12 @@ _FOLDER = Path(".snakemake/frozen")
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a frozen copy was made: the checkout, the run's folder, and the whole config."""
+    """Where a frozen copy was made: the checkout, the run's folder, the whole config, and what dtype `auto` is."""
 
     root: Path
     run_folder: Path
     config: dict[str, Any]
+    dtype: str
 
 
 def origin_of(root: Path) -> Origin | None:
@@ -34,7 +35,7 @@ def origin_of(root: Path) -> Origin | None:
     if not path.is_file():
         return None
     values = read_json(path)
-    return Origin(Path(values["root"]), Path(values["run_folder"]), values["config"])
+    return Origin(Path(values["root"]), Path(values["run_folder"]), values["config"], values["dtype"])
 
 
 def checkout_digest(root: Path) -> str:
@@ -46,20 +47,21 @@ def checkout_digest(root: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def freeze(root: Path, run_folder: Path, config: Mapping[str, Any], planned: str) -> Path:
+def freeze(root: Path, run_folder: Path, config: Mapping[str, Any], dtype: str, planned: str) -> Path:
     """Copy code and config of the checkout `root` into the run's folder; returns the copy.
 
     Args:
         root: the checkout.
         run_folder: folder of the run, in which the copy lies.
         config: the whole config of the run, which the copy holds instead of the user's own files.
+        dtype: what `auto` is on the machine that plans the run.
         planned: `checkout_digest` when the run was planned.
 
     Raises:
         ReprlabError: the checkout was edited since then, so jobs would run other code than was planned.
     """
     folder = run_folder / _FOLDER
-    record = {"root": str(root), "run_folder": str(run_folder), "config": dict(config)}
+    record = {"root": str(root), "run_folder": str(run_folder), "config": dict(config), "dtype": dtype}
     name = hashlib.sha256(f"{planned}\n{record!r}".encode()).hexdigest()[:16]
     copy = folder / name
     if not (copy / RECORD).is_file():

@@ -5,6 +5,9 @@ import os
 from pathlib import Path
 from typing import Literal
 
+# What `auto` meant on the machine that planned the run: another one must not compute otherwise than was planned.
+PLANNED_DTYPE = "REPRLAB_PLANNED_DTYPE"
+
 
 def count_gpus() -> int:
     """Number of NVIDIA GPUs that this process may use."""
@@ -26,8 +29,10 @@ def has_amx_bfloat16() -> bool:
 
 
 def resolve_dtype(dtype: str, device: str) -> Literal["float32", "bfloat16"]:
-    """`auto` becomes bfloat16 on GPUs and on CPUs with AMX, float32 elsewhere."""
+    """`auto` becomes bfloat16 on GPUs and on CPUs with AMX, float32 elsewhere; in jobs of a cluster, what was planned."""
     if dtype != "auto":
         return "bfloat16" if dtype == "bfloat16" else "float32"
+    if planned := os.environ.get(PLANNED_DTYPE):
+        return "bfloat16" if planned == "bfloat16" else "float32"
     on_gpu = device.startswith("cuda") or (device == "auto" and count_gpus() > 0)
     return "bfloat16" if on_gpu or has_amx_bfloat16() else "float32"
