@@ -29,7 +29,7 @@ def has_amx_bfloat16() -> bool:
 
 
 def resolve_dtype(dtype: str, device: str) -> Literal["float32", "bfloat16"]:
-    """`auto` becomes bfloat16 on GPUs and on CPUs with AMX, float32 elsewhere; in jobs of a cluster, what was planned."""
+    """`auto`: bfloat16 on GPUs and on CPUs with AMX, float32 elsewhere; in jobs of a cluster, what was planned."""
     if dtype != "auto":
         return "bfloat16" if dtype == "bfloat16" else "float32"
     if planned := os.environ.get(PLANNED_DTYPE):
