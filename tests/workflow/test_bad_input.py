@@ -1,0 +1,335 @@
+"""Bad input and bad places: one clear line on the terminal, an exit status, nothing lost or half written."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+import yaml
+
+from tests.checkouts import ROOT, Checkout
+from tests.workflow.faults.disks import read_only, small_disk
+from tests.workflow.faults.engine import digests, error_lines, half_written
+
+NANO = ("--cores", "1", "--config", "scale=nano", "--")
+ARCHIVE = "vader"
+RECEIPT = f"results/shared/archives/{ARCHIVE}.json"
+EXAMPLES = "results/shared/tasks/movie_snippets/examples.parquet"
+
+
+def refused(checkout: Checkout, *arguments: str, naming: str, **variables: str) -> str:
+    """Run a command that must fail with one line of ours that matches `naming`; returns that line."""
+    before = digests(checkout.nano)
+    done = checkout.run(*arguments, check=False, timeout=300, **variables)
+    output = done.stdout + done.stderr
+    assert done.returncode != 0
+    lines = list(dict.fromkeys(error_lines(output)))
+    assert len(lines) == 1, output
+    assert re.search(naming, lines[0]), lines[0]
+    assert "Traceback (most recent call last)" not in output
+    assert half_written(checkout.nano) == []
+    after = digests(checkout.nano)
+    assert {name for name, digest in before.items() if after.get(name) != digest} == set(), "something was lost"
+    assert str(ROOT) not in lines[0]
+    return lines[0]
+
+
+def archive_file(cache: Path, checkout: Checkout) -> Path:
+    registry = yaml.safe_load((checkout.root / "config/datasets.yaml").read_text(encoding="utf-8"))
+    file = registry["archives"][ARCHIVE]["files"][0]
+    return cache / file["sha256"] / Path(file["file"]).name
+
+
+def edit_registry(checkout: Checkout, change) -> None:
+    path = checkout.root / "config/datasets.yaml"
+    registry = yaml.safe_load(path.read_text(encoding="utf-8"))
+    change(registry)
+    path.write_text(yaml.safe_dump(registry), encoding="utf-8")
+
+
+@pytest.fixture
+def cache(tmp_path, finished) -> Path:
+    """A cache of its own with one archive in it."""
+    shared = Path(finished.environment()["REPRLAB_CACHE"])
+    source = archive_file(shared, finished)
+    shutil.copytree(source.parent, tmp_path / "cache" / source.parent.name)
+    shutil.rmtree(tmp_path / "cache" / source.parent.name / "members", ignore_errors=True)
+    (tmp_path / "cache" / source.parent.name / "members.json").unlink(missing_ok=True)
+    return tmp_path / "cache"
+
+
+# Downloads
+
+
+@pytest.mark.parametrize("damage", ["corrupted", "truncated"])
+def test_a_damaged_archive_is_refused_and_named(checkout, cache, damage):
+    """With no origin to fetch it from again (that it is fetched again where one is left: test_data_archives.py)."""
+    path = archive_file(cache, checkout)
+    content = path.read_bytes()
+    path.write_bytes(content[:-1000] if damage == "truncated" else content[:500] + b"x" * 20 + content[520:])
+    edit_registry(checkout, lambda registry: registry["archives"][ARCHIVE].update(origins=["local:/nowhere"]))
+    line = refused(checkout, *NANO, RECEIPT, naming=rf"{ARCHIVE}: {re.escape(path.name)} could not be fetched",
+                   REPRLAB_CACHE=str(cache))  # fmt: skip
+    assert "/nowhere" in line
+    assert not (checkout.nano / RECEIPT).exists()
+
+
+@pytest.mark.parametrize("damage", ["corrupted", "truncated"])
+def test_a_damaged_archive_with_an_origin_costs_nothing(checkout, cache, damage, tmp_path):
+    path = archive_file(cache, checkout)
+    content = path.read_bytes()
+    (tmp_path / path.name).write_bytes(content)
+    path.write_bytes(content[:-1000] if damage == "truncated" else content[:500] + b"x" * 20 + content[520:])
+    origins = [f"local:{tmp_path / path.name}"]
+    edit_registry(checkout, lambda registry: registry["archives"][ARCHIVE].update(origins=origins))
+    done = checkout.run(*NANO, RECEIPT, REPRLAB_CACHE=str(cache))
+    assert "deleted and fetched again" in done.stdout + done.stderr
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "pypi:no-such-package==1.0",
+        "github:no-such-owner/nothing@" + "0" * 40,
+        "npm:@no-such-owner/nothing@1.0.0",
+    ],
+)
+def test_an_origin_that_cannot_be_reached_is_named(checkout, tmp_path, origin):
+    edit_registry(checkout, lambda registry: registry["archives"][ARCHIVE].update(origins=[origin]))
+    # Nothing listens on the discard port, so no network is asked.
+    nowhere = "http://127.0.0.1:9"
+    proxies = dict.fromkeys(("http_proxy", "https_proxy", "HTTPS_PROXY", "PIP_INDEX_URL", "PIP_PROXY"), nowhere)
+    pip = {"PIP_RETRIES": "0", "PIP_CONFIG_FILE": os.devnull, "PIP_EXTRA_INDEX_URL": ""}
+    npm = {"npm_config_registry": nowhere, "npm_config_fetch_retries": "0"}
+    variables = {**proxies, **pip, **npm, "no_proxy": "", "NO_PROXY": "", "REPRLAB_CACHE": str(tmp_path / "cache")}
+    naming = f"{ARCHIVE}: .* could not be fetched: {re.escape(origin)}: "
+    line = refused(checkout, *NANO, RECEIPT, naming=naming, **variables)
+    assert len(line) < 1000
+
+
+# Settings and targets
+
+
+@pytest.mark.parametrize(
+    ("config", "naming"),
+    [
+        (("scale=nano", "sead=1"), r"sead = 1 \(command line\): unknown key; did you mean 'seed'\?"),
+        (("scale=nanoo",), r"scale = 'nanoo' .*'nano'"),
+        (("scale=nano", "set=papers.depth.pretraining.batch_sise=4"), r"batch_sise = 4 .*did you mean 'batch_size'\?"),
+        (("scale=nano", "set=papers.depth.pretraining.batch_size=four"), r"batch_size = 'four' .*integer"),
+        (("scale=nano", "set=papers.depth.pretraining.model=$(touch x)"), r"pretraining\.model = .*touch x"),
+        (("scale=nano", "run=$(touch x)"), r"run = .*touch x"),
+        (("scale=nano", "set=papers.depth.finetuning.tasks.sst2.dataset=a|touch x"), r"dataset = .*touch x"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_the_settings_is_refused_before_anything_runs(checkout, config, naming):
+    refused(checkout, "--cores", "1", "--config", *config, "--", RECEIPT, naming=naming)
+    assert not (checkout.root / "runs").exists()
+    assert not (checkout.root / "results").exists()
+    assert list(checkout.root.rglob("x")) == []
+
+
+def test_a_table_that_is_not_planned_names_those_that_are(checkout):
+    line = refused(checkout, *NANO, "results/depth/glou.tsv", naming=r"tabulate_paper: .*'depth/glou'")
+    assert "depth/glue" in line
+
+
+def test_a_target_that_no_rule_makes_is_named(checkout):
+    done = checkout.run(*NANO, "results/nothing.xyz", check=False)
+    assert done.returncode != 0
+    assert "results/nothing.xyz" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# Disks
+
+
+@pytest.mark.parametrize("place", ["results", "."])
+def test_a_read_only_folder_is_named(finished_copy, place):
+    (finished_copy.nano / EXAMPLES).unlink()
+    with read_only(finished_copy.nano / place):
+        naming = r"runs/nano/results: cannot be written \(Read-only file system\)"
+        refused(finished_copy, *NANO, EXAMPLES, naming=naming)
+    finished_copy.run(*NANO, EXAMPLES)
+
+
+def test_a_full_disk_is_named_and_the_same_command_goes_on(finished_copy, finished):
+    """The disk has room for the engine's own notes, not for the sentences' tokens."""
+    run = finished_copy.nano
+    target = "results/shared/tokens/wikipedia_sample_depth_t5.parquet"
+    size = (run / target).stat().st_size
+    (run / target).unlink()
+    used = sum(path.stat().st_blocks * 512 for path in run.rglob("*")) / 2**20
+    with small_disk(run, used + 1.0):
+        filler = run / "filler"
+        handle = os.open(filler, os.O_WRONLY | os.O_CREAT)
+        with contextlib.suppress(OSError):
+            while True:
+                os.write(handle, bytes(4096))
+        os.close(handle)
+        # Half of what the output needs, so that it is not the first byte that fails.
+        with filler.open("r+b") as handle:
+            handle.truncate(filler.stat().st_size - max(size // 2, 8192) - 65536)
+        done = finished_copy.run(*NANO, target, check=False, timeout=300)
+        filler.unlink()
+    output = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert any(
+        "the disk is full; free some space and run the same command again" in line for line in error_lines(output)
+    )
+    assert "Traceback" not in output
+    assert half_written(run) == []
+    finished_copy.run(*NANO, target)
+    assert digests(run, target) == digests(finished.nano, target)
+
+
+# Content
+
+
+def local_corpus(checkout: Checkout, content: bytes, folder: Path) -> None:
+    """A corpus `mine` with one document a line, out of a file of the user's."""
+    import hashlib
+
+    path = folder / "mine.txt"
+    path.write_bytes(content)
+    file = {"file": path.name, "sha256": hashlib.sha256(content).hexdigest(), "bytes": max(len(content), 1)}
+    archive = {
+        "version": "1", "origins": [f"local:{path}"], "files": [file], "licence": "mine", "homepage": "none",
+        "purpose": "test",
+    }  # fmt: skip
+    corpus = {
+        "title": "Mine", "revision": "1", "reader": "text_lines", "archives": ["mine"], "licence": "mine",
+        "options": {"members": ["mine.txt"]}, "homepage": "none", "purpose": "test",
+    }  # fmt: skip
+
+    def add(registry):
+        registry["archives"]["mine"] = archive
+        registry["corpora"]["mine"] = corpus
+
+    edit_registry(checkout, add)
+
+
+CORPUS = ("--cores", "1", "--config", "scale=nano", "set=papers.depth.data.corpus=mine", "--")
+DOCUMENTS = "results/shared/corpora/mine/documents.parquet"
+
+
+@pytest.mark.parametrize(
+    ("content", "naming"),
+    [
+        (b"A line.\nAnother \xff\xfe line.\n", r"mine\.txt: byte 16 is not utf-8"),
+        (b"\n", r"mine: no group fell into the train split; change `splits`"),
+        (b"One sentence.\n", r"mine: no group fell into the \w+ split; change `splits`"),
+        (b"\x00\x01\x02 binary\n", r"mine: no group fell into the \w+ split"),
+    ],
+    ids=["not UTF-8", "empty", "one sentence", "binary"],
+)
+def test_a_text_that_cannot_be_used_is_named(checkout, tmp_path, content, naming):
+    local_corpus(checkout, content, tmp_path)
+    refused(checkout, *CORPUS, DOCUMENTS, naming=naming, REPRLAB_CACHE=str(tmp_path / "cache"))
+    assert not (checkout.nano / DOCUMENTS).exists()
+
+
+def stage(checkout: Checkout, name: str, *options: str) -> str:
+    """A stage by hand, as its shell line can be pasted; returns the one line that it must fail with."""
+    import subprocess
+
+    done = subprocess.run(
+        [sys.executable, "-m", f"reprlab.stages.{name}", *options], cwd=checkout.nano, text=True, capture_output=True,
+        env={**checkout.environment(), "PYTHONPATH": str(checkout.root / "workflow")}, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    (line,) = error_lines(done.stderr)
+    assert "Traceback" not in done.stderr
+    return line
+
+
+def settings_of(checkout: Checkout, job: str) -> dict:
+    """The settings of a stage, from the shell line that the finished run printed."""
+    printed = (checkout.root / "done").read_text(encoding="utf-8")
+    found = re.search(rf"reprlab\.stages\.{job} .*?--settings '(.*?)'(?: --|$)", printed, flags=re.M)
+    assert found, job
+    return json.loads(found[1])
+
+
+DEPTH = "results/shared/corpora/wikipedia_sample"
+
+
+def test_documents_with_no_sentence_are_named(finished_copy):
+    path = finished_copy.nano / "empty.parquet"
+    columns = {name: pyarrow.array([""], pyarrow.string()) for name in ("id", "text", "source")}
+    pyarrow.parquet.write_table(pyarrow.table({**columns, "split": ["train"]}), path)
+    settings = json.dumps({"splitter": "punkt_trained", "passages": "window", "passage_words": 40})
+    line = stage(finished_copy, "segment_documents", "--documents", "empty.parquet", "--settings", settings,
+                 "--out", "sentences.parquet")  # fmt: skip
+    assert "check the corpus and its train split" in line
+    assert not (finished_copy.nano / "sentences.parquet").exists()
+
+
+@pytest.mark.parametrize("damage", ["truncated", "edited", "empty", "text"])
+def test_a_damaged_table_is_named(finished_copy, damage):
+    """By the stage that reads it; the engine would not let it come to that (test_faults)."""
+    path = finished_copy.nano / EXAMPLES
+    content = path.read_bytes()
+    if damage == "edited":
+        table = pyarrow.parquet.read_table(path)
+        pyarrow.parquet.write_table(table.drop_columns(["label"]), path)
+    else:
+        path.write_bytes({"truncated": content[: len(content) // 2], "empty": b"", "text": b"a,b\n"}[damage])
+    settings = {
+        "baselines": ["majority"], "eval_limit": 4, "metrics": ["accuracy"], "resamples": 10, "seed": 0,
+        "splits": ["validation"], "train_limit": 8,
+    }  # fmt: skip
+    line = stage(finished_copy, "evaluate_baselines", "--examples", EXAMPLES, "--settings", json.dumps(settings),
+                 "--out", "baselines.tsv")  # fmt: skip
+    assert EXAMPLES in line
+    assert "again" in line
+    assert not (finished_copy.nano / "baselines.tsv").exists()
+
+
+def test_a_missing_model_folder_is_named(finished_copy):
+    shell = re.search(r"python -m reprlab\.stages\.evaluate_lm (.*)", (finished_copy.root / "done").read_text())
+    assert shell
+    ladder = re.search(r'"ladder": "(.*?)"', shell[1])
+    assert ladder
+    shutil.rmtree(finished_copy.nano / ladder[1])
+    import shlex
+
+    options = shlex.split(shell[1])
+    options[options.index("--out") + 1] = "elsewhere.tsv"
+    line = stage(finished_copy, "evaluate_lm", *options)
+    assert ladder[1] in line
+    assert not (finished_copy.nano / "elsewhere.tsv").exists()
+
+
+# Secrets
+
+
+SECRET = "sk-planted-7f3a9c51e2"
+
+
+def test_a_key_in_the_environment_is_written_nowhere(finished_copy):
+    """A stage of each kind, with debug logs, and the report; also one that fails, whose traceback goes to the log."""
+    keys = dict.fromkeys(("OPENAI_API_KEY", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "AWS_SECRET_ACCESS_KEY"), SECRET)
+    run = finished_copy.nano
+    for name in ("results/depth/audit.tsv", "results/report.html", EXAMPLES, "results/depth/loss_fs.tsv"):
+        (run / name).unlink()
+    config = ("--cores", "2", "--config", "scale=nano", "runtime={log_level: debug}", "--")
+    done = finished_copy.run(*config, "results/depth/audit.tsv", EXAMPLES, "results/depth/loss_fs.tsv", **keys)
+    edit_registry(finished_copy, lambda registry: registry["archives"][ARCHIVE].update(origins=["local:/nowhere"]))
+    failed = finished_copy.run(*config, RECEIPT, "--forcerun", "fetch_archive", check=False,
+                               REPRLAB_CACHE=str(finished_copy.root / "cache"), **keys)  # fmt: skip
+    assert failed.returncode != 0
+    assert SECRET not in done.stdout + done.stderr + failed.stdout + failed.stderr
+    holders = [
+        str(path.relative_to(finished_copy.root))
+        for path in finished_copy.root.rglob("*")
+        if path.is_file() and not path.is_symlink() and SECRET.encode() in path.read_bytes()
+    ]
+    assert holders == ["tests/workflow/test_bad_input.py"]

@@ -1,0 +1,253 @@
+"""Faults over the graph at `nano`: after each, the same command ends in the tables of the undisturbed run.
+
+`make test-faults` runs it and prints tried, survived and lost. REPRLAB_FAULTS_SEED repeats it, REPRLAB_FAULTS sets
+the number of kills. The graph is cut down to one table of losses and one of fine-tuning, so that each stage that trains
+or writes is in it; downloads are copies of files that the cache holds already, and all else is as in any run.
+"""
+
+import os
+import random
+import shutil
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.checkouts import Checkout, copy_project
+from tests.workflow.faults.disks import read_only, small_disk
+from tests.workflow.faults.engine import Run, digests, error_lines, fault_seed, gone, half_written, kill, stages
+
+pytestmark = pytest.mark.faults
+
+KILLS = int(os.environ.get("REPRLAB_FAULTS", "56"))
+TABLES = ("results/depth/loss_fs.tsv", "results/shared/finetuned/depth_t5_all/sst2/s2137.selected.json")
+COMMAND = ("--cores", "2", "--config", "scale=nano", "set=runtime.save_every=1", "--", *TABLES)
+
+
+@dataclass
+class Tally:
+    """What was tried, and what of it did not end in the same tables."""
+
+    tried: Counter[str] = field(default_factory=Counter)
+    lost: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        total = sum(self.tried.values())
+        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.tried.items()))
+        return f"faults: {total} tried, {total - len(self.lost)} survived, {len(self.lost)} lost ({kinds})"
+
+
+@pytest.fixture(scope="module")
+def tally(request):
+    tally = Tally()
+    yield tally
+    reporter = request.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None:
+        reporter.write_line(f"\n{tally}")
+        for line in tally.lost:
+            reporter.write_line(f"lost: {line}", red=True)
+
+
+@dataclass
+class Site:
+    """A checkout with a cache of its own, and what the undisturbed run made."""
+
+    checkout: Checkout
+    cache: Path
+    expected: dict[str, str]
+    logs: Path
+
+    @property
+    def run_folder(self) -> Path:
+        return self.checkout.nano
+
+    def start(self, name: str) -> Run:
+        return Run(self.checkout, *COMMAND, log=self.logs / name, REPRLAB_CACHE=str(self.cache))
+
+    def finish(self) -> str:
+        """The same command, undisturbed; the problem with what it leaves, or ""."""
+        done = self.checkout.run(*COMMAND, check=False, REPRLAB_CACHE=str(self.cache))
+        output = done.stdout + done.stderr
+        if done.returncode:
+            return f"the same command ended with {done.returncode}: {error_lines(output) or output[-1500:]}"
+        found = digests(self.run_folder)
+        differ = sorted(name for name in self.expected if found.get(name) != self.expected[name])
+        if differ:
+            return f"differ: {', '.join(differ[:5])}"
+        if half_written(self.run_folder):
+            return f"left over: {half_written(self.run_folder)[0]}"
+        if stages(self.checkout.root):
+            return "a stage is still running"
+        return ""
+
+    def forget(self, rng: random.Random) -> None:
+        """Remove a part of what was made, so that there is something to do: from a phase on, or all of it."""
+        removed = rng.choice([
+            ["results", ".snakemake"],
+            ["results/shared/corpora", "results/shared/tokens", "results/shared/tokenizers"],
+            ["results/shared/pretrained"],
+            ["results/shared/pretrained/depth_t5_fs_s2137", "results/shared/finetuned"],
+            ["results/shared/finetuned", "results/shared/evaluated"],
+            ["results/shared/tasks", "results/shared/archives"],
+        ])  # fmt: skip
+        for name in removed:
+            shutil.rmtree(self.run_folder / name, ignore_errors=True)
+        if rng.random() < 0.5:
+            shutil.rmtree(self.run_folder / "results/shared/archives", ignore_errors=True)
+        if rng.random() < 0.3:
+            for folder in self.cache.glob("*/members"):
+                shutil.rmtree(folder)
+        if rng.random() < 0.3:
+            for path in [path for path in self.cache.glob("*/*") if path.suffix in (".whl", ".gz", ".zip")]:
+                path.unlink()
+
+
+def use_local_origins(checkout: Checkout, cache: Path) -> None:
+    """Let every archive that `cache` holds be copied from there, as if from an origin."""
+    path = checkout.root / "config/datasets.yaml"
+    registry = yaml.safe_load(path.read_text(encoding="utf-8"))
+    for entry in registry["archives"].values():
+        held = [cache / file.get("sha256", "-") / Path(file["file"]).name for file in entry["files"]]
+        if len(held) == 1 and held[0].exists():
+            entry["origins"] = [f"local:{held[0]}"]
+    path.write_text(yaml.safe_dump(registry), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Site:
+    folder = tmp_path_factory.mktemp("faults")
+    checkout = copy_project(folder / "project")
+    checkout.run(*COMMAND)
+    expected = digests(checkout.nano)
+    assert set(TABLES) <= set(expected)
+    use_local_origins(checkout, Path(checkout.environment()["REPRLAB_CACHE"]))
+    return Site(checkout, folder / "cache", expected, folder)
+
+
+def ends_well(site: Site, tally: Tally, what: str) -> None:
+    """The same command, undisturbed, must end in the same tables; a loss is noted and mended for those that follow."""
+    problem = site.finish()
+    if problem:
+        tally.lost.append(f"{what}: {problem}")
+        shutil.rmtree(site.run_folder, ignore_errors=True)
+    assert not problem, f"{what}: {problem}"
+
+
+def kill_once(site: Site, rng: random.Random, number: int, tally: Tally) -> None:
+    """Start the command and kill a stage, or the engine, at a moment of some phase; nothing where it does not come."""
+    phase, engine = rng.choice(PHASES), rng.random() < 0.4
+    run = site.start(f"kill-{number}")
+    root = site.checkout.root
+    if phase == "planning":
+        time.sleep(rng.uniform(0, 6))
+        engine = True
+    elif phase == "writing":
+        run.wait_until(lambda: half_written(site.run_folder) and stages(root))
+    else:
+        run.wait_until(lambda: stages(root, phase))
+        # Most of a stage's first seconds are imports.
+        time.sleep(rng.choice([0, rng.uniform(0, 1), rng.uniform(0, 8)]))
+    victims = [] if engine else stages(root, phase if phase in STAGES else "") or stages(root)
+    if run.process.poll() is None and (engine or victims):
+        for pid in victims or [run.process.pid]:
+            kill(pid)
+        tally.tried["kill of the engine" if engine else f"kill in {phase}"] += 1
+    run.wait(300)
+    if not gone(root):
+        tally.lost.append(f"kill {number} in {phase}: a stage outlived its engine")
+        run.stop()
+
+
+STAGES = (
+    "fetch_archive", "build_documents", "build_examples", "segment_documents", "train_tokenizer", "tokenize_corpus",
+    "build_model", "pretrain_lm", "evaluate_lm", "finetune_model", "select_learning_rate", "tabulate_paper",
+)  # fmt: skip
+PHASES = (*STAGES, "pretrain_lm", "finetune_model", "writing", "writing", "planning")
+
+
+def test_kills_at_random_moments(site, tally):
+    """Chains of kills: the command is given again after each, and at the end of the chain it is let through."""
+    seed, chain = fault_seed(), 0
+    while sum(tally.tried.values()) < KILLS:
+        chain += 1
+        rng = random.Random(f"{seed}-{chain}")
+        site.forget(rng)
+        first = sum(tally.tried.values())
+        for number in range(rng.randrange(5, 10)):
+            kill_once(site, rng, 100 * chain + number, tally)
+        ends_well(site, tally, f"chain {chain} of seed {seed}, {sum(tally.tried.values()) - first} kills")
+    assert tally.lost == []
+
+
+@pytest.mark.parametrize("trial", range(2))
+def test_a_disk_that_fills_up_at_some_write(site, tally, trial):
+    rng = random.Random(f"{fault_seed()}-{trial}")
+    shutil.rmtree(site.run_folder / "results/shared/pretrained")
+    shutil.rmtree(site.run_folder / "results/shared/tokens")
+    used = sum(path.stat().st_blocks * 512 for path in site.run_folder.rglob("*")) / 2**20
+    tally.tried["full disk"] += 1
+    with small_disk(site.run_folder, used + rng.uniform(0.3, 6)):
+        run = site.start(f"full-{trial}")
+        if run.wait(300):
+            assert "disk is full" in run.output or "No space left" in run.output, run.output[-3000:]
+            assert "Traceback" not in run.output
+    ends_well(site, tally, f"full disk {trial}")
+
+
+@pytest.mark.parametrize("trial", range(4))
+def test_the_newest_files_are_cut_off(site, tally, trial):
+    """As after a power cut; the stages' own files are synced, but a disk may lie about that."""
+    rng = random.Random(f"{fault_seed()}-{trial}")
+    run = site.run_folder
+    made = [path for path in run.rglob("*") if path.is_file() and path.stat().st_size and path.suffix != ".lock"]
+    newest = sorted(made, key=lambda path: path.stat().st_mtime_ns, reverse=True)[:80]
+    for path in rng.sample(newest, k=rng.randrange(3, 8)):
+        os.truncate(path, rng.randrange(path.stat().st_size))
+    tally.tried["truncation"] += 1
+    ends_well(site, tally, f"truncation {trial}")
+
+
+def test_two_runs_started_at_once(site, tally):
+    shutil.rmtree(site.run_folder / "results/shared/evaluated")
+    tally.tried["two runs at once"] += 1
+    runs = [site.start(f"both-{number}") for number in range(2)]
+    assert min(run.wait(300) for run in runs) == 0, [run.output[-2000:] for run in runs]
+    ends_well(site, tally, "two runs at once")
+
+
+def test_a_read_only_folder(site, tally):
+    shutil.rmtree(site.run_folder / "results/shared/evaluated")
+    tally.tried["read-only results"] += 1
+    with read_only(site.run_folder / "results"):
+        run = site.start("read-only")
+        assert run.wait(300) != 0
+    assert "Read-only file system" in run.output
+    ends_well(site, tally, "read-only results")
+
+
+def test_a_result_edited_by_hand_is_found_named_kept_and_made_again(site, tally):
+    table = site.run_folder / TABLES[0]
+    edited = table.read_text().replace("1", "7")
+    tally.tried["edited result"] += 1
+    table.write_text(edited)
+    dry = site.checkout.run("--dry-run", *COMMAND, REPRLAB_CACHE=str(site.cache))
+    assert f"warning: {TABLES[0]}: changed since it was made" in dry.stdout + dry.stderr
+    assert table.read_text() == edited, "a dry run changes nothing"
+    ends_well(site, tally, "edited result")
+    assert table.with_name(table.name + ".changed-1").read_text() == edited
+
+
+@pytest.mark.parametrize("days", [2, -400])
+def test_a_clock_that_was_set_back_or_forward(site, tally, days):
+    """Files of the future, and of a distant past, beside files of now."""
+    rng = random.Random(f"{fault_seed()}-{days}")
+    tally.tried["clock"] += 1
+    there = time.time() + days * 86400
+    for path in sorted((site.run_folder / "results").rglob("*")):
+        if path.is_file() and rng.random() < 0.5:
+            os.utime(path, (there, there))
+    (site.run_folder / TABLES[0]).unlink()
+    ends_well(site, tally, f"clock {days} days away")
