@@ -1,0 +1,82 @@
+"""Check before a run what would fail in it: `python -m reprlab.preflight --scale paper --paper depth`."""
+
+import argparse
+import dataclasses
+import json
+import os
+import sys
+from pathlib import Path
+
+from reprlab.config.load import LoadedConfig, load_config
+from reprlab.papers.plan import Plan
+from reprlab.plugins import load_plugin
+from reprlab.preflight.findings import Finding
+from reprlab.runtime.errors import ReprlabError
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def preflight(config: LoadedConfig, papers: list[str], cache: Path) -> list[Finding]:
+    """All findings for some papers at the config's scale. Nothing is downloaded but headers and lists of versions.
+
+    Raises:
+        ReprlabError: there is no such paper, or the config cannot be planned.
+    """
+    from reprlab.preflight.machinery import check_models, check_scorers, check_tools
+    from reprlab.preflight.room import check_disk, check_memory
+    from reprlab.preflight.sources import check_origins, check_rows, planned_archives
+
+    plan = Plan()
+    for paper in papers:
+        if paper not in config.papers:
+            raise ReprlabError(f"{paper}: no such paper; there are {', '.join(config.papers)}")
+        load_plugin("papers", f"{paper.replace('-', '_')}.plan").add_jobs(plan, config)
+    archives = planned_archives(plan, config.datasets)
+    origins, missing = check_origins(archives, cache)
+    sized = {*missing, *(finding.subject for finding in origins if "in the cache" in finding.message)}
+    unknown = [entry.name for entry in archives if entry.name not in sized]
+    return [
+        *origins,
+        *check_models(plan),
+        *check_rows(plan, config.datasets.archives, cache),
+        *check_scorers(plan),
+        *check_tools(plan),
+        *check_disk(plan, missing, unknown, cache, config.run_folder),
+        *check_memory(plan, config.scale),
+    ]
+
+
+def report(findings: list[Finding]) -> str:
+    """Problems last, where a reader looks."""
+    rows = [finding for status in ("ok", "note", "problem") for finding in findings if finding.status == status]
+    lines = [f"{row.status:<8} {row.check:<7} {row.subject}: {row.message}" for row in rows]
+    count = sum(finding.status == "problem" for finding in findings)
+    ending = f"{count} problem{'s' * (count != 1)}" if count else "no problem"
+    return "\n".join([*lines, f"{len(findings)} checks, {ending}"]) + "\n"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print all findings; 1 if any is a problem."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scale", default=None, help="nano, mini, small or paper; the default is that of config.yaml")
+    parser.add_argument("--paper", action="append", default=None, help="a paper's name, repeatable; all by default")
+    parser.add_argument("--set", default="", help="edits, as for the workflow: section.key=value; …")
+    parser.add_argument("--json", action="store_true", help="findings as JSON")
+    given = parser.parse_args(arguments)
+    overrides = {**({"scale": given.scale} if given.scale else {}), **({"set": given.set} if given.set else {})}
+    cache = Path(os.environ.get("REPRLAB_CACHE", ROOT / "resources/downloads"))
+    try:
+        config = load_config(ROOT, overrides)
+        findings = preflight(config, given.paper or list(config.papers), cache)
+    except ReprlabError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    if given.json:
+        sys.stdout.write(json.dumps([dataclasses.asdict(finding) for finding in findings], indent=2) + "\n")
+    else:
+        sys.stdout.write(report(findings))
+    return int(any(finding.status == "problem" for finding in findings))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

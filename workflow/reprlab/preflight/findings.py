@@ -1,0 +1,20 @@
+"""What a check found."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Status = Literal["ok", "note", "problem"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One checked thing."""
+
+    check: str
+    """origin, model, data, scorer, tool, disk or memory."""
+    subject: str
+    """What was checked."""
+    status: Status
+    """problem: the run would fail or is likely to."""
+    message: str
+    """What was found, and the remedy of a problem."""

@@ -1,0 +1,103 @@
+"""Disk and memory that a plan needs, against what is there."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from reprlab.papers.plan import Plan
+from reprlab.preflight.findings import Finding
+from reprlab.preflight.sources import setting
+from reprlab.reporting.cost import RunCost
+from reprlab.reporting.cost_layout import CostLayout
+from reprlab.runtime.machine import count_gpus
+
+_GB = 10**9
+# Downloads whose size nobody tells without a network, by their pages.
+_KNOWN_BYTES = {"c4_en": 305 * _GB}
+# Documents, passages and two token files, each compressed about as well as the download, and the tokens once more for
+# memory mapping.
+_COPIES_OF_TEXT = 5
+# Float32 weights of a checkpoint; weights and both moments of a resume point.
+_CHECKPOINT_BYTES, _RESUME_BYTES = 4, 12
+
+
+def check_disk(plan: Plan, missing: dict[str, int], unknown: list[str], cache: Path, run: Path) -> Iterator[Finding]:
+    """Room for downloads, and for what the run writes.
+
+    Args:
+        missing: bytes still to download, by archive.
+        unknown: archives whose origin told no size.
+    """
+    sizes = {**{name: _KNOWN_BYTES[name] for name in unknown if name in _KNOWN_BYTES}, **missing}
+    unsized = [name for name in unknown if name not in sizes]
+    yield _compare("downloads", sum(sizes.values()), cache)
+    if unsized:
+        yield Finding("disk", "downloads", "note", f"sizes not known: {', '.join(unsized)}")
+    corpora = {
+        archive
+        for job in plan.jobs.get("build_documents", {}).values()
+        for archive in setting(job, "entry")["archives"]
+    }
+    text = _COPIES_OF_TEXT * sum(size for name, size in sizes.items() if name in corpora)
+    yield _compare("results", text + _checkpoints(plan), run)
+
+
+def _checkpoints(plan: Plan) -> int:
+    parameters = max((model.parameters for layout in _layouts(plan) for model in layout.models.values()), default=0)
+    kept = waiting = 0
+    for job in plan.jobs.get("pretrain_lm", {}).values():
+        kept += len(setting(job, "settings")["engine"]["ladder"]) or 1
+        waiting += 1
+    return parameters * (kept * _CHECKPOINT_BYTES + waiting * _RESUME_BYTES)
+
+
+def _compare(what: str, needed: int, folder: Path) -> Finding:
+    place = next(path for path in (folder, *folder.parents) if path.exists())
+    free = shutil.disk_usage(place).free
+    text = f"about {needed / _GB:,.1f} GB needed, {free / _GB:,.1f} GB free"
+    if needed <= free:
+        return Finding("disk", what, "ok", text)
+    remedy = "set REPRLAB_CACHE to a larger disk" if what == "downloads" else "move the checkout to a larger disk"
+    return Finding("disk", what, "problem", f"{text}; {remedy}")
+
+
+def check_memory(plan: Plan, scale: str) -> Iterator[Finding]:
+    """Memory of each job by the formula of `cost.tsv` against the smallest GPU here, else the paper's accelerator, or
+    this machine's memory below paper scale."""
+    for layout in _layouts(plan):
+        here, device = _device(layout, scale)
+        runs = [
+            RunCost(run, layout.models[run.model])
+            for run in layout.runs
+            if run.scale == scale and run.stage != "evaluate_lm"
+        ]
+        large = [cost for cost in runs if cost.memory_gb > here]
+        for cost in large:
+            message = (
+                f"up to {cost.memory_gb:.0f} GB with inputs filled to their length, {device}; take smaller batches"
+            )
+            yield Finding("memory", f"{cost.run.stage} {cost.run.name}", "problem", message)
+        if not large and runs:
+            most = max(cost.memory_gb for cost in runs)
+            yield Finding("memory", "training", "ok", f"up to {most:.1f} GB a job, {device}")
+
+
+def _layouts(plan: Plan) -> list[CostLayout]:
+    return [
+        CostLayout.model_validate_json(job.settings["layout"]) for job in plan.jobs.get("estimate_cost", {}).values()
+    ]
+
+
+def _device(layout: CostLayout, scale: str) -> tuple[float, str]:
+    if count_gpus():
+        import torch
+
+        sizes = [torch.cuda.get_device_properties(number).total_memory for number in range(torch.cuda.device_count())]
+        if sizes:
+            return min(sizes) / _GB, f"the smallest GPU here has {min(sizes) / _GB:.0f} GB"
+    if scale == "paper":
+        accelerator = layout.accelerator
+        return accelerator.memory_gb, f"no GPU here; the paper's {accelerator.name} has {accelerator.memory_gb:.0f} GB"
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / _GB
+    return memory, f"this machine has {memory:.0f} GB"
