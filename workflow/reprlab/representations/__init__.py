@@ -1,0 +1,1 @@
+"""Hidden states of language models for prompts: prompts, label tokens, collection, files."""

@@ -1,0 +1,61 @@
+"""Intrinsic dimension of collected states, layer by layer, also on subsets of the items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reprlab.geometry.estimation import estimate_dimension
+from reprlab.representations.files import layer_files, read_layer
+from reprlab.representations.settings import DimensionSettings
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.progress import track
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def dimension_rows(variant: Path, settings: DimensionSettings, device: str) -> Iterator[dict[str, Any]]:
+    """Estimates of layers 1 to L of one variant.
+
+    Raises:
+        ReprlabError: a subset is larger than the collection.
+    """
+    import numpy as np
+    import torch
+
+    from reprlab.training.processes import choose_device
+
+    halves = [one for one in settings.estimators if one.name in settings.draw_estimators]
+    files = layer_files(variant)[1:]
+    for layer, path in enumerate(track(files, f"dimension of {variant.name}"), start=1):
+        points = torch.from_numpy(np.array(read_layer(path))).to(choose_device(device))
+        for name, rows in _item_sets(len(points), settings).items():
+            used = halves if name.startswith("half ") else settings.estimators
+            for found in estimate_dimension(points if rows is None else points[torch.from_numpy(rows)], used):
+                yield {
+                    "variant": variant.name,
+                    "layer": layer,
+                    "items": name,
+                    "estimator": found.estimator,
+                    "id": found.value,
+                    "spread": found.spread,
+                    "n_used": found.n_used,
+                    "n_zero": found.n_zero,
+                }
+
+
+def _item_sets(count: int, settings: DimensionSettings) -> dict[str, np.ndarray | None]:
+    """Items by the name of their set; None is all of them, in order."""
+    import numpy as np
+
+    sets: dict[str, np.ndarray | None] = {"all": None}
+    for size in settings.subsets:
+        if size > count:
+            raise ReprlabError(f"a subset of {size} items was asked for and {count} were collected")
+        sets[f"first {size}"] = np.arange(size)
+    for draw in range(settings.draws):
+        rng = np.random.Generator(np.random.Philox(key=[settings.seed, draw]))
+        sets[f"half {draw}"] = np.sort(rng.permutation(count)[: count // 2])
+    return sets

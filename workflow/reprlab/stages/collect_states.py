@@ -1,0 +1,67 @@
+"""Collect last-token states and label logits of prompts."""
+
+from pathlib import Path
+from typing import Any
+
+from reprlab.representations.settings import CollectSettings
+from reprlab.runtime.cli import run_stage
+
+
+def collect_states(
+    *,
+    model: Path,
+    tokenizer: Path,
+    prompts: Path,
+    out: Path,
+    items: Path,
+    settings: CollectSettings,
+    adapters: Path | None = None,
+    device: str = "cpu",
+) -> None:
+    """Write `out`, arrays by variant of the model (see `representations.files`), and the table `items`.
+
+    `adapters` is a ladder of adapters; its steps are those of the settings. Every estimator and every paper reads these
+    states; none runs the model again.
+
+    Raises:
+        ReprlabError: a label has no token of its own, or a state is not finite.
+    """
+    import json
+
+    import pyarrow
+    import torch
+
+    from reprlab.data.schema import METADATA_KEY
+    from reprlab.models.build import load_model
+    from reprlab.representations.adapters import load_adapter
+    from reprlab.representations.collection import collect_states as collect
+    from reprlab.representations.files import variant_names
+    from reprlab.representations.items import item_table
+    from reprlab.representations.label_tokens import label_token_ids
+    from reprlab.representations.tokens import encode_texts, open_tokenizer
+    from reprlab.runtime.files import atomic_directory
+    from reprlab.runtime.tables import read_parquet, write_parquet
+    from reprlab.training.ladder import find_step
+    from reprlab.training.processes import choose_device
+
+    table = read_parquet(prompts)
+    labels = json.loads(table.schema.metadata[METADATA_KEY])["labels"]
+    rows = table.slice(0, settings.limit).to_pylist()
+    reader = open_tokenizer(tokenizer)
+    label_ids = label_token_ids(reader, labels, settings.label_ids, rows[0]["prompt"])
+    encoded = encode_texts(reader, [row["prompt"] for row in rows])
+    answers = []
+    with atomic_directory(out) as folder:
+        for number, variant in enumerate(variant_names(settings.steps)):
+            network: Any = load_model(model)
+            if adapters is not None:
+                network = load_adapter(network, find_step(adapters, settings.steps[number]))
+            network = network.to(choose_device(device), getattr(torch, settings.dtype))
+            (folder / variant).mkdir()
+            logits = collect(network, encoded, label_ids, folder / variant, settings.batch_tokens)
+            answers.append(item_table(variant, rows, labels, logits, [len(ids) for ids in encoded]))
+        write_parquet(items, pyarrow.concat_tables(answers))
+
+
+if __name__ == "__main__":
+    run_stage(collect_states)
