@@ -67,22 +67,23 @@ def test_sigterm_saves_and_says_how_to_go_on(tmp_path):
     assert [row["step"] for row in json.loads((tmp_path / "metrics.json").read_text())] == list(range(1, 13))
 
 
-def test_two_processes_equal_one(tmp_path):
+@pytest.mark.parametrize(("count", "alone"), [(2, '{"batch_size": 12, "accumulation": 2}'), (3, '{"batch_size": 12}')])
+def test_several_processes_equal_one(tmp_path, count, alone):
     """At the same global batch; labels are unevenly spread, so plain averaging over processes would differ.
 
     In float64 the two differ by the order of summation: about 1e-16 relative a step, over 12 steps far below 1e-12.
     """
     options = ("--dropout", "0")
-    launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
-    one = start(tmp_path / "one", *options)
-    two = start(tmp_path / "two", *options, "--changes", '{"accumulation": 2}', launcher=launcher)
+    launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(count))
+    one = start(tmp_path / "one", *options, "--changes", alone)
+    several = start(tmp_path / "several", *options, "--changes", '{"batch_size": 12}', launcher=launcher)
     finish(one)
-    finish(two)
+    finish(several)
     for name in ("5.safetensors", "12.safetensors"):
-        alone, together = (load_file(tmp_path / run / "out" / name) for run in ("one", "two"))
+        alone, together = (load_file(tmp_path / run / "out" / name) for run in ("one", "several"))
         for key, value in alone.items():
             np.testing.assert_allclose(together[key], value, rtol=0, atol=1e-12)
-    metrics = [json.loads((tmp_path / run / "metrics.json").read_text()) for run in ("one", "two")]
+    metrics = [json.loads((tmp_path / run / "metrics.json").read_text()) for run in ("one", "several")]
     for left, right in zip(*metrics, strict=True):
         assert left == pytest.approx(right, rel=1e-12)
 

@@ -1,0 +1,127 @@
+"""`profiles/slurm` on a real Slurm: the whole graph, an edited checkout, a killed training, a cancelled run."""
+
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.cluster
+
+# The profile as it is, but for the waiting times of a big cluster; without accounting there is squeue alone.
+PROFILE = (
+    *("--profile", "profiles/slurm", "--jobs", "6", "--latency-wait", "10"),
+    *("--slurm-init-seconds-before-status-checks", "5", "--slurm-status-command", "squeue"),
+)
+LADDER = "results/shared/pretrained/depth_t5_fs_s2137"
+# Long enough to be stopped in the middle; resume points change no result.
+LONG = (
+    "papers.depth.pretraining.runs.fs.steps=400, papers.depth.pretraining.runs.fs.ladder=[2, 400], runtime.save_every=5"
+)
+TRAINING = "rule_pretrain_lm_wildcards_depth_t5_fs_s2137"
+# Read by every remote job, and by the stages that run last.
+EDITED = (
+    "Snakefile",
+    "workflow/rules/training.smk",
+    "workflow/reprlab/stages/finetune_model.py",
+    "config/papers/depth.yaml",
+)
+
+
+class Run:
+    """A Snakemake engine in the background, its output in a file."""
+
+    def __init__(self, checkout, slurm, *arguments):
+        self.out = checkout.root.parent / "engine.log"
+        with self.out.open("w") as out:
+            self.process = subprocess.Popen(
+                checkout.command(*PROFILE, *arguments),
+                cwd=checkout.root,
+                env=checkout.environment(**slurm.variables),
+                stdout=out,
+                stderr=subprocess.STDOUT,
+            )
+
+    def finish(self, seconds=900):
+        status = self.process.wait(timeout=seconds)
+        assert status == 0, self.out.read_text()[-5000:]
+
+    def wait_for(self, found, seconds=240):
+        deadline = time.monotonic() + seconds
+        while not (value := found()):
+            assert time.monotonic() < deadline, self.out.read_text()[-5000:]
+            assert self.process.poll() is None, self.out.read_text()[-5000:]
+            time.sleep(0.2)
+        return value
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """The files that are the same each time, by name."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    varying = (".provenance.json", "throughput.tsv", ".png", ".svg")
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files if not path.name.endswith(varying)}
+
+
+def processes_in(root: Path) -> list[str]:
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "cwd").resolve().is_relative_to(root):
+                found.append((process / "cmdline").read_text().replace("\0", " "))
+        except OSError:
+            continue
+    return found
+
+
+def test_the_whole_graph_and_an_edited_checkout(slurm, checkout, finished):
+    run = Run(checkout, slurm, "--config", "scale=nano", "--", "all")
+    run.wait_for(slurm.jobs)
+    originals = {name: checkout.root / name for name in EDITED}
+    for name, path in originals.items():
+        shutil.copy2(path, checkout.root.parent / name.replace("/", "."))
+        path.write_text("this was edited while jobs wait: (\n")
+    at_once = 0
+    while run.process.poll() is None:
+        at_once = max(at_once, len(slurm.jobs("RUNNING")))
+        time.sleep(1)
+    run.finish()
+    assert at_once > 1
+    for folder in ("depth", "shared/pretrained", "shared/finetuned", "shared/evaluated"):
+        assert contents(checkout.nano / "results" / folder) == contents(finished.nano / "results" / folder)
+    # Sweeps went out as arrays.
+    assert "Submitted array job" in run.out.read_text()
+    # The edits undone, a local run finds everything as it should be.
+    for name, path in originals.items():
+        shutil.move(checkout.root.parent / name.replace("/", "."), path)
+    assert checkout.planned("all") == {}
+
+
+def test_a_killed_training_resumes_and_ends_with_the_same_bytes(slurm, finished_copy, tmp_path):
+    checkout = finished_copy
+    config = ("--config", "scale=nano", f"set={LONG}", "--", f"{LADDER}/metrics.tsv")
+    run = Run(checkout, slurm, *config)
+    run.wait_for(lambda: list(checkout.nano.glob("results/work/pretrain_lm/*/resume-*")))
+    (training,) = [job for job in slurm.jobs() if job.comment.strip() == TRAINING]
+    slurm.cancel(training.id)
+    run.finish()
+    log = (checkout.nano / "results/logs/pretrain_lm/depth_t5_fs_s2137.log").read_text()
+    assert "resumed at step" in log
+    assert "Trying to restart job" in run.out.read_text()
+    killed = contents(checkout.nano / LADDER)
+    (checkout.nano / LADDER).rename(tmp_path / "killed")
+    checkout.run("--cores", "1", *config)
+    assert killed == contents(checkout.nano / LADDER)
+
+
+def test_a_cancelled_run_leaves_no_job(slurm, finished_copy):
+    again = ("--forcerun", "pretrain_lm", "build_examples")
+    run = Run(finished_copy, slurm, *again, "--config", "scale=nano", f"set={LONG}", "--", "depth")
+    run.wait_for(lambda: len(slurm.jobs("RUNNING")) > 1)
+    run.process.send_signal(signal.SIGINT)
+    assert run.process.wait(timeout=120) != 0
+    deadline = time.monotonic() + 60
+    while slurm.jobs() or processes_in(finished_copy.root):
+        assert time.monotonic() < deadline, (slurm.jobs(), processes_in(finished_copy.root))
+        time.sleep(0.5)
