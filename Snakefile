@@ -13,10 +13,12 @@ workdir: RUN_FOLDER
 include: "workflow/rules/acquire.smk"
 include: "workflow/rules/text.smk"
 include: "workflow/rules/models.smk"
+include: "workflow/rules/vocabulary.smk"
 include: "workflow/rules/training.smk"
 include: "workflow/rules/evaluation.smk"
 include: "workflow/rules/reporting.smk"
 include: "workflow/papers/depth.smk"
+include: "workflow/papers/vocab_memory.smk"
 
 
 # On a cluster these run where Snakemake does: downloads need a network, and reports take seconds.

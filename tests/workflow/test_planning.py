@@ -33,6 +33,10 @@ COMPANIONS = {
     "papers.depth.finetuning.tasks.cola.epochs": "papers.depth.finetuning.tasks.cola.steps=null",
     "papers.depth.finetuning.tasks.sp_wiki.epochs": "papers.depth.finetuning.tasks.sp_wiki.steps=null",
     "papers.depth.finetuning.tasks.ni.steps": "papers.depth.finetuning.tasks.ni.epochs=null",
+    # Of two lengths one is given.
+    "papers.vocab-memory.finetuning.steps": "papers.vocab-memory.finetuning.epochs=null",
+    # The corpus of Table 1 is not named in the paper.
+    "papers.vocab-memory.unseen.tokenizers": "papers.vocab-memory.unseen.corpus=wikipedia_sample",
     # Off at paper scale.
     **{
         f"papers.depth.ablations.{name}.{key}": f"papers.depth.ablations.{name}.enabled=true"
@@ -41,7 +45,10 @@ COMPANIONS = {
     },
 }
 # One job for each ladder keeps the plan small, so that a hundred plans take seconds.
-SMALLER = {"depth": "papers.depth.finetuning.jobs=ladder"}
+SMALLER = {
+    "depth": "papers.depth.finetuning.jobs=ladder",
+    "vocab-memory": "papers.vocab-memory.finetuning.seeds=[1, 2]",
+}
 
 
 def test_job_counts_are_the_committed_ones() -> None:
@@ -106,7 +113,9 @@ def alternatives(schema: dict[str, Any], path: tuple[str, ...], value: Any) -> I
         rest = ["null" if one is None else str(one).lower() if isinstance(one, bool) else str(one) for one in value[1:]]
         yield from ([f"[{', '.join(rest)}]"] if rest else [])
         yield from ([f"[{value[0]}, 7]"] if value else [])
-        yield from ("[7]", "[teacher_forced]", "[a]", "[a, b]", "[matched]")
+        yield from ("[7]", "[teacher_forced]", "[a]", "[a, b]", "[matched]", "[train]")
+        if not any(isinstance(one, int | float | list) for one in value):
+            yield from (f"[{name}]" for name in registered_names())
     else:
         yield from ("2", "5.0", "[1e-3]", "test", "cola", "accuracy", "SPwiki", *registered_names())
 

@@ -64,8 +64,12 @@ def public_path(path: Path) -> str:
 
 
 def digest(path: Path) -> str:
-    """sha256 of a file."""
+    """sha256 of a file; of a folder, that of its files' names and digests."""
     found = hashlib.sha256()
+    if path.is_dir():
+        for file in sorted(one for one in path.rglob("*") if one.is_file()):
+            found.update(f"{file.relative_to(path).as_posix()}\0{digest(file)}\n".encode())
+        return found.hexdigest()
     with path.open("rb") as handle:
         while block := handle.read(_BLOCK):
             found.update(block)

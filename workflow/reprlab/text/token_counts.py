@@ -7,6 +7,7 @@ model, special tokens included, as a model reads them), documents, and token fil
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,17 @@ class TokenCounts:
 
     counts: dict[str, np.ndarray]
     rows: dict[str, int]
+    padding: int | None = None
+    """The id that rows are padded with; it is not counted."""
+
+    def used(self, splits: Iterable[str]) -> int:
+        """Different ids that occur in padded rows of the splits: padding counts as one of them (PEMA's own count)."""
+        import numpy as np
+
+        seen = self.together(splits) > 0
+        if self.padding is not None and seen.any():
+            seen[self.padding] = True
+        return int(np.count_nonzero(seen))
 
     def together(self, splits: Iterable[str]) -> np.ndarray:
         """Counts over several splits; a split that the data does not have counts nothing."""
@@ -61,11 +73,10 @@ def add_ids(counts: np.ndarray, ids: np.ndarray) -> None:
 
     if not ids.size:
         return
-    try:
-        found = np.bincount(ids.ravel(), minlength=len(counts))
-    except ValueError:
-        found = np.zeros(0)
-    if len(found) != len(counts):
+    # Casting once to the index type is faster than two passes for the smallest and the largest id.
+    flat = ids.ravel().astype(np.intp, copy=False)
+    found = np.bincount(flat, minlength=len(counts)) if flat.min() >= 0 else None
+    if found is None or len(found) != len(counts):
         raise ReprlabError(
             f"token counts: an id outside 0 to {len(counts) - 1} (smallest {ids.min()}, largest {ids.max()}); "
             "the ids were made with another tokenizer"
@@ -94,17 +105,18 @@ def scan_counts(path: Path, tokenizer: Any, settings: CountSettings) -> TokenCou
         rows[split] += number
     if not counts:
         raise ReprlabError(f"{path}: has no row to count; delete it and run again")
-    return TokenCounts(counts, rows)
+    return TokenCounts(counts, rows, tokenizer.pad_token_id if settings.source == "examples" else None)
 
 
 def save_counts(counts: TokenCounts, path: Path) -> None:
-    """Write the counts as one safetensors file, a tensor for each split; `rows` goes into its metadata."""
+    """Write the counts as one safetensors file, a tensor for each split; the rest goes into its metadata."""
     from safetensors.numpy import save_file
 
     from reprlab.runtime.files import atomic_file
 
+    about = json.dumps({"rows": counts.rows, "padding": counts.padding}, sort_keys=True)
     with atomic_file(path) as temporary:
-        save_file(counts.counts, temporary, metadata={split: str(number) for split, number in counts.rows.items()})
+        save_file(counts.counts, temporary, metadata={"reprlab": about})
 
 
 def load_counts(path: Path) -> TokenCounts:
@@ -118,12 +130,12 @@ def load_counts(path: Path) -> TokenCounts:
     try:
         with safe_open(path, framework="numpy") as stored:
             counts = {split: stored.get_tensor(split) for split in stored.keys()}  # noqa: SIM118 (no mapping)
-            rows = {split: int(number) for split, number in (stored.metadata() or {}).items()}
+            about = json.loads((stored.metadata() or {})["reprlab"])
     except FileNotFoundError:
         raise ReprlabError(f"{path}: no such file") from None
-    except (SafetensorError, OSError) as error:
+    except (SafetensorError, OSError, KeyError, ValueError) as error:
         raise ReprlabError(f"{path}: not readable as token counts ({error}); delete it and run again") from None
-    return TokenCounts(counts, rows)
+    return TokenCounts(counts, about["rows"], about["padding"])
 
 
 def text_columns(path: Path) -> list[str]:

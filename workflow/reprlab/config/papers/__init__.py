@@ -1,6 +1,10 @@
 """The settings model of each paper, by slug."""
 
 from reprlab.config.papers.depth import DepthSettings
+from reprlab.config.papers.vocab_memory import VocabMemorySettings
 from reprlab.config.settings import Settings
 
-PAPERS: dict[str, type[Settings]] = {"depth": DepthSettings}
+PAPERS: dict[str, type[Settings]] = {
+    "depth": DepthSettings,
+    "vocab-memory": VocabMemorySettings,
+}

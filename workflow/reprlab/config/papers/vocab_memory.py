@@ -45,6 +45,13 @@ class XnliColumn(Settings):
     """Data sets whose tokens are put together; an empty list leaves the column empty."""
 
 
+class StandIn(Settings):
+    """The tokenizer that counts for a model."""
+
+    tokenizer: ModelName
+    """The model whose tokenizer counts."""
+
+
 _GLUE = {
     "cola": GlueTask(dataset="glue_cola", metric="matthews"),
     "mnli": GlueTask(dataset="glue_mnli", metric="accuracy"),
@@ -91,10 +98,12 @@ class CountingSettings(Settings):
     further: Annotated[list[TaskDataName], Distinct, decision("none; below paper scale they add points")] = []
     """Further data sets for Figure 2."""
 
-    tokenizers: Annotated[
-        dict[SafeName, SafeName], decision("a model has its own; a packaged one may stand for the same vocabulary")
-    ] = {}
-    """Model: the model whose tokenizer counts for it."""
+    stand_ins: Annotated[dict[SafeName, StandIn], paper("section 6: the DeBERTaV3 family shares one vocabulary")] = {
+        "deberta_v3_xsmall": StandIn(tokenizer="deberta_v3_base"),
+        "deberta_v3_small": StandIn(tokenizer="deberta_v3_base"),
+        "deberta_v3_large": StandIn(tokenizer="deberta_v3_base"),
+    }
+    """Models for which another's tokenizer counts, because it is the same; the others have their own."""
 
     @model_validator(mode="after")
     def _compared_is_shown(self) -> Self:
@@ -211,3 +220,10 @@ class VocabMemorySettings(Settings):
 
     statistics: StatisticsSettings = StatisticsSettings()
     """Intervals."""
+
+    @model_validator(mode="after")
+    def _tasks_are_known(self) -> Self:
+        for name, chosen in (("finetuning", self.finetuning.tasks), ("runtime_table", self.runtime_table.tasks)):
+            if unknown := sorted(set(chosen) - set(self.tasks)):
+                raise ValueError(f"{name}.tasks names {unknown[0]}; tasks has {', '.join(self.tasks)}")
+        return self

@@ -24,6 +24,13 @@ from reprlab.config.settings import (
 Split = Literal["train", "validation", "test"]
 
 
+class ModelException(Settings):
+    """What is different for one model."""
+
+    learning_rate: PositiveFloat
+    """Peak learning rate."""
+
+
 class FinetuningSettings(Settings):
     """Table 10: each model on each task, with and without PEMA."""
 
@@ -68,11 +75,11 @@ class FinetuningSettings(Settings):
     learning_rate: Annotated[PositiveFloat, paper("table 8")] = 2e-5
     """Peak learning rate."""
 
-    learning_rates: Annotated[dict[SafeName, PositiveFloat], paper("table 8")] = {
-        "xlm_roberta_base": 7.5e-6,
-        "xlm_v_base": 7.5e-6,
+    exceptions: Annotated[dict[SafeName, ModelException], paper("table 8")] = {
+        "xlm_roberta_base": ModelException(learning_rate=7.5e-6),
+        "xlm_v_base": ModelException(learning_rate=7.5e-6),
     }
-    """Model: its own peak learning rate."""
+    """Models that are trained otherwise."""
 
     schedule: Annotated[Literal["constant", "linear"], paper("table 8")] = "linear"
     """Learning rate after the warm-up: linear falls to 0 at the last step."""

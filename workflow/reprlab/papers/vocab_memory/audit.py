@@ -1,0 +1,31 @@
+"""The audit: every check that needs neither training data nor network. Runs in seconds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reprlab.papers.vocab_memory.audit_sizes import size_checks
+from reprlab.papers.vocab_memory.audit_tables import table_checks
+from reprlab.papers.vocab_memory.audit_training import training_checks
+from reprlab.papers.vocab_memory.published import CHECKED_ONLY, PUBLISHED
+from reprlab.reporting.audit import AuditRow
+from reprlab.reporting.published import read_published
+
+
+def audit(published: list[Path], models: Path) -> list[AuditRow]:
+    """All rows by id: 5.* are known answers and derived numbers, 6.* statements in the text.
+
+    `published` are the printed tables and `gpt2_ids.tsv`; `models` is the registry of models.
+
+    Raises:
+        ReprlabError: a table is missing or malformed.
+    """
+    tables = read_published(published, PUBLISHED | CHECKED_ONLY)
+    rows = [*size_checks(tables, models), *table_checks(tables), *training_checks()]
+    return sorted(rows, key=lambda row: _order(row.id))
+
+
+def _order(id: str) -> tuple[int, int, str]:
+    major, _, rest = id.partition(".")
+    minor = rest.rstrip("abcdefghijklmnopqrstuvwxyz")
+    return int(major), int(minor), rest[len(minor) :]

@@ -1,0 +1,166 @@
+"""Plan of the fine-tuning half: every model, task and seed with and without PEMA, and the timed runs."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reprlab.evaluation.settings import BaselineSettings
+from reprlab.papers import paths
+from reprlab.papers.plan import Job, Plan
+from reprlab.papers.shared_jobs import add_model
+from reprlab.papers.vocab_memory.layouts import Arm, Timing, seed_name
+from reprlab.papers.vocab_memory.plan_counting import add_readable_task
+from reprlab.papers.vocabulary_jobs import add_tokenizer
+from reprlab.runtime.machine import resolve_dtype
+from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
+from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
+
+if TYPE_CHECKING:
+    from reprlab.config.load import LoadedConfig
+    from reprlab.config.papers.vocab_memory import VocabMemorySettings
+
+_ARMS = {True: "pema", False: "whole"}
+_VALIDATION = "validation"
+
+
+@dataclass
+class Finetuned:
+    """The runs and their baselines."""
+
+    arms: list[Arm] = field(default_factory=list)
+    """Runs of Table 10."""
+    timings: list[Timing] = field(default_factory=list)
+    """Runs of Table 9."""
+    baselines: dict[str, Path] = field(default_factory=dict)
+    """Task: scores of its trivial baselines."""
+
+
+def add_finetuning(plan: Plan, config: "LoadedConfig", paper: "VocabMemorySettings") -> Finetuned:
+    """Plan baselines, fine-tuning and timed runs of every task that has data."""
+    planner, found = _Planner(plan, config, paper), Finetuned()
+    for task in paper.finetuning.tasks:
+        if paper.tasks[task].dataset is None:
+            continue
+        found.baselines[task] = planner.add_baselines(task)
+        found.arms += [
+            planner.add_arm(model, task, pema) for model in paper.finetuning.models for pema in (False, True)
+        ]
+    timed = paper.runtime_table
+    for task in timed.tasks if timed.model else []:
+        if paper.tasks[task].dataset is not None:
+            found.timings += [
+                planner.add_timing(str(timed.model), task, seed, pema)
+                for seed in range(1, timed.repeats + 1)
+                for pema in (True, False)
+            ]
+    return found
+
+
+class _Planner:
+    def __init__(self, plan: Plan, config: "LoadedConfig", paper: "VocabMemorySettings") -> None:
+        self.plan, self.config, self.paper = plan, config, paper
+        wanted = paper.finetuning.dtype
+        self.dtype = resolve_dtype(config.numerics.dtype if wanted == "auto" else wanted, config.runtime.device)
+
+    def examples(self, task: str) -> str:
+        """Plan the examples of a task."""
+        return add_readable_task(self.plan, self.config, str(self.paper.tasks[task].dataset))
+
+    def add_baselines(self, task: str) -> Path:
+        """Plan the most frequent label and a bag of words, on the examples that the models get."""
+        finetuning, settings = self.paper.finetuning, self.paper.tasks[task]
+        key = f"vocab_memory_{settings.dataset}"
+        scored = BaselineSettings(
+            metrics=[settings.metric],
+            train_limit=finetuning.train_examples,
+            eval_limit=finetuning.evaluation_examples,
+        )
+        examples = self.examples(task)
+        self.plan.add("evaluate_baselines", key, Job(inputs={"examples": examples}, settings={"settings": scored}))
+        return Path(paths.baselines(key))
+
+    def add_arm(self, model: str, task: str, pema: bool) -> Arm:
+        """Plan the runs of a model on a task, one for each seed, and the table of their scores."""
+        seeds, metrics = self.paper.finetuning.seeds, []
+        for seed in seeds:
+            folder = add_model(self.plan, self.config, model, seed=seed)
+            key = f"vocab_memory_{model}/{task}/{_ARMS[pema]}.s{seed}"
+            metrics.append(f"{paths.finetuned(key)}/metrics.tsv")
+            self.plan.add(
+                "finetune_model",
+                key,
+                Job(
+                    inputs={
+                        "sources": [folder],
+                        "tokenizer": add_tokenizer(self.plan, self.config, model),
+                        "examples": self.examples(task),
+                    },
+                    settings={
+                        "settings": self.recipe(model, task, seed, pema, self.paper.finetuning.steps),
+                        "models": [folder],
+                        "names": [seed_name(seed)],
+                    },
+                ),
+            )
+        collected = f"vocab_memory_{model}/{task}/{_ARMS[pema]}"
+        self.plan.add(
+            "select_learning_rate", collected, Job(inputs={"metrics": metrics}, settings={"split": _VALIDATION})
+        )
+        path = Path(f"{paths.finetuned(collected)}.metrics.tsv")
+        return Arm(model=model, task=task, pema=pema, seeds=list(seeds), metrics=path)
+
+    def add_timing(self, model: str, task: str, seed: int, pema: bool) -> Timing:
+        """Plan one run of Table 9."""
+        key = f"vocab_memory_{model}/{task}/{_ARMS[pema]}.s{seed}"
+        steps = self.paper.runtime_table.steps or self.paper.finetuning.steps
+        self.plan.add(
+            "measure_finetuning",
+            key,
+            Job(
+                inputs={
+                    "model": add_model(self.plan, self.config, model, seed=seed),
+                    "tokenizer": add_tokenizer(self.plan, self.config, model),
+                    "examples": self.examples(task),
+                },
+                settings={"settings": self.recipe(model, task, seed, pema, steps)},
+            ),
+        )
+        return Timing(model=model, task=task, seed=seed, pema=pema, measured=Path(f"{paths.SHARED}/measured/{key}.tsv"))
+
+    def recipe(self, model: str, task: str, seed: int, pema: bool, steps: int | None) -> FinetuneSettings:
+        """The fine-tuning settings of one run; both arms differ in nothing but the rows that are trained."""
+        finetuning, settings = self.paper.finetuning, self.paper.tasks[task]
+        entry = self.config.datasets.tasks[str(settings.dataset)]
+        exception = finetuning.exceptions.get(model)
+        rate = exception.learning_rate if exception else finetuning.learning_rate
+        return FinetuneSettings(
+            task=TaskSettings(
+                kind="regression" if entry.kind == "similarity" else "classification",
+                labels=list(entry.labels),
+                metrics=[settings.metric],
+                input_length=finetuning.input_length,
+            ),
+            engine=EngineSettings(
+                # Where epochs decide this number is not used.
+                steps=steps or 1,
+                batch_size=finetuning.batch_size,
+                optimizer=OptimizerSettings(
+                    learning_rate=rate,
+                    weight_decay=finetuning.weight_decay,
+                    beta1=finetuning.beta1,
+                    beta2=finetuning.beta2,
+                    epsilon=finetuning.epsilon,
+                    clip_norm=finetuning.clip_norm,
+                ),
+                schedule=ScheduleSettings(name=finetuning.schedule, warmup_steps=finetuning.warmup_steps),
+                dtype=self.dtype,
+                seed=seed,
+            ),
+            dropout=finetuning.dropout,
+            learning_rates=[rate],
+            epochs=None if steps else finetuning.epochs,
+            splits=[_VALIDATION],
+            train_limit=finetuning.train_examples,
+            eval_limit=finetuning.evaluation_examples,
+            partial_embedding=list(finetuning.partial_splits) if pema else [],
+        )
