@@ -68,7 +68,11 @@ def _read(path: Path, name: str) -> str:
 
 def read_as_snakemake(path: Path) -> dict[str, Any]:
     """What Snakemake makes of a `--configfile` that `read_yaml` accepts: YAML 1.1, where `no` is false, `010` is 8."""
-    return yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader) or {}  # noqa: S506 (the loader is a safe one)
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader) or {}  # noqa: S506 (the loader is a safe one)
+    # ValueError: a date that does not exist; TypeError: a mapping as a key.
+    except (yaml.YAMLError, ValueError, TypeError) as error:
+        raise ReprlabError(f"{path}: not YAML that Snakemake reads ({' '.join(str(error).split())})") from None
 
 
 def parse_yaml(text: str, *, name: str) -> Document:

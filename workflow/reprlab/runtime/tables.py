@@ -55,7 +55,10 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> pyarrow.Table:
     import pyarrow.parquet
 
     try:
-        return pyarrow.parquet.read_table(path, columns=columns)
+        table = pyarrow.parquet.read_table(path, columns=columns)
+        # A damaged file may still open; texts that are no UTF-8 and offsets out of bounds are found here.
+        table.validate(full=True)
+        return table
     except FileNotFoundError:
         raise ReprlabError(f"{path}: no such file") from None
     except (pyarrow.ArrowException, OSError) as error:

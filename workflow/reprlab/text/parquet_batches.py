@@ -30,7 +30,9 @@ def read_batches(path: Path, columns: list[str], rows: int) -> Iterator[pyarrow.
             missing = set(columns) - set(file.schema_arrow.names)
             if missing:
                 raise ReprlabError(f"{path}: no column {', '.join(sorted(missing))}; delete it and run again")
-            yield from file.iter_batches(batch_size=rows, columns=columns)
+            for batch in file.iter_batches(batch_size=rows, columns=columns):
+                batch.validate(full=True)
+                yield batch
     except FileNotFoundError:
         raise ReprlabError(f"{path}: no such file") from None
     except (pyarrow.ArrowException, OSError) as error:
