@@ -9,6 +9,7 @@ import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reprlab.reporting.prune import prunable
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.tables import read_parquet, write_parquet
 from reprlab.stages.tokenize_corpus import tokenize_corpus
@@ -272,6 +273,13 @@ def test_unpacked_tokens_are_shared_and_follow_their_file(tmp_path) -> None:
     with pytest.raises(ReprlabError, match="no rows of the split 'b'"):
         TokenStore.open(path, "b", in_memory=0)
     assert not (flat_folder(path) / "b").exists()
+
+
+def test_unpacked_tokens_are_pruned(tmp_path) -> None:
+    path = tmp_path / "runs/paper/results/shared/tokens/c4.parquet"
+    path.parent.mkdir(parents=True)
+    TokenStore.open(token_table(path, [[5, 1]], ["a"]), "a", in_memory=0)
+    assert prunable(tmp_path, tmp_path / "cache") == [flat_folder(path)]
 
 
 def test_memory_of_a_mapped_store_does_not_grow_with_the_corpus(tmp_path) -> None:

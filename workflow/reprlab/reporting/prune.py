@@ -1,4 +1,4 @@
-"""`make prune`: free what can be made again without training: resume points and unpacked members."""
+"""`make prune`: free what can be made again without training: resume points, unpacked members, mapped tokens."""
 
 import argparse
 import os
@@ -10,9 +10,11 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def prunable(root: Path, cache: Path) -> list[Path]:
-    """Folders that no finished result needs: resume points of every run, and members unpacked from archives."""
+    """Folders that no finished result needs: resume points and tokens laid out for memory mapping of every run, and
+    members unpacked from archives."""
     runs = [root, *sorted((root / "runs").glob("*"))] if (root / "runs").exists() else [root]
     found = [run / "results/work" for run in runs]
+    found += [folder for run in runs for folder in sorted(run.glob("results/shared/tokens/.*.flat"))]
     found += sorted(cache.glob("*/members"))
     return [path for path in found if path.is_dir()]
 
