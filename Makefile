@@ -18,7 +18,7 @@ STAMP := $(VENV)/.installed$(if $(strip $(EXTRAS)),-$(subst $(EMPTY) $(EMPTY),-,
 DEV_STAMP := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help all depth report list explain test test-slow test-faults test-cluster lint lock clean prune setup FORCE
+.PHONY: help all depth report list explain preflight verify test test-slow test-faults test-cluster lint lock clean prune setup FORCE
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-zA-Z_\/…-]+:.*## /{printf "  make %-22s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -72,6 +72,12 @@ test-faults: $(DEV_STAMP) ## kills, full disks, two runs at once
 
 test-cluster: $(DEV_STAMP) ## the slurm profile against a one-node Slurm
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "cluster" $(ARGS)
+
+preflight: $(STAMP) ## what a run at SCALE= of PAPER= needs and does not have: origins, models, rows, disk, memory
+	@$(BIN)/python -m reprlab.preflight $(if $(SCALE),--scale $(SCALE)) --paper $(PAPER)
+
+verify: $(STAMP) ## results that are not what their stages wrote
+	@$(BIN)/python -m reprlab.reporting.verify
 
 lint: $(DEV_STAMP) ## ruff, types, snakefmt, snakemake --lint
 	$(BIN)/ruff check .
