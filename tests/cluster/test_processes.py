@@ -1,6 +1,7 @@
 """`pretrain_lm` by torchrun: two and three processes have the loss curve of one, at the same global batch."""
 
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -37,8 +38,8 @@ def alone(inputs, tmp_path_factory):
     return whole, difference(whole, parts)
 
 
-def curve(inputs, folder, processes=1, accumulation=1):
-    """Losses and gradient norms of all steps."""
+def curve(inputs, folder, processes=1, accumulation=1, nodes=1):
+    """Losses and gradient norms of all steps. `nodes` torchruns meet as those of several machines do."""
     settings = PretrainSettings.model_validate(
         {
             "objective": "depth",
@@ -56,12 +57,20 @@ def curve(inputs, folder, processes=1, accumulation=1):
     launch = ["-m"]
     if processes > 1:
         launch = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}", "--module"]
+    if nodes > 1:
+        with socket.socket() as free:
+            free.bind(("localhost", 0))
+            meeting = f"localhost:{free.getsockname()[1]}"
+        launch = ["-m", "torch.distributed.run", f"--nnodes={nodes}", f"--nproc-per-node={processes}"]
+        launch += ["--rdzv-backend=c10d", "--rdzv-id=1", f"--rdzv-endpoint={meeting}", "--module"]
     command = [sys.executable, *launch, "reprlab.stages.pretrain_lm", "--settings", settings.model_dump_json()]
     command += ["--fingerprint", "x", "--device", "cpu"]
     command += [text for name, path in options.items() for text in (f"--{name}", str(path))]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow"), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
+    started = [subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) for _ in range(nodes)]
+    for one in started:
+        _, errors = one.communicate(timeout=300)
+        assert one.returncode == 0, errors
     metrics = read_tsv(folder / "metrics.tsv")
     assert len(metrics) == STEPS
     return [*metrics["loss"], *metrics["gradient_norm"]]
@@ -72,8 +81,8 @@ def difference(left, right):
     return max(abs(one - other) / abs(one) for one, other in zip(left, right, strict=True))
 
 
-@pytest.mark.parametrize("processes", [2, 3])
-def test_several_processes_have_the_curve_of_one(inputs, alone, tmp_path, processes):
+@pytest.mark.parametrize(("processes", "nodes"), [(2, 1), (3, 1), (1, 2)])
+def test_several_processes_have_the_curve_of_one(inputs, alone, tmp_path, processes, nodes):
     """The batch is cut and the gradients are summed in another order, and nothing else differs.
 
     So the tolerance is what another order of summation does in one process (three accumulated parts), times ten, since
@@ -82,4 +91,4 @@ def test_several_processes_have_the_curve_of_one(inputs, alone, tmp_path, proces
     """
     whole, rounding = alone
     assert 0 < rounding < 1e-5
-    assert difference(whole, curve(inputs, tmp_path, processes)) <= 10 * rounding
+    assert difference(whole, curve(inputs, tmp_path, processes, nodes=nodes)) <= 10 * rounding

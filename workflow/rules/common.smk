@@ -17,6 +17,7 @@ os.environ["PATH"] = os.pathsep.join(
 
 from reprlab.cluster.array_tasks import command_of_task
 from reprlab.cluster.frozen import checkout_digest, freeze, origin_of
+from reprlab.cluster.launch import launch_command
 from reprlab.config.load import load_config
 from reprlab.papers.planning import make_plan
 from reprlab.provenance.code_digest import code_digest
@@ -103,11 +104,8 @@ CACHE = Path(
 ).resolve()
 SNAKEFILE = workflow.main_snakefile
 REGISTRY = ROOT / "config/datasets.yaml"
-# One process runs a stage as a module; more are started by torchrun, which gives each its rank.
-LAUNCH = (
-    "python -m"
-    if LOADED.runtime.training_processes == 1
-    else f"torchrun --standalone --nproc-per-node {LOADED.runtime.training_processes} --module"
+LAUNCH = launch_command(
+    LOADED.runtime.training_processes, LOADED.runtime.training_nodes
 )
 PUBLISHED = ROOT / "resources/published"
 # An undeclared resource is unlimited for the engine, and two trainings on one GPU are not what anybody wants. A profile
