@@ -4,7 +4,9 @@
 rule evaluate_baselines:
     input:
         # Papers that score one data set in different ways give each way a name of its own.
-        examples=lambda wildcards: plan_job("evaluate_baselines", wildcards).inputs.get(
+        examples=lambda wildcards: plan_job(
+            "evaluate_baselines", wildcards
+        ).inputs.get(
             "examples", f"results/shared/tasks/{wildcards.dataset}/examples.parquet"
         ),
     output:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     import pandas
 
 _OVER_DATA = "bootstrap over data sets, 95 %"
-_ABOVE, _ZERO = Rule(low=0), Rule(low=-0.05, high=0.05)
+# A difference of nothing supports no direction.
+_ABOVE, _ZERO = Rule(low=1e-9), Rule(low=-0.05, high=0.05)
 _PAIRS = (("DistilBERT", "BERT"), ("DistilRoBERTa", "RoBERTa"), ("DistilmBERT", "mBERT"))
 
 
@@ -142,7 +143,7 @@ def _savings(layout: ClaimsLayout) -> Iterator[ClaimRow]:
         for id, claim, rule in (("5", same, _ZERO), ("6", more, _ABOVE)):
             yield missing(id, claim, rule, "points of reduction, distilled less original", "no such pair in the table")
     family = _compared(read_tsv(layout.family), layout)
-    columns = [name for name in GLUE if family[name].notna().all()]
+    columns = [name for name in GLUE if name in family and family[name].notna().all()]
     claim = "Savings grow with the width of the model"
     gaps = (family[columns].iloc[-1] - family[columns].iloc[0]).astype(float) if columns else family.iloc[:0, 0]
     yield _mean(
@@ -239,7 +240,7 @@ def _gap(frame: Any, first: str, second: str) -> pandas.Series:
 
     if first not in frame.index or second not in frame.index:
         return pandas.Series(dtype=float)
-    columns = list(GLUE)
+    columns = [name for name in GLUE if name in frame]
     one, other = (frame.loc[name, columns].astype(float) for name in (first, second))
     gaps: pandas.Series = (one - other).dropna()
     return gaps

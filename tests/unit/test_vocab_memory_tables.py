@@ -1,0 +1,214 @@
+"""Tables of the PEMA paper from small counts, its comparison, claims and audit."""
+
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pandas
+import pytest
+from reprlab.papers.vocab_memory.audit import audit
+from reprlab.papers.vocab_memory.audit_tables import implied_tokens
+from reprlab.papers.vocab_memory.claims import claims
+from reprlab.papers.vocab_memory.comparison import compare
+from reprlab.papers.vocab_memory.figures import plot
+from reprlab.papers.vocab_memory.layouts import (
+    Arm,
+    ClaimsLayout,
+    CountColumn,
+    GlueLayout,
+    ModelRow,
+    ReductionLayout,
+    RuntimeLayout,
+    ScoredColumn,
+    Timing,
+    TrendLayout,
+)
+from reprlab.papers.vocab_memory.published import CHECKED_ONLY, PUBLISHED
+from reprlab.papers.vocab_memory.tables import build_table
+from reprlab.reporting.layouts import paths_of
+from reprlab.reporting.published import read_published
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.tables import write_tsv
+from reprlab.text.token_counts import TokenCounts, save_counts
+
+ROOT = Path(__file__).parents[2]
+PRINTED = sorted((ROOT / "resources/published/vocab-memory").glob("*.tsv"))
+# Vocabulary 10, width 4: an embedding of 40 parameters.
+SIZES = "name\tvocabulary\twidth\tembedding\ttotal\tlayers\theads\n"
+SIZES += "bert_base_uncased\t10\t4\t40\t200\t2\t2\ndistilbert_base_uncased\t10\t4\t40\t100\t1\t2\n"
+
+
+def made(table, layout, tmp_path):
+    frame = build_table(table, layout.model_dump_json(), list(paths_of(layout)))
+    write_tsv(tmp_path / f"{table}.tsv", frame)
+    return pandas.read_csv(tmp_path / f"{table}.tsv", sep="\t")
+
+
+@pytest.fixture
+def counted(tmp_path):
+    """Three data sets that use 3, 5 and 7 of ten tokens, padding (0) not among the counted."""
+    (tmp_path / "sizes.tsv").write_text(SIZES)
+    columns = []
+    for name, used in (("cola", 2), ("mnli", 6), ("sst2", 4)):
+        train, validation = np.zeros(10, np.int64), np.zeros(10, np.int64)
+        train[1 : used + 1], validation[used] = 5 * used, 3
+        path = tmp_path / f"{name}.safetensors"
+        save_counts(TokenCounts({"train": train, "validation": validation}, {"train": 4, "validation": 2}, 0), path)
+        columns.append(CountColumn(name=name, data=name.upper(), counts={"minilm_l6": [path]}))
+    columns.append(CountColumn(name="wnli", reason="no data"))
+    return columns
+
+
+MODELS = [ModelRow(name=f"{name}_base_uncased", label=label, tokenizer="minilm_l6") for name, label in
+          (("distilbert", "DistilBERT"), ("bert", "BERT"))]  # fmt: skip
+
+
+def reduction(counted, tmp_path, table="table2_reduction", **more):
+    layout = ReductionLayout(
+        scale="nano", sizes=tmp_path / "sizes.tsv", models=MODELS, columns=counted,
+        splits=[["train"], ["train", "validation"]], **more,
+    )  # fmt: skip
+    return made(table, layout, tmp_path)
+
+
+def test_reductions_are_those_of_the_formula(counted, tmp_path):
+    frame = reduction(counted, tmp_path).set_index(["model", "kind", "splits"])
+    both = "train+validation"
+    assert frame.loc[("BERT", "embedding", "train"), ["cola", "mnli", "sst2"]].tolist() == pytest.approx([70, 30, 50])
+    assert frame.loc[("BERT", "model", both), "cola"] == pytest.approx(100 * 7 * 4 / 200)
+    assert frame.loc[("DistilBERT", "model", both), "cola"] == pytest.approx(100 * 7 * 4 / 100)
+    assert frame.loc[("BERT", "embedding", both), "mean"] == pytest.approx(50)
+    assert pandas.isna(frame.loc[("BERT", "embedding", both), "wnli"])
+    assert "wnli: no data" in frame.loc[("BERT", "embedding", both), "note"]
+    assert frame.loc[("BERT", "embedding", both), "n"] == 3 * 6
+    assert frame.loc[("BERT", "embedding", both), "data_cola"] == "COLA"
+
+
+def test_millions_are_rows_times_width(counted, tmp_path):
+    frame = reduction(counted, tmp_path, "table3_deberta_sizes", millions=True)
+    assert frame["cola"].tolist() == pytest.approx([7 * 4 / 1e6] * 4)
+
+
+def test_the_trend_counts_no_padding(counted, tmp_path):
+    layout = TrendLayout(scale="nano", tokenizers=[MODELS[1]], columns=counted, splits=["train"])
+    frame = made("fig2_vocab_trend", layout, tmp_path).set_index("task")
+    assert frame["unique"].to_dict() == {"cola": 2, "mnli": 6, "sst2": 4}
+    assert frame.loc["cola", "tokens"] == 20 and frame.loc["cola", "share"] == pytest.approx(20)
+    plot("fig2_vocab_trend", [tmp_path / "fig2_vocab_trend.tsv"], [], "nano", tmp_path / "f.png", tmp_path / "f.svg")
+    assert (tmp_path / "f.png").stat().st_size > 1000
+
+
+def scores(path, values):
+    rows = [
+        {"name": name, "learning_rate": 1e-4, "split": "validation", "subset": "", "metric": "accuracy", "value": value,
+         "low": value - 2, "high": value + 2, "n": 50, "steps": 3, "tokens": 90}
+        for name, value in values.items()
+    ]  # fmt: skip
+    write_tsv(path, pandas.DataFrame(rows))
+    return path
+
+
+def arms(tmp_path, gap=0.0):
+    values = {"s1": 70.0, "s2": 74.0}
+    return [
+        Arm(model="minilm_l6", task="sst2", pema=pema, seeds=[1, 2], metrics=scores(
+            tmp_path / f"{pema}.tsv", {name: value + (gap if pema else 0) for name, value in values.items()}))
+        for pema in (False, True)
+    ]  # fmt: skip
+
+
+def test_scores_are_means_over_seeds_beside_baselines(tmp_path):
+    baselines = scores(tmp_path / "b.tsv", {"majority": 50.0, "tfidf": 60.0})
+    columns = [
+        ScoredColumn(name="cola", reason="no data"),
+        ScoredColumn(name="sst2", data="S", metric="accuracy", task="sst2", baselines=baselines),
+    ]
+    layout = GlueLayout(scale="nano", columns=columns, arms=arms(tmp_path))
+    frame = made("table10_glue", layout, tmp_path)
+    assert frame["model"].tolist() == ["majority", "tfidf", "MiniLM-L6", "MiniLM-L6"]
+    assert frame["pema"].fillna("").tolist() == ["", "", "no", "yes"]
+    assert frame["sst2"].tolist() == [50, 60, 72, 72] and frame["sd"].iloc[-1] == pytest.approx(8**0.5)
+    assert frame["learned_sst2"].iloc[-1] == "learned" and frame["seeds"].iloc[-1] == 2
+    assert "cola: no data" in frame["note"].iloc[-1]
+
+
+def timings(tmp_path):
+    found = []
+    for seed in (1, 2):
+        for pema in (True, False):
+            path = tmp_path / f"t{seed}{pema}.tsv"
+            row = {"vocabulary": 10, "used": 4 if pema else 10, "width": 4, "parameters": 1, "examples": 8, "steps": 3,
+                   "moments": 2 * (100 - (24 if pema else 0)), "tokens": 9, "pema_seconds": 0.02 * seed * pema,
+                   "train_seconds": 2.0, "peak_bytes": 9e6 if pema else 11e6, "device": "cpu"}  # fmt: skip
+            write_tsv(path, pandas.DataFrame([row]))
+            found.append(Timing(model="minilm_l6", task="sst2", seed=seed, pema=pema, measured=path))
+    return found
+
+
+def test_time_and_memory_by_task(tmp_path):
+    layout = RuntimeLayout(scale="nano", columns={"sst2": "S"}, timings=timings(tmp_path))
+    row = made("table9_runtime", layout, tmp_path).iloc[0]
+    assert row["pema_s"] == pytest.approx(0.03) and row["percent"] == pytest.approx(1.5)
+    assert (row["peak_mb"], row["peak_whole_mb"]) == (9, 11)
+    assert row["moments_whole"] - row["moments"] == 2 * (row["vocabulary"] - row["used"]) * row["width"]
+
+
+@pytest.mark.parametrize(("gap", "verdict"), [(0.0, "supported"), (-3.0, "not supported")])
+def test_claims_follow_from_the_tables(counted, tmp_path, gap, verdict):
+    reduction(counted, tmp_path)
+    reduction(counted, tmp_path, "table3_deberta_sizes", millions=True)
+    empty = [CountColumn(name=name, reason="no data") for name in ("en", "all")]
+    reduction(empty, tmp_path, "table4_xnli", mean=False)
+    made(
+        "fig2_vocab_trend",
+        TrendLayout(scale="nano", tokenizers=[MODELS[1]], columns=counted, splits=["train"]),
+        tmp_path,
+    )
+    made("table9_runtime", RuntimeLayout(scale="nano", columns={"sst2": "S"}, timings=timings(tmp_path)), tmp_path)
+    layout = ClaimsLayout(
+        scale="nano", compared="train+validation", arms=arms(tmp_path, gap), metrics={"sst2": "accuracy"},
+        trend=tmp_path / "fig2_vocab_trend.tsv", reduction=tmp_path / "table2_reduction.tsv",
+        family=tmp_path / "table3_deberta_sizes.tsv", xnli=tmp_path / "table4_xnli.tsv",
+        runtime=tmp_path / "table9_runtime.tsv",
+    )  # fmt: skip
+    rows = {row.id: row for row in claims(layout.model_dump_json(), list(paths_of(layout)))}
+    assert rows["9"].verdict == verdict and rows["9"].n == 2
+    assert rows["5"].verdict == rows["6"].verdict == "supported"
+    assert rows["3"].verdict == rows["8"].verdict == "not testable at this scale"
+    assert rows["7"].verdict == "not supported", "both models have one width"
+    assert rows["2"].estimate > 0 and rows["1"].estimate == pytest.approx(1)
+
+
+def test_every_printed_cell_is_compared_once(counted, tmp_path):
+    reduction(counted, tmp_path)
+    frame = compare([tmp_path / "table2_reduction.tsv"], PRINTED, "nano")
+    printed = read_published(PRINTED, PUBLISHED)
+    cells = sum(int((printed[name][list(table.values)] != "").to_numpy().sum()) for name, table in PUBLISHED.items())
+    assert len(frame) == cells and (frame["ours"].astype(bool) | frame["note"].astype(bool)).all()
+    found = frame[(frame["row"].str.contains("model=BERT kind=embedding")) & (frame["column"] == "cola")].iloc[0]
+    assert (found["published"], found["ours"]) == ("80.1", "70.0")
+
+
+def test_the_audit_has_every_numbered_check_and_its_findings():
+    rows = {row.id: row for row in audit(PRINTED, ROOT / "config/models.yaml")}
+    numbers = {id.rstrip("abcdefghijklmnopqrstuvwxyz") for id in rows}
+    assert {f"5.{number}" for number in range(1, 14)} <= numbers
+    differing = {id for id, row in rows.items() if row.verdict == "differs"}
+    assert differing == {"5.2b", "5.9d", "5.13a", "5.13b", "5.13c", "5.13d"}
+    assert rows["5.2b"].recomputed == "0 cells" and rows["5.2c"].recomputed == "18 cells"
+    assert implied_tokens(Decimal("80.1"), 30_522) == (6_059, 6_089)
+
+
+def test_the_published_tables_are_whole():
+    tables = read_published(PRINTED, PUBLISHED | CHECKED_ONLY)
+    assert {path.stem for path in PRINTED} == set(tables)
+    assert len(tables["table2_reduction"]) == len(tables["table10_glue"]) == 18
+    assert all((frame["source"] != "").all() for frame in tables.values())
+
+
+def test_unknown_tables_and_undeclared_files_are_refused(counted, tmp_path):
+    with pytest.raises(ReprlabError, match="no such table"):
+        build_table("table99", "{}", [])
+    layout = TrendLayout(scale="nano", tokenizers=[MODELS[1]], columns=counted, splits=["train"])
+    with pytest.raises(ReprlabError, match="not among the inputs"):
+        build_table("fig2_vocab_trend", layout.model_dump_json(), [])
