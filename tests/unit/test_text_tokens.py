@@ -14,7 +14,7 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.tables import read_parquet, write_parquet
 from reprlab.stages.tokenize_corpus import tokenize_corpus
 from reprlab.stages.train_tokenizer import train_tokenizer
-from reprlab.text import sequences
+from reprlab.text import flat_tokens, sequences
 from reprlab.text.flat_tokens import flat_folder
 from reprlab.text.token_settings import TokenStorageSettings
 from reprlab.text.token_store import TokenStore
@@ -273,6 +273,25 @@ def test_unpacked_tokens_are_shared_and_follow_their_file(tmp_path) -> None:
     with pytest.raises(ReprlabError, match="no rows of the split 'b'"):
         TokenStore.open(path, "b", in_memory=0)
     assert not (flat_folder(path) / "b").exists()
+
+
+def test_row_groups_of_other_splits_are_not_read(tmp_path, monkeypatch) -> None:
+    path, parts = tmp_path / "t.parquet", []
+    for splits in (["train"] * 2, ["train"] * 2, ["train", "validation"], ["validation"] * 2):
+        parts.append(pyarrow.parquet.read_table(token_table(tmp_path / "part.parquet", [[5, 1], [6, 1]], splits)))
+    with pyarrow.parquet.ParquetWriter(path, parts[0].schema) as writer:
+        for part in parts:
+            writer.write_table(part)
+    read = []
+    original = flat_tokens.read_batches
+
+    def recorded(path, columns, rows, groups):
+        read.append(groups)
+        return original(path, columns, rows, groups)
+
+    monkeypatch.setattr(flat_tokens, "read_batches", recorded)
+    assert (len(TokenStore.open(path, "train")), len(TokenStore.open(path, "validation"))) == (5, 3)
+    assert read == [[0, 1, 2], [2, 3]]
 
 
 def test_unpacked_tokens_are_pruned(tmp_path) -> None:

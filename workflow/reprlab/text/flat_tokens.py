@@ -126,11 +126,20 @@ def no_rows(path: Path, split: str) -> ReprlabError:
 
 
 def split_batches(path: Path, split: str) -> Iterator[pyarrow.RecordBatch]:
-    """The rows of one split, as a stream."""
+    """The rows of one split, as a stream; row groups without it are not read."""
     import pyarrow.compute
 
-    for batch in read_batches(path, _COLUMNS, _ROWS):
+    footer = _footer(path)
+    columns = [number for number in range(footer.num_columns) if footer.schema.column(number).path == "split"]
+    groups = range(footer.num_row_groups)
+    wanted = [group for group in groups if all(_may_hold(footer, group, column, split) for column in columns)]
+    for batch in read_batches(path, _COLUMNS, _ROWS, wanted) if wanted else ():
         yield batch.filter(pyarrow.compute.equal(batch["split"], split))
+
+
+def _may_hold(footer: pyarrow.parquet.FileMetaData, group: int, column: int, value: str) -> bool:
+    known = footer.row_group(group).column(column).statistics
+    return known is None or not known.has_min_max or known.min <= value <= known.max
 
 
 def values_and_offsets(lists: pyarrow.ListArray) -> tuple[np.ndarray, np.ndarray]:

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 _DATA_KEY = b"reprlab"
 
 
-def read_batches(path: Path, columns: list[str], rows: int) -> Iterator[pyarrow.RecordBatch]:
-    """Yield record batches of at most `rows` rows.
+def read_batches(
+    path: Path, columns: list[str], rows: int, row_groups: list[int] | None = None
+) -> Iterator[pyarrow.RecordBatch]:
+    """Yield record batches of at most `rows` rows, of the whole file or of some of its row groups.
 
     Raises:
         ReprlabError: the file is missing, truncated or lacks a column.
@@ -30,7 +32,7 @@ def read_batches(path: Path, columns: list[str], rows: int) -> Iterator[pyarrow.
             missing = set(columns) - set(file.schema_arrow.names)
             if missing:
                 raise ReprlabError(f"{path}: no column {', '.join(sorted(missing))}; delete it and run again")
-            for batch in file.iter_batches(batch_size=rows, columns=columns):
+            for batch in file.iter_batches(batch_size=rows, columns=columns, row_groups=row_groups):
                 batch.validate(full=True)
                 yield batch
     except FileNotFoundError:
