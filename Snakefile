@@ -15,9 +15,11 @@ include: "workflow/rules/text.smk"
 include: "workflow/rules/models.smk"
 include: "workflow/rules/vocabulary.smk"
 include: "workflow/rules/training.smk"
+include: "workflow/rules/representations.smk"
 include: "workflow/rules/evaluation.smk"
 include: "workflow/rules/reporting.smk"
 include: "workflow/papers/depth.smk"
+include: "workflow/papers/intrinsic_dimension.smk"
 include: "workflow/papers/vocab_memory.smk"
 
 

@@ -37,6 +37,9 @@ COMPANIONS = {
     "papers.vocab-memory.finetuning.steps": "papers.vocab-memory.finetuning.epochs=null",
     # The corpus of Table 1 is not named in the paper.
     "papers.vocab-memory.unseen.tokenizers": "papers.vocab-memory.unseen.corpus=wikipedia_sample",
+    # For models that are drawn at random, and for bfloat16 only.
+    "papers.intrinsic-dimension.data.scratch_corpus": "papers.intrinsic-dimension.comparison.models=[llama_nano]",
+    "papers.intrinsic-dimension.collection.precision_items": "papers.intrinsic-dimension.collection.dtype=bfloat16",
     # Off at paper scale.
     **{
         f"papers.depth.ablations.{name}.{key}": f"papers.depth.ablations.{name}.enabled=true"
@@ -48,6 +51,7 @@ COMPANIONS = {
 SMALLER = {
     "depth": "papers.depth.finetuning.jobs=ladder",
     "vocab-memory": "papers.vocab-memory.finetuning.seeds=[1, 2]",
+    "intrinsic-dimension": "papers.intrinsic-dimension.sft_dynamics.models=[llama_3_8b]",
 }
 
 

@@ -1,10 +1,12 @@
 """The settings model of each paper, by slug."""
 
 from reprlab.config.papers.depth import DepthSettings
+from reprlab.config.papers.intrinsic_dimension import IntrinsicDimensionSettings
 from reprlab.config.papers.vocab_memory import VocabMemorySettings
 from reprlab.config.settings import Settings
 
 PAPERS: dict[str, type[Settings]] = {
     "depth": DepthSettings,
+    "intrinsic-dimension": IntrinsicDimensionSettings,
     "vocab-memory": VocabMemorySettings,
 }

@@ -1,0 +1,290 @@
+"""Which prompts, adapters, states and estimates the experiments need; what several need is made once."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from reprlab.geometry.settings import EstimatorSettings
+from reprlab.papers.intrinsic_dimension.layouts import Collected, Experiment
+from reprlab.papers.intrinsic_dimension.plan_models import add_model_and_tokenizer
+from reprlab.papers.plan import Plan
+from reprlab.papers.representation_jobs import add_adapter, add_dimension, add_prompts, add_states
+from reprlab.papers.shared_jobs import add_task
+from reprlab.representations.settings import AdapterSettings, CollectSettings, DimensionSettings, PromptSettings
+from reprlab.runtime.machine import resolve_dtype
+from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
+
+if TYPE_CHECKING:
+    from reprlab.config.load import LoadedConfig
+    from reprlab.config.papers.intrinsic_dimension import IntrinsicDimensionSettings
+    from reprlab.config.papers.intrinsic_dimension_prompts import PromptedDataset
+
+Split = Literal["train", "validation"]
+Dtype = Literal["float32", "bfloat16"]
+
+
+@dataclass
+class Collection:
+    """One planned collection; the experiments that share it add their steps and subsets."""
+
+    model: str
+    dataset: str
+    prompts: str
+    dtype: Dtype
+    limit: int | None = None
+    run: int | None = None
+    """Steps of the fine-tuning run whose adapters are collected."""
+    steps: set[int] = field(default_factory=set)
+    subsets: set[int] = field(default_factory=set)
+    experiments: list[Experiment] = field(default_factory=list)
+    k: int = 0
+    split: Split = "validation"
+    compared: int | None = None
+    """Step that the comparison of paradigms takes."""
+
+    def read_by(self, experiment: Experiment) -> None:
+        """Note that an experiment reads it."""
+        if experiment not in self.experiments:
+            self.experiments.append(experiment)
+
+
+@dataclass
+class Run:
+    """One planned fine-tuning run; its ladder is what the experiments ask for."""
+
+    warmup_steps: int
+    prompts: str
+    ladder: set[int] = field(default_factory=set)
+
+
+class StatesPlanner:
+    """Gathers what the experiments need, then plans each job once."""
+
+    def __init__(self, plan: Plan, config: "LoadedConfig", paper: "IntrinsicDimensionSettings") -> None:
+        self.plan, self.config, self.paper = plan, config, paper
+        self.dtype = self._resolved(paper.collection.dtype)
+        self.collections: dict[str, Collection] = {}
+        self.runs: dict[tuple[str, str, int], Run] = {}
+
+    def add_comparison(self) -> None:
+        """Shots and fine-tuning, all models on all data sets."""
+        wanted = self.paper.comparison
+        for model in wanted.models:
+            for name, entry in self._available():
+                for k in wanted.shots:
+                    self._icl("comparison", model, name, entry, k)
+                self._sft("comparison", model, name, entry, wanted.steps, wanted.warmup_steps, [wanted.steps])
+
+    def add_sft_dynamics(self) -> None:
+        """A ladder of adapters on training and validation prompts; the smaller set gives the size for comparison."""
+        wanted, data = self.paper.sft_dynamics, self.paper.data
+        equal = min(data.train_items, data.validation_items)
+        for model in wanted.models:
+            for name, entry in self._available():
+                for split in ("train", "validation"):
+                    self._sft(
+                        "sft_dynamics",
+                        model,
+                        name,
+                        entry,
+                        wanted.steps,
+                        wanted.warmup_steps,
+                        [0, *wanted.ladder],
+                        split,
+                        equal,
+                    )
+
+    def add_icl_dynamics(self) -> None:
+        """Many numbers of demonstrations."""
+        wanted = self.paper.icl_dynamics
+        for model in wanted.models:
+            for name in wanted.datasets:
+                for k in wanted.shots:
+                    self._icl("icl_dynamics", model, name, self.paper.data.datasets[name], k)
+
+    def add_icl_unique(self) -> None:
+        """The same with demonstrations that stand in one prompt only."""
+        wanted = self.paper.icl_unique
+        for model in wanted.models:
+            for name, entry in wanted.datasets.items():
+                for k in wanted.shots if entry.dataset else ():
+                    self._icl("icl_unique", model, name, entry, k, unique=True)
+
+    def add_precision(self) -> None:
+        """Zero-shot prompts in float32 beside the same ones in the arithmetic of the collection."""
+        size = self.paper.collection.precision_items
+        if not size or self.dtype == "float32":
+            return
+        for model in self.paper.comparison.models:
+            for name, entry in self._available():
+                prompts = self._prompts(name, entry, "validation", 0)
+                passes: tuple[tuple[Dtype, str, int | None], ...] = (
+                    ("bfloat16", "icl_0", None),
+                    ("float32", "icl_0_float32", size),
+                )
+                for dtype, cell, limit in passes:
+                    key = self._collect(model, name, cell, prompts, dtype, limit)
+                    self.collections[key].subsets.update([size] if limit is None else [])
+                    self.collections[key].read_by("precision")
+
+    def finish(self) -> None:
+        """Plan adapters, collections and estimates."""
+        ladders = {
+            (model, name, steps): self._add_run(model, name, steps, run)
+            for (model, name, steps), run in self.runs.items()
+        }
+        for key, one in self.collections.items():
+            folder, tokenizer = add_model_and_tokenizer(self.plan, self.config, self.paper, one.model)
+            settings = CollectSettings(
+                dtype=one.dtype,
+                label_ids=self.paper.collection.label_ids,
+                batch_tokens=self.paper.collection.batch_tokens,
+                limit=one.limit,
+                steps=sorted(one.steps),
+            )
+            adapters = ladders[one.model, one.dataset, one.run] if one.run is not None else ""
+            add_states(self.plan, key, folder, tokenizer, one.prompts, settings, adapters)
+            add_dimension(self.plan, key, self._dimensions(one))
+
+    def collected(self, experiments: Iterable[Experiment]) -> list[Collected]:
+        """The collections that some experiments read."""
+        chosen = set(experiments)
+        return [
+            Collected(
+                key=key,
+                name=one.dataset,
+                experiments=[name for name in one.experiments if name in chosen],
+                k=one.k,
+                split=one.split,
+                steps=sorted(one.steps),
+                compared=one.compared,
+                dtype=one.dtype,
+            )
+            for key, one in self.collections.items()
+            if chosen.intersection(one.experiments)
+        ]
+
+    def _available(self) -> list[tuple[str, "PromptedDataset"]]:
+        return [(name, entry) for name, entry in self.paper.data.datasets.items() if entry.dataset]
+
+    def _icl(
+        self, experiment: Experiment, model: str, name: str, entry: "PromptedDataset", k: int, unique: bool = False
+    ) -> None:
+        # Without demonstrations nothing can be shared; but the control may rest on other data.
+        unique = unique and (k > 0 or entry != self.paper.data.datasets.get(name))
+        prefix = "icl_unique" if unique else "icl"
+        key = self._collect(
+            model, name, f"{prefix}_{k}", self._prompts(name, entry, "validation", k, unique), self.dtype
+        )
+        self.collections[key].k = k
+        self.collections[key].read_by(experiment)
+
+    def _sft(
+        self,
+        experiment: Experiment,
+        model: str,
+        name: str,
+        entry: "PromptedDataset",
+        steps: int,
+        warmup_steps: int,
+        ladder: list[int],
+        split: Split = "validation",
+        subset: int = 0,
+    ) -> None:
+        run = self.runs.setdefault((model, name, steps), Run(warmup_steps, self._prompts(name, entry, "train", 0)))
+        run.ladder.update(ladder)
+        key = self._collect(
+            model, name, f"sft_{steps}_{split}", self._prompts(name, entry, split, 0), self.dtype, run=steps
+        )
+        collection = self.collections[key]
+        collection.steps.update(ladder)
+        collection.subsets.update([subset] if subset else [])
+        collection.split = split
+        collection.read_by(experiment)
+        if experiment == "comparison":
+            collection.compared = steps
+
+    def _collect(
+        self,
+        model: str,
+        name: str,
+        cell: str,
+        prompts: str,
+        dtype: Dtype,
+        limit: int | None = None,
+        run: int | None = None,
+    ) -> str:
+        key = f"{model}/{_folder(name)}/{cell}"
+        self.collections.setdefault(key, Collection(model, name, prompts, dtype, limit, run))
+        return key
+
+    def _prompts(self, name: str, entry: "PromptedDataset", split: Split, k: int, unique: bool = False) -> str:
+        assert entry.dataset is not None
+        data = self.paper.data
+        examples = add_task(self.plan, self.config, entry.dataset, {})
+        settings = PromptSettings(
+            template=entry.template,
+            words=entry.words,
+            split=split,
+            train_items=self.paper.icl_unique.pool if unique else data.train_items,
+            validation_items=data.validation_items,
+            validation_splits=entry.validation_splits,
+            max_words=entry.max_words,
+            demonstrations=k,
+            unique=unique,
+            seed=data.demonstration_seed,
+        )
+        cell = f"{'unique_' if unique else ''}{split}_{k}"
+        return add_prompts(self.plan, f"{_folder(name)}/{cell}", examples, settings)
+
+    def _add_run(self, model: str, name: str, steps: int, run: Run) -> str:
+        wanted = self.paper.finetuning
+        folder, tokenizer = add_model_and_tokenizer(self.plan, self.config, self.paper, model)
+        engine = EngineSettings(
+            steps=steps,
+            ladder=sorted(run.ladder),
+            batch_size=wanted.batch_size,
+            optimizer=OptimizerSettings(
+                learning_rate=wanted.learning_rate, weight_decay=wanted.weight_decay, clip_norm=wanted.clip_norm
+            ),
+            schedule=ScheduleSettings(name="linear", warmup_steps=run.warmup_steps),
+            dtype=self._resolved(wanted.dtype),
+            seed=wanted.seed,
+        )
+        settings = AdapterSettings(
+            engine=engine,
+            rank=wanted.rank,
+            alpha=wanted.alpha,
+            dropout=wanted.dropout,
+            targets=wanted.targets,
+            max_length=wanted.max_length,
+        )
+        return add_adapter(self.plan, f"{model}/{_folder(name)}/sft_{steps}", folder, tokenizer, run.prompts, settings)
+
+    def _dimensions(self, one: Collection) -> DimensionSettings:
+        wanted = self.paper.estimation
+        estimators = [
+            EstimatorSettings(name="two_nn", kind="two_nn", discard=wanted.discard, duplicates=wanted.duplicates),
+            EstimatorSettings(name="two_nn_ml", kind="two_nn_ml", duplicates=wanted.duplicates),
+            EstimatorSettings(
+                name="levina_bickel", kind="levina_bickel", neighbours=wanted.neighbours, duplicates=wanted.duplicates
+            ),
+            EstimatorSettings(name="gride_2_4", kind="gride", ranks=(2, 4), duplicates=wanted.duplicates),
+        ]
+        # The float32 sample stands beside a subset of the same size, which has no halves either.
+        halves = wanted.halves if one.limit is None else 0
+        return DimensionSettings(
+            estimators=estimators,
+            subsets=sorted(one.subsets),
+            draws=halves,
+            draw_estimators=["two_nn", "levina_bickel"],
+            seed=wanted.seed,
+        )
+
+    def _resolved(self, dtype: str) -> Dtype:
+        return resolve_dtype(self.config.numerics.dtype if dtype == "auto" else dtype, self.config.runtime.device)
+
+
+def _folder(name: str) -> str:
+    # Other papers may ask the same data otherwise: the prompts are this paper's.
+    return f"id_{name}"

@@ -1,0 +1,48 @@
+"""Jobs around hidden states that any paper may ask for: prompts, adapters, collection, intrinsic dimension."""
+
+from typing import TYPE_CHECKING
+
+from reprlab.papers.paths import SHARED
+from reprlab.papers.plan import Job, Plan
+
+if TYPE_CHECKING:
+    from reprlab.representations.settings import AdapterSettings, CollectSettings, DimensionSettings, PromptSettings
+
+
+def add_prompts(plan: Plan, key: str, examples: str, settings: "PromptSettings") -> str:
+    """Plan prompts; `key` is dataset/cell. Returns their path."""
+    plan.add("build_prompts", key, Job(inputs={"examples": examples}, settings={"settings": settings}))
+    return f"{SHARED}/prompts/{key}.parquet"
+
+
+def add_adapter(plan: Plan, key: str, model: str, tokenizer: str, prompts: str, settings: "AdapterSettings") -> str:
+    """Plan the fine-tuning of adapters; `key` is model/dataset/cell. Returns the folder of their ladder."""
+    inputs: dict[str, str | list[str]] = {"model": model, "tokenizer": tokenizer, "prompts": prompts}
+    plan.add("train_adapter", key, Job(inputs=inputs, settings={"settings": settings}))
+    return f"{SHARED}/adapters/{key}/ladder"
+
+
+def add_states(
+    plan: Plan,
+    key: str,
+    model: str,
+    tokenizer: str,
+    prompts: str,
+    settings: "CollectSettings",
+    adapters: str = "",
+) -> str:
+    """Plan the collection of states; `key` is model/dataset/cell. Returns the table of their items."""
+    inputs: dict[str, str | list[str]] = {
+        "model": model,
+        "tokenizer": tokenizer,
+        "prompts": prompts,
+        "adapters": adapters,
+    }
+    plan.add("collect_states", key, Job(inputs=inputs, settings={"settings": settings}))
+    return f"{SHARED}/states/{key}/items.parquet"
+
+
+def add_dimension(plan: Plan, key: str, settings: "DimensionSettings") -> str:
+    """Plan the estimates on states that are planned under the same key. Returns their table."""
+    plan.add("estimate_dimension", key, Job(settings={"settings": settings}))
+    return f"{SHARED}/dimensions/{key}.tsv"
