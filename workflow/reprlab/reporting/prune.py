@@ -10,10 +10,10 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def prunable(root: Path, cache: Path) -> list[Path]:
-    """Folders that no finished result needs: resume points and tokens laid out for memory mapping of every run, and
+    """Folders that no finished result needs: resume points, copies of code and mapped tokens of every run, and
     members unpacked from archives."""
     runs = [root, *sorted((root / "runs").glob("*"))] if (root / "runs").exists() else [root]
-    found = [run / "results/work" for run in runs]
+    found = [run / part for run in runs for part in ("results/work", ".snakemake/frozen")]
     found += [folder for run in runs for folder in sorted(run.glob("results/shared/tokens/.*.flat"))]
     found += sorted(cache.glob("*/members"))
     return [path for path in found if path.is_dir()]
