@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from reprlab.config.papers.vocab_memory_finetuning import FinetuningSettings, RuntimeTableSettings, Split
+from reprlab.config.papers.vocab_memory_finetuning import PemaFinetuningSettings, RuntimeTableSettings, Split
 from reprlab.config.settings import (
     CorpusName,
     Distinct,
@@ -132,7 +132,7 @@ class UnseenSettings(Settings):
     """Unseen tokens that are shown of each vocabulary: those of the highest ids, the last merges."""
 
 
-class StatisticsSettings(Settings):
+class PemaStatisticsSettings(Settings):
     """Intervals of the claims."""
 
     bootstrap: Annotated[Annotated[PositiveInt, Field(ge=100)], decision("percentile bootstrap")] = 2_000
@@ -212,13 +212,13 @@ class VocabMemorySettings(Settings):
     unseen: UnseenSettings = UnseenSettings()
     """Table 1."""
 
-    finetuning: FinetuningSettings = FinetuningSettings()
+    finetuning: PemaFinetuningSettings = PemaFinetuningSettings()
     """Fine-tuning with and without PEMA (Table 10)."""
 
     runtime_table: RuntimeTableSettings = RuntimeTableSettings()
     """Time and memory of PEMA (Table 9)."""
 
-    statistics: StatisticsSettings = StatisticsSettings()
+    statistics: PemaStatisticsSettings = PemaStatisticsSettings()
     """Intervals."""
 
     @model_validator(mode="after")

@@ -31,7 +31,7 @@ class ModelException(Settings):
     """Peak learning rate."""
 
 
-class FinetuningSettings(Settings):
+class PemaFinetuningSettings(Settings):
     """Table 10: each model on each task, with and without PEMA."""
 
     models: Annotated[
