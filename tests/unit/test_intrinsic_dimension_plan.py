@@ -1,0 +1,99 @@
+"""The plan of the paper on intrinsic dimension: states are collected once, and an edit touches what it should."""
+
+from pathlib import Path
+
+import pytest
+from reprlab.config.load import load_config
+from reprlab.papers.planning import make_plan
+from reprlab.runtime.errors import ReprlabError
+
+ROOT = Path(__file__).parents[2]
+PAPER = "papers.intrinsic-dimension"
+DATASETS = {"mini": {"id_sst2", "id_tweets"}, "nano": {"id_sst2"}}
+
+
+def jobs(scale, *edits):
+    plan = make_plan(load_config(ROOT, {"scale": scale, **({"set": list(edits)} if edits else {})}))
+    return {
+        f"{stage} {key}": job
+        for stage, jobs in plan.jobs.items()
+        for key, job in jobs.items()
+        if stage in ("build_prompts", "train_adapter", "collect_states", "estimate_dimension", "build_model")
+        or key.startswith("intrinsic-dimension")
+    }
+
+
+def changed(before, after):
+    return {name for name in {*before, *after} if before.get(name) != after.get(name)}
+
+
+def test_grid_at_paper_scale():
+    found = jobs("paper")
+    keys = [name.split() for name in found]
+    # 4 models x 8 sets x 5 shots, 2 x 3 x 5 further shots, 1 x 3 x 10 unique; 2 x 8 x 2 ladders, 4 x 8 comparisons.
+    assert sum(stage == "collect_states" for stage, _ in keys) == 160 + 30 + 30 + 32 + 32
+    assert sum(stage == "train_adapter" for stage, _ in keys) == 16 + 32
+    ladder = found["train_adapter llama_3_8b/id_mmlu/sft_945"].settings["settings"]
+    assert '"ladder": [0, 62, 124, 186, 248, 310, 372, 434, 496, 558, 620, 682, 744, 806, 868, 930, 945]' in ladder
+
+
+@pytest.mark.parametrize("scale", ["nano", "mini", "small"])
+def test_states_are_collected_once_for_all_estimators(scale):
+    found = jobs(scale)
+    states = {name.split()[1] for name in found if name.startswith("collect_states")}
+    assert states == {name.split()[1] for name in found if name.startswith("estimate_dimension")}
+    prompts = [job.inputs["prompts"] for name, job in found.items() if name.startswith("collect_states")]
+    # The zero-shot prompts are read without adapter, with adapters, and in float32; no other prompts are read twice.
+    assert sorted(path for path in set(prompts) if prompts.count(path) > 1) == sorted(
+        path for path in set(prompts) if path.endswith("/validation_0.parquet")
+    )
+
+
+@pytest.mark.parametrize("dataset", ["sst2", "tweets"])
+def test_a_template_touches_its_data_set_alone(dataset):
+    before, after = jobs("mini"), jobs("mini", f"{PAPER}.data.datasets.{dataset}.template='{{text}} Well?'")
+    touched = changed(before, after)
+    own = {name for name in before if name.startswith(f"build_prompts id_{dataset}/")}
+    assert touched & own
+    # The control for shared demonstrations keeps its own template, and so makes zero-shot prompts of its own.
+    assert all(f" id_{dataset}/" in name or "/id_sst2/" in name or " intrinsic-dimension" in name for name in touched)
+    files = {
+        f"results/shared/prompts/{name.split()[1]}.parquet" for name in touched if name.startswith("build_prompts")
+    }
+    readers = {name for name, job in after.items() if files.intersection(map(str, job.inputs.values()))}
+    assert readers and all(f"/id_{dataset}/" in name for name in readers)
+
+
+@pytest.mark.parametrize(
+    ("edit", "stages"),
+    [
+        ("estimation.discard=0.2", {"estimate_dimension"}),
+        ("estimation.norm=upstream", {"tabulate_paper", "test_claims"}),
+        ("collection.label_ids=bare", {"collect_states"}),
+        ("finetuning.rank=8", {"train_adapter"}),
+        ("data.demonstration_seed=7", {"build_prompts"}),
+    ],
+)
+def test_an_edit_touches_its_stages(edit, stages):
+    touched = changed(jobs("mini"), jobs("mini", f"{PAPER}.{edit}"))
+    assert {name.split()[0] for name in touched} == stages
+
+
+def test_another_number_of_demonstrations_adds_its_collections():
+    before, after = jobs("mini"), jobs("mini", f"{PAPER}.comparison.shots=[0, 1, 2, 3, 5]")
+    touched = changed(before, after)
+    new = {name for name in touched if name.split()[0] in ("build_prompts", "collect_states", "estimate_dimension")}
+    assert new == {
+        f"{stage} {key}"
+        for dataset in DATASETS["mini"]
+        for stage, key in (
+            ("build_prompts", f"{dataset}/validation_3"),
+            ("collect_states", f"smollm2_135m_instruct/{dataset}/icl_3"),
+            ("estimate_dimension", f"smollm2_135m_instruct/{dataset}/icl_3"),
+        )
+    }
+
+
+def test_a_random_model_needs_a_corpus_for_its_tokenizer():
+    with pytest.raises(ReprlabError, match="scratch_corpus is null, but llama_nano is drawn at random"):
+        jobs("nano", f"{PAPER}.data.scratch_corpus=null")
