@@ -90,8 +90,6 @@ def test_the_whole_graph_and_an_edited_checkout(slurm, checkout, finished):
     assert at_once > 1
     for folder in ("depth", "shared/pretrained", "shared/finetuned", "shared/evaluated"):
         assert contents(checkout.nano / "results" / folder) == contents(finished.nano / "results" / folder)
-    # Sweeps went out as arrays.
-    assert "Submitted array job" in run.out.read_text()
     # The edits undone, a local run finds everything as it should be.
     for name, path in originals.items():
         shutil.move(checkout.root.parent / name.replace("/", "."), path)
@@ -113,6 +111,23 @@ def test_a_killed_training_resumes_and_ends_with_the_same_bytes(slurm, finished_
     (checkout.nano / LADDER).rename(tmp_path / "killed")
     checkout.run("--cores", "1", *config)
     assert killed == contents(checkout.nano / LADDER)
+
+
+def test_a_failed_task_of_an_array_takes_nothing_from_the_others(slurm, finished_copy):
+    results = finished_copy.nano / "results"
+    tasks = ["bigbench_instructions", "movie_snippets", "subject_verb_agreement", "vitaminc"]
+    made = {task: (results / f"shared/tasks/{task}/baselines.tsv").read_bytes() for task in tasks}
+    # Garbage with no seal, so that the engine takes it for an input as it should be.
+    (results / "shared/tasks/vitaminc/examples.parquet").write_text("garbage")
+    (results / ".seals/shared/tasks/vitaminc/examples.parquet.json").unlink()
+    targets = [f"results/shared/tasks/{task}/baselines.tsv" for task in tasks]
+    again = ("--retries", "0", "--forcerun", "evaluate_baselines")
+    run = Run(finished_copy, slurm, *again, "--config", "scale=nano", "--", *targets)
+    assert run.process.wait(timeout=600) != 0
+    assert "Submitted array job" in run.out.read_text()
+    remade = {task: results / f"shared/tasks/{task}/baselines.tsv" for task in tasks}
+    assert not remade.pop("vitaminc").exists()
+    assert {task: path.read_bytes() for task, path in remade.items()} == {task: made[task] for task in remade}
 
 
 def test_a_cancelled_run_leaves_no_job(slurm, finished_copy):
