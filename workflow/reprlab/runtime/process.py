@@ -3,12 +3,15 @@
 import ctypes
 import os
 import signal
+import socket
 import sys
 import threading
 import time
 
 _PR_SET_PDEATHSIG = 1
 _POLL_SECONDS = 1.0
+# Set by the engine for its jobs. The chain of parents is broken once the engine is dead.
+_ENGINE = "REPRLAB_ENGINE"
 
 
 def end_with_parent() -> None:
@@ -24,9 +27,22 @@ def end_with_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != parent:
             os.kill(os.getpid(), signal.SIGKILL)
-    ancestors = _engine_chain(parent)
+    ancestors = {**_engine_chain(parent), **_announced_engine()}
     watcher = threading.Thread(target=_watch, args=(ancestors,), daemon=True, name="parent-watch")
     watcher.start()
+
+
+def announce_engine() -> None:
+    """Tell the jobs of this engine who it is; of nested engines each tells its own."""
+    os.environ[_ENGINE] = f"{socket.gethostname()} {os.getpid()} {start_time(os.getpid())}"
+
+
+def _announced_engine() -> dict[int, int]:
+    """The engine that started this process, even if it died while this process was starting: pid to start time."""
+    host, pid, start = [*os.environ.get(_ENGINE, "").split(), "", "", ""][:3]
+    if host != socket.gethostname() or not (pid.isdigit() and start.isdigit()):
+        return {}
+    return {int(pid): int(start)}
 
 
 def _engine_chain(parent: int) -> dict[int, int]:
