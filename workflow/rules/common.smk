@@ -25,6 +25,7 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import require_writable
 from reprlab.runtime.locks import enter_run, record_engine
 from reprlab.runtime.machine import PLANNED_DTYPE, count_gpus, resolve_dtype
+from reprlab.runtime.process import announce_engine
 from reprlab.runtime.seals import set_changed_aside
 
 if task := command_of_task(sys.argv, os.environ):
@@ -47,6 +48,7 @@ except ReprlabError as error:
     # One line for the user instead of the engine's own traceback of the Snakefile.
     sys.exit(f"error: {error}")
 
+announce_engine()
 RUN_FOLDER = ORIGIN.run_folder if ORIGIN else LOADED.run_folder
 CHECKOUT = ORIGIN.root if ORIGIN else ROOT
 PLANNED_CODE = checkout_digest(ROOT) if workflow.is_main_process else ""
