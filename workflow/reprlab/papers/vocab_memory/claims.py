@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from reprlab.papers.vocab_memory.claims_statistics import heaps, plain_mean, spearman
 from reprlab.papers.vocab_memory.finetuning_tables import scores_of
 from reprlab.papers.vocab_memory.layouts import ClaimsLayout
 from reprlab.papers.vocab_memory.names import GLUE, label_of
@@ -55,7 +56,7 @@ def _usage(layout: ClaimsLayout) -> Iterator[ClaimRow]:
         _ABOVE,
         "Spearman correlation of tokens and unique tokens",
         first,
-        _spearman,
+        spearman,
         layout.statistics,
         about,
     )
@@ -65,7 +66,7 @@ def _usage(layout: ClaimsLayout) -> Iterator[ClaimRow]:
         Rule(low=0, high=1),
         "slope of log unique over log tokens",
         first,
-        _heaps,
+        heaps,
         layout.statistics,
         about,
     )
@@ -266,7 +267,7 @@ def _mean(
     if len(values) < 2:
         return missing(id, claim, rule, f"mean of {statistic}", f"{len(values)} values at this scale, two are needed")
     frame = values.astype(float).to_frame("value")
-    return _over_rows(id, claim, rule, f"mean of {statistic}", frame, _plain_mean, statistics, note, interval)
+    return _over_rows(id, claim, rule, f"mean of {statistic}", frame, plain_mean, statistics, note, interval)
 
 
 def _over_rows(
@@ -291,22 +292,3 @@ def _over_rows(
     return decide(
         id, claim, rule, statistic, Estimate(value(frame), float(low), float(high), len(frame)), interval, note
     )
-
-
-def _plain_mean(frame: Any) -> float:
-    return float(frame["value"].mean())
-
-
-def _spearman(frame: Any) -> float:
-    tokens, unique = frame["tokens"].rank(), frame["unique"].rank()
-    if tokens.nunique() < 3:
-        return math.nan
-    return float(tokens.corr(unique))
-
-
-def _heaps(frame: Any) -> float:
-    import numpy as np
-
-    if frame["tokens"].nunique() < 3:
-        return math.nan
-    return float(np.polyfit(np.log(frame["tokens"]), np.log(frame["unique"]), 1)[0])
