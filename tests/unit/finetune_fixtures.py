@@ -11,7 +11,35 @@ from reprlab.text.vocabulary import Vocabulary
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
 
-WORDS = ["good", "bad", "film", "was", "the", "very", "a", "b", "c", "d", "e", "first", "second", "third", "positive", "negative", "coherent", ":", "sst2", "sentence", ".", "First", "Second", "Incoherent", "Coherent", "SParxiv", "_"]
+WORDS = [
+    "good",
+    "bad",
+    "film",
+    "was",
+    "the",
+    "very",
+    "a",
+    "b",
+    "c",
+    "d",
+    "e",
+    "first",
+    "second",
+    "third",
+    "positive",
+    "negative",
+    "coherent",
+    ":",
+    "sst2",
+    "sentence",
+    ".",
+    "First",
+    "Second",
+    "Incoherent",
+    "Coherent",
+    "SParxiv",
+    "_",
+]
 
 
 def make_tokenizer(folder: Path) -> Vocabulary:
@@ -70,5 +98,6 @@ def sentiment_rows(count: int = 24) -> list[dict[str, Any]]:
     for number in range(count):
         word = "good" if number % 2 else "bad"
         filler = " very" * (number % 5)
-        rows.append({"text": f"the film was{filler} {word} {['a', 'b', 'c', 'd', 'e'][number % 5]}", "label": str(number % 2)})
+        last = "abcde"[number % 5]
+        rows.append({"text": f"the film was{filler} {word} {last}", "label": str(number % 2)})
     return rows

@@ -28,7 +28,7 @@ class RuntimeSettings(Settings):
     """Processes of one pre-training job on one machine, one for each GPU; the global batch stays the same."""
 
     training_nodes: PositiveInt = 1
-    """Machines of one pre-training job, on Slurm; each starts training_processes, and the global batch stays the same."""
+    """Machines of one pre-training job, on Slurm; each starts training_processes; the global batch stays the same."""
 
     inference_batch: PositiveInt = 64
     """Examples in one batch of evaluation and generation."""

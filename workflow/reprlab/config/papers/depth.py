@@ -106,9 +106,9 @@ class EvaluationSettings(Settings):
     seed: Annotated[Seed, decision("one set of masks for all checkpoints, so that their losses compare")] = 42
     """Seed of the masks and shuffles."""
 
-    jobs: Annotated[
-        Literal["run", "group"], decision("a job of hours belongs to one run, one of seconds does not")
-    ] = "run"
+    jobs: Annotated[Literal["run", "group"], decision("a job of hours belongs to one run, one of seconds does not")] = (
+        "run"
+    )
     """run: one job for each pre-training run; group: one for all runs of a side experiment."""
 
 

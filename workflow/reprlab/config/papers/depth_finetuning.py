@@ -176,8 +176,8 @@ class FinetuningSettings(Settings):
         Literal["checkpoint", "ladder", "task"],
         decision("a job of hours belongs to one checkpoint, one of seconds does not"),
     ] = "checkpoint"
-    """checkpoint: one job for each checkpoint and learning rate; ladder: one for a whole ladder and sweep; task: one for
-    all ladders of an input format."""
+    """checkpoint: one job for each checkpoint and learning rate; ladder: one for a whole ladder and sweep; task: one
+    for all ladders of an input format."""
 
     tables: Annotated[list[Table], Distinct, paper("section 3.1")] = ["glue", "discoeval", "ni"]
     """Benchmarks that are run."""
