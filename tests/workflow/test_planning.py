@@ -117,7 +117,7 @@ def alternatives(schema: dict[str, Any], path: tuple[str, ...], value: Any) -> I
         rest = ["null" if one is None else str(one).lower() if isinstance(one, bool) else str(one) for one in value[1:]]
         yield from ([f"[{', '.join(rest)}]"] if rest else [])
         yield from ([f"[{value[0]}, 7]"] if value else [])
-        yield from ("[7]", "[teacher_forced]", "[a]", "[a, b]", "[matched]", "[train]")
+        yield from ("[7]", "[teacher_forced]", "[a]", "[a, b]", "[matched]", "[train]", "[test]")
         if not any(isinstance(one, int | float | list) for one in value):
             yield from (f"[{name}]" for name in registered_names())
     else:
