@@ -17,7 +17,9 @@ TABLES = {
 }
 FINETUNING = {"finetune_model", "select_learning_rate"} | TABLES
 TRAINING = {"pretrain_lm", "evaluate_lm"} | FINETUNING
-TOKENS = {"tokenize_corpus"} | TRAINING
+# What an edit of the corruption reaches: training, and the examples that show it.
+CORRUPTION = {"preview_corruption"} | TRAINING
+TOKENS = {"tokenize_corpus"} | CORRUPTION
 
 
 def setting(key, value):
@@ -53,7 +55,7 @@ EDITS = {
     "nothing": (([], lambda root: None), set()),
     "fine-tuning learning rate": (setting("papers.depth.finetuning.learning_rates", "[2e-3]"), FINETUNING),
     "one task's template": (
-        setting("papers.depth.finetuning.tasks.sst2.template", '"review: {text}"'),
+        setting("papers.depth.finetuning.tasks.sst2.template", "review {text}"),
         FINETUNING,
     ),
     "one task's learning rates": (setting("papers.depth.finetuning.tasks.cola.learning_rates", "[1e-3]"), FINETUNING),
@@ -61,8 +63,8 @@ EDITS = {
         registry(r"(  movie_snippets:.*?splits: \{seed: )0", r"\g<1>1"),
         {"build_examples", "evaluate_baselines"} | FINETUNING,
     ),
-    "mask probability": (setting("papers.depth.corruption.mask_probability", "0.2"), TRAINING),
-    "sentence-loss weight": (setting("papers.depth.loss.sentence_weight", "2.0"), TRAINING),
+    "mask probability": (setting("papers.depth.corruption.mask_probability", "0.2"), CORRUPTION),
+    "sentence-loss weight": (setting("papers.depth.loss.sentence_weight", "2.0"), CORRUPTION),
     "number of checkpoints": (setting("papers.depth.pretraining.runs.fs.ladder", "[2,4,6,8]"), TRAINING),
     "passage length": (
         setting("papers.depth.segmentation.passage_words", "30"),
@@ -107,7 +109,7 @@ EDITS = {
             "self.settings = settings",
             "self.settings = settings  # same\n        self.edited = True",
         ),
-        TRAINING,
+        CORRUPTION,
     ),
     "the command line of stages": (
         source("runtime/cli.py", '"""The command line of a stage', '"""A command line'),
@@ -143,7 +145,7 @@ def test_only_the_edited_objective_trains_again(finished_copy):
 def test_one_template_reruns_the_jobs_of_its_task_alone(finished_copy):
     done = finished_copy.run(
         "--dry-run", "--cores", "2",
-        "--config", "scale=nano", 'set=papers.depth.finetuning.tasks.sst2.template="review: {text}"',
+        "--config", "scale=nano", "set=papers.depth.finetuning.tasks.sst2.template=review {text}",
         "--", "results/depth/glue.tsv",
     )  # fmt: skip
     tasks = set(re.findall(r"Fine-tune \w+ on (\w+)", done.stdout + done.stderr))
