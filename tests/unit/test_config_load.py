@@ -71,7 +71,7 @@ def test_precedence(tmp_path):
     scaled = rate(load_config(ROOT, {"scale": "mini"}))
     user = {"scale": "mini", "papers": {"depth": {"pretraining": {"optimizer": {"learning_rate": 5e-3}}}}}
     edited = {**user, "set": f"{RATE}=7e-3"}
-    assert (base, scaled) == (1e-4, 1e-3)
+    assert (base, scaled) == (1e-4, 3e-3)
     assert rate(load_config(ROOT, user)) == 5e-3
     assert rate(load_config(ROOT, edited)) == 7e-3
 
@@ -262,7 +262,7 @@ def test_a_shadowed_edit_is_reported(copy):
     replace(paper, "    learning_rate: 1e-4", "    learning_rate: 2e-4")
     warnings = load_config(copy).warnings
     assert len(warnings) == 1
-    assert f"{RATE} = 0.0002 is not used at scale mini, which sets 0.001" in warnings[0]
+    assert f"{RATE} = 0.0002 is not used at scale mini, which sets 0.003" in warnings[0]
     assert "config/papers/depth.yaml:" in warnings[0]
     assert load_config(copy, {"scale": "paper"}).warnings == []
     assert load_config(copy, {"set": f"{RATE}=2e-4"}).warnings == []

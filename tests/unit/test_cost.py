@@ -9,6 +9,8 @@ import pytest
 from reprlab.config.load import load_config
 from reprlab.config.models import ModelEntry, load_models
 from reprlab.models.build import build_from_config
+from reprlab.papers.depth.plan import add_jobs
+from reprlab.papers.plan import Plan
 from reprlab.papers.planning import make_plan
 from reprlab.reporting.cost import cost_table
 from reprlab.reporting.cost_formula import activation_bytes, forward_flops, memory_gb, training_flops
@@ -86,7 +88,8 @@ def layout_of(scale: str) -> CostLayout:
 
 @pytest.mark.parametrize("scale", ["nano", "mini", "paper"])
 def test_every_training_and_inference_of_the_plan_is_costed(scale: str) -> None:
-    plan = make_plan(load_config(ROOT, {"scale": scale}))
+    plan = Plan()
+    add_jobs(plan, load_config(ROOT, {"scale": scale}))
     costed: Counter[str] = Counter()
     for run in layout_of(scale).runs:
         if run.scale == scale:
