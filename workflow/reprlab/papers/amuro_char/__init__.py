@@ -1,0 +1,1 @@
+"""Amuro & Char: results of fine-tuning intermediate checkpoints."""
