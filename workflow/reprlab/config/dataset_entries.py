@@ -14,6 +14,11 @@ ORIGIN_SCHEMES = ("pypi", "debian", "npm", "hub", "github", "local")
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+$")]
 GitDigest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
+# A commit, or the hub's own conversion to Parquet, of which only the branch is known: with the repository's name, so that
+# two repositories never share a place in the cache.
+Revision = Annotated[
+    str, StringConstraints(pattern=r"^([0-9a-f]{40}|[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+@refs/convert/parquet)$")
+]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Split = Literal["train", "validation", "test"]
 
@@ -49,7 +54,7 @@ class ArchiveFile(_Strict):
     """Digest that the content must have; anything else is refused and deleted."""
     git_blob: GitDigest | None = None
     """Git's own digest of the file, where only that is known."""
-    revision: GitDigest | None = None
+    revision: Revision | None = None
     """Commit that fixes the content, where no digest of the file is known: such a file is not verified."""
     bytes: int | None = Field(default=None, gt=0)
     """Size of the file; needed with a sha256."""
@@ -147,7 +152,9 @@ LABELLED_KINDS = ("single", "pair", "sentences", "tags")
 class TaskEntry(_Dataset):
     """Labelled examples. `kind` decides the columns (see `reprlab/data/schema.py`)."""
 
-    kind: Literal["single", "pair", "sentences", "tags", "similarity", "span_qa", "ranking", "text_to_text"]
+    kind: Literal[
+        "single", "pair", "sentences", "tags", "similarity", "span_qa", "ranking", "text_to_text", "choice", "chat"
+    ]
     """Which columns the examples have."""
     role: str
     """The column of the published tables that this data fills."""

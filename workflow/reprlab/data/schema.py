@@ -36,6 +36,10 @@ KIND_COLUMNS = {
         "positive_inputs": "strings?", "positive_outputs": "strings?",
     },
     "sentences": {"sentences": "strings", "label": "string"},
+    # `answer` is the place of the right choice.
+    "choice": {"context": "string", "question": "string", "choices": "strings", "answer": "int64"},
+    # The turns of a conversation, the user's first and then in alternation.
+    "chat": {"turns": "strings"},
 }  # fmt: skip
 # Columns that readers may leave out.
 DEFAULTS = {"subset": ""}
@@ -49,6 +53,8 @@ TEXT_COLUMNS = {
     "ranking": ("query", "passage"),
     "text_to_text": ("task", "source"),
     "sentences": ("sentences",),
+    "choice": ("context", "question"),
+    "chat": ("turns",),
 }
 _PYTHON = {"string": str, "float64": float, "int64": int, "strings": str, "int64s": int}
 

@@ -19,6 +19,7 @@ _SAVED_AS = {
     "BertModel": "bert",
     "BertForMaskedLM": "bert_mlm",
     "LlamaForCausalLM": "llama",
+    "OlmoForCausalLM": "olmo",
     "GPT2LMHeadModel": "gpt2",
     "DistilBertModel": "distilbert",
     "RobertaModel": "roberta",
@@ -42,6 +43,11 @@ def architecture_classes(architecture: str) -> tuple[Any, Any]:
         from transformers.models.llama.modeling_llama import LlamaForCausalLM
 
         return LlamaConfig, LlamaForCausalLM
+    if architecture == "olmo":
+        from transformers.models.olmo.configuration_olmo import OlmoConfig
+        from transformers.models.olmo.modeling_olmo import OlmoForCausalLM
+
+        return OlmoConfig, OlmoForCausalLM
     if architecture == "gpt2":
         from transformers.models.gpt2.configuration_gpt2 import GPT2Config
         from transformers.models.gpt2.modeling_gpt2 import GPT2LMHeadModel

@@ -1,4 +1,4 @@
-"""Pre-train an encoder-decoder and keep a ladder of checkpoints."""
+"""Pre-train a language model and keep a ladder of checkpoints."""
 
 from pathlib import Path
 

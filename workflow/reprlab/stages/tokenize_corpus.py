@@ -1,4 +1,4 @@
-"""Stage `tokenize_corpus`: passages of sentences into token ids in T5's or DEPTH's format."""
+"""Stage `tokenize_corpus`: passages of sentences into token ids in the format of T5, of DEPTH or of a decoder."""
 
 from __future__ import annotations
 
@@ -53,10 +53,14 @@ def _rows(
     tokenizer, vocabulary = load_tokenizer(folder), Vocabulary.load(folder)
     rng = np.random.Generator(np.random.Philox(key=settings.seed))
     for batch in track(read_batches(sentences, ["split", "sentences"], _PASSAGES), "ten thousand passages"):
-        encoded = sequences.encode_passages(tokenizer, batch["sentences"].to_pylist(), vocabulary)
+        passages = batch["sentences"].to_pylist()
+        if settings.format == "causal":
+            # A byte-level tokenizer keeps the space before a word with the word: sentences cut apart would lose theirs.
+            passages = [[" ".join(sentences)] for sentences in passages]
+        encoded = sequences.encode_passages(tokenizer, passages, vocabulary)
         # Drawn for every passage, so that the draws do not depend on which passages turn out empty.
         drawn = sequences.draw_sentence_tokens(batch.num_rows, vocabulary, rng)
-        if settings.format == "t5":
+        if settings.format != "depth":
             rows = sequences.t5_sequences(encoded, vocabulary, settings.max_length)
         else:
             limited = encoded.first_sentences(settings.max_sentences)

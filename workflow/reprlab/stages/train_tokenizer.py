@@ -1,4 +1,4 @@
-"""Stage `train_tokenizer`: a Unigram tokenizer from the corpus, or a published one with DEPTH's tokens."""
+"""Stage `train_tokenizer`: a tokenizer from the corpus, or a published one with DEPTH's tokens."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from reprlab.text.tokenizers import TokenizerSettings
 def train_tokenizer(*, out: Path, settings: TokenizerSettings, sentences: Path | None = None) -> None:
     """Make a tokenizer's folder, which `AutoTokenizer.from_pretrained` opens, with `vocabulary.json`.
 
-    `sentences` is the segmented corpus; only its train split is read, and only when the source is `trained`.
+    `sentences` is the segmented corpus; only its train split is read, and only when one is trained.
     """
     from reprlab.runtime.errors import ReprlabError
     from reprlab.runtime.files import atomic_directory
     from reprlab.text import tokenizers
+    from reprlab.text.byte_pairs import train_byte_pairs
 
     vocabulary = settings.vocabulary()
     if settings.source == "model":
@@ -26,7 +27,8 @@ def train_tokenizer(*, out: Path, settings: TokenizerSettings, sentences: Path |
     elif sentences is None:
         raise ReprlabError("sentences: a tokenizer that is trained needs --sentences")
     else:
-        tokenizer = tokenizers.train_unigram(_training_sentences(sentences, settings.max_sentences), vocabulary)
+        train = train_byte_pairs if settings.source == "trained_bytes" else tokenizers.train_unigram
+        tokenizer = train(_training_sentences(sentences, settings.max_sentences), vocabulary)
     with atomic_directory(out) as folder:
         tokenizers.save_tokenizer(tokenizer, vocabulary, folder)
 

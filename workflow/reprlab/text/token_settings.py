@@ -12,8 +12,9 @@ class TokenStorageSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    format: Literal["t5", "depth"]
-    """t5: `x .. EOS`; depth: `EOSEN SENT_a x .. EOSEN SENT_b .. EOSEN EOS`."""
+    format: Literal["t5", "depth", "causal"]
+    """t5: `x .. EOS`, sentence by sentence; depth: `EOSEN SENT_a x .. EOSEN SENT_b .. EOSEN EOS`; causal: `x .. EOS`,
+    the sentences joined by spaces."""
     max_length: int = Field(default=512, ge=8)
     """Tokens of a row; what lies beyond is dropped."""
     max_sentences: int = Field(default=20, ge=1)

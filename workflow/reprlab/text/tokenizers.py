@@ -10,9 +10,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.runtime.errors import ReprlabError
-from reprlab.text.vocabulary import EOS_ID, PAD_ID, UNK_ID, Vocabulary
+from reprlab.text.vocabulary import EOS, EOS_ID, PAD, PAD_ID, UNK, UNK_ID, Vocabulary
 
-PAD, EOS, UNK = "<pad>", "</s>", "<unk>"
 _SPACE = "▁"
 
 
@@ -21,8 +20,9 @@ class TokenizerSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    source: Literal["model", "trained"] = "trained"
-    """model: the published tokenizer of `model`; trained: SentencePiece Unigram on the train split."""
+    source: Literal["model", "trained", "trained_bytes"] = "trained"
+    """model: the published tokenizer of `model`; trained: SentencePiece Unigram on the train split; trained_bytes:
+    byte-level BPE on it, for decoders."""
     pieces: int = Field(default=4096, ge=64)
     """Pieces of the vocabulary, without sentinels and sentence tokens."""
     sentinels: int = Field(default=100, ge=1)

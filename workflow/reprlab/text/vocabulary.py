@@ -15,6 +15,7 @@ from reprlab.runtime.files import read_json, write_json
 PAD_ID = 0
 EOS_ID = 1
 UNK_ID = 2
+PAD, EOS, UNK = "<pad>", "</s>", "<unk>"
 _FILE = "vocabulary.json"
 # Embedding matrices are padded to a multiple of this, as T5's own is; at 32,000 pieces that makes room for DEPTH's
 # 21 tokens inside T5's 32,128 rows.

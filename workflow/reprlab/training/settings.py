@@ -89,7 +89,7 @@ class TextSettings(BaseModel):
     model_config = _STRICT
 
     objective: str
-    """Module of `reprlab.objectives`: `t5` or `depth`."""
+    """Module of `reprlab.objectives`: `t5`, `depth` or `causal_lm`."""
     objective_settings: dict[str, Any] = Field(default_factory=dict)
     """Settings of that objective."""
     input_length: int = Field(ge=4)
