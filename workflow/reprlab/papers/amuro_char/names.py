@@ -85,3 +85,20 @@ SCORE_COLUMNS = (
 def checkpoint_order(ckpt: str) -> tuple[bool, int]:
     """Sort key: steps by number, `main` last."""
     return ckpt == MAIN, 0 if ckpt == MAIN else int(ckpt)
+
+
+# What a job does, as gpu_hours.tsv has it, by its stage.
+ACTIVITIES = {"finetune_completions": "training", "score_completions": "evaluation"}
+# Sums of Table 4 in GPU hours: evaluation in domain, out of domain, across tasks and of formats together.
+PUBLISHED_HOURS = {
+    "xsum": {"training": 12.0, "evaluation": 125.2},
+    "socialiqa": {"training": 6.0, "evaluation": 56.6},
+    "mnli": {"training": 4.6, "evaluation": 27.7},
+    "paws": {"training": 5.3, "evaluation": 39.75},
+    "tulu": {"training": 360.0, "evaluation": 10.0},
+    "total": {"total": 1067.1},
+}
+# Figure 6b; 6a shows the first group of Table 6.
+NEVER_LEARNED = ("mnli_matched", "xsum", "socialiqa", "paws", "boolq")
+# Figure 7: one set that pre-training solves, one that it does not.
+FIGURE_7 = (Pair("hellaswag", "tulu"), Pair("mnli_matched", "mnli"))

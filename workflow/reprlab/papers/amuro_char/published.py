@@ -13,5 +13,6 @@ PUBLISHED = {
 KNOWN = {
     "released_performance": PublishedTable(("family", "train", "eval"), CHECKPOINTS),
     "models": PublishedTable(("model",), ("parameters", "embedding")),
+    "checkpoint_list": PublishedTable(("index",), ("step",)),
     "label_counts": PublishedTable(("eval", "label"), ("count",)),
 }

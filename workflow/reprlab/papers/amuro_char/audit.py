@@ -1,0 +1,34 @@
+"""The audit: every check that needs neither training data nor network. Runs in seconds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reprlab.papers.amuro_char.audit_changes import change_checks
+from reprlab.papers.amuro_char.audit_models import model_checks
+from reprlab.papers.amuro_char.audit_scoring import scoring_checks
+from reprlab.papers.amuro_char.audit_statements import statement_checks, trap_checks
+from reprlab.papers.amuro_char.published import KNOWN, PUBLISHED
+from reprlab.reporting.audit import AuditRow
+from reprlab.reporting.published import read_published
+
+
+def audit(published: list[Path], models: Path) -> list[AuditRow]:
+    """All rows by id: 5.* are known answers and derived numbers, 6.* statements in the text, 8.* what the released code
+    does that the paper does not say.
+
+    `published` are the printed tables and the released values; `models` is the registry of models.
+
+    Raises:
+        ReprlabError: a table is missing or malformed.
+    """
+    tables = read_published(published, PUBLISHED | KNOWN)
+    rows = [*change_checks(tables), *model_checks(tables, models), *scoring_checks()]
+    rows += [*statement_checks(tables), *trap_checks(tables)]
+    return sorted(rows, key=lambda row: _order(row.id))
+
+
+def _order(id: str) -> tuple[int, int, str]:
+    major, _, rest = id.partition(".")
+    minor = rest.rstrip("abcdefghijklmnopqrstuvwxyz")
+    return int(major), int(minor), rest[len(minor) :]

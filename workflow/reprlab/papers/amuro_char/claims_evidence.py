@@ -1,0 +1,213 @@
+"""Statistics behind the claims, each with an interval: bootstrap over sets and checkpoints, or over batches; for a
+difference of two scores the normal interval from their bootstrap standard errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+from reprlab.evaluation.bootstrap import mean_interval
+from reprlab.papers.amuro_char.aggregate import changes
+from reprlab.papers.amuro_char.layouts import ClaimsLayout
+from reprlab.papers.amuro_char.names import BASE, PREDICTION_METHODS, SIDE_METHODS, Pair
+from reprlab.papers.amuro_char.tables_changes import unlabelled_table
+from reprlab.papers.amuro_char.tables_common import (
+    first_checkpoint,
+    headline_scores,
+    in_pairs,
+    last_checkpoint,
+    read_perf,
+)
+from reprlab.papers.amuro_char.tables_scores import prediction_table
+from reprlab.reporting.intervals import Estimate, ratio_difference
+from reprlab.runtime.tables import read_tsv
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class Found:
+    """A statistic, and what its note says about it."""
+
+    estimate: Estimate
+    note: str = ""
+
+
+class Evidence:
+    """Statistics of one model: the first that has a ladder of checkpoints, unless another is named."""
+
+    def __init__(self, layout: ClaimsLayout, family: str = "") -> None:
+        self.layout, self.groups = layout, layout.aggregate.groups
+        perf = headline_scores(layout.aggregate)
+        self.families = list(dict.fromkeys(perf["family"]))
+        ladders = [name for name in self.families if perf[perf["family"] == name]["ckpt"].nunique() > 1]
+        self.family = family or next(iter([*ladders, *self.families]), "")
+        self.perf = perf[perf["family"] == self.family]
+        self.first, self.last = first_checkpoint(self.perf), last_checkpoint(self.perf)
+
+    @property
+    def note(self) -> str:
+        """Scale, model, and how many fine-tuned scores did not beat their trivial baseline."""
+        tuned = self.perf[(self.perf["train"] != BASE) & self.perf["learned"].notna()]
+        lost = int((tuned["learned"] == "not learned").sum())
+        about = f"scale {self.layout.aggregate.scale}, {self.family}"
+        return f"{about}; not learned: {lost} of {len(tuned)} fine-tuned scores" if len(tuned) else about
+
+    def mean(self, values: Sequence[float]) -> Estimate | None:
+        """Mean with the bootstrap over the values; None below two."""
+        known = [float(value) for value in values if value == value]
+        if len(known) < 2:
+            return None
+        statistics = self.layout.aggregate.statistics
+        value, low, high = mean_interval(
+            known, resamples=statistics.resamples, level=statistics.confidence, seed=statistics.seed
+        )
+        return Estimate(value, low, high, len(known))
+
+    @cached_property
+    def in_domain(self) -> pandas.DataFrame:
+        """Changes on the sets of the training tasks."""
+        return changes(self.perf, self.groups.in_domain)
+
+    def largest_gain(self) -> Found | None:
+        """Largest gain on a classification set at the last checkpoint; the interval allows for the choice of it."""
+        rows = self.perf[(self.perf["ckpt"] == self.last) & (self.perf["kind"] == "classification")]
+        scores = rows.set_index(["eval", "train"])
+        pairs = [pair for pair in self.groups.in_domain if pair in scores.index and (pair.eval, BASE) in scores.index]
+        if not pairs:
+            return None
+        alpha = (1 - self.layout.aggregate.statistics.confidence) / len(pairs)
+        reach = NormalDist().inv_cdf(1 - alpha / 2)
+        gains = {}
+        for pair in pairs:
+            tuned, base = scores.loc[tuple(pair)], scores.loc[(pair.eval, BASE)]
+            gain = float(tuned["performance"] - base["performance"])
+            error = reach * float(tuned["std"] ** 2 + base["std"] ** 2) ** 0.5
+            gains[pair] = (gain, gain - error, gain + error, int(tuned["n"]), str(tuned["learned"]))
+        best = max(gains, key=lambda pair: gains[pair][0])
+        told = ", ".join(f"{pair.eval} {gain:+.3f} ({verdict})" for pair, (gain, *_, verdict) in gains.items())
+        return Found(Estimate(*gains[best][:4]), f"{best.eval} at checkpoint {self.last}; all: {told}")
+
+    def distance_from_majority(self) -> Found | None:
+        """Un-tuned accuracy minus that of the most frequent class, over classification sets and checkpoints."""
+        rows = self.perf[(self.perf["train"] == BASE) & (self.perf["kind"] == "classification")]
+        estimate = self.mean((rows["performance"] - rows["majority"]).tolist())
+        return estimate and Found(estimate, f"mean share of the most frequent answer {rows['top_share'].mean():.2f}")
+
+    def transfer(self, direction: str) -> Found | None:
+        """Mean ratio of change over the pairs of a direction and all checkpoints."""
+        found = changes(self.perf, self.groups.mrc.get(direction, []))
+        ratios = found["ratio"].dropna()
+        estimate = self.mean(ratios.tolist())
+        skipped = int((found["base"] == 0).sum())
+        return estimate and Found(estimate, f"median {ratios.median():.3f}; {skipped} zero bases skipped")
+
+    def formats(self, first: str, second: str, checkpoint: str = "") -> pandas.Series:
+        """Score in one format minus that in another, fine-tuned models on their own tasks, by set and checkpoint."""
+        layout = self.layout.aggregate
+        perf = read_perf(layout.perf)
+        perf = perf[(perf["family"] == self.family) & (perf["shots"] == layout.shots)]
+        perf = perf[in_pairs(perf, self.groups.in_domain) & ~perf["method"].isin(SIDE_METHODS)]
+        perf = perf[perf["ckpt"] == checkpoint] if checkpoint else perf
+        wide = perf.pivot_table(index=["eval", "train", "ckpt"], columns="fmt", values="performance")
+        if first not in wide or second not in wide:
+            return wide.assign(nothing=1.0)["nothing"].iloc[:0]
+        gaps: pandas.Series = (wide[first] - wide[second]).dropna()
+        return gaps
+
+    def default_against_io(self) -> Found | None:
+        """Default minus io, over sets and checkpoints."""
+        estimate = self.mean(self.formats("default", "io").tolist())
+        return estimate and Found(estimate)
+
+    def fall_of_sensitivity(self) -> Found | None:
+        """|default - instruct| at the first checkpoint minus that at the last, over sets."""
+        early, late = (
+            (self.formats("default", "instruct", ckpt).abs().droplevel("ckpt") for ckpt in (self.first, self.last))
+            if len(self.formats("default", "instruct"))
+            else (None, None)
+        )
+        if early is None or late is None or self.first == self.last:
+            return None
+        estimate = self.mean((early - late).dropna().tolist())
+        return estimate and Found(estimate, f"checkpoints {self.first} and {self.last}")
+
+    def between_checkpoints(self, column: str, pairs: Sequence[Pair], start: str = "", end: str = "") -> Found | None:
+        """`column` of the changes (tuned, base or difference) at one checkpoint minus that at another, over pairs."""
+        start, end = start or self.first, end or self.last
+        found = changes(self.perf, pairs).pivot_table(index=["eval", "train"], columns="ckpt", values=column)
+        if start == end or start not in found or end not in found:
+            return None
+        estimate = self.mean((found[end] - found[start]).dropna().tolist())
+        return estimate and Found(estimate, f"checkpoint {end} minus {start}")
+
+    def untuned_between(self, evals: Sequence[str], start: str = "", end: str = "") -> Found | None:
+        """Un-tuned score at one checkpoint minus that at another, over sets."""
+        start, end = start or self.first, end or self.last
+        rows = self.perf[(self.perf["train"] == BASE) & self.perf["eval"].isin(evals)]
+        wide = rows.pivot_table(index="eval", columns="ckpt", values="performance")
+        if start == end or start not in wide or end not in wide:
+            return None
+        estimate = self.mean((wide[end] - wide[start]).dropna().tolist())
+        return estimate and Found(estimate, f"checkpoint {end} minus {start}")
+
+    def out_of_domain(self, task: str) -> Found | None:
+        """Mean difference of fine-tuning out of domain, over sets and checkpoints."""
+        found = changes(self.perf, self.groups.out_of_domain.get(task, []))
+        estimate = self.mean(found["difference"].tolist())
+        return estimate and Found(estimate, f"sets: {', '.join(dict.fromkeys(found['eval']))}")
+
+    def effect_of_missing_golds(self) -> Found | None:
+        """Change of fine-tuning with all golds read as "no" minus the change with the labels, over sets and
+        checkpoints."""
+        frame = unlabelled_table(self.layout.aggregate)
+        frame = frame[(frame["family"] == self.family) & (frame["train"] != BASE)]
+        gaps = (frame["change_as_no"] - frame["change_labelled"]).astype(float)
+        estimate = self.mean(gaps.tolist())
+        means = frame[["change_labelled", "change_as_no"]].astype(float).mean()
+        told = (
+            f"mean change {means['change_labelled']:+.3f} with labels, {means['change_as_no']:+.3f} with golds as 'no'"
+        )
+        return estimate and Found(estimate, told)
+
+    def spread_of_methods(self) -> Found | None:
+        """Range over prediction methods, un-tuned minus fine-tuned, over the rows of Table 3."""
+        frame = prediction_table(self.layout.aggregate)
+        frame = frame[frame["family"] == self.family]
+        known = frame.dropna(subset=list(PREDICTION_METHODS))
+        values = known[list(PREDICTION_METHODS)].astype(float)
+        spread = (values.max(axis=1) - values.min(axis=1)).groupby([known["dataset"], known["model"]]).mean().unstack()
+        if "BASE" not in spread or "Fine-tuned" not in spread:
+            return None
+        estimate = self.mean((spread["BASE"] - spread["Fine-tuned"]).dropna().tolist())
+        return estimate and Found(estimate)
+
+    def gap_of_groups(self) -> Found | None:
+        """Mean gain of the sets learned in fine-tuning minus that of those learned in pre-training, by checkpoint."""
+        gains = [
+            changes(self.perf, list(dict.fromkeys(pairs))).groupby("ckpt")["difference"].mean()
+            for pairs in (self.groups.learned_in_finetune, self.groups.learned_in_pretrain)
+        ]
+        estimate = self.mean((gains[0] - gains[1]).dropna().tolist())
+        return estimate and Found(estimate)
+
+    def fall_of_loss(self) -> Found | None:
+        """Held-out loss of the last checkpoint minus that of the first, nats a token; paired by batch."""
+        if self.layout.pretraining is None:
+            return None
+        frame = (
+            read_tsv(self.layout.pretraining).groupby(["step", "batch"], as_index=False)[["loss_sum", "count"]].sum()
+        )
+        parts = [
+            frame[frame["step"] == step].sort_values("batch") for step in (frame["step"].max(), frame["step"].min())
+        ]
+        last, first = ((part["loss_sum"].to_numpy(float), part["count"].to_numpy(float)) for part in parts)
+        estimate = ratio_difference(last, first, self.layout.aggregate.statistics, paired=True)
+        losses = [part["loss_sum"].sum() / part["count"].sum() for part in parts]
+        steps = [int(part["step"].iloc[0]) for part in parts]
+        told = f"{losses[1]:.3f} at step {steps[1]}, {losses[0]:.3f} at step {steps[0]}"
+        return Found(estimate, told)
