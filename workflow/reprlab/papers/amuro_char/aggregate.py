@@ -8,9 +8,9 @@ un-tuned model has `train` = base.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reprlab.papers.amuro_char.names import BASE, SIDE_METHODS, Pair, checkpoint_order
 from reprlab.runtime.errors import ReprlabError
@@ -70,9 +70,11 @@ def changes(perf: pandas.DataFrame, pairs: Sequence[Pair]) -> pandas.DataFrame:
     base = frame.loc[frame["train"] == BASE, scores].rename(columns={"performance": "base"})
     both = tuned.merge(base, on=scores[:3])
     families = {name: place for place, name in enumerate(dict.fromkeys(frame["family"]))}
-    both["order"] = [
-        (families[row.family], *checkpoint_order(row.ckpt), row.place) for row in both.itertuples(index=False)
+    order: Any = [
+        (families[family], *checkpoint_order(ckpt), place)
+        for family, ckpt, place in zip(both["family"], both["ckpt"], both["place"], strict=True)
     ]
+    both["order"] = order
     both = both.sort_values("order", kind="stable").reset_index(drop=True)
     both["difference"] = both["tuned"] - both["base"]
     both["ratio"] = both["difference"] / both["base"].where(both["base"] != 0)
@@ -88,7 +90,7 @@ def mean_ratio(changed: pandas.DataFrame) -> MeanRatio:
     return MeanRatio(float(ratios.mean()), float(ratios.median()), len(ratios), skipped)
 
 
-def group_means(perf: pandas.DataFrame, groups: dict[str, Sequence[Pair]]) -> pandas.DataFrame:
+def group_means(perf: pandas.DataFrame, groups: Mapping[str, Sequence[Pair]]) -> pandas.DataFrame:
     """Mean difference of each group by (family, ckpt): Table 6. One column a group, and `n_<group>`."""
     import pandas
 

@@ -37,7 +37,7 @@ def parameters_of(entry: ModelEntry) -> tuple[int, int]:
     import torch
 
     with torch.device("meta"):
-        model = build_from_config(entry)
+        model: Any = build_from_config(entry)
     return sum(one.numel() for one in model.parameters()), model.get_input_embeddings().weight.numel()
 
 

@@ -3,11 +3,12 @@ difference of two scores the normal interval from their bootstrap standard error
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reprlab.evaluation.bootstrap import mean_interval
 from reprlab.papers.amuro_char.aggregate import changes
@@ -57,16 +58,16 @@ class Evidence:
         about = f"scale {self.layout.aggregate.scale}, {self.family}"
         return f"{about}; not learned: {lost} of {len(tuned)} fine-tuned scores" if len(tuned) else about
 
-    def mean(self, values: Sequence[float]) -> Estimate | None:
-        """Mean with the bootstrap over the values; None below two."""
-        known = [float(value) for value in values if value == value]
+    def mean(self, values: Iterable[Any], note: str = "") -> Found | None:
+        """Mean with the bootstrap over the values that are known; None below two."""
+        known = [float(value) for value in values if not math.isnan(value)]
         if len(known) < 2:
             return None
         statistics = self.layout.aggregate.statistics
         value, low, high = mean_interval(
             known, resamples=statistics.resamples, level=statistics.confidence, seed=statistics.seed
         )
-        return Estimate(value, low, high, len(known))
+        return Found(Estimate(value, low, high, len(known)), note)
 
     @cached_property
     def in_domain(self) -> pandas.DataFrame:
@@ -84,7 +85,9 @@ class Evidence:
         reach = NormalDist().inv_cdf(1 - alpha / 2)
         gains = {}
         for pair in pairs:
-            tuned, base = scores.loc[tuple(pair)], scores.loc[(pair.eval, BASE)]
+            tuned, base = (
+                scores.loc[[key]].to_dict("records")[0] for key in ((pair.eval, pair.train), (pair.eval, BASE))
+            )
             gain = float(tuned["performance"] - base["performance"])
             error = reach * float(tuned["std"] ** 2 + base["std"] ** 2) ** 0.5
             gains[pair] = (gain, gain - error, gain + error, int(tuned["n"]), str(tuned["learned"]))
@@ -95,16 +98,17 @@ class Evidence:
     def distance_from_majority(self) -> Found | None:
         """Un-tuned accuracy minus that of the most frequent class, over classification sets and checkpoints."""
         rows = self.perf[(self.perf["train"] == BASE) & (self.perf["kind"] == "classification")]
-        estimate = self.mean((rows["performance"] - rows["majority"]).tolist())
-        return estimate and Found(estimate, f"mean share of the most frequent answer {rows['top_share'].mean():.2f}")
+        return self.mean(
+            rows["performance"] - rows["majority"],
+            f"mean share of the most frequent answer {rows['top_share'].mean():.2f}",
+        )
 
     def transfer(self, direction: str) -> Found | None:
         """Mean ratio of change over the pairs of a direction and all checkpoints."""
         found = changes(self.perf, self.groups.mrc.get(direction, []))
         ratios = found["ratio"].dropna()
-        estimate = self.mean(ratios.tolist())
         skipped = int((found["base"] == 0).sum())
-        return estimate and Found(estimate, f"median {ratios.median():.3f}; {skipped} zero bases skipped")
+        return self.mean(ratios, f"median {ratios.median():.3f}; {skipped} zero bases skipped")
 
     def formats(self, first: str, second: str, checkpoint: str = "") -> pandas.Series:
         """Score in one format minus that in another, fine-tuned models on their own tasks, by set and checkpoint."""
@@ -121,8 +125,7 @@ class Evidence:
 
     def default_against_io(self) -> Found | None:
         """Default minus io, over sets and checkpoints."""
-        estimate = self.mean(self.formats("default", "io").tolist())
-        return estimate and Found(estimate)
+        return self.mean(self.formats("default", "io"))
 
     def fall_of_sensitivity(self) -> Found | None:
         """|default - instruct| at the first checkpoint minus that at the last, over sets."""
@@ -133,8 +136,7 @@ class Evidence:
         )
         if early is None or late is None or self.first == self.last:
             return None
-        estimate = self.mean((early - late).dropna().tolist())
-        return estimate and Found(estimate, f"checkpoints {self.first} and {self.last}")
+        return self.mean((early - late).dropna(), f"checkpoints {self.first} and {self.last}")
 
     def between_checkpoints(self, column: str, pairs: Sequence[Pair], start: str = "", end: str = "") -> Found | None:
         """`column` of the changes (tuned, base or difference) at one checkpoint minus that at another, over pairs."""
@@ -142,8 +144,7 @@ class Evidence:
         found = changes(self.perf, pairs).pivot_table(index=["eval", "train"], columns="ckpt", values=column)
         if start == end or start not in found or end not in found:
             return None
-        estimate = self.mean((found[end] - found[start]).dropna().tolist())
-        return estimate and Found(estimate, f"checkpoint {end} minus {start}")
+        return self.mean((found[end] - found[start]).dropna(), f"checkpoint {end} minus {start}")
 
     def untuned_between(self, evals: Sequence[str], start: str = "", end: str = "") -> Found | None:
         """Un-tuned score at one checkpoint minus that at another, over sets."""
@@ -152,14 +153,12 @@ class Evidence:
         wide = rows.pivot_table(index="eval", columns="ckpt", values="performance")
         if start == end or start not in wide or end not in wide:
             return None
-        estimate = self.mean((wide[end] - wide[start]).dropna().tolist())
-        return estimate and Found(estimate, f"checkpoint {end} minus {start}")
+        return self.mean((wide[end] - wide[start]).dropna(), f"checkpoint {end} minus {start}")
 
     def out_of_domain(self, task: str) -> Found | None:
         """Mean difference of fine-tuning out of domain, over sets and checkpoints."""
         found = changes(self.perf, self.groups.out_of_domain.get(task, []))
-        estimate = self.mean(found["difference"].tolist())
-        return estimate and Found(estimate, f"sets: {', '.join(dict.fromkeys(found['eval']))}")
+        return self.mean(found["difference"], f"sets: {', '.join(dict.fromkeys(found['eval']))}")
 
     def effect_of_missing_golds(self) -> Found | None:
         """Change of fine-tuning with all golds read as "no" minus the change with the labels, over sets and
@@ -167,12 +166,11 @@ class Evidence:
         frame = unlabelled_table(self.layout.aggregate)
         frame = frame[(frame["family"] == self.family) & (frame["train"] != BASE)]
         gaps = (frame["change_as_no"] - frame["change_labelled"]).astype(float)
-        estimate = self.mean(gaps.tolist())
         means = frame[["change_labelled", "change_as_no"]].astype(float).mean()
         told = (
             f"mean change {means['change_labelled']:+.3f} with labels, {means['change_as_no']:+.3f} with golds as 'no'"
         )
-        return estimate and Found(estimate, told)
+        return self.mean(gaps, told)
 
     def spread_of_methods(self) -> Found | None:
         """Range over prediction methods, un-tuned minus fine-tuned, over the rows of Table 3."""
@@ -183,8 +181,7 @@ class Evidence:
         spread = (values.max(axis=1) - values.min(axis=1)).groupby([known["dataset"], known["model"]]).mean().unstack()
         if "BASE" not in spread or "Fine-tuned" not in spread:
             return None
-        estimate = self.mean((spread["BASE"] - spread["Fine-tuned"]).dropna().tolist())
-        return estimate and Found(estimate)
+        return self.mean((spread["BASE"] - spread["Fine-tuned"]).dropna())
 
     def gap_of_groups(self) -> Found | None:
         """Mean gain of the sets learned in fine-tuning minus that of those learned in pre-training, by checkpoint."""
@@ -192,8 +189,7 @@ class Evidence:
             changes(self.perf, list(dict.fromkeys(pairs))).groupby("ckpt")["difference"].mean()
             for pairs in (self.groups.learned_in_finetune, self.groups.learned_in_pretrain)
         ]
-        estimate = self.mean((gains[0] - gains[1]).dropna().tolist())
-        return estimate and Found(estimate)
+        return self.mean((gains[0] - gains[1]).dropna())
 
     def fall_of_loss(self) -> Found | None:
         """Held-out loss of the last checkpoint minus that of the first, nats a token; paired by batch."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from reprlab.papers.amuro_char.figures_names import CAPTIONS
+from reprlab.papers.amuro_char.figures_names import give_title
 from reprlab.papers.amuro_char.names import BASE, checkpoint_order
 from reprlab.reporting.figures import CYCLE, panels, say, shared_legend, short_step
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 # The colours that the caption of Figure 8 names.
 _MANDARIN, _SAGE = "#F28C38", "#8FAE8B"
+_ERROR: Any = {"color": "#333333", "linewidth": 1.0, "capsize": 2}
 
 
 def draw_gains(frame: pandas.DataFrame, figure: str, scale: str) -> Figure:
@@ -24,7 +25,7 @@ def draw_gains(frame: pandas.DataFrame, figure: str, scale: str) -> Figure:
     panel = axes[0][0]
     family = next(iter(frame["family"]), "")
     rows = frame[frame["family"] == family]
-    rows = rows.loc[sorted(rows.index, key=lambda place: checkpoint_order(rows.loc[place, "ckpt"]))]
+    rows = rows.set_index("ckpt", drop=False).loc[sorted(rows["ckpt"], key=checkpoint_order)]
     places = np.arange(len(rows))
     groups = (
         ("learned_in_pretrain", "learned in pre-training, SciQ twice", _MANDARIN, -0.2),
@@ -45,7 +46,7 @@ def draw_gains(frame: pandas.DataFrame, figure: str, scale: str) -> Figure:
     panel.axhline(0, color="#333333", linewidth=0.8)
     panel.set_xticks(places, [_named(name) for name in rows["ckpt"]])
     panel.set(xlabel="checkpoint", ylabel="fine-tuned minus base")
-    panel.set_title(f"{family}, scale {scale}; bars: 90 % interval over sets")
+    give_title(made, figure, scale, f"{family}, 90 % interval over sets")
     shared_legend(made, [panel])
     return made
 
@@ -75,9 +76,9 @@ def draw_ood(frame: pandas.DataFrame, figure: str, scale: str) -> Figure:
         panel.scatter(places, single[column], s=18, color="#333333", zorder=3, label="one set")
         panel.axhline(0, color="#333333", linewidth=0.8)
         panel.set_xticks(range(len(tasks)), [task.replace("_", "\n") for task in tasks])
-        panel.set_title(f"{column} of change")
-    checkpoint = "mean over checkpoints" if figure == "fig5" else f"checkpoint {next(iter(whole['checkpoints']), '')}"
-    made.suptitle(f"Out of domain: {family}, {checkpoint}, scale {scale}")
+        panel.set_title(f"change: {column}")
+    checkpoint = "" if figure == "fig5" else f", checkpoint {next(iter(whole['checkpoints']), '')}"
+    give_title(made, figure, scale, f"{family}{checkpoint}")
     shared_legend(made, axes[0])
     return made
 
@@ -108,12 +109,9 @@ def draw_final_formats(frame: pandas.DataFrame, figure: str, scale: str) -> Figu
             panel.errorbar(places, known["performance"], [one.fillna(0) for one in reach], fmt="none", **_ERROR)
         panel.set_xticks(range(len(evals)), evals, fontsize=7.5)
         panel.set(title="fine-tuned" if tuned else "before fine-tuning", ylabel="score", ylim=(0, 1))
-    made.suptitle(f"{CAPTIONS[figure]} {families[-1]}, {last}, scale {scale}.")
+    give_title(made, figure, scale, f"{families[-1]}, checkpoint {last}")
     shared_legend(made, [row[0] for row in axes])
     return made
-
-
-_ERROR: dict[str, object] = {"color": "#333333", "linewidth": 1.0, "capsize": 2}
 
 
 def _named(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reprlab.papers.amuro_char.figures_names import CAPTIONS
+from reprlab.papers.amuro_char.figures_names import give_title, name_of_data
 from reprlab.papers.amuro_char.names import BASE, checkpoint_order
 from reprlab.reporting.figures import CYCLE, MARKERS, panels, say, shared_legend, short_step
 
@@ -38,8 +38,9 @@ def draw_curves(frame: pandas.DataFrame, figure: str, scale: str) -> Figure:
             _line(panel, part[part["train"] == name], order, label=model, color=colour, linestyle=style, marker="o")
         _majority(panel, part)
         title = f"{eval} after {train}" + (f" ({family})" if len(ladders) > 1 else "")
-        panel.set(title=title, ylabel=_METRICS.get(part["metric"].iloc[0], "score"))
-    return _finished(made, axes, len(drawn), f"{CAPTIONS[figure]} Scale {scale}.", f"no such runs at scale {scale}")
+        _name(panel, title, part)
+    give_title(made, figure, scale, ", ".join(dict.fromkeys(str(family) for family, *_ in drawn)))
+    return _finished(made, axes, len(drawn), f"no such runs at scale {scale}")
 
 
 def draw_formats(frame: pandas.DataFrame, figure: str, scale: str) -> Figure:
@@ -54,9 +55,9 @@ def draw_formats(frame: pandas.DataFrame, figure: str, scale: str) -> Figure:
                 rows = of_format[(of_format["train"] != BASE) == tuned]
                 _line(panel, rows, order, False, label=f"{fmt}, {model}", color=colour, linestyle=style, marker=marker)
         _majority(panel, part)
-        panel.set(title=str(eval), ylabel=_METRICS.get(part["metric"].iloc[0], "score"))
-    title = f"{CAPTIONS[figure]} {family}, scale {scale}."
-    return _finished(made, axes, len(drawn), title, f"no such runs at scale {scale}")
+        _name(panel, str(eval), part)
+    give_title(made, figure, scale, family)
+    return _finished(made, axes, len(drawn), f"no such runs at scale {scale}")
 
 
 def draw_fewshot(frame: pandas.DataFrame, figure: str, scale: str) -> Figure:
@@ -81,7 +82,7 @@ def draw_fewshot(frame: pandas.DataFrame, figure: str, scale: str) -> Figure:
         panel.legend(fontsize=7, ncols=2, loc="upper left")
         _means_by_shots(mean, rows, order)
         mean.set(title=f"{group}: mean of sets, by demonstrations", ylabel="score", ylim=(0, 1))
-    made.suptitle(f"{CAPTIONS[figure]} {family}, scale {scale}.")
+    give_title(made, figure, scale, family)
     return made
 
 
@@ -90,7 +91,7 @@ def _means_by_shots(panel: Axes, rows: pandas.DataFrame, order: dict[str, int]) 
     counts = rows.groupby("eval")["shots"].nunique()
     common = rows[rows["eval"].isin(counts[counts == rows["shots"].nunique()].index)]
     for (shots, part), colour, marker in zip(common.groupby("shots"), CYCLE, MARKERS, strict=False):
-        mean = part.groupby("ckpt", as_index=False)["performance"].mean()
+        mean = part.groupby("ckpt")[["performance"]].mean().reset_index()
         _line(panel, mean, order, False, label=f"{shots} shots", color=colour, marker=marker)
     if len(common):
         panel.legend(fontsize=7, ncols=2, loc="upper left")
@@ -104,13 +105,17 @@ def _grid(count: int) -> tuple[Figure, list[Axes]]:
     return made, [panel for row in grid for panel in row]
 
 
-def _finished(made: Figure, axes: list[Axes], used: int, title: str, nothing: str) -> Figure:
+def _name(panel: Axes, title: str, rows: pandas.DataFrame) -> None:
+    panel.set_title(f"{title}\n{name_of_data(rows['data'])}", fontsize=7.5)
+    panel.set_ylabel(_METRICS.get(rows["metric"].iloc[0], "score"))
+
+
+def _finished(made: Figure, axes: list[Axes], used: int, nothing: str) -> Figure:
     for panel in axes[max(used, 1) :]:
         panel.set_visible(False)
     if not used:
         say(axes[0], nothing)
     shared_legend(made, axes)
-    made.suptitle(title)
     return made
 
 

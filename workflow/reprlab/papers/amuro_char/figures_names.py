@@ -1,5 +1,14 @@
 """Which figure is drawn from which table, and what it shows. Apart from the drawing, which imports more."""
 
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+# Characters of a title that fit in an inch.
+_CHARACTERS_OF_INCH = 11
+_WIDTH_OF_NAME, _LINES_OF_NAME = 40, 2
+
 FIGURES = {
     "fig2_fig14_format": "format",
     "fig3": "format",
@@ -28,3 +37,18 @@ CAPTIONS = {
     "fig12": "Trained on classification, scored on another task (Figure 12).",
     "fig13": "Trained on generation, scored on classification (Figure 13).",
 }
+
+
+def give_title(made: Any, figure: str, scale: str, about: str = "") -> None:
+    """Title of a figure, wrapped to its width. Below paper scale it says that sets bear the names of their slots."""
+    text = CAPTIONS[figure] + (f" {about}," if about else "") + f" scale {scale}"
+    if scale != "paper":
+        text += f"; sets are named by their place in the paper, the data stand in {FIGURES[figure]}.tsv"
+    made.suptitle(textwrap.fill(text, int(made.get_figwidth() * _CHARACTERS_OF_INCH)), fontsize=10)
+
+
+def name_of_data(values: Any) -> str:
+    """True name of a panel's data in small lines below its title."""
+    lines = textwrap.wrap(str(next(iter(values), "")), _WIDTH_OF_NAME)
+    more = "..." if len(lines) > _LINES_OF_NAME else ""
+    return "\n".join(lines[:_LINES_OF_NAME]) + more

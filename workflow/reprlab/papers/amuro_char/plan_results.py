@@ -1,7 +1,7 @@
 """Result files of amuro-char: which scores feed which table, figure and claim."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
@@ -42,12 +42,11 @@ COMPARED = ("table3_prediction_method", "table6_perf_diff", "mrc", "gpu_hours")
 
 def add_results(plan: Plan, config: "LoadedConfig", paper: "AmuroCharSettings", scored: Scored) -> None:
     """Plan tables, comparison, audit, claims and figures."""
-    perf = PerfLayout(
-        scale=config.scale, families=list(scored.families), evals=[name for name in paper.evaluations if name]
-    )
+    scale: Any = config.scale
+    perf = PerfLayout(scale=scale, families=list(scored.families), evals=list(paper.evaluations))
     _add_table(plan, "perf", perf, sorted(scored.paths))
     aggregate = AggregateLayout(
-        scale=config.scale,
+        scale=scale,
         perf=Path(_result("perf")),
         groups=make_groups(paper, scored),
         shots=paper.prompts.shots,
@@ -57,7 +56,7 @@ def add_results(plan: Plan, config: "LoadedConfig", paper: "AmuroCharSettings", 
     )
     for table in AGGREGATED:
         _add_table(plan, table, aggregate, _inputs(aggregate))
-    hours = HoursLayout(scale=config.scale, jobs=_jobs(scored), device=config.runtime.device)
+    hours = HoursLayout(scale=scale, jobs=_jobs(scored), device=config.runtime.device)
     # The measurements are there when the scores are.
     _add_table(plan, "gpu_hours", hours, [_result("perf")])
     claims = ClaimsLayout(aggregate=aggregate, pretraining=Path(scored.pretraining) if scored.pretraining else None)

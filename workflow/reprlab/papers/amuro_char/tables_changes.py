@@ -84,7 +84,8 @@ def mrc_table(layout: AggregateLayout) -> pandas.DataFrame:
     rows: list[dict[str, Any]] = []
     for direction, pairs in layout.groups.mrc.items():
         found = changes(perf, pairs)
-        for one in found.to_dict("records"):
+        records: list[Any] = found.to_dict("records")
+        for one in records:
             source = _sources(perf, pandas.DataFrame([one]))
             rows.append({"row": "ratio", "direction": direction, **one, **about_rows(source, layout.scale)})
         for family in dict.fromkeys(found["family"]):

@@ -36,7 +36,9 @@ def hours_table(layout: HoursLayout) -> pandas.DataFrame:
     total |= {name: frame[name].sum() for name in ("jobs", "measured", "seconds")}
     frame = pandas.concat([frame, pandas.DataFrame([total])], ignore_index=True)
     frame["hours"] = frame["seconds"] / _SECONDS_OF_HOUR
-    frame["published_hours"] = [_published(row.train, row.activity) for row in frame.itertuples(index=False)]
+    frame["published_hours"] = [
+        _published(train, activity) for train, activity in zip(frame["train"], frame["activity"], strict=True)
+    ]
     unknown = frame["jobs"] - frame["measured"]
     about = f"times of this run at scale {layout.scale}; the published ones are GPU hours at paper scale"
     frame["note"] = [f"{about}; {count} jobs without a measurement" if count else about for count in unknown]

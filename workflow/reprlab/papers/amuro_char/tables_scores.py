@@ -44,7 +44,8 @@ def perf_table(layout: PerfLayout, scores: list[Path]) -> pandas.DataFrame:
 
     frame = pandas.concat([_read_scores(path) for path in scores], ignore_index=True)
     frame = unique(frame, _CELL)
-    frame = pandas.DataFrame(frame.loc[sorted(frame.index, key=lambda place: _order(frame.loc[place], layout))])
+    order = {place: _order(row, layout) for place, row in frame.iterrows()}
+    frame = frame.loc[sorted(order, key=lambda place: order[place])]
     tops = [_top(value) for value in frame["histogram"]]
     frame["top_label"], frame["top_share"] = [label for label, _ in tops], [share for _, share in tops]
     untuned = frame[frame["train"] == BASE].set_index([name for name in _CELL if name != "train"])["performance"]
