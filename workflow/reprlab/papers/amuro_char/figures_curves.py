@@ -79,7 +79,7 @@ def draw_fewshot(frame: pandas.DataFrame, figure: str, scale: str) -> Figure:
             continue
         for (eval, part), colour, marker in zip(usual.groupby("eval", sort=False), CYCLE, MARKERS, strict=False):
             _line(panel, part, order, label=str(eval), color=colour, marker=marker)
-        panel.legend(fontsize=7, ncols=2, loc="upper left")
+        panel.legend(fontsize=7, ncols=2, loc="best")
         _means_by_shots(mean, rows, order)
         mean.set(title=f"{group}: mean of sets, by demonstrations", ylabel="score", ylim=(0, 1))
     give_title(made, figure, scale, family)
@@ -94,7 +94,7 @@ def _means_by_shots(panel: Axes, rows: pandas.DataFrame, order: dict[str, int]) 
         mean = part.groupby("ckpt")[["performance"]].mean().reset_index()
         _line(panel, mean, order, False, label=f"{shots} shots", color=colour, marker=marker)
     if len(common):
-        panel.legend(fontsize=7, ncols=2, loc="upper left")
+        panel.legend(fontsize=7, ncols=2, loc="best")
     else:
         say(panel, "one number of demonstrations")
 

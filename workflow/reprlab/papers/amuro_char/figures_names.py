@@ -6,7 +6,7 @@ import textwrap
 from typing import Any
 
 # Characters of a title that fit in an inch.
-_CHARACTERS_OF_INCH = 11
+_CHARACTERS_OF_INCH = 13
 _WIDTH_OF_NAME, _LINES_OF_NAME = 40, 2
 
 FIGURES = {
@@ -40,11 +40,12 @@ CAPTIONS = {
 
 
 def give_title(made: Any, figure: str, scale: str, about: str = "") -> None:
-    """Title of a figure, wrapped to its width. Below paper scale it says that sets bear the names of their slots."""
-    text = CAPTIONS[figure] + (f" {about}," if about else "") + f" scale {scale}"
-    if scale != "paper":
-        text += f"; sets are named by their place in the paper, the data stand in {FIGURES[figure]}.tsv"
-    made.suptitle(textwrap.fill(text, int(made.get_figwidth() * _CHARACTERS_OF_INCH)), fontsize=10)
+    """Title of a figure, wrapped to its width. Below paper scale it says where the data are named."""
+    about = f"{about}, scale {scale}" if about else f"scale {scale}"
+    about += "" if scale == "paper" else f"; true names of the data in {FIGURES[figure]}.tsv"
+    width = int(made.get_figwidth() * _CHARACTERS_OF_INCH)
+    lines = [textwrap.fill(text, width) for text in (CAPTIONS[figure].rstrip("."), about)]
+    made.suptitle("\n".join(lines), fontsize=9)
 
 
 def name_of_data(values: Any) -> str:
