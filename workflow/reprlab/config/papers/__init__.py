@@ -1,11 +1,13 @@
 """The settings model of each paper, by slug."""
 
+from reprlab.config.papers.amuro_char import AmuroCharSettings
 from reprlab.config.papers.depth import DepthSettings
 from reprlab.config.papers.intrinsic_dimension import IntrinsicDimensionSettings
 from reprlab.config.papers.vocab_memory import VocabMemorySettings
 from reprlab.config.settings import Settings
 
 PAPERS: dict[str, type[Settings]] = {
+    "amuro-char": AmuroCharSettings,
     "depth": DepthSettings,
     "intrinsic-dimension": IntrinsicDimensionSettings,
     "vocab-memory": VocabMemorySettings,

@@ -14,7 +14,6 @@ from reprlab.config.papers.amuro_char_data import EVALUATIONS, TRAININGS, Evalua
 from reprlab.config.settings import (
     CorpusName,
     Distinct,
-    Ladder,
     LearningRates,
     ModelName,
     NonNegativeFloat,
@@ -33,7 +32,9 @@ from reprlab.config.settings import (
 
 Names = Annotated[list[SafeName], Distinct]
 CheckpointName = Annotated[
-    str, BeforeValidator(lambda value: str(value) if type(value) is int else value), Field(pattern=r"^(main|[0-9]{1,8})$")
+    str,
+    BeforeValidator(lambda value: str(value) if type(value) is int else value),
+    Field(pattern=r"^(main|[0-9]{1,8})$"),
 ]
 Revision = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]+$")]
 PairName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+<-[a-z0-9_]+$")]
@@ -141,7 +142,7 @@ class LadderPretraining(Settings):
     corpus: Annotated[CorpusName, decision("real text that a package carries")] = "wikipedia_sample"
     """Corpus, an entry of datasets.yaml."""
 
-    pieces: Annotated[Annotated[PositiveInt, Field(ge=300)], decision("spec of the scale-down: 4096 in all")] = 4_074
+    pieces: Annotated[Annotated[PositiveInt, Field(ge=300)], decision("4096 in all")] = 4_093
     """Pieces of the byte-level BPE vocabulary, trained on the corpus."""
 
     passage_words: Annotated[PositiveInt, decision("texts of some paragraphs")] = 400
@@ -208,7 +209,7 @@ class CompletionTuning(Settings):
     job: Annotated[
         Literal["checkpoint", "training"], decision("a process start is nothing beside an hour of training")
     ] = "checkpoint"
-    """What one job fine-tunes and scores: one checkpoint, or all of a training set (starting a process costs seconds)."""
+    """What one job fine-tunes and scores: one checkpoint, or all of a training set (a process start costs seconds)."""
 
 
 class PromptSettings(Settings):
@@ -223,6 +224,14 @@ class PromptSettings(Settings):
 
     template_spacing: Annotated[Literal["upstream", "clean"], upstream("format_generalization.py")] = "upstream"
     """upstream: line end and space between the fields, missing spaces as released; clean: line ends alone."""
+
+    end: Annotated[
+        Literal["as_written", "stripped"], upstream("format_generalization.py: most prompts end with a space")
+    ] = "as_written"
+    """stripped: without the white space at the end of a prompt, which a tokenizer may put into the answer's token."""
+
+    input_words: Annotated[PositiveInt | None, decision("whole texts")] = None
+    """Each text of an input is cut to its first words; null: it is whole."""
 
     shots: Annotated[NonNegativeInt, paper("section 3")] = 4
     """Solved examples before each question."""
@@ -257,7 +266,7 @@ class PredictionSettings(Settings):
     unlabelled_gold_as_no: Annotated[
         bool, decision("upstream scores QQP and STS-B on test splits without labels, as if all were no")
     ] = False
-    """Score every paraphrase set from elsewhere as if its gold answers were no, to show what that did."""
+    """Score these sets (unlabelled_upstream) as if all their right answers were no, to show what that did."""
 
     bootstrap: Annotated[PositiveInt, upstream("eval_pred.py")] = 3_000
     """Resamples of the scored rows."""
@@ -284,6 +293,12 @@ class GridSettings(Settings):
 
     families: Annotated[Names, paper("section 3")] = ["olmo1b", "llama3_8b"]
     """Families, among `families`."""
+
+    tuned: Annotated[list[CheckpointName], Distinct, decision("all of them")] = []
+    """Checkpoints that are fine-tuned; none named means all."""
+
+    everywhere: Annotated[Names, decision("needed only where not all checkpoints are fine-tuned")] = []
+    """Training sets on which all checkpoints are fine-tuned nevertheless."""
 
     cross: Annotated[Sweep, paper("section 6")] = Sweep(evaluations=["xsum", "socialiqa", "mnli_matched", "paws"])
     """Sets that every fine-tuned model is scored on, whatever it was trained on."""

@@ -17,7 +17,7 @@ class EvaluationSet(Settings):
     """One evaluation set."""
 
     kind: Literal["generation", "classification", "choice"]
-    """generation: ROUGE-L of free text; classification: one of the label words; choice: the likeliest of the choices."""
+    """generation: ROUGE-L of free text; classification: one of the label words; choice: the likeliest choice."""
 
     template: Literal["summary", "question", "nli", "paraphrase", "choice"]
     """Whose prompts (table 5)."""
@@ -42,6 +42,9 @@ class EvaluationSet(Settings):
 
     max_rows: PositiveInt | None = None
     """Scored rows, the first by hash; null takes all."""
+
+    unlabelled_upstream: bool = False
+    """Whether the original scores it on rows without labels, all taken as no (prediction.unlabelled_gold_as_no)."""
 
 
 class TrainingSet(Settings):
@@ -108,8 +111,8 @@ EVALUATIONS = {
     "rte": _classified("nli", "glue_rte", words=["not_entailment=neutral"]),
     "gpt3nli": _classified("nli", "gpt3_nli", splits=["train"]),
     "paws": _classified("paraphrase", "paws_wiki", splits=["test"]),
-    "qqp": _classified("paraphrase", "glue_qqp", words=["not_duplicate=no", "duplicate=yes"]),
-    "stsb": _classified("paraphrase", "glue_stsb", threshold=3.5),
+    "qqp": _classified("paraphrase", "glue_qqp", words=["not_duplicate=no", "duplicate=yes"], unlabelled_upstream=True),
+    "stsb": _classified("paraphrase", "glue_stsb", threshold=3.5, unlabelled_upstream=True),
     "xsum": _generated("summary", "xsum", ["test"]),
     "xlsum": _generated("summary", "xlsum_english", ["test"]),
     "cnn": _generated("summary", "cnn_dailymail", ["test"]),

@@ -45,11 +45,11 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
             yield from _paraphrases(items, splits.seed)
         return
     for number, item in enumerate(items):
-        if settings.form != "text_to_text" and sum(score == 1 for score in item["target_scores"].values()) > 1:
-            continue
         with expected_format(f"{path}: item {number}", f"an item of the form {settings.form}"):
-            found = form[settings.form](item, settings)
-        yield {"id": str(number), **found}
+            scores = item["target_scores"].values() if settings.form != "text_to_text" else ()
+            found = None if sum(score == 1 for score in scores) > 1 else form[settings.form](item, settings)
+        if found is not None:
+            yield {"id": str(number), **found}
 
 
 def _text(item: Any, settings: Settings) -> dict[str, Any]:

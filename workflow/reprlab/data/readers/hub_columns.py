@@ -1,4 +1,4 @@
-"""Texts, questions with choices and conversations from Parquet files of the hub whose columns have names of their own."""
+"""Texts, questions with choices and conversations from Parquet files of the hub, by the names of their columns."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
@@ -101,7 +101,7 @@ def _choice(row: dict[str, Any], settings: Settings) -> dict[str, Any]:
         value = row[settings.choices[0]]
         choices = list(value["text"] if isinstance(value, dict) else value)
         letters = list(value["label"]) if isinstance(value, dict) else []
-    right = row[settings.answer] if settings.answer else settings.first_place
+    right: Any = row[settings.answer] if settings.answer else settings.first_place
     answer = letters.index(right) if letters else int(right) - settings.first_place
     if settings.first_choice_only:
         choices, answer = choices[:1], 0

@@ -14,7 +14,10 @@ from reprlab.runtime.tables import read_parquet
 
 # Leaving one of these out hardly changes what a sentence says.
 _LIGHT = frozenset(
-    "the a an very also then now just quite rather so too indeed perhaps only even still again really".split()
+    {
+        *("the", "a", "an", "very", "also", "then", "now", "just", "quite", "rather", "so", "too", "indeed"),
+        *("perhaps", "only", "even", "still", "again", "really"),
+    }
 )
 
 

@@ -1,0 +1,103 @@
+"""Rows of scores: mean, bootstrap, constant predictor, and what the predictions look like."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from reprlab.evaluation.bootstrap import resample_sums
+from reprlab.evaluation.completion_answers import Answers, CellPrompts
+from reprlab.evaluation.completion_settings import CompletionScoring, ScoredModel
+from reprlab.evaluation.metrics import rouge_l
+from reprlab.text.prompt_formats import LABELS
+
+LEVEL = 0.95
+COLUMNS = [
+    "family", "ckpt", "step", "tokens", "train", "lr", "eval", "data", "kind", "fmt", "shots", "method", "metric",
+    "performance", "performance_boot", "std", "low", "high", "majority", "n", "histogram", "outside_labels",
+    "empty_share", "mean_output_tokens", "dropped_shots", "seed", "train_rows", "train_steps", "note",
+]  # fmt: skip
+"""Columns of a table of scores; a missing value is empty."""
+
+
+def bootstrap_mean(values: Sequence[float], resamples: int, seed: int) -> dict[str, float]:
+    """Mean of per-row scores with its bootstrap (spec 2.4).
+
+    Returns:
+        `performance`, the plain mean; `performance_boot`, the midpoint of the percentile interval, which the original
+        reports; `std`, the standard error; `low` and `high`.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    means = resample_sums(array[:, None], resamples, seed)[:, 0] / len(array)
+    low, high = np.percentile(means, [50 * (1 - LEVEL), 50 * (1 + LEVEL)])
+    return {
+        "performance": float(array.mean()),
+        "performance_boot": float((low + high) / 2),
+        "std": float(means.std()),
+        "low": float(low),
+        "high": float(high),
+    }
+
+
+def row_scores(prompts: CellPrompts, answers: Answers) -> list[float]:
+    """Score of each row in 0 to 1: ROUGE-L F, or whether the answer is the right one."""
+    if prompts.kind == "generation":
+        return rouge_l([[gold] for gold in prompts.gold], answers.answers)
+    return [float(gold == found) for gold, found in zip(prompts.gold, answers.answers, strict=True)]
+
+
+def score_row(
+    settings: CompletionScoring, model: ScoredModel, prompts: CellPrompts, answers: Answers, tuned: dict[str, Any]
+) -> dict[str, Any]:
+    """The row of one model and cell.
+
+    Args:
+        tuned: `learning_rate`, `rows`, `steps` of the fine-tuned model; empty for an untuned one.
+    """
+    cell, rows = prompts.cell, len(prompts.rows)
+    generated, labelled = prompts.kind == "generation", prompts.kind == "classification"
+    how = settings.normalisation.get(cell.eval, "none")
+    notes = [settings.notes.get(cell.eval, "")]
+    if prompts.kind == "choice":
+        notes.append("log-likelihood" if how == "none" else f"log-likelihood by {how}")
+    return {
+        "family": settings.family,
+        "ckpt": model.name,
+        "step": model.step,
+        "tokens": model.tokens,
+        "train": settings.train,
+        "lr": tuned.get("learning_rate"),
+        "eval": cell.eval,
+        "data": prompts.title,
+        "kind": prompts.kind,
+        "fmt": cell.fmt,
+        "shots": cell.shots,
+        "method": cell.method,
+        "metric": "rougeL" if generated else "accuracy",
+        **bootstrap_mean(row_scores(prompts, answers), settings.bootstrap, settings.seed),
+        "majority": None if generated else max(Counter(prompts.gold).values()) / rows,
+        "n": rows,
+        "histogram": _histogram(prompts, answers) if labelled else None,
+        "outside_labels": _share(found == "" for found in answers.answers) if labelled else None,
+        "empty_share": _share(not found.strip() for found in answers.answers) if generated else None,
+        "mean_output_tokens": float(np.mean(answers.tokens)) if generated else None,
+        "dropped_shots": prompts.encoded.dropped,
+        "seed": settings.tuning_seed,
+        "train_rows": tuned.get("rows"),
+        "train_steps": tuned.get("steps"),
+        "note": "; ".join(note for note in notes if note),
+    }
+
+
+def _histogram(prompts: CellPrompts, answers: Answers) -> str:
+    counts = Counter(answers.answers)
+    found = {label: counts[label] for label in LABELS[prompts.template]}
+    return json.dumps({**found, **({"none": counts[""]} if counts[""] else {})})
+
+
+def _share(flags: Any) -> float:
+    return float(np.mean(list(flags)))

