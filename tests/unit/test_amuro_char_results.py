@@ -1,8 +1,10 @@
 """Tables, claims, comparison and figures of amuro-char, from scores whose numbers are known."""
 
+import dataclasses
 import json
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas
 import pytest
@@ -13,9 +15,11 @@ from reprlab.papers.amuro_char.figures import plot
 from reprlab.papers.amuro_char.figures_names import CAPTIONS, FIGURES
 from reprlab.papers.amuro_char.layouts import AggregateLayout, ClaimsLayout, HoursLayout, PerfLayout
 from reprlab.papers.amuro_char.names import BASE, Pair
-from reprlab.papers.amuro_char.plan_results import AGGREGATED, make_groups
+from reprlab.papers.amuro_char.plan_results import AGGREGATED, add_results, make_groups
+from reprlab.papers.amuro_char.plan_runs import CellJob
 from reprlab.papers.amuro_char.published import PUBLISHED
 from reprlab.papers.amuro_char.tables import TABLES, build_table
+from reprlab.papers.plan import Plan
 from reprlab.reporting.layouts import Statistics, paths_of
 from reprlab.reporting.published import read_published
 from reprlab.runtime.errors import ReprlabError
@@ -294,6 +298,27 @@ def test_every_printed_cell_is_compared_once(results, tmp_path):
     other = found.loc[("Appendix G: quantity=mrc_class_to_gen family=llama3_8b", "value")]
     assert other["ours"] == "" and other["note"] == "llama3_8b is not run at scale mini"
     assert found.loc[("Table 4: activity=training", "xsum"), "ours"] == "1.500"
+
+
+def test_the_plan_names_every_input():
+    plan, jobs = Plan(), [CellJob("finetune_completions", "small.xsum.all", "small", "xsum")]
+    runs = dataclasses.replace(scored(), paths=["scores/b.tsv", "scores/a.tsv"], pretraining="lm.tsv", jobs=jobs)
+    config = SimpleNamespace(scale="mini", runtime=SimpleNamespace(device="cpu"))
+    add_results(plan, config, PAPER, runs)
+    made = plan.jobs["tabulate_paper"]
+    assert set(made) == {f"amuro-char/{name}" for name in TABLES}
+    assert made["amuro-char/perf"].inputs == {"inputs": ["scores/a.tsv", "scores/b.tsv"]}
+    assert all(
+        job.inputs["inputs"] == ["results/amuro-char/perf.tsv"] for name, job in made.items() if "perf" not in name
+    )
+    assert plan.jobs["test_claims"]["amuro-char"].inputs["inputs"] == ["lm.tsv", "results/amuro-char/perf.tsv"]
+    assert json.loads(made["amuro-char/gpu_hours"].settings["layout"])["jobs"] == {
+        "xsum": {"training": ["finetune_completions/small.xsum.all.tsv"]}
+    }
+    found = plan.targets["amuro-char"]
+    assert {Path(name).stem for name in found} == {*TABLES, *FIGURES, "comparison", "audit", "claims"}
+    layout = json.loads(made["amuro-char/mrc"].settings["layout"])
+    assert layout["paraphrase"] == ["qqp", "stsb"] and layout["shots"] == PAPER.prompts.shots
 
 
 def test_layouts_survive_json():

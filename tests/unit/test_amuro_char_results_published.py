@@ -175,7 +175,7 @@ def test_two_scores_of_one_cell_are_refused():
 def test_the_audit_has_every_numbered_check_and_its_findings():
     rows = {row.id: row for row in audit(PRINTED, ROOT / "config/models.yaml")}
     numbers = {id.rstrip("abcdefghijklmnopqrstuvwxyz") for id in rows}
-    assert {f"5.{number}" for number in (1, 2, 3, 4, 5, 6, 9, 10, 11)} <= numbers
+    assert {f"5.{number}" for number in range(1, 12)} <= numbers
     differing = {id for id, row in rows.items() if row.verdict == "differs"}
     assert differing == {
         "5.1i", "5.2b", "5.2e", "5.11b", "6.1a", "6.2", "8.1", "8.2", "8.3", "8.4", "8.5", "8.6", "8.7", "8.8",

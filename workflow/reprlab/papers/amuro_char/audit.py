@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from reprlab.papers.amuro_char.audit_changes import change_checks
+from reprlab.papers.amuro_char.audit_decoders import decoder_checks
 from reprlab.papers.amuro_char.audit_models import model_checks
 from reprlab.papers.amuro_char.audit_scoring import scoring_checks
 from reprlab.papers.amuro_char.audit_statements import statement_checks, trap_checks
@@ -23,7 +24,7 @@ def audit(published: list[Path], models: Path) -> list[AuditRow]:
         ReprlabError: a table is missing or malformed.
     """
     tables = read_published(published, PUBLISHED | KNOWN)
-    rows = [*change_checks(tables), *model_checks(tables, models), *scoring_checks()]
+    rows = [*change_checks(tables), *model_checks(tables, models), *decoder_checks(), *scoring_checks()]
     rows += [*statement_checks(tables), *trap_checks(tables)]
     return sorted(rows, key=lambda row: _order(row.id))
 

@@ -50,7 +50,7 @@ def add_results(plan: Plan, config: "LoadedConfig", paper: "AmuroCharSettings", 
         perf=Path(_result("perf")),
         groups=make_groups(paper, scored),
         shots=paper.prompts.shots,
-        paraphrase=[eval for eval in paper.trainings["paws"].out_of_domain if eval in scored.sets],
+        paraphrase=[name for name, one in paper.evaluations.items() if one.unlabelled_upstream and name in scored.sets],
         golds_read_as_no=paper.prediction.unlabelled_gold_as_no,
         statistics=Statistics(seed=paper.prediction.seed),
     )
@@ -106,8 +106,10 @@ def _inputs(layout: BaseModel) -> list[str]:
 def make_groups(paper: "AmuroCharSettings", scored: Scored) -> Groups:
     """The pairs of the paper's groups that have data; tables name those that are missing."""
     own = {name: training for name, training in paper.trainings.items() if name in scored.trainings}
-    single = {name: training for name, training in own.items() if training.form == "completion"}
-    kinds = {name: paper.evaluations[name].kind for name in scored.sets}
+    single = {
+        name: training for name, training in own.items() if training.form == "completion" and not training.mixture
+    }
+    kinds = {name: evaluation.kind for name, evaluation in paper.evaluations.items()}
     in_domain = [Pair(eval, name) for name, training in single.items() for eval in training.in_domain]
     from_class, from_generation = [], []
     for name, training in single.items():
@@ -115,7 +117,7 @@ def make_groups(paper: "AmuroCharSettings", scored: Scored) -> Groups:
         others = [
             Pair(eval, name) for eval in paper.grid.cross.evaluations if eval in scored.sets and eval not in known
         ]
-        if {kinds[eval] for eval in training.in_domain if eval in kinds} == {"classification"}:
+        if {kinds[eval] for eval in training.in_domain} == {"classification"}:
             from_class += others
         else:
             from_generation += [pair for pair in others if kinds[pair.eval] == "classification"]
@@ -123,7 +125,7 @@ def make_groups(paper: "AmuroCharSettings", scored: Scored) -> Groups:
     learned = [_pair(text) for text in table6.learned_in_pretrain]
     # The repetition stands first, as in the released list.
     repeated = [pair for name in table6.counted_twice for pair in learned if pair.eval == name]
-    trained_for = {eval: name for name, one in own.items() for eval in (*one.in_domain, *one.out_of_domain)}
+    trained_for = {eval: name for name, one in single.items() for eval in (*one.in_domain, *one.out_of_domain)}
     labels = {pair.eval: label for label, pair in PREDICTION_ROWS.items()}
     return Groups(
         in_domain=_with_data(in_domain, scored),

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 from reprlab.evaluation.bootstrap import learned
 from reprlab.papers.amuro_char.aggregate import unique
 from reprlab.papers.amuro_char.layouts import AggregateLayout, PerfLayout
-from reprlab.papers.amuro_char.names import BASE, PREDICTION_METHODS, SCORE_COLUMNS, SIDE_METHODS, checkpoint_order
+from reprlab.papers.amuro_char.names import (
+    BASE,
+    PREDICTION_METHODS,
+    PREDICTION_ROWS,
+    SCORE_COLUMNS,
+    SIDE_METHODS,
+    checkpoint_order,
+)
 from reprlab.papers.amuro_char.tables_common import (
     about_rows,
     joined,
@@ -29,6 +36,7 @@ _OWN = ["top_label", "top_share", "baseline", "baseline_value", "learned", "scal
 PERF_COLUMNS = ["model_id", *SCORE_COLUMNS[:-1], *_OWN, "note"]
 # From this share of equal predictions on, a score is that of a constant predictor.
 _CONSTANT = 0.99
+_PLACE = {name: place for place, name in enumerate(PREDICTION_ROWS)}
 
 
 def perf_table(layout: PerfLayout, scores: list[Path]) -> pandas.DataFrame:
@@ -130,7 +138,7 @@ def prediction_table(layout: AggregateLayout) -> pandas.DataFrame:
     for family in dict.fromkeys(perf.loc[perf["method"].isin(SIDE_METHODS), "family"]):
         found = perf[perf["family"] == family]
         found = found[found["ckpt"] == last_checkpoint(found[found["method"].isin(SIDE_METHODS)])]
-        for dataset, pair in layout.groups.prediction_rows.items():
+        for dataset, pair in sorted(layout.groups.prediction_rows.items(), key=lambda one: _PLACE.get(one[0], 99)):
             for model, train in (("Fine-tuned", pair.train), ("BASE", BASE)):
                 cells = found[(found["eval"] == pair.eval) & (found["train"] == train)]
                 rows.append({"family": family, "dataset": dataset, "model": model, **_by_method(cells, layout.scale)})
