@@ -249,6 +249,15 @@ def test_claims(results, tmp_path):
     assert found["A1"].high - found["A1"].estimate > 1.96 * math.sqrt(2) * 0.02, "three sets, one is chosen"
 
 
+def test_claims_compare_checkpoints_that_have_all_sets(tmp_path):
+    rows = [one for one in score_rows() if one["ckpt"] != "10" or one["train"] in (BASE, "paws")]
+    found = verdicts(perf_of(tmp_path, rows))
+    assert found["A12"].estimate == found["A13"].estimate == pytest.approx(0.1)
+    assert found["A12"].note.endswith("checkpoint main minus 100")
+    assert found["A3"].n == 8, "four pairs at two checkpoints"
+    assert found["A6"].estimate == pytest.approx(0.01)
+
+
 def test_claims_can_fail_and_can_lack_evidence(results, tmp_path):
     rows = score_rows()
     for one in rows:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from reprlab.papers.amuro_char.aggregate import (
     all_other_pairs,
     changes,
+    complete,
     group_means,
     headline,
     mean_ratio,
@@ -146,6 +147,17 @@ def test_a_pair_that_is_given_twice_counts_twice(ladder):
     assert once["g"].tolist() == pytest.approx([gain / 2 for gain in gains])
     assert twice["g"].tolist() == pytest.approx([2 * gain / 3 for gain in gains])
     assert twice["n_g"].tolist() == [3] * len(ladder)
+
+
+def test_checkpoints_without_all_pairs_are_left_out_of_means():
+    perf = performance([[0.5, 0.6, 0.1], [0.5, 0.9, 0.3], [0.5, 0.7, 0.3]])
+    lacking = perf[~((perf["ckpt"] == "2") & (perf["train"] == "t") & (perf["eval"] == "f"))]
+    pairs = [Pair("e", "t"), Pair("f", "t")]
+    assert complete(changes(lacking, pairs))["ckpt"].tolist() == ["1", "1", "3", "3"]
+    means = group_means(lacking, {"both": pairs, "one": [Pair("e", "t")]}).set_index("ckpt")
+    assert means["both"].round(9).tolist()[::2] == [0.05, 0.1] and pandas.isna(means.loc["2", "both"])
+    assert means["one"].round(9).tolist() == [0.1, 0.4, 0.2]
+    assert complete(changes(perf, pairs)).equals(changes(perf, pairs))
 
 
 def test_checkpoints_stand_in_the_order_of_their_steps_and_main_is_last():

@@ -81,6 +81,18 @@ def changes(perf: pandas.DataFrame, pairs: Sequence[Pair]) -> pandas.DataFrame:
     return both[CHANGE_COLUMNS]
 
 
+def complete(changed: pandas.DataFrame) -> pandas.DataFrame:
+    """The rows of `changes` at checkpoints that have as many pairs as any other of the family.
+
+    Where only some training sets cover every checkpoint, a mean over all rows would mix checkpoints with sets.
+    """
+    if changed.empty:
+        return changed
+    counts = changed.groupby(["family", "ckpt"])["eval"].transform("size")
+    most = counts.groupby(changed["family"]).transform("max")
+    return changed[counts == most].reset_index(drop=True)
+
+
 def mean_ratio(changed: pandas.DataFrame) -> MeanRatio:
     """MRC over all rows of `changes`; zero bases are skipped and counted. NaN without rows."""
     ratios = changed.loc[changed["base"] != 0, "ratio"]
@@ -91,12 +103,15 @@ def mean_ratio(changed: pandas.DataFrame) -> MeanRatio:
 
 
 def group_means(perf: pandas.DataFrame, groups: Mapping[str, Sequence[Pair]]) -> pandas.DataFrame:
-    """Mean difference of each group by (family, ckpt): Table 6. One column a group, and `n_<group>`."""
+    """Mean difference of each group by (family, ckpt): Table 6. One column a group, and `n_<group>`.
+
+    A group has no mean at a checkpoint where not all of its pairs were run that the family has elsewhere.
+    """
     import pandas
 
     parts = []
     for name, pairs in groups.items():
-        grouped = changes(perf, pairs).groupby(["family", "ckpt"], sort=False)["difference"]
+        grouped = complete(changes(perf, pairs)).groupby(["family", "ckpt"], sort=False)["difference"]
         parts.append(pandas.DataFrame({name: grouped.mean(), f"n_{name}": grouped.size()}))
     joined = pandas.concat(parts, axis=1).reset_index()
     joined["order"] = [checkpoint_order(ckpt) for ckpt in joined["ckpt"]]

@@ -11,9 +11,9 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 from reprlab.evaluation.bootstrap import mean_interval
-from reprlab.papers.amuro_char.aggregate import changes
+from reprlab.papers.amuro_char.aggregate import changes, complete, group_means
 from reprlab.papers.amuro_char.layouts import ClaimsLayout
-from reprlab.papers.amuro_char.names import BASE, PREDICTION_METHODS, SIDE_METHODS, Pair
+from reprlab.papers.amuro_char.names import BASE, PREDICTION_METHODS, SIDE_METHODS, Pair, checkpoint_order
 from reprlab.papers.amuro_char.tables_changes import unlabelled_table
 from reprlab.papers.amuro_char.tables_common import (
     first_checkpoint,
@@ -105,18 +105,17 @@ class Evidence:
 
     def transfer(self, direction: str) -> Found | None:
         """Mean ratio of change over the pairs of a direction and all checkpoints."""
-        found = changes(self.perf, self.groups.mrc.get(direction, []))
+        found = complete(changes(self.perf, self.groups.mrc.get(direction, [])))
         ratios = found["ratio"].dropna()
         skipped = int((found["base"] == 0).sum())
         return self.mean(ratios, f"median {ratios.median():.3f}; {skipped} zero bases skipped")
 
-    def formats(self, first: str, second: str, checkpoint: str = "") -> pandas.Series:
+    def formats(self, first: str, second: str) -> pandas.Series:
         """Score in one format minus that in another, fine-tuned models on their own tasks, by set and checkpoint."""
         layout = self.layout.aggregate
         perf = read_perf(layout.perf)
         perf = perf[(perf["family"] == self.family) & (perf["shots"] == layout.shots)]
         perf = perf[in_pairs(perf, self.groups.in_domain) & ~perf["method"].isin(SIDE_METHODS)]
-        perf = perf[perf["ckpt"] == checkpoint] if checkpoint else perf
         wide = perf.pivot_table(index=["eval", "train", "ckpt"], columns="fmt", values="performance")
         if first not in wide or second not in wide:
             return wide.assign(nothing=1.0)["nothing"].iloc[:0]
@@ -128,23 +127,26 @@ class Evidence:
         return self.mean(self.formats("default", "io"))
 
     def fall_of_sensitivity(self) -> Found | None:
-        """|default - instruct| at the first checkpoint minus that at the last, over sets."""
-        early, late = (
-            (self.formats("default", "instruct", ckpt).abs().droplevel("ckpt") for ckpt in (self.first, self.last))
-            if len(self.formats("default", "instruct"))
-            else (None, None)
-        )
-        if early is None or late is None or self.first == self.last:
+        """|default - instruct| at the first checkpoint with all sets minus that at the last, over sets."""
+        gaps = self.formats("default", "instruct").abs().unstack("ckpt")
+        known = gaps.notna().sum()
+        gaps = gaps.loc[:, known == known.max()]
+        if gaps.shape[1] < 2:
             return None
-        return self.mean((early - late).dropna(), f"checkpoints {self.first} and {self.last}")
+        start, end = (pick(list(gaps), key=checkpoint_order) for pick in (min, max))
+        return self.mean(gaps[start] - gaps[end], f"checkpoints {start} and {end}")
 
-    def between_checkpoints(self, column: str, pairs: Sequence[Pair], start: str = "", end: str = "") -> Found | None:
-        """`column` of the changes (tuned, base or difference) at one checkpoint minus that at another, over pairs."""
-        start, end = start or self.first, end or self.last
-        found = changes(self.perf, pairs).pivot_table(index=["eval", "train"], columns="ckpt", values=column)
-        if start == end or start not in found or end not in found:
+    def between_checkpoints(self, column: str, pairs: Sequence[Pair], start: str = "") -> Found | None:
+        """`column` of the changes (tuned or difference) at the last checkpoint minus that at `start`, over pairs.
+
+        `start` is the first checkpoint with all pairs unless it is given.
+        """
+        changed = complete(changes(self.perf, pairs))
+        found = changed.pivot_table(index=["eval", "train"], columns="ckpt", values=column)
+        start, end = start or first_checkpoint(changed), last_checkpoint(changed)
+        if start == end or start not in found:
             return None
-        return self.mean((found[end] - found[start]).dropna(), f"checkpoint {end} minus {start}")
+        return self.mean(found[end] - found[start], f"checkpoint {end} minus {start}")
 
     def untuned_between(self, evals: Sequence[str], start: str = "", end: str = "") -> Found | None:
         """Un-tuned score at one checkpoint minus that at another, over sets."""
@@ -157,7 +159,7 @@ class Evidence:
 
     def out_of_domain(self, task: str) -> Found | None:
         """Mean difference of fine-tuning out of domain, over sets and checkpoints."""
-        found = changes(self.perf, self.groups.out_of_domain.get(task, []))
+        found = complete(changes(self.perf, self.groups.out_of_domain.get(task, [])))
         return self.mean(found["difference"], f"sets: {', '.join(dict.fromkeys(found['eval']))}")
 
     def effect_of_missing_golds(self) -> Found | None:
@@ -185,11 +187,12 @@ class Evidence:
 
     def gap_of_groups(self) -> Found | None:
         """Mean gain of the sets learned in fine-tuning minus that of those learned in pre-training, by checkpoint."""
-        gains = [
-            changes(self.perf, list(dict.fromkeys(pairs))).groupby("ckpt")["difference"].mean()
-            for pairs in (self.groups.learned_in_finetune, self.groups.learned_in_pretrain)
-        ]
-        return self.mean((gains[0] - gains[1]).dropna())
+        groups = {
+            "late": list(dict.fromkeys(self.groups.learned_in_finetune)),
+            "early": list(dict.fromkeys(self.groups.learned_in_pretrain)),
+        }
+        means = group_means(self.perf, groups)
+        return self.mean(means["late"] - means["early"])
 
     def fall_of_loss(self) -> Found | None:
         """Held-out loss of the last checkpoint minus that of the first, nats a token; paired by batch."""

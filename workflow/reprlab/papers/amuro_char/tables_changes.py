@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reprlab.evaluation.bootstrap import mean_interval
-from reprlab.papers.amuro_char.aggregate import all_other_pairs, changes, group_means, mean_ratio
+from reprlab.papers.amuro_char.aggregate import all_other_pairs, changes, complete, group_means, mean_ratio
 from reprlab.papers.amuro_char.layouts import AggregateLayout
 from reprlab.papers.amuro_char.names import BASE, Pair
 from reprlab.papers.amuro_char.tables_common import (
@@ -41,7 +41,7 @@ def perf_diff_table(layout: AggregateLayout) -> pandas.DataFrame:
     for row in means.to_dict("records"):
         used = []
         for name, pairs in groups.items():
-            found = _at(changes(perf, pairs), row["family"], row["ckpt"])
+            found = _at(complete(changes(perf, pairs)), row["family"], row["ckpt"])
             row |= dict(
                 zip((f"low_{name}", f"high_{name}"), _interval(found["difference"], layout, _FIGURE_8), strict=True)
             )
@@ -74,9 +74,10 @@ def _missing(perf: pandas.DataFrame, groups: dict[str, Sequence[Pair]]) -> Itera
 def mrc_table(layout: AggregateLayout) -> pandas.DataFrame:
     """Ratios of change (equation 1), one row each (`row` = ratio), and their summaries.
 
-    `row` = summary: mean over the pairs of a direction and all checkpoints (behind the printed percentages), and by
-    checkpoint; `row` = equation: equation 1 as the text has it, all evaluation sets but the model's own, by training
-    set and checkpoint. `skipped` counts zero bases, `low` and `high` bound the bootstrap over the ratios.
+    `row` = summary: mean over the pairs of a direction and all checkpoints that have all pairs (behind the printed
+    percentages), and by checkpoint; `row` = equation: equation 1 as the text has it, all evaluation sets but the
+    model's own, by training set and checkpoint. `skipped` counts zero bases, `low` and `high` bound the bootstrap over
+    the ratios.
     """
     import pandas
 
@@ -89,7 +90,7 @@ def mrc_table(layout: AggregateLayout) -> pandas.DataFrame:
             source = _sources(perf, pandas.DataFrame([one]))
             rows.append({"row": "ratio", "direction": direction, **one, **about_rows(source, layout.scale)})
         for family in dict.fromkeys(found["family"]):
-            of_family = found[found["family"] == family]
+            of_family = complete(found[found["family"] == family])
             for ckpt in (_ALL, *dict.fromkeys(of_family["ckpt"])):
                 part = of_family if ckpt == _ALL else of_family[of_family["ckpt"] == ckpt]
                 keys = {"row": "summary", "direction": direction, "family": family, "ckpt": ckpt, "train": _ALL}
@@ -129,8 +130,8 @@ def _summary(perf: pandas.DataFrame, found: pandas.DataFrame, layout: AggregateL
 def ood_table(layout: AggregateLayout) -> pandas.DataFrame:
     """Figures 5 and 15: out-of-domain change by task, as ratio (the caption) and as difference (the released code).
 
-    `checkpoints` = all averages over checkpoints, otherwise it is the last one. `eval` = all puts the sets of a task
-    together. Intervals are those of the bootstrap over (set, checkpoint).
+    `checkpoints` = all averages over checkpoints that have all pairs, otherwise it is the last one. `eval` = all puts
+    the sets of a task together. Intervals are those of the bootstrap over (set, checkpoint).
     """
     import pandas
 
@@ -139,7 +140,7 @@ def ood_table(layout: AggregateLayout) -> pandas.DataFrame:
     for task, pairs in layout.groups.out_of_domain.items():
         found = changes(perf, pairs)
         for family in dict.fromkeys(found["family"]):
-            of_family = found[found["family"] == family]
+            of_family = complete(found[found["family"] == family])
             for ckpt in (_ALL, last_checkpoint(of_family)):
                 part = of_family if ckpt == _ALL else of_family[of_family["ckpt"] == ckpt]
                 for eval in (*dict.fromkeys(part["eval"]), _ALL):
