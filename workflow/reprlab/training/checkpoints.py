@@ -1,8 +1,9 @@
 """Resume points: everything that a run needs to go on as if it had never stopped.
 
-A resume point is a folder with `tensors.safetensors` (weights, buffers, optimizer) and `state.json` (the rest, and the
-digest of the tensors). It appears whole or not at all, and the newest two are kept, so that one damaged on disk costs a
-few steps and not the run. Random states need no place in it: the loop seeds every generator from (seed, step).
+A resume point is a folder with `tensors.safetensors` (trained weights, buffers, optimizer) and `state.json` (the rest,
+and the digest of the tensors). It appears whole or not at all, and the newest two are kept, so that one damaged on disk
+costs a few steps and not the run. Random states need no place in it: the loop seeds every generator from (seed, step).
+Nor do frozen weights: whoever resumes builds the same model, and the fingerprint must cover the files that it is from.
 """
 
 from __future__ import annotations
@@ -111,7 +112,9 @@ def _tensors(model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> dict[s
 
 
 def _model_tensors(model: torch.nn.Module) -> dict[str, torch.Tensor]:
-    return {**dict(model.named_parameters()), **dict(model.named_buffers())}
+    """What training can change: weights with `requires_grad`, and buffers."""
+    trained = {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
+    return {**trained, **dict(model.named_buffers())}
 
 
 def _restore(path: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> None:

@@ -77,7 +77,7 @@ def train(
         settings: loop, optimizer and schedule.
         work: folder for resume points; it survives failure and is the caller's to remove.
         save_every: updates between resume points; it does not change the result.
-        fingerprint: identity of everything that the result depends on.
+        fingerprint: identity of everything that the result depends on, frozen weights too, which are not saved.
         on_checkpoint: called with (step, model) after each step of the ladder, in the main process. It may be called
             again for a step after a resume and must write the same files.
         device: `cpu`, `cuda` or `auto`.
