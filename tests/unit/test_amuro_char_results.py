@@ -147,6 +147,7 @@ def test_prediction_methods_formats_and_demonstrations(results):
     assert set(methods.index) == {(d, m) for d in ("MNLI", "RTE", "Paws", "STS-B") for m in ("Fine-tuned", "BASE")}
     one = methods.loc[("MNLI", "Fine-tuned")]
     assert one[["free", "constrained", "tokenprob"]].tolist() == pytest.approx([0.63, 0.7, 0.7])
+    assert methods.loc[("MNLI", "BASE"), "note"] == "constant predictor: 100.0% of the predictions are 'a'"
     assert methods.loc[("MNLI", "BASE"), "free"] == 0 and one["ckpt"] == "main" and one["majority"] == 0.4
     formats = read(results, "format")
     assert set(formats["eval"]) == {"mnli_matched", "xsum", "rte", "paws"}
@@ -268,6 +269,11 @@ def test_claims_can_fail_and_can_lack_evidence(results, tmp_path):
     found = verdicts(perf_of(tmp_path, rows))
     assert found["A3"].verdict == "not supported" and found["A3"].estimate == pytest.approx(0.25)
     assert found["A4"].verdict == "not supported"
+    for one in rows:
+        if one["kind"] == "generation":
+            one |= {"performance": 0.0, "low": 0.0, "high": 0.0}
+    nothing = verdicts(perf_of(tmp_path, rows))["A3"]
+    assert nothing.note == "scale mini: 12 of 12 scores before fine-tuning are zero: no ratios"
     assert found["A11"].verdict == "inconclusive" and "published ones" in found["A11"].note
     assert verdicts(results / "perf.tsv", golds_read_as_no=True)["A9"].verdict == "inconclusive"
     nano = verdicts(results / "perf.tsv", scale="nano")

@@ -77,6 +77,7 @@ class _Judge:
                 f"MRC class->gen of {family}, mean over pairs and checkpoints",
                 own.transfer(CLASS_TO_GEN),
                 _SETS,
+                reason=own.no_ratio(CLASS_TO_GEN),
                 about=own.note,
             )
             yield self._decide(
@@ -86,6 +87,7 @@ class _Judge:
                 f"MRC gen->class of {family}, mean over pairs and checkpoints",
                 own.transfer(GEN_TO_CLASS),
                 _SETS,
+                reason=own.no_ratio(GEN_TO_CLASS),
                 about=own.note,
             )
 
@@ -222,7 +224,8 @@ class _Judge:
         about: str = "",
     ) -> ClaimRow:
         if found is None or math.isnan(found.estimate.value):
-            return missing(id, claim, rule, statistic, reason or f"not run at scale {self.scale}")
+            why = f"scale {self.scale}: {reason}" if reason else f"not run at scale {self.scale}"
+            return missing(id, claim, rule, statistic, why)
         note = "; ".join(part for part in (about or self.evidence.note, found.note) if part)
         if self.scale == "nano":
             return not_testable(id, claim, rule, statistic, found.estimate, f"a few steps, for tests; {note}")

@@ -110,6 +110,13 @@ class Evidence:
         skipped = int((found["base"] == 0).sum())
         return self.mean(ratios, f"median {ratios.median():.3f}; {skipped} zero bases skipped")
 
+    def no_ratio(self, direction: str) -> str:
+        """Why there is no mean ratio of change; empty where nothing was run."""
+        found = changes(self.perf, self.groups.mrc.get(direction, []))
+        if found.empty or len(found["ratio"].dropna()) > 1:
+            return ""
+        return f"{int((found['base'] == 0).sum())} of {len(found)} scores before fine-tuning are zero: no ratios"
+
     def formats(self, first: str, second: str) -> pandas.Series:
         """Score in one format minus that in another, fine-tuned models on their own tasks, by set and checkpoint."""
         layout = self.layout.aggregate

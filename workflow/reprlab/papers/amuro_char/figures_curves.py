@@ -31,11 +31,13 @@ def draw_curves(frame: pandas.DataFrame, figure: str, scale: str) -> Figure:
     made, axes = _grid(len(drawn))
     for panel, (family, eval, train, part) in zip(axes, drawn, strict=False):
         order = _axis(panel, part)
-        for name, model, colour, style in (
-            (BASE, "before fine-tuning", BASE_COLOUR, "--"),
-            (train, "fine-tuned", TUNED_COLOUR, "-"),
+        # Dashes in front, so that equal curves are seen to be two.
+        for name, model, colour, style, layer in (
+            (BASE, "before fine-tuning", BASE_COLOUR, "--", 4),
+            (train, "fine-tuned", TUNED_COLOUR, "-", 3),
         ):
-            _line(panel, part[part["train"] == name], order, label=model, color=colour, linestyle=style, marker="o")
+            shown: dict[str, Any] = {"label": model, "color": colour, "linestyle": style, "zorder": layer}
+            _line(panel, part[part["train"] == name], order, marker="o", **shown)
         _majority(panel, part)
         title = f"{eval} after {train}" + (f" ({family})" if len(ladders) > 1 else "")
         _name(panel, title, part)

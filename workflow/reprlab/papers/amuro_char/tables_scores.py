@@ -160,10 +160,17 @@ def _by_method(cells: pandas.DataFrame, scale: str) -> dict[str, Any]:
             f"high_{method}": by_method.loc[method, "high"],
         }
     first = by_method.loc["tokenprob"] if "tokenprob" in by_method.index else by_method.iloc[0]
-    notes = [f"{method}: {note}" for method, note in by_method["note"].items() if note]
     return row | {
         "ckpt": first["ckpt"],
         "majority": first["majority"],
         "learned": first["learned"],
-        "note": joined(notes),
+        "note": joined(_notes_of_methods({str(method): str(note) for method, note in by_method["note"].items()})),
     }
+
+
+def _notes_of_methods(notes: dict[str, str]) -> list[str]:
+    """What the notes of all methods say, once, then what each says besides."""
+    parts = {method: note.split("; ") if note else [] for method, note in notes.items()}
+    common = [part for part in next(iter(parts.values()), []) if all(part in own for own in parts.values())]
+    own = [f"{method}: {part}" for method, found in parts.items() for part in found if part not in common]
+    return [*common, *own]
