@@ -65,7 +65,7 @@ class _Matcher:
             return Counterpart("", f"the ladder has no checkpoint {ckpt} at scale {self.scale}")
         one = rows.iloc[0]
         if math.isnan(one[column]):
-            return Counterpart("", f"no set of this group has data at scale {self.scale}")
+            return Counterpart("", f"this group was not run on all of its sets at this checkpoint, scale {self.scale}")
         note = one["note"] if isinstance(one["note"], str) else ""
         return Counterpart(f"{one[column]:.3f}", "; ".join(part for part in (self.about(one), note) if part))
 
