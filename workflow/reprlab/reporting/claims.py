@@ -29,9 +29,9 @@ class Rule:
     def describe(self) -> str:
         """The rule in words, as the `rule` column shows it."""
         if math.isinf(self.low):
-            inside = f"below {self.high:g}"
+            inside = f"at or below {self.high:g}"
         elif math.isinf(self.high):
-            inside = f"above {self.low:g}"
+            inside = f"at or above {self.low:g}"
         else:
             inside = f"between {self.low:g} and {self.high:g}"
         return f"supported if the whole interval is {inside}, not supported if none of it is, else inconclusive"
