@@ -39,7 +39,7 @@ CheckpointName = Annotated[
 Revision = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]+$")]
 PairName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+<-[a-z0-9_]+$")]
 Pairs = Annotated[list[PairName], Distinct]
-Format = Literal["default", "io", "instruct"]
+Format = Literal["io", "instruct"]
 Dtype = Literal["auto", "float32", "bfloat16"]
 
 
@@ -66,10 +66,7 @@ class Family(Settings):
     """A model with its checkpoints, and how they are fine-tuned."""
 
     model: ModelName
-    """Entry of models.yaml."""
-
-    pretrained_here: bool = False
-    """Whether the checkpoints come from `pretraining` below; else the model's published weights are taken."""
+    """Entry of models.yaml; a model that is drawn at random is pre-trained here, by `pretraining` below."""
 
     checkpoints: Annotated[list[CheckpointName], Field(min_length=1), Distinct]
     """Checkpoints in the order of their steps, by which they are named; the last one may be named main."""
@@ -215,12 +212,8 @@ class CompletionTuning(Settings):
 class PromptSettings(Settings):
     """Prompts (section 3 and table 5)."""
 
-    formats: Annotated[Annotated[list[Format], Field(min_length=1), Distinct], paper("table 5")] = [
-        "default",
-        "io",
-        "instruct",
-    ]
-    """Prompt formats; training uses default."""
+    further_formats: Annotated[Annotated[list[Format], Distinct], paper("table 5")] = ["io", "instruct"]
+    """Formats of prompts besides the default, in which all models are trained and scored."""
 
     template_spacing: Annotated[Literal["upstream", "clean"], upstream("format_generalization.py")] = "upstream"
     """upstream: line end and space between the fields, missing spaces as released; clean: line ends alone."""
@@ -426,6 +419,10 @@ class AmuroCharSettings(Settings):
             for train in self.families[name].trainings:
                 if train not in self.trainings:
                     raise ValueError(f"families.{name}.trainings: {train} is not in trainings")
+        for name, training in self.trainings.items():
+            for part in training.mixture:
+                if part not in self.trainings or self.trainings[part].mixture:
+                    raise ValueError(f"trainings.{name}.mixture: {part} is no training set with data of its own")
         sweeps = (self.grid.cross, self.grid.formats, self.grid.methods, self.grid.few_shot)
         named = [name for sweep in sweeps for name in sweep.evaluations]
         for training in self.trainings.values():

@@ -2,9 +2,9 @@
 
 # ruff: noqa: RUF012 (pydantic copies mutable defaults)
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints
 
 from reprlab.config.settings import Distinct, NonNegativeFloat, PositiveInt, SafeName, Settings, TaskDataName
 
@@ -59,8 +59,8 @@ class TrainingSet(Settings):
     dataset: TaskDataName | None = None
     """Data set, an entry of datasets.yaml; null without a mixture leaves the training set out."""
 
-    mixture: list[SafeName] = []
-    """Training sets that are mixed in equal parts, in place of a data set."""
+    mixture: Names = []
+    """Training sets that are mixed in equal parts, in place of the data set."""
 
     subset: str = ""
     """matched or mismatched; empty: all rows."""
@@ -79,12 +79,6 @@ class TrainingSet(Settings):
 
     out_of_domain: Names = []
     """Evaluation sets of the same task from elsewhere."""
-
-    @model_validator(mode="after")
-    def _has_one_source(self) -> Self:
-        if self.dataset and self.mixture:
-            raise ValueError("dataset and mixture exclude each other")
-        return self
 
 
 def _classified(template: Literal["nli", "paraphrase"], dataset: str, **more: object) -> EvaluationSet:

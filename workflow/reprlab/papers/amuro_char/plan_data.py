@@ -56,7 +56,7 @@ class PromptPlanner:
     def evaluation(self, name: str) -> str:
         """Plan the prompts of an evaluation set; returns their path."""
         entry, prompts, grid = self.paper.evaluations[name], self.paper.prompts, self.paper.grid
-        formats = prompts.formats if name in grid.formats.evaluations and entry.kind != "choice" else ["default"]
+        formats = prompts.further_formats if name in grid.formats.evaluations and entry.kind != "choice" else []
         further = grid.further_shots if name in grid.few_shot.evaluations else []
         settings = EvaluationTextSettings(
             template=entry.template,
@@ -68,7 +68,7 @@ class PromptPlanner:
             threshold=entry.threshold,
             input_words=prompts.input_words,
             seed=prompts.seed,
-            formats=list(dict.fromkeys(["default", *formats])),
+            formats=["default", *formats],
             splits=list(entry.splits),
             rows=entry.max_rows,
             shots=max([prompts.shots, *further]),

@@ -47,7 +47,7 @@ def add_checkpoints(
 ) -> Checkpoints:
     """Plan the checkpoints of a family."""
     family = paper.families[name]
-    if family.pretrained_here:
+    if config.models[family.model].origin.kind == "scratch":
         return _pretrained(plan, config, paper, name, prompts)
     folders = {}
     for place, checkpoint in enumerate(family.checkpoints):
@@ -68,11 +68,6 @@ def _step(family: "Family", checkpoint: str) -> int:
 
 def _published(plan: Plan, config: "LoadedConfig", family: "Family", checkpoint: str, revision: str) -> str:
     entry = config.models[family.model]
-    if entry.origin.kind == "scratch":
-        raise ReprlabError(
-            f"papers.amuro-char.families: {family.model} is drawn at random; set pretrained_here, or name a model that "
-            "comes with weights"
-        )
     if not revision or entry.origin.kind != "hub":
         return add_model(plan, config, family.model, seed=config.workflow.seed)
     entry = entry.model_copy(update={"origin": entry.origin.model_copy(update={"revision": revision})})

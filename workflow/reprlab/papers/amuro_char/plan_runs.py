@@ -96,7 +96,7 @@ class RunPlanner:
 
     def _groups(self, checkpoints: list[str]) -> Iterable[tuple[str, list[str]]]:
         if self.paper.finetuning.job == "training":
-            return [("all", checkpoints)]
+            return [("all", checkpoints)] if checkpoints else []
         return [(checkpoint, [checkpoint]) for checkpoint in checkpoints]
 
     def _tuned_checkpoints(self, family: "Family", train: str) -> list[str]:
@@ -161,8 +161,8 @@ class RunPlanner:
         return [
             self._cell(name, prompts.shots, names=self._names(grid.formats, family), fmt=form)
             for name in self._available(grid.formats, sets)
-            for form in prompts.formats
-            if form != "default" and self.paper.evaluations[name].kind != "choice"
+            for form in prompts.further_formats
+            if self.paper.evaluations[name].kind != "choice"
         ]
 
     def _method_cells(self, family: "Family", sets: Iterable[str]) -> list[ScoreCell]:
@@ -240,7 +240,7 @@ class RunPlanner:
 
     def _model(self, family: "Family", checkpoint: str, step: int) -> ScoredModel:
         each = family.tokens_per_step
-        if family.pretrained_here:
+        if self.config.models[family.model].origin.kind == "scratch":
             each = self.paper.pretraining.batch_size * self.paper.pretraining.context
         return ScoredModel(name=checkpoint, step=step, tokens=step * each if each and step else None)
 

@@ -1,0 +1,101 @@
+"""amuro-char at nano: from nothing to its tables, and what an edit reruns."""
+
+import csv
+import json
+
+import pytest
+
+from tests.checkouts import copy_project
+
+DRAWN = {"tabulate_paper", "compare_published", "test_claims", "plot_figure", "amuro_char"}
+SCORES = {"score_completions"} | DRAWN
+TUNING = {"finetune_completions"} | SCORES
+PROMPTS = {"build_completions"} | TUNING
+PAPER = "papers.amuro-char"
+EDITS = {
+    "nothing": (f"{PAPER}.prediction.bootstrap=50", set()),
+    "resamples of the scores": (f"{PAPER}.prediction.bootstrap=60", SCORES),
+    "beams": (f"{PAPER}.prediction.beams=2", SCORES),
+    "weight decay of fine-tuning": (f"{PAPER}.finetuning.weight_decay=0.1", TUNING),
+    "learning rate of one task": (f"{PAPER}.families.ladder.chosen.mnli=3e-3", TUNING),
+    "spaces of the prompts": (f"{PAPER}.prompts.template_spacing=clean", PROMPTS),
+    "another held-out loss of the ladder": (
+        f"{PAPER}.pretraining.evaluation_batches=3",
+        {"evaluate_lm", "test_claims", "amuro_char"},
+    ),
+    "updates of pre-training": (
+        f"{PAPER}.pretraining.steps=7",
+        {"pretrain_lm", "evaluate_lm"} | TUNING,
+    ),
+    "pairs of a mean": (f"{PAPER}.groups.mrc.generation_to_class=[paws<-xsum]", DRAWN),
+}
+
+
+def rows(path):
+    with path.open(encoding="utf-8", newline="") as handle:
+        return list(csv.DictReader(handle, delimiter="\t"))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A fresh copy in which the paper was made from nothing but downloads."""
+    checkout = copy_project(tmp_path_factory.mktemp("amuro_char") / "project")
+    checkout.run("--cores", "2", "--config", "scale=nano", "--", "amuro_char", timeout=1500)
+    return checkout
+
+
+def scores(made, train):
+    return rows(made.nano / "results/shared/scored/ladder" / train / "all/scores.tsv")
+
+
+def test_base_is_scored_once_and_shared(made):
+    """BASE has a row for each set and checkpoint; no job of a fine-tuned model scores it again."""
+    base = scores(made, "base")
+    plain = [
+        row
+        for row in base
+        if (row["fmt"], row["shots"]) == ("default", "1") and row["method"] not in ("free", "constrained")
+    ]
+    assert len(plain) == len({(row["ckpt"], row["eval"]) for row in plain}) == 2 * 7
+    assert {row["train"] for train in ("mnli", "paws", "tulu") for row in scores(made, train)} == {
+        "mnli",
+        "paws",
+        "tulu",
+    }
+
+
+def test_rows_say_what_they_are(made):
+    for row in [*scores(made, "base"), *scores(made, "paws")]:
+        assert row["data"] and 0 <= float(row["low"]) <= float(row["performance"]) <= float(row["high"]) <= 1
+        assert (row["majority"] == "") == (row["kind"] == "generation")
+        assert bool(row["histogram"]) == (row["kind"] == "classification")
+        assert bool(row["mean_output_tokens"]) == (row["kind"] == "generation")
+        if row["histogram"]:
+            assert sum(json.loads(row["histogram"]).values()) == int(row["n"])
+    tuned = scores(made, "paws")
+    assert {row["train_rows"] for row in tuned} == {"16"} and {row["seed"] for row in tuned} == {"42"}
+    assert {row["method"] for row in tuned if row["eval"] == "paws"} == {"tokenprob", "free", "constrained"}
+
+
+def test_the_learning_rate_is_the_one_with_the_lower_held_out_loss(made):
+    found = rows(made.nano / "results/shared/tuned/ladder/paws/all/metrics.tsv")
+    for name in ("2", "main"):
+        of_name = [row for row in found if row["name"] == name]
+        best = min(of_name, key=lambda row: float(row["held_out_loss"]))
+        assert [row["chosen"] for row in of_name].count("1") == 1 and best["chosen"] == "1"
+        (rate,) = {row["lr"] for row in scores(made, "paws") if row["ckpt"] == name}
+        assert float(rate) == float(best["learning_rate"])
+
+
+def test_losses_fall_and_fine_tuning_fits_its_rows(made):
+    for row in rows(made.nano / "results/shared/tuned/ladder/xsum/all/metrics.tsv"):
+        assert float(row["held_out_loss"]) < float(row["held_out_loss_before"])
+    metrics = rows(made.nano / "results/shared/pretrained/amuro_char_ladder/metrics.tsv")
+    assert float(metrics[-1]["loss"]) < float(metrics[0]["loss"])
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_an_edit_reruns_what_it_touches_and_nothing_else(made, name):
+    edit, expected = EDITS[name]
+    planned = made.planned("amuro_char", config=(f"set={edit}",))
+    assert set(planned) == expected or (not expected and set(planned) <= {"amuro_char"})
