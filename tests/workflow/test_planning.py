@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from reprlab.config.load import leaves, load_config
 from reprlab.config.papers import PAPERS
+from reprlab.config.papers.amuro_char import LadderPretraining
 from reprlab.config.runtime import SCALES
 from reprlab.papers.planning import make_plan
 from reprlab.preflight.planned_jobs import TABLE, planned_jobs
@@ -37,6 +38,8 @@ sys.exit(status)
 MEMORY_KIB = 2**20
 # Settings of a paper that no stage at paper scale reads, with the reason. Empty is best.
 DEAD: dict[str, str] = {}
+_OLMO, _LLAMA = "papers.amuro-char.families.olmo1b", "papers.amuro-char.families.llama3_8b"
+_TRAINED_HERE = f"{_OLMO}.model=olmo_mini; {_OLMO}.checkpoints=[main]; {_OLMO}.revisions=[]"
 # Edits beside which alone a setting is read, or another value of it allowed.
 COMPANIONS = {
     "papers.depth.finetuning.seeds": "papers.depth.pretraining.seeds=[2137, 7]",
@@ -50,6 +53,21 @@ COMPANIONS = {
     # For models that are drawn at random, and for bfloat16 only.
     "papers.intrinsic-dimension.data.scratch_corpus": "papers.intrinsic-dimension.comparison.models=[llama_nano]",
     "papers.intrinsic-dimension.collection.precision_items": "papers.intrinsic-dimension.collection.dtype=bfloat16",
+    # Where all learning rates are chosen, none is tried; where steps are not known, neither are tokens.
+    f"{_OLMO}.candidates": f"{_OLMO}.chosen.xsum=null",
+    f"{_LLAMA}.candidates": f"{_LLAMA}.chosen.xsum=null",
+    f"{_LLAMA}.tokens_per_step": f"{_LLAMA}.main_step=5",
+    f"{_LLAMA}.chat_epochs": f"{_LLAMA}.trainings=[xsum, tulu]",
+    f"{_LLAMA}.chosen.tulu": f"{_LLAMA}.trainings=[xsum, tulu]",
+    f"{_OLMO}.checkpoints": f"{_OLMO}.revisions=[]",
+    f"{_OLMO}.revisions": f"{_OLMO}.checkpoints=[main]",
+    "papers.amuro-char.grid.everywhere": "papers.amuro-char.grid.tuned=[main]",
+    **{
+        f"papers.amuro-char.evaluations.{name}.normalisation": f"papers.amuro-char.evaluations.{name}.kind=choice"
+        for name in ("mnli_matched", "cnn")
+    },
+    # Published checkpoints are not pre-trained here.
+    **{f"papers.amuro-char.pretraining.{name}": _TRAINED_HERE for name in LadderPretraining.model_fields},
     # Off at paper scale.
     **{
         f"papers.depth.ablations.{name}.{key}": f"papers.depth.ablations.{name}.enabled=true"
@@ -62,7 +80,10 @@ SMALLER = {
     "depth": "papers.depth.finetuning.jobs=ladder",
     "vocab-memory": "papers.vocab-memory.finetuning.seeds=[1, 2]",
     "intrinsic-dimension": "papers.intrinsic-dimension.sft_dynamics.models=[llama_3_8b]",
+    "amuro-char": "papers.amuro-char.finetuning.job=training",
 }
+# Tables of settings whose entries are all of one kind.
+TABLES = ("tasks", "evaluations")
 
 
 def test_job_counts_are_the_committed_ones() -> None:
@@ -149,13 +170,14 @@ def representative(paths: list[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
     """Settings of tables of equal entries (tasks) once for each kind of entry: the first, the last and one between."""
     entries: dict[tuple[str, ...], list[str]] = {}
     for path in paths:
-        if "tasks" in path[:-2]:
-            place = path.index("tasks") + 1
+        table = next((name for name in TABLES if name in path[:-2]), None)
+        if table is not None:
+            place = path.index(table) + 1
             names = entries.setdefault(path[:place], [])
             names += [path[place]] if path[place] not in names else []
     for path in paths:
-        table = next((table for table in entries if path[: len(table)] == table), None)
-        if table is None or path[len(table)] in {entries[table][i] for i in (0, len(entries[table]) // 2, -1)}:
+        known = next((found for found in entries if path[: len(found)] == found), None)
+        if known is None or path[len(known)] in {entries[known][i] for i in (0, len(entries[known]) // 2, -1)}:
             yield path
 
 
