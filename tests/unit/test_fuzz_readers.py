@@ -261,6 +261,37 @@ CASES = {
                    kind="text_to_text", labels=[], **READER)),
         JSON,
     ),
+    "bigbench_tasks": Case(
+        "json", as_json({"examples": [{"input": "A b. Why?", "target_scores": {"x": 1, "y": 0}}]}),
+        reads(task(reader="bigbench_tasks", kind="choice", labels=[], **READER,
+                   options={"member": "main", "form": "choice", "pattern": r"(?P<context>.*) (?P<question>.*)"})),
+        (*JSON, b'"target_scores"', b'{"x": 1}'),
+    ),
+    "bigbench_paraphrases": Case(
+        "json", as_json({"examples": [{"input": "Sentence: A b.", "target": ["B a."]}] * 2}),
+        reads(task(reader="bigbench_tasks", kind="pair", labels=["no", "yes"], **READER,
+                   options={"member": "main", "form": "paraphrases"})),
+        JSON,
+    ),
+    "squad_questions": Case(
+        "json",
+        as_json({"data": [{"paragraphs": [{"context": "a b c", "qas": [
+            {"question": "q", "answers": [{"text": "b", "answer_start": 2}]}]}]}]}),
+        reads(task(reader="squad_questions", kind="choice", labels=[], options={"member": "main"}, **READER)),
+        (*JSON, b'"answer_start": -9', b'"answer_start": 1e9'),
+    ),
+    "hub_columns": Case(
+        "parquet", parquet_bytes({"q": ["why", "how"], "c": [["x", "y"], ["z"]], "a": ["1", "0"]}),
+        reads(task(reader="hub_columns", kind="choice", labels=[], **READER,
+                   options={"files": [{"file": "main", "split": "train"}], "form": "choice", "question": "q",
+                            "choices": ["c"], "answer": "a"})),
+    ),
+    "scrambled_pairs": Case(
+        "parquet", parquet_bytes({"document": ["d", "e"], "passage": [0, 0],
+                                  "sentences": [["So the words of a text are here."], ["And then all of the rest."]]}),
+        reads(task(reader="scrambled_pairs", kind="pair", archives=[], labels=["no", "yes"], splits=SPLITS,
+                   options={"min_words": 4, "max_words": 40})),
+    ),
     "superni": Case(
         "json", as_json(SUPER),
         reads(task(reader="superni_github", options={}, kind="text_to_text", labels=[], **READER), "main",
