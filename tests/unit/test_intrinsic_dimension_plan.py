@@ -1,5 +1,6 @@
 """The plan of the paper on intrinsic dimension: states are collected once, and an edit touches what it should."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from reprlab.papers.planning import make_plan
 from reprlab.runtime.errors import ReprlabError
 
 ROOT = Path(__file__).parents[2]
+SHARED = "results/shared"
 PAPER = "papers.intrinsic-dimension"
 DATASETS = {"mini": {"id_sst2", "id_tweets"}, "nano": {"id_sst2"}}
 
@@ -37,11 +39,46 @@ def test_grid_at_paper_scale():
     assert '"ladder": [0, 62, 124, 186, 248, 310, 372, 434, 496, 558, 620, 682, 744, 806, 868, 930, 945]' in ladder
 
 
-@pytest.mark.parametrize("scale", ["nano", "mini", "small"])
-def test_states_are_collected_once_for_all_estimators(scale):
+def test_published_numbers_of_demonstrations():
+    """T10: the authors' figure shows a k = 7, which is in no grid of the paper."""
+    paper = load_config(ROOT, {"scale": "paper"}).papers["intrinsic-dimension"]
+    assert paper.comparison.shots == [0, 1, 2, 5, 10]
+    assert paper.icl_dynamics.shots == paper.icl_unique.shots == [0, 1, 2, 5, 10, 12, 14, 16, 18, 20]
+
+
+@pytest.mark.parametrize("scale", ["nano", "mini", "small", "paper"])
+def test_states_are_collected_once_for_all_estimators_and_accuracies(scale):
+    """TwoNN, Levina-Bickel and GRIDE read the arrays, accuracies the answers, of one and the same pass."""
     found = jobs(scale)
-    states = {name.split()[1] for name in found if name.startswith("collect_states")}
-    assert states == {name.split()[1] for name in found if name.startswith("estimate_dimension")}
+    collections = {name.split()[1]: job for name, job in found.items() if name.startswith("collect_states")}
+    estimates = {name.split()[1]: job for name, job in found.items() if name.startswith("estimate_dimension")}
+    # The rule reads states/<key>/layers, the first output of the collection of this key; nothing else is an input.
+    assert set(estimates) == set(collections) and not any(job.inputs for job in estimates.values())
+    for job in estimates.values():
+        kinds = [one["kind"] for one in json.loads(job.settings["settings"])["estimators"]]
+        assert sorted(kinds) == ["gride", "levina_bickel", "two_nn", "two_nn_ml"]
+    passes = [json.dumps([dict(job.inputs), job.settings["settings"]]) for job in collections.values()]
+    assert len(set(passes)) == len(passes), "no two collections run one model on the same prompts in the same way"
+
+    def files(keys):
+        return {
+            path for key in keys for path in (f"{SHARED}/states/{key}/items.parquet", f"{SHARED}/dimensions/{key}.tsv")
+        }
+
+    read = {
+        path
+        for name, job in found.items()
+        if name.split()[1].startswith("intrinsic-dimension") and "inputs" in job.inputs
+        for path in job.inputs["inputs"]
+    }
+    assert files(collections) <= read, "every collection is read for both"
+    accuracy = set(found["tabulate_paper intrinsic-dimension/accuracy"].inputs["inputs"])
+    assert accuracy == files(key for key in collections if f"{SHARED}/states/{key}/items.parquet" in accuracy)
+
+
+@pytest.mark.parametrize("scale", ["nano", "mini", "small"])
+def test_zero_shot_prompts_alone_are_read_more_than_once(scale):
+    found = jobs(scale)
     prompts = [job.inputs["prompts"] for name, job in found.items() if name.startswith("collect_states")]
     # The zero-shot prompts are read without adapter, with adapters, and in float32; no other prompts are read twice.
     assert sorted(path for path in set(prompts) if prompts.count(path) > 1) == sorted(
@@ -70,7 +107,7 @@ def test_a_template_touches_its_data_set_alone(dataset):
         ("estimation.discard=0.2", {"estimate_dimension"}),
         ("estimation.norm=upstream", {"tabulate_paper", "test_claims"}),
         ("collection.label_ids=bare", {"collect_states"}),
-        ("finetuning.rank=8", {"train_adapter"}),
+        ("finetuning.rank=8", {"train_adapter", "estimate_cost"}),
         ("data.demonstration_seed=7", {"build_prompts"}),
     ],
 )

@@ -9,6 +9,7 @@ from reprlab.papers.plan import Plan
 from reprlab.preflight.findings import Finding
 from reprlab.preflight.sources import setting
 from reprlab.reporting.cost import RunCost
+from reprlab.reporting.cost_formula import weights_gb
 from reprlab.reporting.cost_layout import CostLayout
 from reprlab.runtime.machine import count_gpus
 
@@ -44,7 +45,8 @@ def check_disk(plan: Plan, missing: dict[str, int], unknown: list[str], cache: P
 
 
 def _checkpoints(plan: Plan) -> int:
-    parameters = max((model.parameters for layout in _layouts(plan) for model in layout.models.values()), default=0)
+    pretrained = [(layout, run) for layout in _layouts(plan) for run in layout.runs if run.stage == "pretrain_lm"]
+    parameters = max((layout.models[run.model].parameters for layout, run in pretrained), default=0)
     kept = waiting = 0
     for job in plan.jobs.get("pretrain_lm", {}).values():
         kept += len(setting(job, "settings")["engine"]["ladder"]) or 1
@@ -74,9 +76,9 @@ def check_memory(plan: Plan, scale: str) -> Iterator[Finding]:
         ]
         large = [cost for cost in runs if cost.memory_gb > here]
         for cost in large:
-            message = (
-                f"up to {cost.memory_gb:.0f} GB with inputs filled to their length, {device}; take smaller batches"
-            )
+            weights = weights_gb(cost.model.parameters)
+            remedy = f"its weights alone take {weights:.0f} GB" if weights > here else "take smaller batches"
+            message = f"up to {cost.memory_gb:.0f} GB with inputs filled to their length, {device}; {remedy}"
             yield Finding("memory", f"{cost.run.stage} {cost.run.name}", "problem", message)
         if not large and runs:
             most = max(cost.memory_gb for cost in runs)

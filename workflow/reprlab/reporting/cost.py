@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.reporting.cost_formula import forward_flops, memory_gb, training_flops
 from reprlab.reporting.cost_layout import Accelerator, CostLayout, CostRun, Model
-from reprlab.runtime.tables import read_tsv
+from reprlab.reporting.cost_measured import Measured, measure
 
 if TYPE_CHECKING:
     import pandas
@@ -36,17 +36,6 @@ COLUMNS = [
 ]
 
 
-@dataclass(frozen=True)
-class Measured:
-    """What a run's own files say."""
-
-    seconds: float
-    text_length: float
-    """Mean tokens of an example before corruption."""
-    share: float
-    """Share of the run that the seconds belong to."""
-
-
 def cost_table(layout: CostLayout, benchmarks: Path) -> pandas.DataFrame:
     """One row for equal jobs of a stage.
 
@@ -54,9 +43,9 @@ def cost_table(layout: CostLayout, benchmarks: Path) -> pandas.DataFrame:
       means where a run was measured.
     - `flops`: of all jobs together; `memory_gb`: of one device.
     - `hours`: of one job on `devices`; `device_hours`: of all.
-    - `predicted_seconds`: the formula's FLOPs over the rate at which this machine ran all measured pre-training;
-      `ratio`: measured over predicted. It says how well the formula compares runs of different shapes, not how fast
-      the machine is.
+    - `predicted_seconds`: the formula's FLOPs over the rate at which this machine ran all measured pre-training, or
+      all measured runs of a paper that does none; `ratio`: measured over predicted. It says how well the formula
+      compares runs of different shapes, not how fast the machine is.
 
     Args:
         layout: the runs.
@@ -64,11 +53,18 @@ def cost_table(layout: CostLayout, benchmarks: Path) -> pandas.DataFrame:
     """
     import pandas
 
-    costs = [RunCost(run, layout.models[run.model], _measured(run, benchmarks)) for run in layout.runs]
-    trained = [(cost, cost.seen) for cost in costs if cost.seen and cost.run.stage == "pretrain_lm"]
-    seconds = sum(seen.seconds for _, seen in trained)
-    rate = sum(cost.flops * seen.share for cost, seen in trained) / seconds if seconds else 0.0
+    costs = [RunCost(run, layout.models[run.model], measure(run, benchmarks)) for run in layout.runs]
+    rate = _rate(costs)
     return pandas.DataFrame([_row(cost, rate, layout.accelerator) for cost in costs], columns=COLUMNS)
+
+
+def _rate(costs: list[RunCost]) -> float:
+    """FLOPs a second on this machine; 0 where nothing was measured."""
+    found = [(cost, cost.seen) for cost in costs if cost.seen]
+    pretraining = [(cost, seen) for cost, seen in found if cost.run.stage == "pretrain_lm"]
+    chosen = pretraining or found
+    seconds = sum(seen.seconds for _, seen in chosen)
+    return sum(cost.flops * seen.share for cost, seen in chosen) / seconds if seconds else 0.0
 
 
 @dataclass(frozen=True)
@@ -92,13 +88,15 @@ class RunCost:
     def flops(self) -> float:
         """FLOPs of all jobs."""
         run = self.run
-        trained = run.steps * run.batch_size * training_flops(self.model.shape, *self.lengths)
+        step = training_flops(self.model.shape, *self.lengths, adapter_parameters=run.adapter_parameters)
+        trained = run.steps * run.batch_size * step
         return run.jobs * (trained + run.forwarded * forward_flops(self.model.shape, *self.lengths))
 
     def hours(self, accelerator: Accelerator) -> float:
         """Hours of one job on the run's devices."""
-        rate = accelerator.peak_flops * accelerator.utilisation * self.run.devices
-        return self.flops / self.run.jobs / rate / 3600
+        short = self.run.activation_bytes == 2
+        peak = accelerator.peak_flops if short else accelerator.peak_flops_float32
+        return self.flops / self.run.jobs / (peak * accelerator.utilisation * self.run.devices) / 3600
 
     @property
     def memory_gb(self) -> float:
@@ -113,6 +111,8 @@ class RunCost:
             decoder,
             run.activation_bytes,
             training=run.steps > 0,
+            adapter_parameters=run.adapter_parameters,
+            keeps_states=run.stage == "collect_states",
         )
 
 
@@ -146,36 +146,3 @@ def _row(cost: RunCost, rate: float, accelerator: Accelerator) -> dict[str, Any]
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.3g}")
-
-
-def _measured(run: CostRun, benchmarks: Path) -> Measured | None:
-    if not run.measured:
-        return None
-    if run.stage == "pretrain_lm":
-        return _from_throughput(run)
-    files = [benchmarks / name for name in run.benchmarks]
-    if not all(file.exists() for file in files):
-        return None
-    seconds = sum(float(read_tsv(file)["s"].iloc[0]) for file in files)
-    import pandas
-
-    table = pandas.concat([read_tsv(path) for path in run.measured], ignore_index=True)
-    if run.stage == "evaluate_lm":
-        return Measured(seconds, float(table["tokens"].mean()) / run.batch_size, 1.0)
-    cells = table.drop_duplicates(["name", "learning_rate"])
-    seen = float(cells["steps"].sum()) * run.batch_size
-    return Measured(seconds, float(cells["tokens"].sum()) / seen, 1.0) if seen else None
-
-
-def _from_throughput(run: CostRun) -> Measured | None:
-    """The run without its first row, which holds the warm-up of the process."""
-    table = read_tsv(run.measured[0])
-    if len(table) < 2:
-        return None
-    first, last = table.iloc[0], table.iloc[-1]
-    steps = float(last["step"] - first["step"])
-    tokens = float(last["tokens"] - first["tokens"])
-    seconds = float(last["seconds"] - first["seconds"])
-    if steps <= 0 or seconds <= 0:
-        return None
-    return Measured(seconds, tokens / steps / run.batch_size, steps / run.steps)

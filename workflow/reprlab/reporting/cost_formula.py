@@ -1,37 +1,52 @@
-"""FLOPs and memory of encoder-decoders, from their sizes.
+"""FLOPs and memory of transformers, from their sizes.
 
 A matrix product of n x k and k x m is 2nkm FLOPs. Counted are the weights (2 FLOPs for each weight and token, hence the
 2N forward and 6N in training of Kaplan et al. 2020, section 2.1) and the two products of attention over the context,
-which that rule leaves out (as in Hoffmann et al. 2022, appendix F). The backward pass costs twice the forward pass.
-Embedding look-ups, normalisation, softmax and the optimizer are not counted. A test holds the count against PyTorch's.
+which that rule leaves out (as in Hoffmann et al. 2022, appendix F); a causal mask saves nothing in this count. The
+backward pass costs twice the forward pass, and once where a weight is frozen. Embedding look-ups, normalisation,
+softmax and the optimizer are not counted. A test holds the count against PyTorch's.
 """
 
 from reprlab.reporting.cost_layout import Shape
 
 # Bytes of a parameter in training: weight, gradient and both moments of AdamW in float32.
 _BYTES_OF_PARAMETER = 16
+_BYTES_OF_WEIGHT = 4
 _GIGABYTE = 1e9
 
 
 def forward_flops(shape: Shape, encoder_tokens: float, decoder_tokens: float) -> float:
     """FLOPs of one example through encoder, decoder and output layer."""
-    attention = 4 * shape.width * shape.inner
-    feed_forward = (3 if shape.gated else 2) * shape.width * shape.feed_forward
-    encoder_block = 2 * (attention + feed_forward) * encoder_tokens + 4 * shape.inner * encoder_tokens**2
+    return sum(_products(shape, encoder_tokens, decoder_tokens))
+
+
+def training_flops(shape: Shape, encoder_tokens: float, decoder_tokens: float, *, adapter_parameters: int = 0) -> float:
+    """FLOPs of one example, forward and backward.
+
+    With adapters the model's weights are frozen: their backward pass is the gradient of the input alone, while both
+    factors of the products over the context keep theirs. An adapter is a weight that every token of the encoder meets.
+    """
+    weights, context = _products(shape, encoder_tokens, decoder_tokens)
+    if not adapter_parameters:
+        return 3 * (weights + context)
+    return 2 * weights + 3 * context + 6 * adapter_parameters * encoder_tokens
+
+
+def _products(shape: Shape, encoder_tokens: float, decoder_tokens: float) -> tuple[float, float]:
+    """Forward FLOPs of products with weights, and of those over the context."""
+    queries, keys = 2 * shape.width * shape.inner, 2 * shape.width * shape.key_value
+    block = queries + keys + (3 if shape.gated else 2) * shape.width * shape.feed_forward
     # Cross attention: queries and outputs are made for decoder tokens, keys and values for encoder tokens.
-    crossed = attention * (decoder_tokens + encoder_tokens)
-    decoder_block = (
-        2 * (attention + feed_forward) * decoder_tokens
-        + crossed
-        + 4 * shape.inner * decoder_tokens * (decoder_tokens + encoder_tokens)
+    crossed = queries * decoder_tokens + keys * encoder_tokens
+    weights = (
+        shape.encoder_layers * 2 * block * encoder_tokens
+        + shape.decoder_layers * 2 * (block * decoder_tokens + crossed)
+        + 2 * shape.width * shape.vocabulary * decoder_tokens
     )
-    output = 2 * shape.width * shape.vocabulary * decoder_tokens
-    return shape.encoder_layers * encoder_block + shape.decoder_layers * decoder_block + output
-
-
-def training_flops(shape: Shape, encoder_tokens: float, decoder_tokens: float) -> float:
-    """FLOPs of one example, forward and backward."""
-    return 3 * forward_flops(shape, encoder_tokens, decoder_tokens)
+    pairs = shape.encoder_layers * encoder_tokens**2 + shape.decoder_layers * decoder_tokens * (
+        decoder_tokens + encoder_tokens
+    )
+    return weights, 4 * shape.inner * pairs
 
 
 def activation_bytes(
@@ -46,17 +61,22 @@ def activation_bytes(
     feed_forward = 2 * shape.width + (4 if shape.gated else 2) * shape.feed_forward
 
     def attention(context: float) -> float:
-        return 2 * shape.width + 4 * shape.inner + 2 * shape.heads * context
+        return 2 * shape.width + 2 * shape.inner + 2 * shape.key_value + 2 * shape.heads * context
 
     encoder = shape.encoder_layers * encoder_tokens * (attention(encoder_tokens) + feed_forward)
     decoder = (
         shape.decoder_layers
         * decoder_tokens
-        * (attention(decoder_tokens) + attention(encoder_tokens) - 2 * shape.inner + feed_forward)
+        * (attention(decoder_tokens) + attention(encoder_tokens) - 2 * shape.key_value + feed_forward)
     )
-    crossed = shape.decoder_layers * encoder_tokens * 2 * shape.inner
+    crossed = shape.decoder_layers * encoder_tokens * 2 * shape.key_value
     logits = decoder_tokens * shape.vocabulary * (number_bytes + 8)
     return examples * ((encoder + decoder + crossed) * number_bytes + logits)
+
+
+def weights_gb(parameters: int) -> float:
+    """Memory of the weights alone, in float32."""
+    return parameters * _BYTES_OF_WEIGHT / _GIGABYTE
 
 
 def memory_gb(
@@ -68,15 +88,22 @@ def memory_gb(
     number_bytes: int,
     *,
     training: bool,
+    adapter_parameters: int = 0,
+    keeps_states: bool = False,
 ) -> float:
     """Memory of one device in GB: parameters, optimizer and activations of a part of the batch.
 
-    Without training the weights stand in float32, and one block's activations and the logits at a time.
+    Without training the weights stand in float32, and one block's activations and the logits at a time, with the
+    states of every layer where they are collected. Frozen weights have neither gradient nor moments.
     """
     activations = activation_bytes(shape, examples, encoder_tokens, decoder_tokens, number_bytes)
     if training:
         casts = parameters * number_bytes if number_bytes == 2 else 0
-        return (parameters * _BYTES_OF_PARAMETER + casts + activations) / _GIGABYTE
+        trained = adapter_parameters or parameters
+        frozen = parameters if adapter_parameters else 0
+        held = trained * _BYTES_OF_PARAMETER + frozen * _BYTES_OF_WEIGHT
+        return (held + casts + activations) / _GIGABYTE
     logits = examples * decoder_tokens * shape.vocabulary * (number_bytes + 8)
     blocks = shape.encoder_layers + shape.decoder_layers
-    return (parameters * 4 + logits + (activations - logits) / blocks) / _GIGABYTE
+    states = (shape.encoder_layers + 1) * examples * encoder_tokens * shape.width * number_bytes if keeps_states else 0
+    return (parameters * _BYTES_OF_WEIGHT + logits + (activations - logits) / blocks + states) / _GIGABYTE

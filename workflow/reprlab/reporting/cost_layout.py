@@ -12,7 +12,11 @@ _STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 class Shape(BaseModel):
-    """Sizes of an encoder-decoder."""
+    """Sizes of an encoder-decoder.
+
+    A causal language model and an encoder alone have no decoder layers: their blocks are those of the encoder, and the
+    decoder's tokens are the places at which the output layer is read.
+    """
 
     model_config = _STRICT
 
@@ -22,6 +26,8 @@ class Shape(BaseModel):
     """Attention heads of a block."""
     inner: int
     """Heads times their width."""
+    key_value: int
+    """The same of keys and values, whose heads can be fewer."""
     feed_forward: int
     """Width of the feed-forward part."""
     gated: bool
@@ -40,11 +46,44 @@ class Shape(BaseModel):
             width=int(config["d_model"]),
             heads=int(config["num_heads"]),
             inner=int(config["num_heads"]) * int(config["d_kv"]),
+            key_value=int(config["num_heads"]) * int(config["d_kv"]),
             feed_forward=int(config["d_ff"]),
             gated=str(config["feed_forward_proj"]).startswith("gated"),
             encoder_layers=int(config["num_layers"]),
             decoder_layers=int(config["num_decoder_layers"]),
             vocabulary=vocabulary,
+        )
+
+    @classmethod
+    def of_llama(cls, config: Mapping[str, bool | int | float | str], vocabulary: int) -> Shape:
+        """The sizes of a Llama by the names of its transformers configuration."""
+        width, heads = int(config["hidden_size"]), int(config["num_attention_heads"])
+        return cls(
+            width=width,
+            heads=heads,
+            inner=width,
+            key_value=width // heads * int(config.get("num_key_value_heads", heads)),
+            feed_forward=int(config["intermediate_size"]),
+            gated=True,
+            encoder_layers=int(config["num_hidden_layers"]),
+            decoder_layers=0,
+            vocabulary=vocabulary,
+        )
+
+    @classmethod
+    def of_encoder(cls, config: Mapping[str, bool | int | float | str], labels: int) -> Shape:
+        """The sizes of a BERT, DistilBERT, RoBERTa or DeBERTa that classifies; DistilBERT has names of its own."""
+        width = int(config.get("hidden_size", config.get("dim", 0)))
+        return cls(
+            width=width,
+            heads=int(config.get("num_attention_heads", config.get("n_heads", 0))),
+            inner=width,
+            key_value=width,
+            feed_forward=int(config.get("intermediate_size", config.get("hidden_dim", 0))),
+            gated=False,
+            encoder_layers=int(config.get("num_hidden_layers", config.get("n_layers", 0))),
+            decoder_layers=0,
+            vocabulary=labels,
         )
 
 
@@ -67,7 +106,9 @@ class Accelerator(BaseModel):
     name: str
     """Its name."""
     peak_flops: float = Field(gt=0)
-    """Dense matrix multiplications in bfloat16, FLOP per second, by the maker's data sheet."""
+    """Dense matrix multiplications of 16-bit numbers, FLOP per second, by the maker's data sheet."""
+    peak_flops_float32: float = Field(gt=0)
+    """The same in float32, without the shorter mantissa of TF32."""
     memory_gb: float = Field(gt=0)
     """Its memory."""
     utilisation: float = Field(gt=0, le=1)
@@ -81,7 +122,9 @@ class CostRun(BaseModel):
 
     scale: str
     """Scale of the run."""
-    stage: Literal["pretrain_lm", "evaluate_lm", "finetune_model"]
+    stage: Literal[
+        "pretrain_lm", "evaluate_lm", "finetune_model", "measure_finetuning", "train_adapter", "collect_states"
+    ]
     """The stage."""
     name: str
     """What the jobs have in common: a run, or a model and a task."""
@@ -109,6 +152,8 @@ class CostRun(BaseModel):
     """Devices of one job."""
     activation_bytes: Literal[2, 4]
     """Bytes of a number in forward and backward pass."""
+    adapter_parameters: int = Field(default=0, ge=0)
+    """Parameters of low-rank adapters, which alone are trained; 0: all of the model is."""
     published_hours: str = ""
     """Hours that the paper reports for one job."""
     measured: list[Path] = []

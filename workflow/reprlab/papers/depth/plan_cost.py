@@ -9,7 +9,7 @@ from reprlab.models.formula import t5_parameters
 from reprlab.papers import paths
 from reprlab.papers.depth.plan_finetuning import Finetuned, add_finetuning
 from reprlab.papers.depth.plan_pretraining import Pretrained, add_pretraining
-from reprlab.papers.plan import Plan
+from reprlab.papers.plan import Job, Plan
 from reprlab.reporting.cost_layout import Accelerator, CostLayout, CostRun, Model, Shape
 from reprlab.text.vocabulary import Vocabulary
 from reprlab.training.finetuning_settings import FinetuneSettings
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
     from reprlab.config.papers.depth import DepthSettings
 
-# Appendix C: pre-training on 4 A40. Peak: NVIDIA's data sheet of the A40, dense bfloat16. Utilisation: an assumption
+# Appendix C: pre-training on 4 A40. Peaks: NVIDIA's data sheet of the A40, dense. Utilisation: an assumption
 # for a 0.25 B encoder-decoder with masks of its own; `benchmarks/gpu_rehearsal.py` measures it.
-_A40 = Accelerator(name="A40", peak_flops=149.7e12, memory_gb=48, utilisation=0.35)
+_A40 = Accelerator(name="A40", peak_flops=149.7e12, peak_flops_float32=37.4e12, memory_gb=48, utilisation=0.35)
 _PRETRAINING_DEVICES = 4
 # Footnote 8: "Running a single downstream experiment on MNLI takes 5-7.5 hours"; the device is not stated.
 _PUBLISHED_HOURS = {"mnli": "5-7.5"}
@@ -62,6 +62,10 @@ class _Costs:
         self.config, self.paper, self.plan, self.finetuned, self.scale = config, paper, plan, finetuned, scale
         self.devices = _PRETRAINING_DEVICES if scale == "paper" else 1
 
+    def jobs(self, stage: str) -> dict[str, Job]:
+        """DEPTH's jobs of a stage, by their keys: other papers plan some of their own."""
+        return {key: job for key, job in self.plan.jobs[stage].items() if key.startswith("depth_")}
+
     def model(self) -> Model:
         """The model that all runs train."""
         wanted = self.paper.tokenizer
@@ -78,7 +82,7 @@ class _Costs:
         yield from self.fine_tuning()
 
     def pretraining(self) -> Iterator[CostRun]:
-        for name, job in self.plan.jobs["pretrain_lm"].items():
+        for name, job in self.jobs("pretrain_lm").items():
             settings = PretrainSettings.model_validate_json(job.settings["settings"])
             engine = settings.engine
             yield CostRun(
@@ -113,7 +117,7 @@ class _Costs:
         }
 
     def evaluation(self) -> Iterator[CostRun]:
-        for name, job in self.plan.jobs["evaluate_lm"].items():
+        for name, job in self.jobs("evaluate_lm").items():
             runs = EvaluationRuns.model_validate_json(job.settings["runs"]).runs
             settings = runs[0].settings
             # DEPTH's batches are evaluated twice, shuffled and in order.
@@ -138,7 +142,7 @@ class _Costs:
     def fine_tuning(self) -> Iterator[CostRun]:
         """All models that read one format, on one task."""
         groups: dict[tuple[str, str], list[str]] = {}
-        for key, job in self.plan.jobs["finetune_model"].items():
+        for key, job in self.jobs("finetune_model").items():
             settings = json.loads(job.settings["settings"])
             objective = "depth" if settings["task"]["depth_format"] else "t5"
             groups.setdefault((objective, key.split("/")[1]), []).append(key)

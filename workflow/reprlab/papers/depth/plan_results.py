@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from reprlab.papers import paths
+from reprlab.papers.cost_jobs import add_cost
 from reprlab.papers.depth.layouts import ClaimsLayout, ErrorSampleLayout, MeansLayout, SampledRun
 from reprlab.papers.depth.names import Ladder
 from reprlab.papers.depth.plan_cost import cost_layout
@@ -83,15 +84,7 @@ def add_results(
             plugins=("papers.depth.claims",),
         ),
     )
-    cost = cost_layout(config, paper, plan, pretrained, finetuned)
-    plan.add(
-        "estimate_cost",
-        SLUG,
-        Job(
-            inputs={"inputs": sorted({str(path) for run in cost.runs for path in run.measured})},
-            settings={"layout": cost},
-        ),
-    )
+    add_cost(plan, SLUG, cost_layout(config, paper, plan, pretrained, finetuned))
     for figure, sources in FIGURES.items():
         plan.add(
             "plot_figure",

@@ -16,10 +16,6 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     """Plan all of the paper at the config's scale."""
     paper = config.papers[SLUG]
     planner = StatesPlanner(plan, config, paper)
-    planner.add_comparison()
-    planner.add_sft_dynamics()
-    planner.add_icl_dynamics()
-    planner.add_icl_unique()
-    planner.add_precision()
+    planner.gather()
     planner.finish()
     add_results(plan, config, paper, planner)

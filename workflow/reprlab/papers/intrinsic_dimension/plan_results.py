@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from reprlab.papers import paths
+from reprlab.papers.cost_jobs import add_cost
 from reprlab.papers.intrinsic_dimension.layouts import FINETUNED, Experiment, GridLayout
+from reprlab.papers.intrinsic_dimension.plan_cost import cost_layout
 from reprlab.papers.intrinsic_dimension.plan_states import StatesPlanner
 from reprlab.papers.plan import Job, Plan
 
@@ -43,7 +45,7 @@ COMPARED = ("accuracy", "twonn_vs_mle", "auc", "icl_dynamics")
 def add_results(
     plan: Plan, config: "LoadedConfig", paper: "IntrinsicDimensionSettings", planner: StatesPlanner
 ) -> None:
-    """Plan tables, comparison, audit, claims and figures."""
+    """Plan tables, comparison, audit, claims, cost and figures."""
     for table, experiments in TABLES.items():
         _add_gridded(plan, "tabulate_paper", f"{SLUG}/{table}", _grid(config, paper, planner, experiments), "tables")
     _add_gridded(plan, "test_claims", SLUG, _grid(config, paper, planner, _ALL), "claims")
@@ -57,6 +59,7 @@ def add_results(
             plugins=("papers.intrinsic_dimension.comparison",),
         ),
     )
+    add_cost(plan, SLUG, cost_layout(config, paper, planner))
     for figure, table in FIGURES.items():
         plan.add(
             "plot_figure",
@@ -68,7 +71,7 @@ def add_results(
             ),
         )
     plan.add_targets(SLUG, [paths.result(SLUG, f"{table}.tsv") for table in TABLES])
-    plan.add_targets(SLUG, [paths.result(SLUG, f"{name}.tsv") for name in ("comparison", "audit", "claims")])
+    plan.add_targets(SLUG, [paths.result(SLUG, f"{name}.tsv") for name in ("comparison", "audit", "claims", "cost")])
     plan.add_targets(SLUG, [paths.result(SLUG, f"{figure}.png") for figure in FIGURES])
 
 

@@ -62,9 +62,17 @@ class StatesPlanner:
 
     def __init__(self, plan: Plan, config: "LoadedConfig", paper: "IntrinsicDimensionSettings") -> None:
         self.plan, self.config, self.paper = plan, config, paper
-        self.dtype = self._resolved(paper.collection.dtype)
+        self.dtype = self.resolved(paper.collection.dtype)
         self.collections: dict[str, Collection] = {}
         self.runs: dict[tuple[str, str, int], Run] = {}
+
+    def gather(self) -> None:
+        """Note what all experiments need; `finish` plans it."""
+        self.add_comparison()
+        self.add_sft_dynamics()
+        self.add_icl_dynamics()
+        self.add_icl_unique()
+        self.add_precision()
 
     def add_comparison(self) -> None:
         """Shots and fine-tuning, all models on all data sets."""
@@ -248,7 +256,7 @@ class StatesPlanner:
                 learning_rate=wanted.learning_rate, weight_decay=wanted.weight_decay, clip_norm=wanted.clip_norm
             ),
             schedule=ScheduleSettings(name="linear", warmup_steps=run.warmup_steps),
-            dtype=self._resolved(wanted.dtype),
+            dtype=self.resolved(wanted.dtype),
             seed=wanted.seed,
         )
         settings = AdapterSettings(
@@ -281,7 +289,8 @@ class StatesPlanner:
             seed=wanted.seed,
         )
 
-    def _resolved(self, dtype: str) -> Dtype:
+    def resolved(self, dtype: str) -> Dtype:
+        """The arithmetic that `auto` stands for."""
         return resolve_dtype(self.config.numerics.dtype if dtype == "auto" else dtype, self.config.runtime.device)
 
 

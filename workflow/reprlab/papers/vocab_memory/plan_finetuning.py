@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from reprlab.evaluation.settings import BaselineSettings
 from reprlab.papers import paths
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
     from reprlab.config.papers.vocab_memory import VocabMemorySettings
 
-_ARMS = {True: "pema", False: "whole"}
+ARMS = {True: "pema", False: "whole"}
 _VALIDATION = "validation"
 
 
@@ -56,11 +56,21 @@ def add_finetuning(plan: Plan, config: "LoadedConfig", paper: "VocabMemorySettin
     return found
 
 
+def run_key(model: str, task: str, seed: int, pema: bool) -> str:
+    """Key of one run, model/task/cell: of fine-tuning, and of the timed run that is like it."""
+    return f"vocab_memory_{model}/{task}/{ARMS[pema]}.s{seed}"
+
+
+def resolved(config: "LoadedConfig", paper: "VocabMemorySettings") -> Literal["float32", "bfloat16"]:
+    """The arithmetic of fine-tuning, where `auto` is what it stands for."""
+    wanted = paper.finetuning.dtype
+    return resolve_dtype(config.numerics.dtype if wanted == "auto" else wanted, config.runtime.device)
+
+
 class _Planner:
     def __init__(self, plan: Plan, config: "LoadedConfig", paper: "VocabMemorySettings") -> None:
         self.plan, self.config, self.paper = plan, config, paper
-        wanted = paper.finetuning.dtype
-        self.dtype = resolve_dtype(config.numerics.dtype if wanted == "auto" else wanted, config.runtime.device)
+        self.dtype = resolved(config, paper)
 
     def examples(self, task: str) -> str:
         """Plan the examples of a task."""
@@ -84,7 +94,7 @@ class _Planner:
         seeds, metrics = self.paper.finetuning.seeds, []
         for seed in seeds:
             folder = add_model(self.plan, self.config, model, seed=seed)
-            key = f"vocab_memory_{model}/{task}/{_ARMS[pema]}.s{seed}"
+            key = run_key(model, task, seed, pema)
             metrics.append(f"{paths.finetuned(key)}/metrics.tsv")
             self.plan.add(
                 "finetune_model",
@@ -102,7 +112,7 @@ class _Planner:
                     },
                 ),
             )
-        collected = f"vocab_memory_{model}/{task}/{_ARMS[pema]}"
+        collected = f"vocab_memory_{model}/{task}/{ARMS[pema]}"
         self.plan.add(
             "select_learning_rate", collected, Job(inputs={"metrics": metrics}, settings={"split": _VALIDATION})
         )
@@ -111,7 +121,7 @@ class _Planner:
 
     def add_timing(self, model: str, task: str, seed: int, pema: bool) -> Timing:
         """Plan one run of Table 9."""
-        key = f"vocab_memory_{model}/{task}/{_ARMS[pema]}.s{seed}"
+        key = run_key(model, task, seed, pema)
         steps = self.paper.runtime_table.steps or self.paper.finetuning.steps
         self.plan.add(
             "measure_finetuning",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from reprlab.papers import paths
+from reprlab.papers.cost_jobs import add_cost
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.vocab_memory.counting_tables import splits_name
 from reprlab.papers.vocab_memory.layouts import (
@@ -20,6 +21,7 @@ from reprlab.papers.vocab_memory.layouts import (
     UnseenLayout,
 )
 from reprlab.papers.vocab_memory.names import label_of, size_label_of
+from reprlab.papers.vocab_memory.plan_cost import cost_layout
 from reprlab.papers.vocab_memory.plan_counting import NO_DATA, Counted
 from reprlab.papers.vocab_memory.plan_finetuning import Finetuned
 from reprlab.reporting.layouts import Statistics, paths_of
@@ -36,7 +38,7 @@ _FIGURES = {"fig2_vocab_trend": "fig2_vocab_trend", "fig_memory": "table9_runtim
 def add_results(
     plan: Plan, config: "LoadedConfig", paper: "VocabMemorySettings", counted: Counted, finetuned: Finetuned
 ) -> None:
-    """Plan tables, comparison, audit, claims and figures."""
+    """Plan tables, comparison, audit, claims, cost and figures."""
     layouts = _Layouts(config, paper, counted, finetuned)
     tables = layouts.tables()
     for table, layout in tables.items():
@@ -56,6 +58,7 @@ def add_results(
         ),
     )
     plan.add("audit_paper", SLUG, Job(plugins=(f"{_MODULE}.audit",)))
+    add_cost(plan, SLUG, cost_layout(config, paper))
     files = [_result(table) for table in tables]
     if finetuned.timings and finetuned.arms:
         claims = layouts.claims()
@@ -81,7 +84,7 @@ def add_results(
                 ),
             )
             files.append(paths.result(SLUG, f"{figure}.png"))
-    plan.add_targets(SLUG, [*files, _result("comparison"), _result("audit")])
+    plan.add_targets(SLUG, [*files, *(_result(name) for name in ("comparison", "audit", "cost"))])
 
 
 def _result(table: str) -> str:

@@ -1,0 +1,159 @@
+"""What the paper on intrinsic dimension costs: its published runs, and those of the active scale."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reprlab.models.formula import adapter_parameters, llama_parameters
+from reprlab.papers.intrinsic_dimension.plan_states import Collection, StatesPlanner
+from reprlab.papers.paths import SHARED
+from reprlab.papers.plan import Plan
+from reprlab.reporting.cost_layout import Accelerator, CostLayout, CostRun, Model, Shape
+
+if TYPE_CHECKING:
+    from reprlab.config.load import LoadedConfig
+    from reprlab.config.papers.intrinsic_dimension import IntrinsicDimensionSettings
+
+# Section 4: six A6000; hours are not reported. Peaks: NVIDIA's data sheet, dense. Utilisation: an assumption.
+_A6000 = Accelerator(name="RTX A6000", peak_flops=154.8e12, peak_flops_float32=38.7e12, memory_gb=48, utilisation=0.4)
+# Mean characters of a prompt with its label. The first five: the released files; the next three, which were not at
+# hand, and the packaged sets: the templates, and texts of the usual length of the data.
+_CHARACTERS = {
+    "id_sst2": 120, "id_cola": 134, "id_mnli": 225, "id_ag_news": 293, "id_commonsense_qa": 240,
+    "id_qnli": 310, "id_qqp": 315, "id_mmlu": 500,
+    "ag_news": 293, "glue_qnli": 310, "glue_qqp": 315, "movie_snippets": 170, "tweet_ratings": 150,
+}  # fmt: skip
+# Other data: a sentence or two.
+_CHARACTERS_OTHERWISE = 200
+_CHARACTERS_OF_TOKEN = 4
+_ARCHITECTURE = "llama"
+_PUBLISHED = "lengths by characters; weights in float32 on one device, where the authors spread them over six"
+_HERE = "seconds hold the start of the process and loading"
+
+
+def cost_layout(config: "LoadedConfig", paper: "IntrinsicDimensionSettings", planner: StatesPlanner) -> CostLayout:
+    """Published runs first, then those of the active scale; at paper scale these are the published ones with the edits
+    of the user, and nothing need have run."""
+    if config.scale == "paper":
+        costs = [_Costs(config, paper, planner, "paper")]
+    else:
+        published = type(paper)()
+        wanted = StatesPlanner(Plan(), config, published)
+        wanted.gather()
+        costs = [_Costs(config, published, wanted, "paper"), _Costs(config, paper, planner, config.scale)]
+    return CostLayout(
+        accelerator=_A6000,
+        models={name: model for cost in costs for name, model in cost.models().items()},
+        runs=[run for cost in costs for run in cost.runs()],
+    )
+
+
+class _Costs:
+    """The cost runs of one scale: one for the jobs of a model that differ in nothing but their data set."""
+
+    def __init__(
+        self, config: "LoadedConfig", paper: "IntrinsicDimensionSettings", planner: StatesPlanner, scale: str
+    ) -> None:
+        self.config, self.paper, self.planner, self.scale = config, paper, planner, scale
+        self.here = scale != "paper"
+
+    def models(self) -> dict[str, Model]:
+        """The models that are read or adapted, as far as the formulas know their architecture."""
+        names = dict.fromkeys(one.model for one in self.planner.collections.values())
+        return {
+            name: Model(
+                shape=Shape.of_llama(entry.config, int(entry.config["vocab_size"])),
+                parameters=llama_parameters(entry.config, int(entry.config["vocab_size"]), entry.tie_output),
+            )
+            for name, entry in ((name, self.config.models[name]) for name in names)
+            if entry.architecture == _ARCHITECTURE
+        }
+
+    def runs(self) -> Iterator[CostRun]:
+        """Fine-tuning, then collections."""
+        known = self.models()
+        trained: dict[tuple[str, int], list[str]] = defaultdict(list)
+        for model, name, steps in self.planner.runs:
+            trained[model, steps].append(name)
+        for (model, steps), names in trained.items():
+            if model in known:
+                yield self.of_adapters(model, steps, names)
+        collected: dict[tuple[str, str], dict[str, Collection]] = defaultdict(dict)
+        for key, one in self.planner.collections.items():
+            model, _, cell = key.split("/")
+            collected[model, cell][key] = one
+        for (model, cell), group in collected.items():
+            if model in known:
+                yield self.of_collections(model, cell, group)
+
+    def of_adapters(self, model: str, steps: int, names: list[str]) -> CostRun:
+        """Fine-tuning runs of a model on several data sets."""
+        wanted = self.paper.finetuning
+        keys = [f"{model}/id_{name}/sft_{steps}" for name in names]
+        lengths = [self.length(self.paper.data.datasets[name].dataset, 0) for name in names]
+        return CostRun(
+            stage="train_adapter",
+            name=f"{model}/sft_{steps}",
+            jobs=len(names),
+            model=model,
+            steps=steps,
+            batch_size=wanted.batch_size,
+            text_length=min(wanted.max_length, sum(lengths) / len(lengths)),
+            encoder_share=1,
+            decoder_share=1,
+            part_size=wanted.batch_size,
+            activation_bytes=self.number_bytes(self.planner.resolved(wanted.dtype)),
+            adapter_parameters=adapter_parameters(self.config.models[model].config, wanted.rank, wanted.targets),
+            **self.measured("train_adapter", {key: f"{SHARED}/adapters/{key}/metrics.tsv" for key in keys}),
+        )
+
+    def of_collections(self, model: str, cell: str, group: dict[str, Collection]) -> CostRun:
+        """Collections of a model under one condition on several data sets; each variant of an adapter is a pass."""
+        one = next(iter(group.values()))
+        data = self.paper.data
+        asked = data.train_items if one.split == "train" else data.validation_items
+        unique = cell.startswith("icl_unique")
+        sources = self.paper.icl_unique.datasets if unique else data.datasets
+        passes = [
+            (max(1, len(each.steps)), self.length(sources[each.dataset].dataset, each.k)) for each in group.values()
+        ]
+        jobs = sum(count for count, _ in passes)
+        length = sum(count * tokens for count, tokens in passes) / jobs
+        examples = max(1, int(self.paper.collection.batch_tokens / length))
+        return CostRun(
+            stage="collect_states",
+            name=f"{model}/{cell}",
+            jobs=jobs,
+            model=model,
+            steps=0,
+            batch_size=examples,
+            forwarded=min(asked, one.limit or asked),
+            text_length=length,
+            encoder_share=1,
+            decoder_share=0,
+            # The output layer is read at the last place alone.
+            decoder_extra=1,
+            part_size=examples,
+            activation_bytes=self.number_bytes(one.dtype),
+            **self.measured("collect_states", {key: f"{SHARED}/states/{key}/items.parquet" for key in group}),
+        )
+
+    def length(self, dataset: str | None, k: int) -> float:
+        """Tokens of a prompt with k demonstrations."""
+        return (k + 1) * _CHARACTERS.get(str(dataset), _CHARACTERS_OTHERWISE) / _CHARACTERS_OF_TOKEN
+
+    def number_bytes(self, dtype: str) -> Any:
+        """Bytes of a number."""
+        return 2 if dtype == "bfloat16" else 4
+
+    def measured(self, stage: str, files: dict[str, str]) -> dict[str, Any]:
+        """Where the times of jobs stand, by their keys; the published ones have none."""
+        if not self.here:
+            return {"scale": self.scale, "note": _PUBLISHED}
+        return {
+            "scale": self.scale,
+            "measured": [Path(path) for path in files.values()],
+            "benchmarks": [f"{stage}/{key.replace('/', '.')}.tsv" for key in files],
+            "note": _HERE,
+        }

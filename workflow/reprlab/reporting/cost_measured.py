@@ -1,0 +1,85 @@
+"""Seconds and lengths of runs that were made here, from their own files and the engine's benchmark files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reprlab.reporting.cost_layout import CostRun
+from reprlab.runtime.tables import read_parquet, read_tsv
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a run's own files say."""
+
+    seconds: float
+    text_length: float
+    """Mean tokens of an example before corruption."""
+    share: float
+    """Share of the run that the seconds belong to."""
+
+
+def measure(run: CostRun, benchmarks: Path) -> Measured | None:
+    """Time and mean length of a run; None where it was not made, or its times are not kept."""
+    if not run.measured:
+        return None
+    if run.stage == "pretrain_lm":
+        return _from_throughput(run)
+    if run.stage == "measure_finetuning":
+        return _from_timings(run)
+    files = [benchmarks / name for name in run.benchmarks]
+    if not all(file.exists() for file in files):
+        return None
+    seconds = sum(float(read_tsv(file)["s"].iloc[0]) for file in files)
+    length = _length(run)
+    return Measured(seconds, length, 1.0) if length else None
+
+
+def _length(run: CostRun) -> float:
+    """Mean tokens of an example; 0 where nothing was read."""
+    if run.stage == "collect_states":
+        tokens = [read_parquet(path, ["tokens"]).column("tokens").to_numpy() for path in run.measured]
+        return float(sum(part.sum() for part in tokens)) / max(1, sum(len(part) for part in tokens))
+    tables = [read_tsv(path) for path in run.measured]
+    if run.stage == "train_adapter":
+        last = [table.iloc[-1] for table in tables]
+        read = float(sum(row["tokens"] for row in last))
+        return read / max(1.0, float(sum(row["step"] for row in last)) * run.batch_size)
+    if run.stage == "evaluate_lm":
+        return float(_joined(tables)["tokens"].mean()) / run.batch_size
+    # Each file has its own cells, which have the same names in another file.
+    cells = _joined([table.drop_duplicates(["name", "learning_rate"]) for table in tables])
+    seen = float(cells["steps"].sum()) * run.batch_size
+    return float(cells["tokens"].sum()) / seen if seen else 0.0
+
+
+def _joined(tables: list[pandas.DataFrame]) -> pandas.DataFrame:
+    import pandas
+
+    return pandas.concat(tables, ignore_index=True)
+
+
+def _from_timings(run: CostRun) -> Measured:
+    """Timed runs, which say themselves how long their optimizer steps took."""
+    rows = _joined([read_tsv(path) for path in run.measured])
+    read = float(rows["tokens"].sum()) / (float(rows["steps"].sum()) * run.batch_size)
+    return Measured(float(rows["train_seconds"].sum()), read, 1.0)
+
+
+def _from_throughput(run: CostRun) -> Measured | None:
+    """The run without its first row, which holds the warm-up of the process."""
+    table = read_tsv(run.measured[0])
+    if len(table) < 2:
+        return None
+    first, last = table.iloc[0], table.iloc[-1]
+    steps = float(last["step"] - first["step"])
+    tokens = float(last["tokens"] - first["tokens"])
+    seconds = float(last["seconds"] - first["seconds"])
+    if steps <= 0 or seconds <= 0:
+        return None
+    return Measured(seconds, tokens / steps / run.batch_size, steps / run.steps)
