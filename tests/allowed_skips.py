@@ -4,4 +4,5 @@ ALLOWED = (
     "Debian's Slurm packages cannot be had here",
     "mounting needs root",
     "needs the client",
+    "REPRLAB_MIRROR has no released prompts",
 )
