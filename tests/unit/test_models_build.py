@@ -36,6 +36,9 @@ def _no_network(monkeypatch):
         ("t5_v1_1_small", {}, 60_511_616 + 32_128 * 512),
         ("minilm_l6", {}, 22_713_216),
         ("smollm2_135m_instruct", {}, 134_515_008),
+        # Amuro & Char, specification 5.3
+        ("olmo_1b", {}, 1_176_764_416),
+        ("llama_3_8b", {}, 8_030_261_248),
     ],
 )
 def test_parameter_counts(name, change, count):

@@ -21,6 +21,19 @@ from reprlab.training.processes import choose_device
 from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
 
 _EVALUATED_AT_ONCE = 16
+COLUMNS = (
+    "learning_rate",
+    "rows",
+    "dropped_rows",
+    "steps",
+    "tokens",
+    "diverged",
+    "train_loss",
+    "held_out_rows",
+    "held_out_loss_before",
+    "held_out_loss",
+)
+"""A cell's row of metrics, in this order whether it was made now or read back."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +87,7 @@ def tune_cell(
         cell = read_json(done)
         if cell.get("fingerprint") == fingerprint:
             get_logger().info("%s: finished before", work)
-            return dict(cell["row"])
+            return {column: cell["row"][column] for column in COLUMNS}
     network: Any = load_model(model)
     before = held_out_loss(network, data, settings.dtype, device)
     engine = engine_settings(settings, rate, len(data.train))
