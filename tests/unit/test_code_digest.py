@@ -97,14 +97,20 @@ def test_no_module_imports_in_a_way_that_the_graph_cannot_see():
     """`importlib` and `__import__` stand in plugins.py alone, where the rules name the module to the digest."""
     hidden = []
     for path in module.ROOT.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        tree = ast.parse(path.read_text())
+        # An evaluation set may be called eval: where a module gives the name to a value of its own, only calls count.
+        own = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        own |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+        for node in ast.walk(tree):
             names = []
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
                 names = [f"{node.module}.{alias.name}" for alias in node.names]
-            elif isinstance(node, ast.Name) and node.id in ("__import__", "exec", "eval"):
+            elif isinstance(node, ast.Name) and node.id in {"__import__", "exec", "eval"} - own:
                 names = [node.id]
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("exec", "eval"):
+                names = [node.func.id]
             for name in names:
                 if name.split(".")[0] in ("importlib", "__import__", "exec", "eval", "runpy", "pkgutil"):
                     hidden.append(f"{path.relative_to(module.ROOT)}: {name}")
