@@ -24,7 +24,8 @@ from reprlab.training.settings import (
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.amuro_char import AmuroCharSettings, Family
+    from reprlab.config.papers.amuro_char import AmuroCharSettings
+    from reprlab.config.papers.amuro_char_families import Family
     from reprlab.papers.amuro_char.plan_data import PromptPlanner
 
 MAIN = "main"

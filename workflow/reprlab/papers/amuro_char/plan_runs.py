@@ -14,7 +14,8 @@ from reprlab.training.completion_settings import CompletionTuningSettings
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.amuro_char import AmuroCharSettings, Family, Sweep
+    from reprlab.config.papers.amuro_char import AmuroCharSettings, Sweep
+    from reprlab.config.papers.amuro_char_families import Family
 
 BASE = "base"
 _METHODS: dict[str, Method] = {"generation": "generate", "classification": "tokenprob", "choice": "loglikelihood"}
