@@ -7,12 +7,15 @@ import pytest
 from tests.checkouts import copy_project
 
 TABLES = {"tabulate_paper", "compare_published", "test_claims", "plot_figure", "vocab_memory"}
-TRAINING = {"finetune_model", "select_learning_rate", "measure_finetuning"}
+TRAINING = {"finetune_model", "select_learning_rate", "measure_finetuning", "estimate_cost"}
 EDITS = {
     "nothing": ("papers.vocab-memory.finetuning.weight_decay=0.0", set()),
     "weight decay": ("papers.vocab-memory.finetuning.weight_decay=0.01", TRAINING | TABLES),
     "splits that keep their rows": ("papers.vocab-memory.finetuning.partial_splits=[train]", TRAINING | TABLES),
-    "steps of the timed runs": ("papers.vocab-memory.runtime_table.steps=3", {"measure_finetuning"} | TABLES),
+    "steps of the timed runs": (
+        "papers.vocab-memory.runtime_table.steps=3",
+        {"measure_finetuning", "estimate_cost"} | TABLES,
+    ),
     "length that counts": ("papers.vocab-memory.counting.max_length=64", {"count_tokens"} | TABLES),
     "bootstrap": ("papers.vocab-memory.statistics.bootstrap=300", {"test_claims", "vocab_memory"}),
 }
@@ -39,6 +42,9 @@ def test_scores_do_not_differ_and_memory_does(made):
     (row,) = rows(results / "table9_runtime.tsv")
     saved = 2 * (int(row["vocabulary"]) - int(row["used"])) * int(row["width"])
     assert int(row["moments_whole"]) - int(row["moments"]) == saved > 0
+    costs = rows(results / "cost.tsv")
+    assert {row["scale"] for row in costs} == {"paper", "nano"}
+    assert all(float(row["ratio"]) > 0 for row in costs if row["scale"] == "nano")
     for figure in ("fig2_vocab_trend", "fig_memory"):
         assert (results / f"{figure}.png").stat().st_size and (results / f"{figure}.svg").stat().st_size
 

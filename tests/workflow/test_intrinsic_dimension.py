@@ -1,0 +1,130 @@
+"""intrinsic-dimension at nano: from nothing to its tables, one pass for all that reads it, and what an edit reruns."""
+
+import csv
+import math
+import re
+
+import pytest
+
+from tests.checkouts import copy_project, job_counts
+
+SET = "papers.intrinsic-dimension"
+STATES = ("build_prompts", "train_adapter", "collect_states", "estimate_dimension")
+# What follows from estimates or answers.
+TABLES = {"tabulate_paper", "compare_published", "test_claims", "plot_figure", "intrinsic_dimension"}
+# The comparison and its dynamics ask movie snippets; the control for shared demonstrations asks tweets.
+ZERO_SHOT = {"id_sst2/icl_0", "id_sst2/icl_0_float32"}
+TUNED = {"id_sst2/sft_4_validation", "id_sst2/sft_4_train"}
+SST2 = ZERO_SHOT | TUNED | {"id_sst2/icl_5"}
+ALL = SST2 | {"id_tweets/icl_unique_0", "id_tweets/icl_unique_5"}
+# Edit: jobs of the stages before the tables, collections among them, and rules after them.
+EDITS = {
+    "nothing": ("estimation.seed=0", {}, set(), set()),
+    "template of one data set": (
+        "data.datasets.sst2.template=Say {text} Good?",
+        {"build_prompts": 3, "train_adapter": 1, "collect_states": 5, "estimate_dimension": 5},
+        SST2,
+        TABLES | {"estimate_cost"},
+    ),
+    "template of the other": (
+        "icl_unique.datasets.tweets.template=Say {text} Good?",
+        {"build_prompts": 2, "collect_states": 2, "estimate_dimension": 2},
+        ALL - SST2,
+        # The paper prints no value of this control.
+        TABLES - {"compare_published"} | {"estimate_cost"},
+    ),
+    "estimator": ("estimation.discard=0.2", {"estimate_dimension": 7}, set(), TABLES),
+    "halves of the jackknife": ("estimation.halves=4", {"estimate_dimension": 6}, set(), TABLES),
+    "level of the intervals": ("estimation.confidence=0.9", {}, set(), TABLES),
+    "learning rate of the adapters": (
+        "finetuning.learning_rate=0.0002",
+        {"train_adapter": 1, "collect_states": 2, "estimate_dimension": 2},
+        TUNED,
+        TABLES | {"estimate_cost"},
+    ),
+    "one more number of demonstrations": (
+        "comparison.shots=[0, 2, 5]",
+        {"build_prompts": 1, "collect_states": 1, "estimate_dimension": 1},
+        {"id_sst2/icl_2"},
+        TABLES | {"estimate_cost"},
+    ),
+}
+
+
+def rows(path):
+    with path.open(encoding="utf-8", newline="") as handle:
+        return list(csv.DictReader(handle, delimiter="\t"))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A fresh copy in which the paper was made from nothing but downloads."""
+    checkout = copy_project(tmp_path_factory.mktemp("intrinsic_dimension") / "project")
+    checkout.run("--cores", "2", "--config", "scale=nano", "--", "intrinsic_dimension", timeout=1500)
+    return checkout
+
+
+def results(made, table):
+    return rows(made.nano / "results/intrinsic-dimension" / f"{table}.tsv")
+
+
+def test_curves_are_finite_and_the_embedding_is_left_out(made):
+    found = results(made, "id_layers")
+    assert {row["layer"] for row in found} == {"1", "2", "3", "4"}
+    assert {row["estimator"] for row in found} == {"two_nn", "two_nn_ml", "levina_bickel", "gride_2_4"}
+    assert all(math.isfinite(float(row["id"])) and float(row["id"]) > 0 for row in found)
+    assert {row["dataset"] for row in results(made, "icl_unique")} == {"tweets"}
+    for figure in ("id_layers", "auc_heatmap", "auc_by_condition", "auc_by_model", "twonn_vs_mle", "icl_unique"):
+        assert (made.nano / f"results/intrinsic-dimension/{figure}.png").stat().st_size > 5_000
+
+
+def test_step_zero_is_the_zero_shot_model(made):
+    """Spec 5.11: an adapter that was not trained changes no state, so that both areas are the same number."""
+    start = {
+        row["estimator"]: row["auc_paper"]
+        for row in results(made, "auc")
+        if (row["experiment"], row["split"], row["step"]) == ("sft_dynamics", "validation", "0")
+    }
+    asked = {
+        row["estimator"]: row["auc_paper"]
+        for row in results(made, "auc")
+        if (row["experiment"], row["condition"]) == ("comparison", "icl_0")
+    }
+    assert start == asked and "two_nn" in start
+    end = [row for row in results(made, "auc") if (row["experiment"], row["step"]) == ("sft_dynamics", "4")]
+    assert end and all(row["auc_paper"] not in asked.values() for row in end)
+
+
+def test_every_estimator_and_the_accuracies_read_one_collection(made):
+    """Seven passes, and each of them is read by all estimators and by the table of accuracies."""
+    states = made.nano / "results/shared/states/llama_nano"
+    assert {path.parent.relative_to(states).as_posix() for path in states.rglob("items.parquet")} == ALL
+    logs = made.nano / "results/logs/collect_states"
+    assert len(list(logs.glob("*.log"))) == len(ALL)
+    estimates = made.nano / "results/shared/dimensions/llama_nano"
+    for key in ALL:
+        assert {row["estimator"] for row in rows(estimates / f"{key}.tsv")} >= {"two_nn", "levina_bickel", "gride_2_4"}
+    assert all(float(row["icl_0"]) >= 0 for row in results(made, "accuracy") if row["dataset"] == "sst2")
+
+
+def test_costs_of_published_and_measured_runs(made):
+    found = results(made, "cost")
+    assert {row["scale"] for row in found} == {"paper", "nano"}
+    assert all(float(row["hours"]) > 0 for row in found if row["scale"] == "paper")
+    assert all(float(row["ratio"]) > 0 for row in found if row["scale"] == "nano")
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_an_edit_reruns_what_it_touches_and_nothing_else(made, name):
+    edit, counts, collected, others = EDITS[name]
+    done = made.run(
+        "--dry-run", "--cores", "2", "--config", "scale=nano", f"set={SET}.{edit}", "--", "intrinsic_dimension"
+    )
+    text = done.stdout + done.stderr
+    planned = job_counts(text)
+    assert {stage: planned[stage] for stage in STATES if stage in planned} == counts
+    assert {
+        f"{data}/{cell}" for data, cell in re.findall(r"Collect states of llama_nano for (\w+) \((\w+)\)", text)
+    } == collected
+    # The rule of the paper has no file of its own and may always be listed.
+    assert set(planned) - set(STATES) | {"intrinsic_dimension"} == others | {"intrinsic_dimension"}
