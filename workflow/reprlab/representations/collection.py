@@ -50,7 +50,9 @@ def collect_states(
     with torch.inference_mode(), storage_errors():
         for rows in track(batches, "collecting"):
             inputs = {name: value.to(device) for name, value in left_padded([prompts[row] for row in rows]).items()}
-            output = model(**inputs, output_hidden_states=True, use_cache=False, logits_to_keep=1)
+            # Without the output layer: its matrix is the largest, and of its logits only a few are wanted. (Applied to
+            # the last positions alone, a frozen matrix would even be copied for each of them.)
+            output = model.base_model(**inputs, output_hidden_states=True, use_cache=False)
             last = torch.stack([layer[:, -1].float() for layer in output.hidden_states])
             logits[rows] = (last[-1] @ output_rows.T).cpu().numpy()
             states = last.cpu().numpy()

@@ -26,6 +26,7 @@ def collect_states(
     Raises:
         ReprlabError: a label has no token of its own, or a state is not finite.
     """
+    import gc
     import json
 
     import pyarrow
@@ -60,6 +61,9 @@ def collect_states(
             (folder / variant).mkdir()
             logits = collect(network, encoded, label_ids, folder / variant, settings.batch_tokens)
             answers.append(item_table(variant, rows, labels, logits, [len(ids) for ids in encoded]))
+            # Modules point at each other: without this the models of all variants pile up in memory.
+            del network
+            gc.collect()
         write_parquet(items, pyarrow.concat_tables(answers))
 
 
