@@ -1,5 +1,7 @@
 """For every test: skips must have an allowed reason, and the run ends with the counts of passed, skipped and slow."""
 
+import signal
+
 import pytest
 
 from tests.allowed_skips import ALLOWED
@@ -8,6 +10,9 @@ _KEY = pytest.StashKey[dict[str, int]]()
 
 
 def pytest_configure(config):
+    # A shell starts what it puts in the background deaf to SIGINT, and programs inherit that: so would every engine here.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.stash[_KEY] = {"slow": 0, "faults": 0, "cluster": 0}
 
 

@@ -4,6 +4,7 @@ YAML 1.1, which PyYAML reads, takes `1e-4` for a string and `no` for false. Here
 a whole number, a number, or a string.
 """
 
+import functools
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -109,7 +110,7 @@ def parse_value(text: str, *, name: str) -> Any:
 
 def _compose(text: str, name: str) -> yaml.Node | None:
     try:
-        return yaml.compose(text, Loader=_Loader)
+        return _nodes(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f", line {mark.line + 1}" if mark else ""
@@ -118,6 +119,12 @@ def _compose(text: str, name: str) -> yaml.Node | None:
         raise ReprlabError(f"{name}: not valid YAML ({' '.join(str(error).split())})") from None
     except RecursionError:
         raise ReprlabError(f"{name}: nested too deeply") from None
+
+
+@functools.lru_cache(maxsize=32)
+def _nodes(text: str) -> yaml.Node | None:
+    # The engine and its checks read the same files several times; nothing changes the nodes.
+    return yaml.compose(text, Loader=_Loader)
 
 
 class _Builder:
