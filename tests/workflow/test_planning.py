@@ -67,6 +67,8 @@ COMPANIONS = {
         f"papers.amuro-char.evaluations.{name}.normalisation": f"papers.amuro-char.evaluations.{name}.kind=choice"
         for name in ("mnli_matched", "cnn")
     },
+    # A training set has data of its own or is a mixture.
+    "papers.amuro-char.trainings.xsum.mixture": "papers.amuro-char.trainings.xsum.dataset=null",
     # Published checkpoints are not pre-trained here.
     **{f"papers.amuro-char.pretraining.{name}": _TRAINED_HERE for name in LadderPretraining.model_fields},
     # Off at paper scale.
@@ -154,7 +156,20 @@ def alternatives(schema: dict[str, Any], path: tuple[str, ...], value: Any) -> I
         rest = ["null" if one is None else str(one).lower() if isinstance(one, bool) else str(one) for one in value[1:]]
         yield from ([f"[{', '.join(rest)}]"] if rest else [])
         yield from ([f"[{value[0]}, 7]"] if value else [])
-        yield from ("[7]", "[teacher_forced]", "[a]", "[a, b]", "[a=b]", "[paws, xsum]", "[rte<-paws]", "[matched]", "[train]", "[test]", "[validation]")
+        yield from (
+            "[7]",
+            "[teacher_forced]",
+            "[a]",
+            "[a, b]",
+            "[a=b]",
+            "[paws, mnli]",
+            "[mnli]",
+            "[rte<-paws]",
+            "[matched]",
+            "[train]",
+            "[test]",
+            "[validation]",
+        )
         if not any(isinstance(one, int | float | list) for one in value):
             yield from (f"[{name}]" for name in registered_names())
     else:
