@@ -10,7 +10,7 @@ _KEY = pytest.StashKey[dict[str, int]]()
 
 
 def pytest_configure(config):
-    # A shell starts what it puts in the background deaf to SIGINT, and programs inherit that: so would every engine here.
+    # A shell starts what it puts in the background deaf to SIGINT, and programs inherit that, every engine here too.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     config.stash[_KEY] = {"slow": 0, "faults": 0, "cluster": 0}
