@@ -6,15 +6,18 @@ that stage.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from reprlab.runtime.errors import ReprlabError
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 Scale = Literal["nano", "mini", "small", "paper"]
+Layout = TypeVar("Layout", bound=BaseModel)
 
 
 class Statistics(BaseModel):
@@ -169,3 +172,27 @@ def paths_of(value: object) -> Iterator[Path]:
     elif isinstance(value, list):
         for item in value:
             yield from paths_of(item)
+
+
+def read_layout(
+    model: type[Layout],
+    layout: str,
+    inputs: Sequence[Path],
+    what: str,
+    files: Callable[[Layout], Iterable[Path]] = paths_of,
+) -> Layout:
+    """The layout of `what`, given as JSON; its `files` must all be inputs.
+
+    Raises:
+        ReprlabError: it is not valid or names a file that is no input.
+    """
+    try:
+        parsed = model.model_validate_json(layout)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ReprlabError(f"layout of {what}: {where}: {first['msg']}") from None
+    undeclared = sorted(str(path) for path in set(files(parsed)) - set(inputs))
+    if undeclared:
+        raise ReprlabError(f"layout of {what}: {undeclared[0]} is not among the inputs; add it to the rule's input")
+    return parsed

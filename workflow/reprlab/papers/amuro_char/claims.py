@@ -14,8 +14,8 @@ from pathlib import Path
 from reprlab.papers.amuro_char.claims_evidence import Evidence, Found
 from reprlab.papers.amuro_char.layouts import ClaimsLayout
 from reprlab.papers.amuro_char.names import CLASS_TO_GEN, GEN_TO_CLASS
-from reprlab.papers.amuro_char.tables import read_layout
 from reprlab.reporting.claims import ClaimRow, Rule, decide, missing, not_testable
+from reprlab.reporting.layouts import read_layout
 
 # A difference of nothing supports no direction.
 _ABOVE, _BELOW = Rule(low=1e-9), Rule(high=-1e-9)

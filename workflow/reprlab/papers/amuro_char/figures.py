@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from reprlab.papers.amuro_char.figures_bars import draw_final_formats, draw_gains, draw_ood
 from reprlab.papers.amuro_char.figures_curves import draw_curves, draw_fewshot, draw_formats
 from reprlab.papers.amuro_char.figures_names import CAPTIONS, FIGURES
-from reprlab.reporting.figures import house_style, save_figure
+from reprlab.reporting.figures import house_style, save_figure, table_of
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_tsv
 
 if TYPE_CHECKING:
     import pandas
@@ -38,10 +37,7 @@ def plot(figure: str, tables: Sequence[Path], published: Sequence[Path], scale: 
     """
     if figure not in FIGURES:
         raise ReprlabError(f"{figure}: amuro-char has no such figure; it has {', '.join(CAPTIONS)}")
-    path = next((path for path in tables if path.stem == FIGURES[figure]), None)
-    if path is None:
-        raise ReprlabError(f"{figure}: needs {FIGURES[figure]}.tsv; pass it with --tables")
-    frame = read_tsv(path)
+    frame = table_of(figure, FIGURES[figure], tables)
     for column in ("ckpt", "checkpoints"):
         if column in frame:
             frame[column] = frame[column].astype(str)

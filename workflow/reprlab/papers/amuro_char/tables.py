@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
-
-from pydantic import BaseModel, ValidationError
+from typing import TYPE_CHECKING
 
 from reprlab.papers.amuro_char.layouts import AggregateLayout, HoursLayout, PerfLayout
 from reprlab.papers.amuro_char.tables_changes import mrc_table, ood_table, perf_diff_table, unlabelled_table
 from reprlab.papers.amuro_char.tables_curves import curves_table, fewshot_table, format_table
 from reprlab.papers.amuro_char.tables_hours import hours_table
 from reprlab.papers.amuro_char.tables_scores import perf_table, prediction_table
-from reprlab.reporting.layouts import paths_of
+from reprlab.reporting.layouts import read_layout
 from reprlab.runtime.errors import ReprlabError
 
 if TYPE_CHECKING:
@@ -30,7 +28,6 @@ AGGREGATES: dict[str, Callable[[AggregateLayout], pandas.DataFrame]] = {
     "curves": curves_table,
 }
 TABLES = ("perf", *AGGREGATES, "gpu_hours")
-Layout = TypeVar("Layout", bound=BaseModel)
 
 
 def build_table(table: str, layout: str, inputs: list[Path]) -> pandas.DataFrame:
@@ -46,21 +43,3 @@ def build_table(table: str, layout: str, inputs: list[Path]) -> pandas.DataFrame
     if table not in AGGREGATES:
         raise ReprlabError(f"{table}: amuro-char has no such table; it has {', '.join(TABLES)}")
     return AGGREGATES[table](read_layout(AggregateLayout, layout, inputs, table))
-
-
-def read_layout(model: type[Layout], layout: str, inputs: list[Path], what: str) -> Layout:
-    """The layout, whose files are all inputs.
-
-    Raises:
-        ReprlabError: it is not valid or names a file that is no input.
-    """
-    try:
-        parsed = model.model_validate_json(layout)
-    except ValidationError as error:
-        first: Any = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise ReprlabError(f"layout of {what}: {where}: {first['msg']}") from None
-    undeclared = sorted(str(path) for path in set(paths_of(parsed)) - set(inputs))
-    if undeclared:
-        raise ReprlabError(f"layout of {what}: {undeclared[0]} is not among the inputs; add it to the rule's input")
-    return parsed

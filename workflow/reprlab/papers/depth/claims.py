@@ -9,14 +9,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from reprlab.papers.depth.claims_downstream import downstream_claims
 from reprlab.papers.depth.claims_losses import loss_claims
 from reprlab.papers.depth.layouts import ClaimsLayout
 from reprlab.reporting.claims import ClaimRow
-from reprlab.reporting.layouts import paths_of
-from reprlab.runtime.errors import ReprlabError
+from reprlab.reporting.layouts import read_layout
 
 
 def claims(layout: str, inputs: list[Path]) -> list[ClaimRow]:
@@ -25,12 +22,5 @@ def claims(layout: str, inputs: list[Path]) -> list[ClaimRow]:
     Raises:
         ReprlabError: the layout is not valid or names a file that is no input.
     """
-    try:
-        parsed = ClaimsLayout.model_validate_json(layout)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise ReprlabError(f"layout of claims: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    undeclared = sorted(str(path) for path in set(paths_of(parsed)) - set(inputs))
-    if undeclared:
-        raise ReprlabError(f"layout of claims: {undeclared[0]} is not among the inputs; add it to the rule's input")
+    parsed = read_layout(ClaimsLayout, layout, inputs, "claims")
     return [*loss_claims(parsed), *downstream_claims(parsed)]

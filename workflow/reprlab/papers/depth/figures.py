@@ -15,10 +15,9 @@ from reprlab.papers.depth.figures_losses import (
     draw_weights,
 )
 from reprlab.papers.depth.published import PUBLISHED
-from reprlab.reporting.figures import house_style, save_figure
+from reprlab.reporting.figures import house_style, save_figure, table_of
 from reprlab.reporting.published import read_published
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_tsv
 
 if TYPE_CHECKING:
     import pandas
@@ -52,8 +51,5 @@ def plot(figure: str, tables: Sequence[Path], published: Sequence[Path], scale: 
     if figure not in FIGURES:
         raise ReprlabError(f"{figure}: depth has no such figure; it has {', '.join(FIGURES)}")
     table, draw = FIGURES[figure]
-    path = next((path for path in tables if path.stem == table), None)
-    if path is None:
-        raise ReprlabError(f"{figure}: needs {table}.tsv; pass it with --tables")
     with house_style():
-        save_figure(draw(read_tsv(path), read_published(published, PUBLISHED), scale), png, svg)
+        save_figure(draw(table_of(figure, table, tables), read_published(published, PUBLISHED), scale), png, svg)

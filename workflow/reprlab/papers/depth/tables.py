@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from reprlab.papers.depth.error_sample import error_sample
 from reprlab.papers.depth.layouts import BenchmarkLayout, ErrorSampleLayout, LossLayout, MeansLayout
@@ -14,7 +14,7 @@ from reprlab.papers.depth.loss_tables import packing_table, validation_table, va
 from reprlab.papers.depth.summary_tables import means_table, scale_table
 from reprlab.reporting.benchmark_table import benchmark_table
 from reprlab.reporting.cells import cells_frame, collect_cells
-from reprlab.reporting.layouts import paths_of
+from reprlab.reporting.layouts import read_layout
 from reprlab.runtime.errors import ReprlabError
 
 if TYPE_CHECKING:
@@ -54,13 +54,4 @@ def build_table(table: str, layout: str, inputs: list[Path]) -> pandas.DataFrame
     if table not in TABLES:
         raise ReprlabError(f"{table}: depth has no such table; it has {', '.join(TABLES)}")
     model, build = TABLES[table]
-    try:
-        parsed = model.model_validate_json(layout)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise ReprlabError(f"layout of {table}: {where}: {first['msg']}") from None
-    undeclared = sorted(str(path) for path in set(paths_of(parsed)) - set(inputs))
-    if undeclared:
-        raise ReprlabError(f"layout of {table}: {undeclared[0]} is not among the inputs; add it to the rule's input")
-    return build(parsed)
+    return build(read_layout(model, layout, inputs, table))

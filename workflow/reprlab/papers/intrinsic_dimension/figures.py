@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from reprlab.papers.intrinsic_dimension.figures_curves import draw_dynamics, draw_layers, draw_scatter
 from reprlab.papers.intrinsic_dimension.figures_paradigms import draw_by_condition, draw_by_model, draw_heatmap
 from reprlab.papers.intrinsic_dimension.measures import Frame
-from reprlab.reporting.figures import house_style, save_figure
+from reprlab.reporting.figures import house_style, save_figure, table_of
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_tsv
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,8 +38,5 @@ def plot(figure: str, tables: Sequence[Path], published: Sequence[Path], scale: 
     if figure not in FIGURES:
         raise ReprlabError(f"{figure}: intrinsic-dimension has no such figure; it has {', '.join(FIGURES)}")
     table, draw = FIGURES[figure]
-    path = next((path for path in tables if path.stem == table), None)
-    if path is None:
-        raise ReprlabError(f"{figure}: needs {table}.tsv; pass it with --tables")
     with house_style():
-        save_figure(draw(read_tsv(path), scale), png, svg)
+        save_figure(draw(table_of(figure, table, tables), scale), png, svg)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from reprlab.papers.intrinsic_dimension.layouts import Grid, GridLayout
 from reprlab.papers.intrinsic_dimension.measures import Frame
 from reprlab.papers.intrinsic_dimension.tables_accuracy import accuracy_cells, accuracy_table
@@ -18,6 +16,7 @@ from reprlab.papers.intrinsic_dimension.tables_dimension import (
     scatter_table,
 )
 from reprlab.papers.intrinsic_dimension.tables_dynamics import icl_table, sft_table
+from reprlab.reporting.layouts import read_layout
 from reprlab.runtime.errors import ReprlabError
 
 TABLES: dict[str, Callable[[Grid], Frame]] = {
@@ -51,13 +50,4 @@ def read_grid(layout: str, inputs: list[Path], what: str) -> Grid:
     Raises:
         ReprlabError: it is not valid or names a file that is no input.
     """
-    try:
-        parsed = GridLayout.model_validate_json(layout)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise ReprlabError(f"layout of {what}: {where}: {first['msg']}") from None
-    undeclared = sorted(str(path) for path in set(parsed.paths()) - set(inputs))
-    if undeclared:
-        raise ReprlabError(f"layout of {what}: {undeclared[0]} is not among the inputs; add it to the rule's input")
-    return parsed.grid()
+    return read_layout(GridLayout, layout, inputs, what, GridLayout.paths).grid()

@@ -7,16 +7,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
 from reprlab.papers.vocab_memory.claims_statistics import heaps, plain_mean, spearman
 from reprlab.papers.vocab_memory.finetuning_tables import scores_of
 from reprlab.papers.vocab_memory.layouts import ClaimsLayout
 from reprlab.papers.vocab_memory.names import GLUE, label_of
 from reprlab.reporting.claims import ClaimRow, Rule, decide, missing, not_testable
 from reprlab.reporting.intervals import Estimate
-from reprlab.reporting.layouts import Statistics, paths_of
-from reprlab.runtime.errors import ReprlabError
+from reprlab.reporting.layouts import Statistics, read_layout
 from reprlab.runtime.tables import read_tsv
 
 if TYPE_CHECKING:
@@ -35,14 +32,7 @@ def claims(layout: str, inputs: list[Path]) -> list[ClaimRow]:
     Raises:
         ReprlabError: the layout is not valid or names a file that is no input.
     """
-    try:
-        parsed = ClaimsLayout.model_validate_json(layout)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise ReprlabError(f"layout of claims: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    undeclared = sorted(str(path) for path in set(paths_of(parsed)) - set(inputs))
-    if undeclared:
-        raise ReprlabError(f"layout of claims: {undeclared[0]} is not among the inputs; add it to the rule's input")
+    parsed = read_layout(ClaimsLayout, layout, inputs, "claims")
     return [*_usage(parsed), *_savings(parsed), *_training(parsed)]
 
 

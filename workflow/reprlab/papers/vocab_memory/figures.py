@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reprlab.reporting.figures import CYCLE, MARKERS, house_style, panels, save_figure, shared_legend
+from reprlab.reporting.figures import CYCLE, MARKERS, house_style, panels, save_figure, shared_legend, table_of
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_tsv
 
 if TYPE_CHECKING:
     import pandas
@@ -69,8 +68,5 @@ def plot(figure: str, tables: Sequence[Path], published: Sequence[Path], scale: 
     if figure not in FIGURES:
         raise ReprlabError(f"{figure}: vocab-memory has no such figure; it has {', '.join(FIGURES)}")
     table, draw = FIGURES[figure]
-    path = next((path for path in tables if path.stem == table), None)
-    if path is None:
-        raise ReprlabError(f"{figure}: needs {table}.tsv; pass it with --tables")
     with house_style():
-        save_figure(draw(read_tsv(path), scale), png, svg)
+        save_figure(draw(table_of(figure, table, tables), scale), png, svg)

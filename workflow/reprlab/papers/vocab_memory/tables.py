@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from reprlab.papers.vocab_memory.counting_tables import reduction_table, sizes_table, trend_table, unseen_table
 from reprlab.papers.vocab_memory.finetuning_tables import glue_table, runtime_table
@@ -18,7 +18,7 @@ from reprlab.papers.vocab_memory.layouts import (
     TrendLayout,
     UnseenLayout,
 )
-from reprlab.reporting.layouts import paths_of
+from reprlab.reporting.layouts import read_layout
 from reprlab.runtime.errors import ReprlabError
 
 if TYPE_CHECKING:
@@ -46,13 +46,4 @@ def build_table(table: str, layout: str, inputs: list[Path]) -> pandas.DataFrame
     if table not in TABLES:
         raise ReprlabError(f"{table}: vocab-memory has no such table; it has {', '.join(TABLES)}")
     model, build = TABLES[table]
-    try:
-        parsed = model.model_validate_json(layout)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise ReprlabError(f"layout of {table}: {where}: {first['msg']}") from None
-    undeclared = sorted(str(path) for path in set(paths_of(parsed)) - set(inputs))
-    if undeclared:
-        raise ReprlabError(f"layout of {table}: {undeclared[0]} is not among the inputs; add it to the rule's input")
-    return build(parsed)
+    return build(read_layout(model, layout, inputs, table))
