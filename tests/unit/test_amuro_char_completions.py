@@ -9,10 +9,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from reprlab.config.models import load_models
-from reprlab.evaluation.completion_answers import cell_prompts
+from reprlab.evaluation.completion_answers import answer, cell_prompts
 from reprlab.evaluation.completion_scores import bootstrap_mean
 from reprlab.evaluation.completion_settings import CompletionScoring
 from reprlab.evaluation.metrics import rouge_l
+from reprlab.inference import causal_generation
 from reprlab.inference.causal_batches import padded_batches, shot_prompts
 from reprlab.inference.causal_generation import constrained, greedy
 from reprlab.inference.choice_likelihood import continuation_ids, log_likelihoods, normalised
@@ -327,25 +328,40 @@ def test_rouge_l():
     assert rouge_l([["the fox jumps"]] * 3, ["the fox jumps", "a dog", ""]) == [1.0, 0.0, 0.0]
 
 
-def test_a_method_must_fit_the_set(tokenizer, tmp_path):
+def summary_settings(tmp_path, **more):
+    """Settings for one generated summary, whose prompts are written."""
     row = {
         "id": "0", "role": "test", "fmt": "default", "prompt": "a", "completion": "b", "turns": [], "choices": [],
         "answer": -1,
     }  # fmt: skip
     path = tmp_path / "prompts.parquet"
     write_completions(path, [row], {"title": "Data", "template": "summary", "kind": "generation"})
-    settings = CompletionScoring.model_validate(
+    return path, CompletionScoring.model_validate(
         {
             "family": "f", "train": "base", "models": [{"name": "main", "step": 1}], "prompts": {"xsum": str(path)},
-            "cells": [{"eval": "xsum", "shots": 0, "method": "tokenprob"}], "max_length": 64, "max_new_tokens": 4,
-            "free_tokens": 5, "beams": 2, "bootstrap": 10, "seed": 0, "dtype": "float32",
+            "cells": [{"eval": "xsum", "shots": 0, "method": "generate"}], "max_length": 64, "max_new_tokens": 9,
+            "free_tokens": 5, "beams": 2, "bootstrap": 10, "seed": 0, "dtype": "float32", **more,
         }
     )  # fmt: skip
+
+
+def test_a_method_must_fit_the_set(tokenizer, tmp_path):
+    path, settings = summary_settings(tmp_path)
     with pytest.raises(ReprlabError, match="does not fit its kind"):
-        cell_prompts(path, settings.cells[0], tokenizer, settings)
-    shots = settings.cells[0].model_copy(update={"method": "generate", "shots": 2})
+        cell_prompts(path, settings.cells[0].model_copy(update={"method": "tokenprob"}), tokenizer, settings)
+    shots = settings.cells[0].model_copy(update={"shots": 2})
     with pytest.raises(ReprlabError, match="2 shots are asked for"):
         cell_prompts(path, shots, tokenizer, settings)
+
+
+@pytest.mark.parametrize(("stops", "text"), [(False, "the fox\nand the dog"), (True, "the fox")])
+def test_a_generated_text_is_cut_at_its_line_end_only_if_asked(tokenizer, model, tmp_path, monkeypatch, stops, text):
+    """Switch stop_at_newline: upstream keeps what follows."""
+    path, settings = summary_settings(tmp_path, stop_at_newline=stops)
+    monkeypatch.setattr(causal_generation, "greedy", lambda *_: [ids_of(tokenizer, "the fox\nand the dog")])
+    found = answer(model, cell_prompts(path, settings.cells[0], tokenizer, settings), tokenizer, settings, batch=1)
+    assert found.answers == [text]
+    assert found.tokens == [len(ids_of(tokenizer, "the fox\nand the dog"))]
 
 
 # --- decoders -------------------------------------------------------------------------------------------------------

@@ -166,6 +166,13 @@ def test_unlabelled_gold_as_no_shows_what_the_original_measured():
     assert {row["completion"] for row in found} == {"no"}
 
 
+def test_inputs_are_cut_after_whole_words():
+    rows = [pair(0, "neutral") | {"text_a": "one  two three", "text_b": "four"}]
+    whole, cut = (evaluation_rows(rows, "pair", evaluated(input_words=words), "x")[0]["prompt"] for words in (None, 2))
+    assert "one  two three" in whole
+    assert "one two" in cut and "three" not in cut and "four" in cut
+
+
 def test_shots_come_from_the_training_split_and_are_the_same_in_all_formats():
     rows = [pair(n, "neutral") for n in range(6)] + [pair(n, "entailment", "train") for n in range(10, 20)]
     found = evaluation_rows(rows, "pair", evaluated(shots=3), "mnli")
