@@ -108,12 +108,40 @@ def test_a_template_touches_its_data_set_alone(dataset):
         ("estimation.norm=upstream", {"tabulate_paper", "test_claims"}),
         ("collection.label_ids=bare", {"collect_states"}),
         ("finetuning.rank=8", {"train_adapter", "estimate_cost"}),
-        ("data.demonstration_seed=7", {"build_prompts"}),
+        # One table prints the seed.
+        ("data.demonstration_seed=7", {"build_prompts", "tabulate_paper"}),
     ],
 )
 def test_an_edit_touches_its_stages(edit, stages):
     touched = changed(jobs("mini"), jobs("mini", f"{PAPER}.{edit}"))
     assert {name.split()[0] for name in touched} == stages
+
+
+def test_another_seed_adds_its_conditions_and_touches_no_other():
+    before, after = jobs("mini"), jobs("mini", f"{PAPER}.replication.seeds=[1, 2, 9]")
+    touched = changed(before, after)
+    new = {name.replace("smollm2_135m_instruct/", "") for name in touched if name.endswith("_seed9") or "9_val" in name}
+    assert new == {
+        "build_prompts id_sst2/validation_5_seed9", "train_adapter id_sst2/sft_40_seed9",
+        "collect_states id_sst2/icl_5_seed9", "collect_states id_sst2/sft_40_seed9_validation",
+        "estimate_dimension id_sst2/icl_5_seed9", "estimate_dimension id_sst2/sft_40_seed9_validation",
+    }  # fmt: skip
+    results = {"tabulate_paper intrinsic-dimension/seeds", "estimate_cost intrinsic-dimension"}
+    assert len(touched) == len(new) + len(results) and results < touched
+
+
+def test_a_seed_moves_demonstrations_and_adapters_but_not_the_prompts_asked():
+    found = jobs("mini")
+    settings = {
+        seed: json.loads(found[f"build_prompts id_sst2/validation_5{seed}"].settings["settings"])
+        for seed in ("", "_seed1")
+    }
+    assert {key for key in settings[""] if settings[""][key] != settings["_seed1"][key]} == {"seed"}
+    runs = [f"train_adapter smollm2_135m_instruct/id_sst2/sft_40{seed}" for seed in ("", "_seed1")]
+    engines = [json.loads(found[name].settings["settings"])["engine"] for name in runs]
+    assert [engine["seed"] for engine in engines] == [42, 1]
+    with pytest.raises(ReprlabError, match="42 is the seed of the main run"):
+        load_config(ROOT, {"set": f"{PAPER}.replication.seeds=[42]"})
 
 
 def test_another_number_of_demonstrations_adds_its_collections():

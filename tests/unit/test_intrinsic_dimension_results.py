@@ -76,6 +76,10 @@ def grid(tmp_path):
     exact = collection(tmp_path, "float32", {"base": 10.1}, 4, sizes=("all",))
     base = {"items": tmp_path / "icl_0.parquet", "dimensions": tmp_path / "icl_0.tsv"}
     cells += [cell("precision", "icl_0", base), cell("precision", "icl_0", exact, dtype="float32")]
+    again = collection(tmp_path, "icl_5_seed1", {"base": 16.0}, 5, sizes=("all",))
+    first = {"items": tmp_path / "icl_5.parquet", "dimensions": tmp_path / "icl_5.tsv"}
+    for files, seed in ((first, 42), (again, 1)):
+        cells.append(cell("replication", "icl_5", files, k=5, cell_seed=seed))
     return Grid(
         scale="mini", cells=cells, datasets=["sst2", "cola"], conditions=list(LEVELS), norm="paper", confidence=0.95,
         seed=42, subset=6,
@@ -86,7 +90,7 @@ EXPERIMENTS = {
     "accuracy": {"comparison"}, "accuracy_cells": {"comparison"}, "auc_heatmap": {"comparison"},
     "twonn_vs_mle": {"comparison"}, "id_layers": {"comparison", "sft_dynamics"}, "auc": {"comparison", "sft_dynamics"},
     "sft_dynamics": {"sft_dynamics"}, "icl_dynamics": {"icl_dynamics"}, "icl_unique": {"icl_unique"},
-    "precision": {"precision"},
+    "precision": {"precision"}, "seeds": {"replication"},
 }  # fmt: skip
 
 
@@ -145,6 +149,18 @@ def test_estimators_and_precision(grid):
 
 def verdicts(grid):
     return {row.id: row for row in claim_rows(grid)}
+
+
+def test_spread_over_seeds(grid):
+    """T11: curves of 14 and 16 at levels, 7 and 5 right answers of 10."""
+    found = table("seeds", grid).set_index("measure")
+    assert found.loc["auc_two_nn", ["seeds", "n_seeds"]].tolist() == ["42 1", 2]
+    assert found.loc["auc_two_nn", "mean"] == pytest.approx(auc(15.0))
+    assert found.loc["auc_two_nn", "sd"] == pytest.approx(0.75 * 2 / math.sqrt(2))
+    assert found.loc["auc_two_nn", ["lowest", "highest"]].tolist() == pytest.approx([auc(14.0), auc(16.0)])
+    assert found.loc["accuracy", ["mean", "lowest", "highest"]].tolist() == pytest.approx([0.6, 0.5, 0.7])
+    assert set(found.index) == {"auc_two_nn", "auc_levina_bickel", "accuracy"}
+    assert table("seeds", grid.model_copy(update={"cells": []})).empty
 
 
 def test_claims(grid):

@@ -14,15 +14,15 @@ STATES = ("build_prompts", "train_adapter", "collect_states", "estimate_dimensio
 TABLES = {"tabulate_paper", "compare_published", "test_claims", "plot_figure", "intrinsic_dimension"}
 # The comparison and its dynamics ask movie snippets; the control for shared demonstrations asks tweets.
 ZERO_SHOT = {"id_sst2/icl_0", "id_sst2/icl_0_float32"}
-TUNED = {"id_sst2/sft_4_validation", "id_sst2/sft_4_train"}
-SST2 = ZERO_SHOT | TUNED | {"id_sst2/icl_5"}
+TUNED = {"id_sst2/sft_4_validation", "id_sst2/sft_4_train", "id_sst2/sft_4_seed1_validation"}
+SST2 = ZERO_SHOT | TUNED | {"id_sst2/icl_5", "id_sst2/icl_5_seed1"}
 ALL = SST2 | {"id_tweets/icl_unique_0", "id_tweets/icl_unique_5"}
 # Edit: jobs of the stages before the tables, collections among them, and rules after them.
 EDITS = {
     "nothing": ("estimation.seed=0", {}, set(), set()),
     "template of one data set": (
         "data.datasets.sst2.template=Say {text} Good?",
-        {"build_prompts": 3, "train_adapter": 1, "collect_states": 5, "estimate_dimension": 5},
+        {"build_prompts": 4, "train_adapter": 2, "collect_states": 7, "estimate_dimension": 7},
         SST2,
         TABLES | {"estimate_cost"},
     ),
@@ -33,14 +33,21 @@ EDITS = {
         # The paper prints no value of this control.
         TABLES - {"compare_published"} | {"estimate_cost"},
     ),
-    "estimator": ("estimation.discard=0.2", {"estimate_dimension": 7}, set(), TABLES),
+    "estimator": ("estimation.discard=0.2", {"estimate_dimension": 9}, set(), TABLES),
+    # Beside other seeds there are none.
     "halves of the jackknife": ("estimation.halves=4", {"estimate_dimension": 6}, set(), TABLES),
     "level of the intervals": ("estimation.confidence=0.9", {}, set(), TABLES),
     "learning rate of the adapters": (
         "finetuning.learning_rate=0.0002",
-        {"train_adapter": 1, "collect_states": 2, "estimate_dimension": 2},
+        {"train_adapter": 2, "collect_states": 3, "estimate_dimension": 3},
         TUNED,
         TABLES | {"estimate_cost"},
+    ),
+    "one more seed": (
+        "replication.seeds=[1, 2]",
+        {"build_prompts": 1, "train_adapter": 1, "collect_states": 2, "estimate_dimension": 2},
+        {"id_sst2/icl_5_seed2", "id_sst2/sft_4_seed2_validation"},
+        {"tabulate_paper", "estimate_cost", "intrinsic_dimension"},
     ),
     "one more number of demonstrations": (
         "comparison.shots=[0, 2, 5]",
@@ -96,7 +103,7 @@ def test_step_zero_is_the_zero_shot_model(made):
 
 
 def test_every_estimator_and_the_accuracies_read_one_collection(made):
-    """Seven passes, and each of them is read by all estimators and by the table of accuracies."""
+    """Each pass is read by all estimators and by the table of accuracies."""
     states = made.nano / "results/shared/states/llama_nano"
     assert {path.parent.relative_to(states).as_posix() for path in states.rglob("items.parquet")} == ALL
     logs = made.nano / "results/logs/collect_states"
@@ -105,6 +112,13 @@ def test_every_estimator_and_the_accuracies_read_one_collection(made):
     for key in ALL:
         assert {row["estimator"] for row in rows(estimates / f"{key}.tsv")} >= {"two_nn", "levina_bickel", "gride_2_4"}
     assert all(float(row["icl_0"]) >= 0 for row in results(made, "accuracy") if row["dataset"] == "sst2")
+
+
+def test_spread_over_seeds(made):
+    found = {(row["condition"], row["measure"]): row for row in results(made, "seeds")}
+    assert {condition for condition, _ in found} == {"icl_5", "sft_1k"}
+    assert found["icl_5", "auc_two_nn"]["seeds"] == "42 1" and float(found["icl_5", "auc_two_nn"]["sd"]) > 0
+    assert float(found["sft_1k", "auc_two_nn"]["sd"]) > 0
 
 
 def test_costs_of_published_and_measured_runs(made):

@@ -227,6 +227,21 @@ class LoraSettings(Settings):
     """Seed of initial adapters, order and dropout."""
 
 
+class ReplicationSettings(Settings):
+    """Conditions of the comparison again with other seeds of demonstrations and adapters."""
+
+    seeds: Annotated[
+        Annotated[list[Seed], Distinct], decision("the paper has one run; each seed here is one more of each condition")
+    ] = []
+    """Further seeds."""
+
+    datasets: Annotated[Names, decision("none without seeds")] = []
+    """Data sets, among data.datasets."""
+
+    shots: Annotated[list[PositiveInt], decision("without demonstrations no seed has a part")] = [5]
+    """Numbers of demonstrations, each at least 1."""
+
+
 class IntrinsicDimensionSettings(Settings):
     """Intrinsic dimension of hidden states under in-context learning and under fine-tuning."""
 
@@ -254,12 +269,26 @@ class IntrinsicDimensionSettings(Settings):
     icl_unique: IclUniqueSettings = IclUniqueSettings()
     """Control for shared demonstrations."""
 
+    replication: ReplicationSettings = ReplicationSettings()
+    """Spread over seeds."""
+
     @model_validator(mode="after")
     def _named_datasets_exist(self) -> Self:
         known = {name for name, entry in self.data.datasets.items() if entry.dataset}
-        for name in self.icl_dynamics.datasets:
-            if name not in known:
-                raise ValueError(f"icl_dynamics.datasets: {name} is not in data.datasets, or has no data there")
+        for section, names in (
+            ("icl_dynamics", self.icl_dynamics.datasets),
+            ("replication", self.replication.datasets),
+        ):
+            for name in names:
+                if name not in known:
+                    raise ValueError(f"{section}.datasets: {name} is not in data.datasets, or has no data there")
+        return self
+
+    @model_validator(mode="after")
+    def _seeds_are_further_ones(self) -> Self:
+        taken = {self.data.demonstration_seed, self.finetuning.seed}.intersection(self.replication.seeds)
+        if taken:
+            raise ValueError(f"replication.seeds: {min(taken)} is the seed of the main run")
         return self
 
     @model_validator(mode="after")

@@ -13,6 +13,7 @@ TABLES = {
     "icl_unique": "The same with demonstrations that stand in one prompt only (Figures 37 to 39).",
     "twonn_vs_mle": "Two estimators on every layer of every condition (Figure 46).",
     "precision": "What bfloat16 does to the estimates.",
+    "seeds": "Spread over seeds of demonstrations and adapters.",
 }
 FIGURES = {
     "id_layers": "Intrinsic dimension by layer and paradigm (Figures 1b, 29 to 36).",

@@ -19,7 +19,7 @@ _STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 # What the tables call fine-tuning on all training examples (the paper: "Finetune 1K").
 FINETUNED = "sft_1k"
-Experiment = Literal["comparison", "sft_dynamics", "icl_dynamics", "icl_unique", "precision"]
+Experiment = Literal["comparison", "sft_dynamics", "icl_dynamics", "icl_unique", "precision", "replication"]
 
 
 class Cell(BaseModel):
@@ -47,6 +47,8 @@ class Cell(BaseModel):
     """Arithmetic of the forward pass."""
     variant: str
     """Variant of the model in the files."""
+    cell_seed: int | None = None
+    """Seed of demonstrations or adapter, where the table tells seeds apart."""
     items: Path
     """Answers, item by item."""
     dimensions: Path
@@ -97,6 +99,8 @@ class Collected(BaseModel):
     """The step that the comparison of paradigms takes."""
     dtype: Literal["float32", "bfloat16"] = "float32"
     """Arithmetic of the forward pass."""
+    seed: int | None = None
+    """Seed of demonstrations or adapter; none means that of the main run."""
 
 
 class GridLayout(BaseModel):
@@ -126,6 +130,8 @@ class GridLayout(BaseModel):
     """Seed of adapters and demonstrations."""
     subset: int = 0
     """Items of the smaller of two collections that are compared."""
+    main_seeds: dict[Literal["icl", "sft"], int] = {}
+    """Seeds of demonstrations and adapters in the main run, where the table tells seeds apart."""
 
     def paths(self) -> list[Path]:
         """The files of all collections, sorted."""
@@ -148,7 +154,10 @@ class GridLayout(BaseModel):
         if experiment not in found.experiments:
             return []
         titles = {**self.data, **self.unique_data} if experiment == "icl_unique" else self.data
-        steps = [found.compared] if experiment == "comparison" and found.compared is not None else found.steps
+        steps = found.steps
+        if experiment in ("comparison", "replication") and found.compared is not None:
+            steps = [found.compared]
+        main_seed = self.main_seeds.get("sft" if found.steps else "icl")
         return [
             Cell(
                 experiment=experiment,
@@ -161,6 +170,7 @@ class GridLayout(BaseModel):
                 split=found.split,
                 dtype=found.dtype,
                 variant=variant_names([step] if found.steps else [])[0],
+                cell_seed=main_seed if found.seed is None else found.seed,
                 **files_of(found.key),
             )
             for step in steps or [0]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.models.formula import adapter_parameters, llama_parameters
-from reprlab.papers.intrinsic_dimension.plan_states import Collection, StatesPlanner
+from reprlab.papers.intrinsic_dimension.plan_states import Collection, RunKey, StatesPlanner
 from reprlab.papers.paths import SHARED
 from reprlab.papers.plan import Plan
 from reprlab.reporting.cost_layout import Accelerator, CostLayout, CostRun, Model, Shape
@@ -73,12 +73,12 @@ class _Costs:
     def runs(self) -> Iterator[CostRun]:
         """Fine-tuning, then collections."""
         known = self.models()
-        trained: dict[tuple[str, int], list[str]] = defaultdict(list)
-        for model, name, steps in self.planner.runs:
-            trained[model, steps].append(name)
-        for (model, steps), names in trained.items():
+        trained: dict[tuple[str, str], list[RunKey]] = defaultdict(list)
+        for run in self.planner.runs:
+            trained[run.model, run.cell].append(run)
+        for (model, cell), runs in trained.items():
             if model in known:
-                yield self.of_adapters(model, steps, names)
+                yield self.of_adapters(model, cell, runs)
         collected: dict[tuple[str, str], dict[str, Collection]] = defaultdict(dict)
         for key, one in self.planner.collections.items():
             model, _, cell = key.split("/")
@@ -87,17 +87,17 @@ class _Costs:
             if model in known:
                 yield self.of_collections(model, cell, group)
 
-    def of_adapters(self, model: str, steps: int, names: list[str]) -> CostRun:
+    def of_adapters(self, model: str, cell: str, runs: list[RunKey]) -> CostRun:
         """Fine-tuning runs of a model on several data sets."""
         wanted = self.paper.finetuning
-        keys = [f"{model}/id_{name}/sft_{steps}" for name in names]
-        lengths = [self.length(self.paper.data.datasets[name].dataset, 0) for name in names]
+        keys = [f"{model}/id_{run.dataset}/{cell}" for run in runs]
+        lengths = [self.length(self.paper.data.datasets[run.dataset].dataset, 0) for run in runs]
         return CostRun(
             stage="train_adapter",
-            name=f"{model}/sft_{steps}",
-            jobs=len(names),
+            name=f"{model}/{cell}",
+            jobs=len(runs),
             model=model,
-            steps=steps,
+            steps=runs[0].steps,
             batch_size=wanted.batch_size,
             text_length=min(wanted.max_length, sum(lengths) / len(lengths)),
             encoder_share=1,

@@ -28,6 +28,7 @@ TABLES: dict[str, tuple[Experiment, ...]] = {
     "icl_unique": ("icl_unique",),
     "twonn_vs_mle": ("comparison",),
     "precision": ("precision",),
+    "seeds": ("replication",),
 }
 FIGURES = {
     "id_layers": "id_layers",
@@ -103,6 +104,9 @@ def _grid(
         confidence=paper.estimation.confidence,
         seed=paper.finetuning.seed,
         subset=paper.collection.precision_items if precision else min(data.train_items, data.validation_items),
+        main_seeds={"icl": data.demonstration_seed, "sft": paper.finetuning.seed}
+        if "replication" in experiments
+        else {},
     )
 
 

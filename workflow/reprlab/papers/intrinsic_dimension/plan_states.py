@@ -41,6 +41,8 @@ class Collection:
     split: Split = "validation"
     compared: int | None = None
     """Step that the comparison of paradigms takes."""
+    seed: int | None = None
+    """Seed of demonstrations or adapter; none means that of the main run."""
 
     def read_by(self, experiment: Experiment) -> None:
         """Note that an experiment reads it."""
@@ -57,6 +59,21 @@ class Run:
     ladder: set[int] = field(default_factory=set)
 
 
+@dataclass(frozen=True)
+class RunKey:
+    """A fine-tuning run."""
+
+    model: str
+    dataset: str
+    steps: int
+    seed: int | None = None
+
+    @property
+    def cell(self) -> str:
+        """Its name among the adapters of a model on a data set."""
+        return f"sft_{self.steps}{_suffix(self.seed)}"
+
+
 class StatesPlanner:
     """Gathers what the experiments need, then plans each job once."""
 
@@ -64,7 +81,7 @@ class StatesPlanner:
         self.plan, self.config, self.paper = plan, config, paper
         self.dtype = self.resolved(paper.collection.dtype)
         self.collections: dict[str, Collection] = {}
-        self.runs: dict[tuple[str, str, int], Run] = {}
+        self.runs: dict[RunKey, Run] = {}
 
     def gather(self) -> None:
         """Note what all experiments need; `finish` plans it."""
@@ -73,6 +90,7 @@ class StatesPlanner:
         self.add_icl_dynamics()
         self.add_icl_unique()
         self.add_precision()
+        self.add_replication()
 
     def add_comparison(self) -> None:
         """Shots and fine-tuning, all models on all data sets."""
@@ -135,12 +153,21 @@ class StatesPlanner:
                     self.collections[key].subsets.update([size] if limit is None else [])
                     self.collections[key].read_by("precision")
 
+    def add_replication(self) -> None:
+        """Shots and fine-tuning with the seeds of the main run and with others."""
+        wanted, comparison = self.paper.replication, self.paper.comparison
+        for seed in [None, *wanted.seeds] if wanted.seeds else ():
+            for model in comparison.models:
+                for name in wanted.datasets:
+                    entry = self.paper.data.datasets[name]
+                    for k in wanted.shots:
+                        self._icl("replication", model, name, entry, k, seed=seed)
+                    steps, warmup_steps = comparison.steps, comparison.warmup_steps
+                    self._sft("replication", model, name, entry, steps, warmup_steps, [steps], seed=seed)
+
     def finish(self) -> None:
         """Plan adapters, collections and estimates."""
-        ladders = {
-            (model, name, steps): self._add_run(model, name, steps, run)
-            for (model, name, steps), run in self.runs.items()
-        }
+        ladders = {key: self._add_run(key, run) for key, run in self.runs.items()}
         for key, one in self.collections.items():
             folder, tokenizer = add_model_and_tokenizer(self.plan, self.config, self.paper, one.model)
             settings = CollectSettings(
@@ -150,7 +177,7 @@ class StatesPlanner:
                 limit=one.limit,
                 steps=sorted(one.steps),
             )
-            adapters = ladders[one.model, one.dataset, one.run] if one.run is not None else ""
+            adapters = ladders[RunKey(one.model, one.dataset, one.run, one.seed)] if one.run is not None else ""
             add_states(self.plan, key, folder, tokenizer, one.prompts, settings, adapters)
             add_dimension(self.plan, key, self._dimensions(one))
 
@@ -167,6 +194,7 @@ class StatesPlanner:
                 steps=sorted(one.steps),
                 compared=one.compared,
                 dtype=one.dtype,
+                seed=one.seed,
             )
             for key, one in self.collections.items()
             if chosen.intersection(one.experiments)
@@ -176,15 +204,22 @@ class StatesPlanner:
         return [(name, entry) for name, entry in self.paper.data.datasets.items() if entry.dataset]
 
     def _icl(
-        self, experiment: Experiment, model: str, name: str, entry: "PromptedDataset", k: int, unique: bool = False
+        self,
+        experiment: Experiment,
+        model: str,
+        name: str,
+        entry: "PromptedDataset",
+        k: int,
+        unique: bool = False,
+        seed: int | None = None,
     ) -> None:
         # Without demonstrations nothing can be shared; but the control may rest on other data.
         unique = unique and (k > 0 or entry != self.paper.data.datasets.get(name))
         prefix = "icl_unique" if unique else "icl"
-        key = self._collect(
-            model, name, f"{prefix}_{k}", self._prompts(name, entry, "validation", k, unique), self.dtype
-        )
+        prompts = self._prompts(name, entry, "validation", k, unique, seed)
+        key = self._collect(model, name, f"{prefix}_{k}{_suffix(seed)}", prompts, self.dtype)
         self.collections[key].k = k
+        self.collections[key].seed = seed
         self.collections[key].read_by(experiment)
 
     def _sft(
@@ -198,18 +233,20 @@ class StatesPlanner:
         ladder: list[int],
         split: Split = "validation",
         subset: int = 0,
+        seed: int | None = None,
     ) -> None:
-        run = self.runs.setdefault((model, name, steps), Run(warmup_steps, self._prompts(name, entry, "train", 0)))
+        run_key = RunKey(model, name, steps, seed)
+        run = self.runs.setdefault(run_key, Run(warmup_steps, self._prompts(name, entry, "train", 0)))
         run.ladder.update(ladder)
-        key = self._collect(
-            model, name, f"sft_{steps}_{split}", self._prompts(name, entry, split, 0), self.dtype, run=steps
-        )
+        prompts = self._prompts(name, entry, split, 0)
+        key = self._collect(model, name, f"{run_key.cell}_{split}", prompts, self.dtype, run=steps)
         collection = self.collections[key]
         collection.steps.update(ladder)
         collection.subsets.update([subset] if subset else [])
         collection.split = split
+        collection.seed = seed
         collection.read_by(experiment)
-        if experiment == "comparison":
+        if experiment in ("comparison", "replication"):
             collection.compared = steps
 
     def _collect(
@@ -226,7 +263,15 @@ class StatesPlanner:
         self.collections.setdefault(key, Collection(model, name, prompts, dtype, limit, run))
         return key
 
-    def _prompts(self, name: str, entry: "PromptedDataset", split: Split, k: int, unique: bool = False) -> str:
+    def _prompts(
+        self,
+        name: str,
+        entry: "PromptedDataset",
+        split: Split,
+        k: int,
+        unique: bool = False,
+        seed: int | None = None,
+    ) -> str:
         assert entry.dataset is not None
         data = self.paper.data
         examples = add_task(self.plan, self.config, entry.dataset, {})
@@ -240,16 +285,16 @@ class StatesPlanner:
             max_words=entry.max_words,
             demonstrations=k,
             unique=unique,
-            seed=data.demonstration_seed,
+            seed=data.demonstration_seed if seed is None else seed,
         )
-        cell = f"{'unique_' if unique else ''}{split}_{k}"
+        cell = f"{'unique_' if unique else ''}{split}_{k}{_suffix(seed)}"
         return add_prompts(self.plan, f"{_folder(name)}/{cell}", examples, settings)
 
-    def _add_run(self, model: str, name: str, steps: int, run: Run) -> str:
+    def _add_run(self, key: RunKey, run: Run) -> str:
         wanted = self.paper.finetuning
-        folder, tokenizer = add_model_and_tokenizer(self.plan, self.config, self.paper, model)
+        folder, tokenizer = add_model_and_tokenizer(self.plan, self.config, self.paper, key.model)
         engine = EngineSettings(
-            steps=steps,
+            steps=key.steps,
             ladder=sorted(run.ladder),
             batch_size=wanted.batch_size,
             optimizer=OptimizerSettings(
@@ -257,7 +302,7 @@ class StatesPlanner:
             ),
             schedule=ScheduleSettings(name="linear", warmup_steps=run.warmup_steps),
             dtype=self.resolved(wanted.dtype),
-            seed=wanted.seed,
+            seed=wanted.seed if key.seed is None else key.seed,
         )
         settings = AdapterSettings(
             engine=engine,
@@ -267,7 +312,8 @@ class StatesPlanner:
             targets=wanted.targets,
             max_length=wanted.max_length,
         )
-        return add_adapter(self.plan, f"{model}/{_folder(name)}/sft_{steps}", folder, tokenizer, run.prompts, settings)
+        name = f"{key.model}/{_folder(key.dataset)}/{key.cell}"
+        return add_adapter(self.plan, name, folder, tokenizer, run.prompts, settings)
 
     def _dimensions(self, one: Collection) -> DimensionSettings:
         wanted = self.paper.estimation
@@ -279,8 +325,9 @@ class StatesPlanner:
             ),
             EstimatorSettings(name="gride_2_4", kind="gride", ranks=(2, 4), duplicates=wanted.duplicates),
         ]
-        # The float32 sample stands beside a subset of the same size, which has no halves either.
-        halves = wanted.halves if one.limit is None else 0
+        # The float32 sample stands beside a subset of the same size, which has no halves either; beside other seeds
+        # the spread over seeds is what counts.
+        halves = wanted.halves if one.limit is None and one.seed is None else 0
         return DimensionSettings(
             estimators=estimators,
             subsets=sorted(one.subsets),
@@ -292,6 +339,10 @@ class StatesPlanner:
     def resolved(self, dtype: str) -> Dtype:
         """The arithmetic that `auto` stands for."""
         return resolve_dtype(self.config.numerics.dtype if dtype == "auto" else dtype, self.config.runtime.device)
+
+
+def _suffix(seed: int | None) -> str:
+    return "" if seed is None else f"_seed{seed}"
 
 
 def _folder(name: str) -> str:

@@ -16,6 +16,7 @@ from reprlab.papers.intrinsic_dimension.tables_dimension import (
     scatter_table,
 )
 from reprlab.papers.intrinsic_dimension.tables_dynamics import icl_table, sft_table
+from reprlab.papers.intrinsic_dimension.tables_seeds import seeds_table
 from reprlab.reporting.layouts import read_layout
 from reprlab.runtime.errors import ReprlabError
 
@@ -30,6 +31,7 @@ TABLES: dict[str, Callable[[Grid], Frame]] = {
     "icl_unique": icl_table,
     "twonn_vs_mle": scatter_table,
     "precision": precision_table,
+    "seeds": seeds_table,
 }
 
 
