@@ -18,17 +18,21 @@ def draw_trend(frame: pandas.DataFrame, scale: str) -> Figure:
     """Figure 2: unique tokens by tokens, a point for each data set, and the vocabulary's size as the limit."""
     figure, axes = panels(1, 1, width=4.6, height=3.0)
     one = axes[0][0]
+    style: dict[str, Any]
     for number, (tokenizer, rows) in enumerate(frame.groupby("tokenizer", sort=False)):
-        style: dict[str, Any] = {
+        style = {
             "color": CYCLE[number % len(CYCLE)],
             "marker": MARKERS[number % len(MARKERS)],
             "linestyle": "",
         }
         one.plot(rows["tokens"], rows["unique"], label=f"{tokenizer} ({rows['vocabulary'].iloc[0]:,})", **style)
         one.axhline(rows["vocabulary"].iloc[0], color=CYCLE[number % len(CYCLE)], linestyle=":", linewidth=1)
-        for _, row in rows.iterrows():
-            one.annotate(row["task"], (row["tokens"], row["unique"]), (4, -9), textcoords="offset points", fontsize=7)
+    # One name for each data set, at its highest point; vocabularies grow with tokens, so there is room up and left.
+    style = {"textcoords": "offset points", "fontsize": 7, "ha": "right", "rotation": -30, "rotation_mode": "anchor"}
+    for top in frame.sort_values("unique").drop_duplicates("task", keep="last").to_dict("records"):
+        one.annotate(str(top["task"]), (top["tokens"], top["unique"]), (-3, 4), **style)
     one.set_xscale("log")
+    one.set_xlim(left=frame["tokens"].min() / 3)
     one.set_xlabel("tokens")
     one.set_ylabel("unique tokens")
     one.set_ylim(bottom=0)
