@@ -54,7 +54,7 @@ def job_counts(text: str) -> dict[str, int]:
 
 
 def copy_project(target: Path) -> Checkout:
-    """Tracked files, and new ones that git does not ignore."""
+    """Tracked files, and new ones that git does not ignore. Its `all` is DEPTH: the other papers have their own tests."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, check=True
     ).stdout
@@ -63,6 +63,10 @@ def copy_project(target: Path) -> Checkout:
             path = target / name
             path.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, path)
+    config = target / "config/config.yaml"
+    text, count = re.subn(r"^build: \[.*\]$", "build: [depth]", config.read_text(encoding="utf-8"), flags=re.M)
+    assert count == 1, f"{config}: no line `build: [...]`"
+    config.write_text(text, encoding="utf-8")
     return Checkout(target)
 
 

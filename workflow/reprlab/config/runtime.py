@@ -56,7 +56,7 @@ class WorkflowSettings(Settings):
     run: RunName | None = None
     """Name of the run; its files lie in runs/<run>/. null names it like the scale; mini lies at the root."""
 
-    build: list[Slug] = ["depth"]
+    build: list[Slug] = ["depth", "vocab-memory", "amuro-char", "intrinsic-dimension"]
     """Papers that `snakemake` builds when no target is given."""
 
     seed: Seed = 2137
