@@ -28,7 +28,11 @@ def draw_heatmap(frame: Frame, scale: str) -> Figure:
     for row in range(len(names)):
         for column in range(len(names)):
             if row != column:
-                panel.text(column, row, f"{square[row, column]:.1f}", ha="center", va="center", fontsize=8)
+                # Both ends of the scale are dark.
+                colour = "white" if abs(square[row, column]) > 0.6 * limit else "black"
+                panel.text(
+                    column, row, f"{square[row, column]:.1f}", ha="center", va="center", fontsize=8, color=colour
+                )
     panel.set_xticks(range(len(names)), names, rotation=45, ha="right")
     panel.set_yticks(range(len(names)), names)
     panel.grid(False)
