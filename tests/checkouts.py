@@ -54,7 +54,7 @@ def job_counts(text: str) -> dict[str, int]:
 
 
 def copy_project(target: Path) -> Checkout:
-    """Tracked files, and new ones that git does not ignore. Its `all` is DEPTH: the other papers have their own tests."""
+    """Tracked files, and new ones that git does not ignore; `all` is DEPTH there, other papers have their own tests."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, check=True
     ).stdout
