@@ -21,7 +21,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 .PHONY: help all depth vocab_memory amuro_char intrinsic_dimension report list explain preflight verify test test-slow test-faults test-cluster lint lock clean prune setup FORCE
 
 help: ## show the targets
-	@awk -F ':.*## ' '/^[a-zA-Z_\/… -]+:.*## /{printf "  make %-22s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-zA-Z_\/…-]+:.*## /{printf "  make %-22s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo "  make results/<paper>/<table>.tsv   any file of the workflow; options: SCALE= CORES= SET=key=value ARGS="
 
 $(STAMP): envs/requirements.txt pyproject.toml $(foreach extra,$(EXTRAS),envs/$(extra).txt)
@@ -48,7 +48,10 @@ FORCE:
 all: $(STAMP) ## every paper that stands, and the report
 	$(SNAKEMAKE) all
 
-depth vocab_memory amuro_char intrinsic_dimension: $(STAMP) ## all of one paper
+depth: $(STAMP) ## all of one paper; or vocab_memory, amuro_char, intrinsic_dimension
+	$(SNAKEMAKE) $@
+
+vocab_memory amuro_char intrinsic_dimension: $(STAMP)
 	$(SNAKEMAKE) $@
 
 report: $(STAMP) ## results/report.html and results/summary.tsv
