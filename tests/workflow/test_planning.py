@@ -54,6 +54,12 @@ COMPANIONS = {
     # For models that are drawn at random, and for bfloat16 only.
     "papers.intrinsic-dimension.data.scratch_corpus": "papers.intrinsic-dimension.comparison.models=[llama_nano]",
     "papers.intrinsic-dimension.collection.precision_items": "papers.intrinsic-dimension.collection.dtype=bfloat16",
+    # No further seeds as published.
+    "papers.intrinsic-dimension.replication.seeds": "papers.intrinsic-dimension.replication.datasets=[sst2]",
+    "papers.intrinsic-dimension.replication.datasets": "papers.intrinsic-dimension.replication.seeds=[7]",
+    "papers.intrinsic-dimension.replication.shots": (
+        "papers.intrinsic-dimension.replication.seeds=[7]; papers.intrinsic-dimension.replication.datasets=[sst2]"
+    ),
     # Where all learning rates are chosen, none is tried; where steps are not known, neither are tokens.
     f"{_OLMO}.candidates": f"{_OLMO}.chosen.xsum=null",
     f"{_LLAMA}.candidates": f"{_LLAMA}.chosen.xsum=null",
@@ -158,6 +164,7 @@ def alternatives(schema: dict[str, Any], path: tuple[str, ...], value: Any) -> I
         yield from ([f"[{value[0]}, 7]"] if value else [])
         yield from (
             "[7]",
+            "[7, 8]",
             "[teacher_forced]",
             "[a]",
             "[a, b]",
