@@ -55,7 +55,9 @@ SHAPE = {"d_model": 32, "d_kv": 16, "d_ff": 64, "num_heads": 2, "num_layers": 1,
 
 
 def sentence(rng: random.Random) -> str:
-    return " ".join(rng.choices(WORDS, k=rng.randint(4, 9))).capitalize() + "."
+    # Punkt takes a single letter before a full stop for an initial, so no sentence ends with an article.
+    words = [*rng.choices(WORDS, k=rng.randint(3, 8)), rng.choice(WORDS[2:])]
+    return " ".join(words).capitalize() + "."
 
 
 def text(rng: random.Random, sentences: int) -> str:
