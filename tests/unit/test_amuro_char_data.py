@@ -126,6 +126,15 @@ def test_scrambled_pairs_have_the_same_words(tmp_path):
     assert found == list(scrambled_pairs.read(Sources({}, [path]), settings, SplitSettings()))
 
 
+@pytest.mark.parametrize("sentences", [None, ["A sentence.", None]])
+def test_sentences_that_are_missing_are_named(tmp_path, sentences):
+    path = tmp_path / "sentences.parquet"
+    kept = {"document": "d0", "passage": 0, "sentences": ["Another sentence."]}
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist([kept, {**kept, "sentences": sentences}]), path)
+    with pytest.raises(ReprlabError, match=r"sentences.parquet: a value is missing"):
+        list(scrambled_pairs.read(Sources({}, [path]), scrambled_pairs.Settings(), SplitSettings()))
+
+
 # --- prompts --------------------------------------------------------------------------------------------------------
 
 

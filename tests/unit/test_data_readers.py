@@ -162,6 +162,14 @@ def test_handbook_paragraphs(tmp_path: Path) -> None:
     assert rows == [{"id": "handbook-a", "text": "One two & three four.\n\ninner", "source": "a"}]
 
 
+@pytest.mark.parametrize("section", [b'<![<div class="para"', b"<![DATA[Words"])
+def test_a_handbook_page_that_is_no_html_is_named(tmp_path: Path, section: bytes) -> None:
+    entry = corpus(reader="handbook", options={"pages": "html/*.html", "min_document_words": 1})
+    page = b'<div class="para">' + section + b"</div>"
+    with pytest.raises(ReprlabError, match=r"a\.html: not readable as HTML"):
+        read(entry, zipped(tmp_path, {"html/a.html": page}))
+
+
 RATINGS = b"1_1\t2.5\tGood &amp; nice\r\n1_2\t0\tzero\n2_1\t-0.5\tcaf\xe9 bad\n\n"
 
 

@@ -6,11 +6,13 @@ import subprocess
 import sys
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from reprlab.runtime import files
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import atomic_directory, atomic_file, read_json, write_json, write_text
 from reprlab.runtime.tables import read_parquet, read_tsv, write_parquet
+from reprlab.text.parquet_batches import read_batches
 
 
 def leftovers(folder):
@@ -117,6 +119,17 @@ def test_truncated_parquet_names_the_file(tmp_path):
         read_parquet(path)
     with pytest.raises(ReprlabError, match="no such file"):
         read_parquet(tmp_path / "none.parquet")
+
+
+def test_names_and_statistics_that_are_no_text_are_named(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"zzzz": ["qqqq"] * 3}), path, store_schema=False, use_dictionary=False)
+    written = path.read_bytes()
+    path.write_bytes(written.replace(b"zzzz", b"\x80zzz"))
+    with pytest.raises(ReprlabError, match="not readable as Parquet"):
+        read_parquet(path)
+    with pytest.raises(ReprlabError, match="not readable as Parquet"):
+        list(read_batches(path, ["zzzz"], 2))
 
 
 def test_missing_and_empty_tables_are_reported(tmp_path):

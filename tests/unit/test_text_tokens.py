@@ -238,6 +238,10 @@ def test_store_errors(tmp_path) -> None:
         TokenStore.open(path, "validation")
     with pytest.raises(ReprlabError, match="no such file"):
         TokenStore.open(tmp_path / "none.parquet", "train")
+    path = token_table(tmp_path / "s.parquet", [[5, 1]], ["qqqq"])
+    path.write_bytes(path.read_bytes().replace(b"qqqq", b"\x80qqq"))
+    with pytest.raises(ReprlabError, match="not readable as Parquet"):
+        TokenStore.open(path, "qqqq")
 
 
 def random_rows(rows: int, seed: int = 0) -> list[list[int]]:

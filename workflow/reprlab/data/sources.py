@@ -1,14 +1,20 @@
 """What a reader is given, and the small reading steps that readers share."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reprlab.data.archives import Archive
 from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.tables import read_parquet
+
+if TYPE_CHECKING:
+    import pyarrow
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,19 @@ def read_text(path: Path, encoding: str = "utf-8") -> str:
         return path.read_text(encoding=encoding)
     except UnicodeDecodeError as error:
         raise ReprlabError(f"{path}: byte {error.start} is not {encoding}; the data or the reader is wrong") from None
+
+
+def segmented_sentences(path: Path, columns: list[str]) -> pyarrow.Table:
+    """Some columns of a table of segmented sentences, `sentences` among them.
+
+    Raises:
+        ReprlabError: the file is damaged, or a value in it is missing.
+    """
+    table = read_parquet(path, columns)
+    lists = table["sentences"].combine_chunks()
+    if any(column.null_count for column in table.columns) or lists.flatten().null_count:
+        raise ReprlabError(f"{path}: a value is missing; delete it and run again")
+    return table
 
 
 @contextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,16 +53,28 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> pyarrow.Table:
     Raises:
         ReprlabError: the file is missing, truncated or lacks a column.
     """
-    import pyarrow
     import pyarrow.parquet
 
-    try:
+    with parquet_errors(path):
         table = pyarrow.parquet.read_table(path, columns=columns)
         # A damaged file may still open; texts that are no UTF-8 and offsets out of bounds are found here.
         table.validate(full=True)
-        return table
+    return table
+
+
+@contextmanager
+def parquet_errors(path: Path) -> Iterator[None]:
+    """Turn what pyarrow raises on a missing or damaged file into the user's line.
+
+    Raises:
+        ReprlabError: the file is missing, truncated, not Parquet, or has names or statistics that are no UTF-8.
+    """
+    import pyarrow
+
+    try:
+        yield
     except FileNotFoundError:
         raise ReprlabError(f"{path}: no such file") from None
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0]
         raise ReprlabError(f"{path}: not readable as Parquet ({reason}); delete it and run again") from None

@@ -18,6 +18,7 @@ import numpy as np
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import atomic_directory
 from reprlab.runtime.log import get_logger
+from reprlab.runtime.tables import parquet_errors
 from reprlab.text.parquet_batches import read_batches
 
 if TYPE_CHECKING:
@@ -76,16 +77,10 @@ def token_count(path: Path) -> int:
 
 
 def _footer(path: Path) -> pyarrow.parquet.FileMetaData:
-    import pyarrow
     import pyarrow.parquet
 
-    try:
+    with parquet_errors(path):
         return pyarrow.parquet.read_metadata(path)
-    except FileNotFoundError:
-        raise ReprlabError(f"{path}: no such file") from None
-    except (pyarrow.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise ReprlabError(f"{path}: not readable as Parquet ({reason}); delete it and run again") from None
 
 
 def _is_current(folder: Path, state: str) -> bool:
@@ -132,7 +127,8 @@ def split_batches(path: Path, split: str) -> Iterator[pyarrow.RecordBatch]:
     footer = _footer(path)
     columns = [number for number in range(footer.num_columns) if footer.schema.column(number).path == "split"]
     groups = range(footer.num_row_groups)
-    wanted = [group for group in groups if all(_may_hold(footer, group, column, split) for column in columns)]
+    with parquet_errors(path):
+        wanted = [group for group in groups if all(_may_hold(footer, group, column, split) for column in columns)]
     for batch in read_batches(path, _COLUMNS, _ROWS, wanted) if wanted else ():
         yield batch.filter(pyarrow.compute.equal(batch["split"], split))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import atomic_file
+from reprlab.runtime.tables import parquet_errors
 
 if TYPE_CHECKING:
     import pyarrow
@@ -24,22 +25,15 @@ def read_batches(
     Raises:
         ReprlabError: the file is missing, truncated or lacks a column.
     """
-    import pyarrow
     import pyarrow.parquet
 
-    try:
-        with pyarrow.parquet.ParquetFile(path) as file:
-            missing = set(columns) - set(file.schema_arrow.names)
-            if missing:
-                raise ReprlabError(f"{path}: no column {', '.join(sorted(missing))}; delete it and run again")
-            for batch in file.iter_batches(batch_size=rows, columns=columns, row_groups=row_groups):
-                batch.validate(full=True)
-                yield batch
-    except FileNotFoundError:
-        raise ReprlabError(f"{path}: no such file") from None
-    except (pyarrow.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise ReprlabError(f"{path}: not readable as Parquet ({reason}); delete it and run again") from None
+    with parquet_errors(path), pyarrow.parquet.ParquetFile(path) as file:
+        missing = set(columns) - set(file.schema_arrow.names)
+        if missing:
+            raise ReprlabError(f"{path}: no column {', '.join(sorted(missing))}; delete it and run again")
+        for batch in file.iter_batches(batch_size=rows, columns=columns, row_groups=row_groups):
+            batch.validate(full=True)
+            yield batch
 
 
 def data_metadata(path: Path) -> dict[bytes, bytes]:
@@ -48,16 +42,10 @@ def data_metadata(path: Path) -> dict[bytes, bytes]:
     Raises:
         ReprlabError: the file is missing or not Parquet.
     """
-    import pyarrow
     import pyarrow.parquet
 
-    try:
+    with parquet_errors(path):
         metadata = pyarrow.parquet.read_schema(path).metadata or {}
-    except FileNotFoundError:
-        raise ReprlabError(f"{path}: no such file") from None
-    except (pyarrow.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise ReprlabError(f"{path}: not readable as Parquet ({reason}); delete it and run again") from None
     return {_DATA_KEY: metadata[_DATA_KEY]} if _DATA_KEY in metadata else {}
 
 

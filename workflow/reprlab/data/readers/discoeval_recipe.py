@@ -7,10 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.config.dataset_entries import Split, SplitSettings
 from reprlab.data.readers.discoeval import COHERENCE_LABELS, POSITION_LABELS, SENTENCES
-from reprlab.data.sources import Sources
+from reprlab.data.sources import Sources, segmented_sentences
 from reprlab.data.splits import normalised, position, split_of
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_parquet
 
 _COLUMNS = ["document", "passage", "split", "source", "sentences"]
 
@@ -56,7 +55,7 @@ def _documents(sources: Sources, settings: Settings) -> dict[str, list[str]]:
         raise ReprlabError("no segmented sentences were given (--documents)")
     documents: dict[str, list[str]] = {}
     for path in sources.documents:
-        table = read_parquet(path, _COLUMNS).sort_by([("document", "ascending"), ("passage", "ascending")])
+        table = segmented_sentences(path, _COLUMNS).sort_by([("document", "ascending"), ("passage", "ascending")])
         for row in table.to_pylist():
             if row["split"] not in settings.held_out:
                 continue

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.sources import Sources, read_text
+from reprlab.runtime.errors import ReprlabError
 
 _BLOCKS = {"div", "ul", "ol", "dl", "table", "pre", "p"}
 
@@ -24,11 +26,23 @@ class Settings(BaseModel):
 
 
 def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:
-    """One document for each page."""
+    """One document for each page.
+
+    Raises:
+        ReprlabError: a page is no HTML.
+    """
     for page in sources.archive.members(settings.pages):
-        text = "\n\n".join(page_paragraphs(read_text(page)))
+        text = "\n\n".join(_paragraphs_of(page))
         if len(text.split()) >= settings.min_document_words:
             yield {"id": f"handbook-{page.stem}", "text": text, "source": page.stem}
+
+
+def _paragraphs_of(page: Path) -> list[str]:
+    try:
+        return page_paragraphs(read_text(page))
+    # The standard library's parser says so when a marked section (`<![...`) has no end or no known name.
+    except AssertionError as error:
+        raise ReprlabError(f"{page}: not readable as HTML ({error}); the data or its reader is wrong") from None
 
 
 def page_paragraphs(page: str) -> list[str]:

@@ -7,10 +7,9 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.config.dataset_entries import SplitSettings
-from reprlab.data.sources import Sources
+from reprlab.data.sources import Sources, segmented_sentences
 from reprlab.data.splits import position
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_parquet
 
 # Leaving one of these out hardly changes what a sentence says.
 _LIGHT = frozenset(
@@ -68,7 +67,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
 
 def _sentences(path: Any, settings: Settings) -> Iterator[tuple[str, str, list[str]]]:
     seen: set[str] = set()
-    for row in read_parquet(path, ["document", "passage", "sentences"]).to_pylist():
+    for row in segmented_sentences(path, ["document", "passage", "sentences"]).to_pylist():
         for number, sentence in enumerate(row["sentences"]):
             words = sentence.split()
             if not settings.min_words <= len(words) <= settings.max_words or sentence in seen:
