@@ -1,30 +1,22 @@
 """The rehearsal of published steps, on the CPU and small."""
 
-import importlib.util
-import sys
 from pathlib import Path
 
 import numpy as np
-import pytest
 from reprlab.text.vocabulary import Vocabulary
 
-PATH = Path(__file__).resolve().parents[2] / "benchmarks/gpu_rehearsal.py"
-SMALL = ["--device", "cpu", "--model", "t5_mini", "--layers", "1", "--batch", "2", "--length", "96", "--steps", "2"]
+from benchmarks.gpu_rehearsal import __main__ as rehearsal
+from benchmarks.gpu_rehearsal.encoder_decoders import text
+
+SMALL = [
+    *("--device", "cpu", "--seq2seq", "t5_mini", "--tuned", "olmo_nano", "--adapted", "llama_nano"),
+    *("--layers", "1", "--batch", "2", "--length", "96", "--steps", "2", "--matrix", "128"),
+]
 
 
-@pytest.fixture(scope="module")
-def rehearsal():
-    specification = importlib.util.spec_from_file_location("gpu_rehearsal", PATH)
-    module = importlib.util.module_from_spec(specification)
-    sys.modules["gpu_rehearsal"] = module
-    specification.loader.exec_module(module)
-    return module
-
-
-def test_rows_of_depth_are_in_its_format(rehearsal) -> None:
+def test_rows_of_depth_are_in_its_format() -> None:
     vocabulary = Vocabulary(32_000)
-    options = rehearsal.arguments(["--batch", "3", "--length", "512"])
-    ids, types, lengths = rehearsal.text(options, vocabulary, marked=True)
+    ids, types, lengths = text(3, 512, vocabulary, marked=True)
     assert ids.shape == types.shape == (3, 512) and lengths.tolist() == [512] * 3
     for row, numbers in zip(ids, types, strict=True):
         assert row[0] == vocabulary.eosen_id and row[-1] == 1 and row[-2] == vocabulary.eosen_id
@@ -35,21 +27,34 @@ def test_rows_of_depth_are_in_its_format(rehearsal) -> None:
         assert all(numbers[place] != numbers[place - 2] for place in np.flatnonzero(vocabulary.is_sentence(row))[1:])
 
 
-def test_it_runs_small_on_a_cpu(rehearsal, capsys, tmp_path: Path) -> None:
+def test_it_runs_small_on_a_cpu(capsys, tmp_path: Path) -> None:
     out = tmp_path / "rehearsal.tsv"
-    assert rehearsal.main([*SMALL, "--matrix", "128", "--out", str(out)]) == 0
+    assert rehearsal.main([*SMALL, "--out", str(out)]) == 0
     lines = out.read_text().splitlines()
     assert lines[0].split("\t") == rehearsal.COLUMNS
-    rows = [dict(zip(rehearsal.COLUMNS, line.split("\t"), strict=True)) for line in lines[1:]]
-    assert [row["what"] for row in rows] == ["t5", "depth", "depth with t5's masks"]
-    assert rows[1]["encoder_tokens"] == rows[2]["encoder_tokens"], "the same batch under other masks"
-    assert all(float(row["tokens_per_second"]) > 0 and float(row["flops_share"]) > 0 for row in rows)
-    assert [row["masks_share"] != "" for row in rows] == [False, True, False]
+    rows = {
+        row["what"]: row for row in (dict(zip(rehearsal.COLUMNS, line.split("\t"), strict=True)) for line in lines[1:])
+    }
+    assert list(rows) == [
+        "t5 step",
+        "depth step",
+        "depth step with t5's masks",
+        "fine-tuning step",
+        "adapter step",
+        "hidden states",
+    ]
+    same = ("encoder_tokens", "decoder_tokens")
+    assert all(rows["depth step"][name] == rows["depth step with t5's masks"][name] for name in same)
+    assert all(float(row["tokens_per_second"]) > 0 and float(row["flops_share"]) > 0 for row in rows.values())
+    assert [what for what, row in rows.items() if row["masks_share"]] == ["depth step"]
+    # Adapters beside frozen weights, which the states are collected without.
+    assert int(rows["adapter step"]["parameters"]) > int(rows["hidden states"]["parameters"])
+    assert rows["hidden states"]["decoder_tokens"] == "0", "no output layer"
     assert "TFLOP/s" in capsys.readouterr().out
 
 
-def test_masks_that_cost_too_much_fail_on_a_gpu(rehearsal, monkeypatch, capsys) -> None:
-    rows = [dict.fromkeys(rehearsal.COLUMNS, 1.0) for _ in range(3)]
+def test_masks_that_cost_too_much_fail_on_a_gpu(monkeypatch, capsys) -> None:
+    rows = [dict.fromkeys(rehearsal.COLUMNS, 1.0) | {"masks_share": None} for _ in range(3)]
     rows[1]["masks_share"] = 0.2
     monkeypatch.setattr(rehearsal, "rehearse", lambda options: (rows, 1e12))
     monkeypatch.setattr(rehearsal.torch.cuda, "get_device_name", lambda: "a GPU")

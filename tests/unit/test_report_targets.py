@@ -1,5 +1,7 @@
 """`make list` and `make prune`."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 from reprlab.config.load import load_config
@@ -14,6 +16,13 @@ def test_every_planned_result_is_listed_once():
     names = [row["target"] for row in rows]
     assert len(names) == len(set(names))
     assert {"depth", "results/depth/glue.tsv", "results/depth/audit.tsv", "results/depth/fig_glue.png"} <= set(names)
+
+
+def test_a_reader_that_stops_early_gets_no_traceback():
+    command = [sys.executable, "-m", "reprlab.reporting.targets", "--scale", "nano"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as listing:
+        listing.stdout.close()
+        assert listing.stderr.read() == ""
 
 
 def test_an_unknown_scale_is_one_line(capsys):

@@ -2,6 +2,7 @@
 
 import argparse
 import csv
+import signal
 import sys
 from pathlib import Path
 
@@ -61,4 +62,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    # A reader that has seen enough (`make list | head`) ends the listing without a traceback.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.exit(main())

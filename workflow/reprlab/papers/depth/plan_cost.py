@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reprlab.config.papers.depth import DepthSettings
 
 # Appendix C: pre-training on 4 A40. Peaks: NVIDIA's data sheet of the A40, dense. Utilisation: an assumption
-# for a 0.25 B encoder-decoder with masks of its own; `benchmarks/gpu_rehearsal.py` measures it.
+# for a 0.25 B encoder-decoder with masks of its own; `python -m benchmarks.gpu_rehearsal` measures it.
 _A40 = Accelerator(name="A40", peak_flops=149.7e12, peak_flops_float32=37.4e12, memory_gb=48, utilisation=0.35)
 _PRETRAINING_DEVICES = 4
 # Footnote 8: "Running a single downstream experiment on MNLI takes 5-7.5 hours"; the device is not stated.

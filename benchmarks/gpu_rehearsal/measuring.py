@@ -1,0 +1,97 @@
+"""Time, memory and FLOPs of one call on a device, as one row of the table."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+
+COLUMNS = [
+    "what",
+    "model",
+    "parameters",
+    "batch",
+    "encoder_tokens",
+    "decoder_tokens",
+    "milliseconds",
+    "tokens_per_second",
+    "memory_gb",
+    "tera_flops",
+    "flops_share",
+    "collation_share",
+    "masks_share",
+]
+Row = dict[str, Any]
+
+
+def seconds_of(run: Callable[[], object], device: str, repeats: int, warm: int = 3) -> float:
+    """Median seconds of a call, after calls that are not timed."""
+    times = []
+    for number in range(warm + repeats):
+        synchronise(device)
+        start = time.perf_counter()
+        run()
+        synchronise(device)
+        if number >= warm:
+            times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def synchronise(device: str) -> None:
+    """Wait for what was sent to the device."""
+    if device == "cuda":
+        torch.cuda.synchronize()
+
+
+def start_memory(device: str) -> None:
+    """Forget the models of earlier rows and their peak; a CPU's peak is that of the whole process."""
+    gc.collect()
+    if device == "cuda":
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
+
+
+def peak_memory_gb(device: str) -> float:
+    """Largest memory since `start_memory`."""
+    if device == "cuda":
+        return torch.cuda.max_memory_allocated() / 1e9
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
+
+
+def matrix_rate(side: int, device: str) -> float:
+    """FLOP per second of a square bfloat16 product."""
+    left, right = (torch.randn(side, side, device=device, dtype=torch.bfloat16) for _ in range(2))
+    return 2 * side**3 / seconds_of(lambda: left @ right, device, repeats=10)
+
+
+def precision(dtype: str, device: str) -> AbstractContextManager[Any]:
+    """Mixed precision as in the training loop."""
+    return torch.autocast(device, dtype=torch.bfloat16) if dtype == "bfloat16" else contextlib.nullcontext()
+
+
+def training_step(model: Any, loss_of: Callable[[], torch.Tensor], dtype: str, device: str) -> Callable[[], None]:
+    """A whole update as the training loop makes it: loss, gradients, clipping, AdamW on what is trained."""
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    optimizer = torch.optim.AdamW(trained, lr=1e-4, fused=True)
+
+    def step() -> None:
+        with precision(dtype, device):
+            loss = loss_of()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(trained, 1.0)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+
+    return step
+
+
+def parameter_count(model: Any) -> int:
+    """Parameters, tied ones once."""
+    return sum(parameter.numel() for parameter in model.parameters())
