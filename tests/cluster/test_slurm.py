@@ -20,6 +20,11 @@ LADDER = "results/shared/pretrained/depth_t5_fs_s2137"
 LONG = (
     "papers.depth.pretraining.runs.fs.steps=400, papers.depth.pretraining.runs.fs.ladder=[2, 400], runtime.save_every=5"
 )
+# Longer than a minute, the shortest limit that Slurm knows, and never saved unless it is told to leave.
+BEYOND = (
+    "papers.depth.pretraining.runs.fs.steps=6000, papers.depth.pretraining.runs.fs.ladder=[2, 6000],"
+    " runtime.save_every=1000000"
+)
 TRAINING = "rule_pretrain_lm_wildcards_depth_t5_fs_s2137"
 # Read by every remote job, and by the stages that run last.
 EDITED = (
@@ -111,6 +116,23 @@ def test_a_killed_training_resumes_and_ends_with_the_same_bytes(slurm, finished_
     (checkout.nano / LADDER).rename(tmp_path / "killed")
     checkout.run("--cores", "1", *config)
     assert killed == contents(checkout.nano / LADDER)
+
+
+def test_training_beyond_its_wall_time_saves_and_the_next_attempt_goes_on(slurm, finished_copy, tmp_path):
+    checkout = finished_copy
+    config = ("--config", "scale=nano", f"set={BEYOND}", "--", f"{LADDER}/metrics.tsv")
+    resources = ("runtime=1", "slurm_extra='--signal=TERM@5'", "gpu=1", "mem_mb=4000")
+    limit = ("--retries", "9", "--set-resources", *(f"pretrain_lm:{resource}" for resource in resources))
+    run = Run(checkout, slurm, *limit, *config)
+    run.finish()
+    assert "Trying to restart job" in run.out.read_text(), "it ended within a minute"
+    log = (checkout.nano / "results/logs/pretrain_lm/depth_t5_fs_s2137.log").read_text()
+    assert "stopped by SIGTERM at step" in log
+    assert "resumed at step" in log
+    stopped = contents(checkout.nano / LADDER)
+    (checkout.nano / LADDER).rename(tmp_path / "stopped")
+    checkout.run("--cores", "1", *config)
+    assert stopped == contents(checkout.nano / LADDER)
 
 
 def test_a_failed_task_of_an_array_takes_nothing_from_the_others(slurm, finished_copy):

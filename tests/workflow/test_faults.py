@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.checkouts import Checkout, copy_project
+from tests.checkouts import Checkout, copy_project, job_counts
 from tests.workflow.faults.disks import read_only, small_disk
 from tests.workflow.faults.engine import Run, digests, error_lines, fault_seed, gone, half_written, kill, stages
 
@@ -138,15 +138,18 @@ def ends_well(site: Site, tally: Tally, what: str) -> None:
 
 def kill_once(site: Site, rng: random.Random, number: int, tally: Tally) -> bool:
     """Start the command and kill a stage, or the engine, at a moment of some phase; False where nothing was to do."""
-    phase, engine = rng.choice(PHASES), rng.random() < 0.4
-    run = site.start(f"kill-{number}")
+    engine, run = rng.random() < 0.4, site.start(f"kill-{number}")
     root = site.checkout.root
-    if phase == "planning":
+    if rng.random() < 0.06:
+        phase, engine = "planning", True
         time.sleep(rng.uniform(0, 6))
-        engine = True
-    elif phase == "writing":
-        run.wait_until(lambda: half_written(site.run_folder) and stages(root))
     else:
+        run.wait_until(lambda: job_counts(run.output))
+        planned = job_counts(run.output)
+        phase = rng.choice([phase for phase in PHASES if phase in planned or phase == "writing"])
+    if phase == "writing":
+        run.wait_until(lambda: half_written(site.run_folder) and stages(root))
+    elif phase != "planning":
         run.wait_until(lambda: stages(root, phase))
         # Most of a stage's first seconds are imports.
         time.sleep(rng.choice([0, rng.uniform(0, 1), rng.uniform(0, 8)]))
@@ -166,7 +169,7 @@ STAGES = (
     "fetch_archive", "build_documents", "build_examples", "segment_documents", "train_tokenizer", "tokenize_corpus",
     "build_model", "pretrain_lm", "evaluate_lm", "finetune_model", "select_learning_rate", "tabulate_paper",
 )  # fmt: skip
-PHASES = (*STAGES, "pretrain_lm", "finetune_model", "writing", "writing", "planning")
+PHASES = (*STAGES, "pretrain_lm", "finetune_model", "writing", "writing")
 
 
 def test_kills_at_random_moments(site, tally):
