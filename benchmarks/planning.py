@@ -20,7 +20,6 @@ sys.path.insert(0, str(ROOT / "workflow"))
 
 from reprlab.config.load import load_config  # noqa: E402
 from reprlab.papers.plan import Plan  # noqa: E402
-from reprlab.papers.planning import make_plan  # noqa: E402
 from reprlab.plugins import load_plugin  # noqa: E402
 
 SEEDS = "set=papers.depth.pretraining.seeds={seeds}; papers.depth.finetuning.seeds={seeds}"
@@ -39,7 +38,10 @@ def size(plan: Plan) -> int:
 def grid_row(seeds: int) -> dict[str, object]:
     """One plan of DEPTH's paper grid with so many seeds."""
     start = time.process_time()
-    plan = make_plan(load_config(ROOT, {"scale": "paper", "set": edits(seeds).removeprefix("set=")}))
+    plan = Plan()
+    load_plugin("papers", "depth.plan").add_jobs(
+        plan, load_config(ROOT, {"scale": "paper", "set": edits(seeds).removeprefix("set=")})
+    )
     return {"what": f"grid of {seeds} seeds", "jobs": size(plan), "plan_seconds": time.process_time() - start}
 
 

@@ -118,12 +118,14 @@ def use_local_origins(checkout: Checkout, cache: Path) -> None:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Site:
     folder = tmp_path_factory.mktemp("faults")
-    checkout = copy_project(folder / "project")
+    checkout, cache = copy_project(folder / "project"), folder / "cache"
     checkout.run(*COMMAND)
+    use_local_origins(checkout, Path(checkout.environment()["REPRLAB_CACHE"]))
+    shutil.rmtree(checkout.nano)
+    checkout.run(*COMMAND, REPRLAB_CACHE=str(cache))
     expected = digests(checkout.nano)
     assert set(TABLES) <= set(expected)
-    use_local_origins(checkout, Path(checkout.environment()["REPRLAB_CACHE"]))
-    return Site(checkout, folder / "cache", expected, folder)
+    return Site(checkout, cache, expected, folder)
 
 
 def ends_well(site: Site, tally: Tally, what: str) -> None:

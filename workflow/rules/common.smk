@@ -21,6 +21,7 @@ from reprlab.cluster.launch import launch_command
 from reprlab.config.load import load_config
 from reprlab.papers.planning import make_plan
 from reprlab.provenance.code_digest import code_digest
+from reprlab.runtime.clock import date_back_results
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import require_writable
 from reprlab.runtime.locks import enter_run, record_engine
@@ -67,8 +68,9 @@ if workflow.is_main_process and not workflow.output_settings.dryrun:
         print(f"note: {note}", file=sys.stderr)
 if workflow.is_main_process:
     # Before the graph is built, so that what is not as it was made is made again by this command.
-    for changed in set_changed_aside(RUN_FOLDER, dry=workflow.output_settings.dryrun):
-        print(f"warning: {changed}", file=sys.stderr)
+    for check in (date_back_results, set_changed_aside):
+        for warning in check(RUN_FOLDER, dry=workflow.output_settings.dryrun):
+            print(f"warning: {warning}", file=sys.stderr)
 
 
 def leave_checkout():

@@ -65,7 +65,7 @@ def set_changed_aside(run_folder: Path, *, dry: bool = False) -> list[Changed]:
 
     Nothing is done (nor found) while an engine holds the lock of the run, for it may be writing them. `dry` only finds.
     """
-    if any((run_folder / ".snakemake/locks").glob("*.lock")):
+    if is_in_use(run_folder):
         return []
     found = []
     for path in list(changed_results(run_folder)):
@@ -77,6 +77,11 @@ def set_changed_aside(run_folder: Path, *, dry: bool = False) -> list[Changed]:
         (run_folder / _seal_path(path)).unlink()
         found.append(Changed(path, aside))
     return found
+
+
+def is_in_use(run_folder: Path) -> bool:
+    """Whether an engine holds the lock of the run."""
+    return any((run_folder / ".snakemake/locks").glob("*.lock"))
 
 
 def _seal_of(path: Path) -> Path | None:
