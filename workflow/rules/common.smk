@@ -21,13 +21,12 @@ from reprlab.cluster.launch import launch_command
 from reprlab.config.load import load_config
 from reprlab.papers.planning import make_plan
 from reprlab.provenance.code_digest import code_digest
-from reprlab.runtime.clock import date_back_results
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import require_writable
 from reprlab.runtime.locks import enter_run, record_engine
 from reprlab.runtime.machine import PLANNED_DTYPE, count_gpus, resolve_dtype
 from reprlab.runtime.process import announce_engine
-from reprlab.runtime.seals import set_changed_aside
+from reprlab.runtime.result_checks import check_results
 
 if task := command_of_task(sys.argv, os.environ):
     os.execv(task[0], task)
@@ -68,9 +67,8 @@ if workflow.is_main_process and not workflow.output_settings.dryrun:
         print(f"note: {note}", file=sys.stderr)
 if workflow.is_main_process:
     # Before the graph is built, so that what is not as it was made is made again by this command.
-    for check in (date_back_results, set_changed_aside):
-        for warning in check(RUN_FOLDER, dry=workflow.output_settings.dryrun):
-            print(f"warning: {warning}", file=sys.stderr)
+    for warning in check_results(RUN_FOLDER, dry=workflow.output_settings.dryrun):
+        print(f"warning: {warning}", file=sys.stderr)
 
 
 def leave_checkout():

@@ -30,10 +30,10 @@ def date_back_results(run_folder: Path, *, dry: bool = False) -> list[str]:
         first = now - len(ranks)
         for date, path in ahead:
             os.utime(path, ns=(now, first + ranks[date]), follow_symlinks=False)
-    what = (
-        f"{run_folder / RESULTS}: {len(ahead)} files or folders have a date in the future (was the clock set back?); "
-    )
-    return [what + ("a run gives them the date of now" if dry else "they have the date of now")] if ahead else []
+    if not ahead:
+        return []
+    done = "a run gives them the date of now" if dry else "they have the date of now"
+    return [f"{run_folder / RESULTS}: {len(ahead)} files or folders have a date in the future: {done}"]
 
 
 def _entries(folder: Path, later_than: int) -> Iterator[Path]:
