@@ -44,6 +44,14 @@ def test_a_truncated_result_is_kept_aside(run, path):
     assert set_changed_aside(run) == []
 
 
+def test_an_unfinished_seal_of_a_killed_writer_goes_with_the_next_one(run):
+    unfinished = run / "results/.seals/depth/.table.tsv.json.4711.part"
+    unfinished.write_text("{")
+    write_text(TABLE, "a\n")
+    assert not unfinished.exists()
+    assert list(changed_results(run)) == []
+
+
 def test_a_second_edit_does_not_replace_the_first(run):
     for number in (1, 2):
         write_text(TABLE, "a\n")

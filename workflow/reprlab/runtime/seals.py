@@ -5,6 +5,7 @@ So every file and folder that a stage puts into place below `results/` gets a se
 before a run the seals are held against the disk.
 """
 
+import glob
 import hashlib
 import json
 import os
@@ -35,9 +36,14 @@ class Changed:
 
 
 def break_seal(path: Path) -> None:
-    """Take the seal off what is about to be replaced, so that a kill in between leaves no wrong seal."""
+    """Take the seal off what is about to be replaced, so that a kill in between leaves no wrong seal.
+
+    What a killed writer left of a seal goes, too: locks, the engine's or the cache's, allow one writer.
+    """
     seal = _seal_of(path)
     if seal is not None:
+        for unfinished in seal.parent.glob(f".{glob.escape(seal.name)}.*.part"):
+            unfinished.unlink(missing_ok=True)
         seal.unlink(missing_ok=True)
 
 
