@@ -1,5 +1,15 @@
 """Checkouts to run the workflow in, for the tests of this folder."""
 
 from tests.checkouts import checkout, finished, finished_copy
+from tests.workflow.faults.tally import TALLY
 
 __all__ = ["checkout", "finished", "finished_copy"]
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """What `make test-faults` tried; no fixture can print it, for its output is captured."""
+    if TALLY in config.stash:
+        tally = config.stash[TALLY]
+        terminalreporter.write_line(str(tally))
+        for line in tally.lost:
+            terminalreporter.write_line(f"lost: {line}", red=True)

@@ -9,8 +9,7 @@ import os
 import random
 import shutil
 import time
-from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,8 @@ import yaml
 
 from tests.checkouts import Checkout, copy_project, job_counts
 from tests.workflow.faults.disks import read_only, small_disk
-from tests.workflow.faults.engine import Run, digests, error_lines, fault_seed, gone, half_written, kill, stages
+from tests.workflow.faults.engine import Run, digests, error_lines, gone, half_written, kill, stages
+from tests.workflow.faults.tally import TALLY, Tally, fault_seed
 
 pytestmark = pytest.mark.faults
 
@@ -37,28 +37,10 @@ LEVELS = (
 )
 
 
-@dataclass
-class Tally:
-    """What was tried, and what of it did not end in the same tables."""
-
-    tried: Counter[str] = field(default_factory=Counter)
-    lost: list[str] = field(default_factory=list)
-
-    def __str__(self) -> str:
-        total = sum(self.tried.values())
-        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.tried.items()))
-        return f"faults: {total} tried, {total - len(self.lost)} survived, {len(self.lost)} lost ({kinds})"
-
-
 @pytest.fixture(scope="module")
 def tally(request):
-    tally = Tally()
-    yield tally
-    reporter = request.config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is not None:
-        reporter.write_line(f"\n{tally}")
-        for line in tally.lost:
-            reporter.write_line(f"lost: {line}", red=True)
+    request.config.stash[TALLY] = Tally(fault_seed())
+    return request.config.stash[TALLY]
 
 
 @dataclass
@@ -176,7 +158,7 @@ PHASES = (*STAGES, "pretrain_lm", "finetune_model", "writing", "writing")
 
 def test_kills_at_random_moments(site, tally):
     """Chains of kills: the command is given again after each, and at the end of the chain it is let through."""
-    seed, chain = fault_seed(), 0
+    seed, chain = tally.seed, 0
     while sum(tally.tried.values()) < KILLS:
         chain += 1
         rng = random.Random(f"{seed}-{chain}")
@@ -191,7 +173,7 @@ def test_kills_at_random_moments(site, tally):
 
 @pytest.mark.parametrize("trial", range(2))
 def test_a_disk_that_fills_up_at_some_write(site, tally, trial):
-    rng = random.Random(f"{fault_seed()}-{trial}")
+    rng = random.Random(f"{tally.seed}-{trial}")
     site.forget(2)
     used = sum(path.stat().st_blocks * 512 for path in site.run_folder.rglob("*")) / 2**20
     tally.tried["full disk"] += 1
@@ -206,7 +188,7 @@ def test_a_disk_that_fills_up_at_some_write(site, tally, trial):
 @pytest.mark.parametrize("trial", range(4))
 def test_the_newest_files_are_cut_off(site, tally, trial):
     """As after a power cut; the stages' own files are synced, but a disk may lie about that."""
-    rng = random.Random(f"{fault_seed()}-{trial}")
+    rng = random.Random(f"{tally.seed}-{trial}")
     run = site.run_folder
     made = [path for path in run.rglob("*") if path.is_file() and path.stat().st_size and path.suffix != ".lock"]
     newest = sorted(made, key=lambda path: path.stat().st_mtime_ns, reverse=True)[:80]
@@ -249,7 +231,7 @@ def test_a_result_edited_by_hand_is_found_named_kept_and_made_again(site, tally)
 @pytest.mark.parametrize("days", [2, -400])
 def test_a_clock_that_was_set_back_or_forward(site, tally, days):
     """Files of the future, and of a distant past, beside files of now."""
-    rng = random.Random(f"{fault_seed()}-{days}")
+    rng = random.Random(f"{tally.seed}-{days}")
     tally.tried["clock"] += 1
     there = time.time() + days * 86400
     for path in sorted((site.run_folder / "results").rglob("*")):

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.checkouts import Checkout
-from tests.workflow.faults.engine import Run, digests, error_lines, fault_seed, gone, half_written, kill, stages
+from tests.workflow.faults.engine import Run, digests, error_lines, gone, half_written, kill, stages
+from tests.workflow.faults.tally import fault_seed
 
 MODEL = "depth_t5_fs_s2137"
 LADDER = f"results/shared/pretrained/{MODEL}"

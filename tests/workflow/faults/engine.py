@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import os
-import random
 import re
 import signal
 import subprocess
@@ -21,14 +20,6 @@ EXEMPT = re.compile(
 )
 # Between two looks at what a run is doing.
 _PAUSE = 0.005
-
-
-def fault_seed() -> int:
-    """REPRLAB_FAULTS_SEED repeats a run of the faults; without it each run has another."""
-    given = os.environ.get("REPRLAB_FAULTS_SEED")
-    seed = int(given) if given else random.SystemRandom().randrange(2**32)
-    print(f"REPRLAB_FAULTS_SEED={seed}")
-    return seed
 
 
 def digests(run: Path, *below: str) -> dict[str, str]:

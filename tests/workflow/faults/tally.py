@@ -1,0 +1,36 @@
+"""What was tried and what was lost, for the last lines of the run."""
+
+import os
+import random
+from collections import Counter
+from dataclasses import dataclass, field
+
+import pytest
+
+
+def fault_seed() -> int:
+    """REPRLAB_FAULTS_SEED repeats a run of the faults; without it each run has another."""
+    given = os.environ.get("REPRLAB_FAULTS_SEED")
+    seed = int(given) if given else random.SystemRandom().randrange(2**32)
+    print(f"REPRLAB_FAULTS_SEED={seed}")
+    return seed
+
+
+@dataclass
+class Tally:
+    """What was tried, and what of it did not end in the same tables."""
+
+    seed: int
+    tried: Counter[str] = field(default_factory=Counter)
+    lost: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        total = sum(self.tried.values())
+        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.tried.items()))
+        return (
+            f"faults: {total} tried, {total - len(self.lost)} survived, {len(self.lost)} lost ({kinds});"
+            f" REPRLAB_FAULTS_SEED={self.seed}"
+        )
+
+
+TALLY = pytest.StashKey[Tally]()
