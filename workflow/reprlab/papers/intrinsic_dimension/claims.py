@@ -59,7 +59,7 @@ class _Judge:
                 "I3",
                 "AUC of training and validation prompts go together along the steps (5.2)",
                 "Pearson correlation over steps, mean over models and data sets, as many prompts of both",
-                evidence.of_halves("sft_dynamics", evidence.correlation_of_splits),
+                evidence.of_halves("sft_dynamics", evidence.correlation_of_splits, correlation=True),
             ),
         ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 
-from reprlab.geometry.jackknife import delete_half_interval
+from reprlab.geometry.jackknife import correlation_interval, delete_half_interval
 from reprlab.papers.intrinsic_dimension.layouts import Experiment, Grid
 from reprlab.papers.intrinsic_dimension.measures import ALL, Frame, answers, areas, curves
 from reprlab.reporting.intervals import Estimate
@@ -33,20 +33,21 @@ class Evidence:
         return f"scale {self.grid.scale}, {', '.join(models)}, one seed; TwoNN, AUC by the definition {self.grid.norm}"
 
     def of_halves(
-        self, experiment: Experiment, statistic: Callable[[Frame], float], estimator: str = _ESTIMATOR
+        self, experiment: Experiment, statistic: Callable[[Frame], float], *, correlation: bool = False
     ) -> Estimate | None:
-        """`statistic` of the curves of an experiment, with its interval; None where the experiment was not run.
+        """`statistic` of the TwoNN curves of an experiment, with its interval; None where the experiment was not run.
 
         `n` is the number of models and data sets.
         """
         frame = self.curves
-        frame = frame[(frame["experiment"] == experiment) & (frame["estimator"] == estimator)]
+        frame = frame[(frame["experiment"] == experiment) & (frame["estimator"] == _ESTIMATOR)]
         if frame.empty:
             return None
         value = statistic(frame[frame["items"] == ALL])
         halves = frame[frame["items"].str.startswith("half ")]
         values = [statistic(half) for _, half in halves.groupby("items")]
-        low, high = delete_half_interval(value, values, self.grid.confidence)
+        interval = correlation_interval if correlation else delete_half_interval
+        low, high = interval(value, values, self.grid.confidence)
         return Estimate(value, low, high, len(frame[_SETTING].drop_duplicates()))
 
     def difference(self, frame: Frame, first: str, second: str) -> float:
@@ -150,7 +151,7 @@ class Evidence:
             return None
         by_items = wide.groupby("items").apply(lambda rows: rows[_ESTIMATOR].corr(rows["levina_bickel"]))
         halves = by_items[by_items.index.str.startswith("half ")].tolist()
-        low, high = delete_half_interval(float(by_items[ALL]), halves, self.grid.confidence)
+        low, high = correlation_interval(float(by_items[ALL]), halves, self.grid.confidence)
         return Estimate(float(by_items[ALL]), low, high, int((wide.index.get_level_values("items") == ALL).sum()))
 
     def _spread(self, frame: Frame) -> float:
