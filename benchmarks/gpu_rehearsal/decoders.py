@@ -48,7 +48,7 @@ def rows(options: argparse.Namespace, config: LoadedConfig) -> Iterator[Row]:
     settings = AdapterSettings(
         engine=EngineSettings(
             steps=1,
-            batch_size=options.batch or adapter.batch_size,
+            batch_size=options.batch or adapter.batch_size // adapter.accumulation,
             optimizer=OptimizerSettings(learning_rate=adapter.learning_rate),
             dtype=adapter.dtype,
         ),

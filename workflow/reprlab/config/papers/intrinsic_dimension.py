@@ -206,6 +206,11 @@ class LoraSettings(Settings):
     batch_size: Annotated[PositiveInt, paper("section 5.1")] = 16
     """Examples of one optimizer step."""
 
+    accumulation: Annotated[
+        PositiveInt, decision("memory; rounding and the draws of dropout apart, the same update")
+    ] = 4
+    """Parts of a batch that a device holds one after the other."""
+
     learning_rate: Annotated[PositiveFloat, paper("section 5.1")] = 1e-4
     """Peak learning rate; it falls linearly to 0."""
 
@@ -225,6 +230,12 @@ class LoraSettings(Settings):
 
     seed: Annotated[Seed, upstream("default of the trainer")] = 42
     """Seed of initial adapters, order and dropout."""
+
+    @model_validator(mode="after")
+    def _parts_are_equal(self) -> Self:
+        if self.batch_size % self.accumulation:
+            raise ValueError(f"batch_size ({self.batch_size}) must be a multiple of accumulation ({self.accumulation})")
+        return self
 
 
 class ReplicationSettings(Settings):

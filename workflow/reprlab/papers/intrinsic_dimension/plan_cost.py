@@ -102,7 +102,7 @@ class _Costs:
             text_length=min(wanted.max_length, sum(lengths) / len(lengths)),
             encoder_share=1,
             decoder_share=1,
-            part_size=wanted.batch_size,
+            part_size=wanted.batch_size // wanted.accumulation,
             activation_bytes=self.number_bytes(self.planner.resolved(wanted.dtype)),
             adapter_parameters=adapter_parameters(self.config.models[model].config, wanted.rank, wanted.targets),
             **self.measured("train_adapter", {key: f"{SHARED}/adapters/{key}/metrics.tsv" for key in keys}),

@@ -297,6 +297,7 @@ class StatesPlanner:
             steps=key.steps,
             ladder=sorted(run.ladder),
             batch_size=wanted.batch_size,
+            accumulation=wanted.accumulation,
             optimizer=OptimizerSettings(
                 learning_rate=wanted.learning_rate, weight_decay=wanted.weight_decay, clip_norm=wanted.clip_norm
             ),
