@@ -56,6 +56,15 @@ def test_a_dry_run_changes_nothing(run):
     assert dates(run) == before
 
 
+def test_a_result_of_somebody_else_is_named(run, monkeypatch):
+    def refuse(path, **keywords):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "utime", refuse)
+    (warning,) = date_back_results(run)
+    assert f"{run / 'results/shared/first'} cannot be dated back (Operation not permitted)" in warning
+
+
 def test_another_engine_at_work_is_left_alone(run):
     locks = run / ".snakemake/locks"
     locks.mkdir(parents=True)

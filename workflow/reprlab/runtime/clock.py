@@ -23,26 +23,30 @@ def date_back_results(run_folder: Path, *, dry: bool = False) -> list[str]:
     if is_in_use(run_folder):
         return []
     now = time.time_ns()
-    ahead = sorted((path.lstat().st_mtime_ns, path) for path in _entries(run_folder / RESULTS, now + _AHEAD_NS))
-    if not dry:
-        # A file is as new as what it was made from: equal dates stay equal.
-        ranks = {date: rank for rank, date in enumerate(sorted({date for date, _ in ahead}))}
-        first = now - len(ranks)
-        for date, path in ahead:
-            os.utime(path, ns=(now, first + ranks[date]), follow_symlinks=False)
+    ahead = sorted(_entries(run_folder / RESULTS, now + _AHEAD_NS))
     if not ahead:
         return []
-    done = "a run gives them the date of now" if dry else "they have the date of now"
-    return [f"{run_folder / RESULTS}: {len(ahead)} files or folders have a date in the future: {done}"]
+    found = f"{run_folder / RESULTS}: {len(ahead)} files or folders have a date in the future"
+    if dry:
+        return [f"{found}: a run gives them the date of now"]
+    # A file is as new as what it was made from: equal dates stay equal.
+    ranks = {date: rank for rank, date in enumerate(sorted({date for date, _ in ahead}))}
+    first = now - len(ranks)
+    try:
+        for date, path in ahead:
+            os.utime(path, ns=(now, first + ranks[date]), follow_symlinks=False)
+    except OSError as error:
+        return [f"{found}, and {path} cannot be dated back ({error.strerror}); let its owner `touch` it"]
+    return [f"{found}: they have the date of now"]
 
 
-def _entries(folder: Path, later_than: int) -> Iterator[Path]:
-    """Files and folders with a later date than that, in nanoseconds."""
+def _entries(folder: Path, later_than: int) -> Iterator[tuple[int, Path]]:
+    """Files and folders with a later date than that, in nanoseconds, after their dates."""
     if not folder.is_dir():
         return
     with os.scandir(folder) as entries:
         for entry in entries:
-            if entry.stat(follow_symlinks=False).st_mtime_ns > later_than:
-                yield Path(entry.path)
+            if (date := entry.stat(follow_symlinks=False).st_mtime_ns) > later_than:
+                yield date, Path(entry.path)
             if entry.is_dir(follow_symlinks=False):
                 yield from _entries(Path(entry.path), later_than)
