@@ -4,10 +4,10 @@
     python -m benchmarks.gpu_rehearsal --device cpu --seq2seq t5_mini --tuned olmo_nano --adapted llama_nano \\
       --layers 1 --batch 2 --length 64 --steps 2 --matrix 256
 
-Random tokens go through the project's own collation, masks, losses, optimizer and files; batches, ranks and precision
-are those of the papers' settings. Rows: T5 (its corruption and plain masks), DEPTH, DEPTH's batches with T5's plain
-masks, which is what the same shapes cost without DEPTH's masks; amuro-char's fine-tuning of OLMo-1B; the adapters and
-the hidden states of intrinsic-dimension with Llama-3-8B.
+Random tokens go through the project's own collation, masks, losses, optimizer and files. Rows: T5 (its corruption and
+plain masks), DEPTH, DEPTH's batches with T5's plain masks, which is what the same shapes cost without DEPTH's masks;
+amuro-char's fine-tuning of OLMo-1B; the adapters and the hidden states of intrinsic-dimension with Llama-3-8B. Ranks,
+precision and batches of the last three are those of their jobs at paper scale; a batch is the part that a device holds.
 
 - `tokens_per_second` counts text before corruption; `flops_share` holds the formula of `cost.tsv` against the rate of
   bfloat16 matrix products measured in the same run.
@@ -37,7 +37,7 @@ PARTS = ("encoder_decoders", "decoders")
 
 
 def arguments(given: list[str] | None) -> argparse.Namespace:
-    """The options; `models` is the registry."""
+    """The options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="which rows")
@@ -49,9 +49,7 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--length", type=int, default=512, help="tokens of an example before corruption")
     parser.add_argument("--steps", type=int, default=20, help="steps that are timed, after three others")
     parser.add_argument("--matrix", type=int, default=8192, help="side of the matrices whose rate is measured")
-    parser.add_argument(
-        "--dtype", choices=["bfloat16", "float32"], default="bfloat16", help="of encoder-decoders and of hidden states"
-    )
+    parser.add_argument("--dtype", choices=["bfloat16", "float32"], default="bfloat16", help="of encoder-decoders")
     parser.add_argument("--out", type=Path, help="write the table to this TSV")
     return parser.parse_args(given)
 
@@ -59,7 +57,6 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
 def rehearse(options: argparse.Namespace) -> tuple[list[Row], float]:
     """The rows, and the rate of matrix products in FLOP per second."""
     config = load_config(ROOT, {"scale": "paper"})
-    options.models = config.models
     rate = matrix_rate(options.matrix, options.device)
     rows: list[Row] = []
     if "encoder_decoders" in options.parts:

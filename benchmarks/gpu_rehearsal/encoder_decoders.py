@@ -19,14 +19,7 @@ from reprlab.reporting.cost_formula import training_flops
 from reprlab.reporting.cost_layout import Shape
 from reprlab.text.vocabulary import Vocabulary
 
-from benchmarks.gpu_rehearsal.measuring import (
-    Row,
-    parameter_count,
-    peak_memory_gb,
-    seconds_of,
-    start_memory,
-    training_step,
-)
+from benchmarks.gpu_rehearsal.measuring import Row, row, seconds_of, start_memory, training_step
 
 _BATCH = 25
 """Examples that one device holds at once: a part of DEPTH's 200."""
@@ -109,17 +102,16 @@ def _row(case: Case, options: argparse.Namespace, entry: ModelEntry, vocabulary:
     step = training_step(model, lambda: case.loss(model, batch), options.dtype, device)
     seconds = seconds_of(step, device, options.steps)
     encoder, decoder = batch["encoder_ids"].shape[1], batch["decoder_ids"].shape[1]
-    flops = examples * training_flops(Shape.of_t5(entry.config, vocabulary.padded_size), encoder, decoder)
-    return {
-        "what": case.name,
-        "model": options.seq2seq,
-        "parameters": parameter_count(model),
-        "batch": examples,
-        "encoder_tokens": encoder,
-        "decoder_tokens": decoder,
-        "milliseconds": 1e3 * seconds,
-        "tokens_per_second": examples * options.length / seconds,
-        "memory_gb": peak_memory_gb(device),
-        "tera_flops": flops / seconds / 1e12,
-        "collation_share": seconds_of(collated, "cpu", 3, warm=1) / seconds,
-    }
+    return row(
+        case.name,
+        options.seq2seq,
+        model,
+        device=device,
+        batch=examples,
+        length=options.length,
+        encoder_tokens=encoder,
+        decoder_tokens=decoder,
+        seconds=seconds,
+        flops=examples * training_flops(Shape.of_t5(entry.config, vocabulary.padded_size), encoder, decoder),
+        collation=seconds_of(collated, "cpu", 3, warm=1),
+    )

@@ -92,6 +92,31 @@ def training_step(model: Any, loss_of: Callable[[], torch.Tensor], dtype: str, d
     return step
 
 
-def parameter_count(model: Any) -> int:
-    """Parameters, tied ones once."""
-    return sum(parameter.numel() for parameter in model.parameters())
+def row(
+    what: str,
+    name: str,
+    model: Any,
+    *,
+    device: str,
+    batch: int,
+    length: int,
+    encoder_tokens: int,
+    decoder_tokens: int,
+    seconds: float,
+    flops: float,
+    collation: float | None = None,
+) -> Row:
+    """What a call on `batch` texts of `length` tokens took; `flops` and `collation` (seconds) are of all of them."""
+    return {
+        "what": what,
+        "model": name,
+        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "batch": batch,
+        "encoder_tokens": encoder_tokens,
+        "decoder_tokens": decoder_tokens,
+        "milliseconds": 1e3 * seconds,
+        "tokens_per_second": batch * length / seconds,
+        "memory_gb": peak_memory_gb(device),
+        "tera_flops": flops / seconds / 1e12,
+        "collation_share": None if collation is None else collation / seconds,
+    }

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from reprlab.config.load import load_config
 from reprlab.papers.planning import make_plan
+from reprlab.papers.representation_jobs import add_states
+from reprlab.representations.settings import CollectSettings
 from reprlab.runtime.errors import ReprlabError
 
 ROOT = Path(__file__).parents[2]
@@ -74,6 +76,18 @@ def test_states_are_collected_once_for_all_estimators_and_accuracies(scale):
     assert files(collections) <= read, "every collection is read for both"
     accuracy = set(found["tabulate_paper intrinsic-dimension/accuracy"].inputs["inputs"])
     assert accuracy == files(key for key in collections if f"{SHARED}/states/{key}/items.parquet" in accuracy)
+
+
+def test_a_second_paper_that_asks_for_the_same_states_shares_their_job():
+    plan = make_plan(load_config(ROOT, {"scale": "mini"}))
+    key = "smollm2_135m_instruct/id_sst2/icl_0"
+    job, count = plan.jobs["collect_states"][key], len(plan.jobs["collect_states"])
+    inputs = [job.inputs["model"], job.inputs["tokenizer"], job.inputs["prompts"]]
+    settings = CollectSettings.model_validate_json(job.settings["settings"])
+    assert add_states(plan, key, *inputs, settings) == f"{SHARED}/states/{key}/items.parquet"
+    assert len(plan.jobs["collect_states"]) == count and plan.jobs["collect_states"][key] is job
+    with pytest.raises(ReprlabError, match="two papers give it different settings"):
+        add_states(plan, key, *inputs, settings.model_copy(update={"batch_tokens": settings.batch_tokens * 2}))
 
 
 @pytest.mark.parametrize("scale", ["nano", "mini", "small"])

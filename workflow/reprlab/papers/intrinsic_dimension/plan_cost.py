@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.models.formula import adapter_parameters, llama_parameters
-from reprlab.papers.intrinsic_dimension.plan_states import Collection, RunKey, StatesPlanner
+from reprlab.papers.intrinsic_dimension.plan_needs import Collection, RunKey
+from reprlab.papers.intrinsic_dimension.plan_states import StatesPlanner
 from reprlab.papers.paths import SHARED
 from reprlab.papers.plan import Plan
 from reprlab.reporting.cost_layout import Accelerator, CostLayout, CostRun, Model, Shape

@@ -1,77 +1,26 @@
 """Which prompts, adapters, states and estimates the experiments need; what several need is made once."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from reprlab.geometry.settings import EstimatorSettings
 from reprlab.papers.intrinsic_dimension.layouts import Collected, Experiment
 from reprlab.papers.intrinsic_dimension.plan_models import add_model_and_tokenizer
+from reprlab.papers.intrinsic_dimension.plan_needs import Collection, Dtype, Run, RunKey, Split, suffix
+from reprlab.papers.intrinsic_dimension.plan_settings import (
+    adapter_settings,
+    collect_settings,
+    dimension_settings,
+    prompt_settings,
+)
 from reprlab.papers.plan import Plan
 from reprlab.papers.representation_jobs import add_adapter, add_dimension, add_prompts, add_states
 from reprlab.papers.shared_jobs import add_task
-from reprlab.representations.settings import AdapterSettings, CollectSettings, DimensionSettings, PromptSettings
 from reprlab.runtime.machine import resolve_dtype
-from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
     from reprlab.config.papers.intrinsic_dimension import IntrinsicDimensionSettings
     from reprlab.config.papers.intrinsic_dimension_prompts import PromptedDataset
-
-Split = Literal["train", "validation"]
-Dtype = Literal["float32", "bfloat16"]
-
-
-@dataclass
-class Collection:
-    """One planned collection; the experiments that share it add their steps and subsets."""
-
-    model: str
-    dataset: str
-    prompts: str
-    dtype: Dtype
-    limit: int | None = None
-    run: int | None = None
-    """Steps of the fine-tuning run whose adapters are collected."""
-    steps: set[int] = field(default_factory=set)
-    subsets: set[int] = field(default_factory=set)
-    experiments: list[Experiment] = field(default_factory=list)
-    k: int = 0
-    split: Split = "validation"
-    compared: int | None = None
-    """Step that the comparison of paradigms takes."""
-    seed: int | None = None
-    """Seed of demonstrations or adapter; none means that of the main run."""
-
-    def read_by(self, experiment: Experiment) -> None:
-        """Note that an experiment reads it."""
-        if experiment not in self.experiments:
-            self.experiments.append(experiment)
-
-
-@dataclass
-class Run:
-    """One planned fine-tuning run; its ladder is what the experiments ask for."""
-
-    warmup_steps: int
-    prompts: str
-    ladder: set[int] = field(default_factory=set)
-
-
-@dataclass(frozen=True)
-class RunKey:
-    """A fine-tuning run."""
-
-    model: str
-    dataset: str
-    steps: int
-    seed: int | None = None
-
-    @property
-    def cell(self) -> str:
-        """Its name among the adapters of a model on a data set."""
-        return f"sft_{self.steps}{_suffix(self.seed)}"
 
 
 class StatesPlanner:
@@ -170,16 +119,10 @@ class StatesPlanner:
         ladders = {key: self._add_run(key, run) for key, run in self.runs.items()}
         for key, one in self.collections.items():
             folder, tokenizer = add_model_and_tokenizer(self.plan, self.config, self.paper, one.model)
-            settings = CollectSettings(
-                dtype=one.dtype,
-                label_ids=self.paper.collection.label_ids,
-                batch_tokens=self.paper.collection.batch_tokens,
-                limit=one.limit,
-                steps=sorted(one.steps),
-            )
+            settings = collect_settings(self.paper, one)
             adapters = ladders[RunKey(one.model, one.dataset, one.run, one.seed)] if one.run is not None else ""
             add_states(self.plan, key, folder, tokenizer, one.prompts, settings, adapters)
-            add_dimension(self.plan, key, self._dimensions(one))
+            add_dimension(self.plan, key, dimension_settings(self.paper, one))
 
     def collected(self, experiments: Iterable[Experiment]) -> list[Collected]:
         """The collections that some experiments read."""
@@ -217,7 +160,7 @@ class StatesPlanner:
         unique = unique and (k > 0 or entry != self.paper.data.datasets.get(name))
         prefix = "icl_unique" if unique else "icl"
         prompts = self._prompts(name, entry, "validation", k, unique, seed)
-        key = self._collect(model, name, f"{prefix}_{k}{_suffix(seed)}", prompts, self.dtype)
+        key = self._collect(model, name, f"{prefix}_{k}{suffix(seed)}", prompts, self.dtype)
         self.collections[key].k = k
         self.collections[key].seed = seed
         self.collections[key].read_by(experiment)
@@ -273,77 +216,20 @@ class StatesPlanner:
         seed: int | None = None,
     ) -> str:
         assert entry.dataset is not None
-        data = self.paper.data
         examples = add_task(self.plan, self.config, entry.dataset, {})
-        settings = PromptSettings(
-            template=entry.template,
-            words=entry.words,
-            split=split,
-            train_items=self.paper.icl_unique.pool if unique else data.train_items,
-            validation_items=data.validation_items,
-            validation_splits=entry.validation_splits,
-            max_words=entry.max_words,
-            demonstrations=k,
-            unique=unique,
-            seed=data.demonstration_seed if seed is None else seed,
-        )
-        cell = f"{'unique_' if unique else ''}{split}_{k}{_suffix(seed)}"
+        settings = prompt_settings(self.paper, entry, split, k, unique, seed)
+        cell = f"{'unique_' if unique else ''}{split}_{k}{suffix(seed)}"
         return add_prompts(self.plan, f"{_folder(name)}/{cell}", examples, settings)
 
     def _add_run(self, key: RunKey, run: Run) -> str:
-        wanted = self.paper.finetuning
         folder, tokenizer = add_model_and_tokenizer(self.plan, self.config, self.paper, key.model)
-        engine = EngineSettings(
-            steps=key.steps,
-            ladder=sorted(run.ladder),
-            batch_size=wanted.batch_size,
-            accumulation=wanted.accumulation,
-            optimizer=OptimizerSettings(
-                learning_rate=wanted.learning_rate, weight_decay=wanted.weight_decay, clip_norm=wanted.clip_norm
-            ),
-            schedule=ScheduleSettings(name="linear", warmup_steps=run.warmup_steps),
-            dtype=self.resolved(wanted.dtype),
-            seed=wanted.seed if key.seed is None else key.seed,
-        )
-        settings = AdapterSettings(
-            engine=engine,
-            rank=wanted.rank,
-            alpha=wanted.alpha,
-            dropout=wanted.dropout,
-            targets=wanted.targets,
-            max_length=wanted.max_length,
-        )
+        settings = adapter_settings(self.paper, key, run, self.resolved(self.paper.finetuning.dtype))
         name = f"{key.model}/{_folder(key.dataset)}/{key.cell}"
         return add_adapter(self.plan, name, folder, tokenizer, run.prompts, settings)
-
-    def _dimensions(self, one: Collection) -> DimensionSettings:
-        wanted = self.paper.estimation
-        estimators = [
-            EstimatorSettings(name="two_nn", kind="two_nn", discard=wanted.discard, duplicates=wanted.duplicates),
-            EstimatorSettings(name="two_nn_ml", kind="two_nn_ml", duplicates=wanted.duplicates),
-            EstimatorSettings(
-                name="levina_bickel", kind="levina_bickel", neighbours=wanted.neighbours, duplicates=wanted.duplicates
-            ),
-            EstimatorSettings(name="gride_2_4", kind="gride", ranks=(2, 4), duplicates=wanted.duplicates),
-        ]
-        # The float32 sample stands beside a subset of the same size, which has no halves either; beside other seeds
-        # the spread over seeds is what counts.
-        halves = wanted.halves if one.limit is None and one.seed is None else 0
-        return DimensionSettings(
-            estimators=estimators,
-            subsets=sorted(one.subsets),
-            draws=halves,
-            draw_estimators=["two_nn", "levina_bickel"],
-            seed=wanted.seed,
-        )
 
     def resolved(self, dtype: str) -> Dtype:
         """The arithmetic that `auto` stands for."""
         return resolve_dtype(self.config.numerics.dtype if dtype == "auto" else dtype, self.config.runtime.device)
-
-
-def _suffix(seed: int | None) -> str:
-    return "" if seed is None else f"_seed{seed}"
 
 
 def _folder(name: str) -> str:
