@@ -73,6 +73,8 @@ rule score_completions:
         "results/logs/score_completions/{model}.{task}.{cell}.log",
     benchmark:
         "results/benchmarks/score_completions/{model}.{task}.{cell}.tsv"
+    # Scores of a large model before fine-tuning need no training: left to the end they would run alone.
+    priority: 10
     threads: LOADED.threads("score_completions")
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,

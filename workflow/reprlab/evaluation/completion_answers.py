@@ -107,7 +107,9 @@ def answer(model: Any, prompts: CellPrompts, tokenizer: Any, settings: Completio
     with precision:
         if prompts.kind == "choice":
             return _chosen(model, prompts, tokenizer, settings, batch, pad, device)
-        batches = padded_batches(prompts.encoded.ids, batch, pad, device)
+        # Each beam of a prompt keeps keys and values of its own.
+        beams = settings.beams if prompts.cell.method == "constrained" else 1
+        batches = padded_batches(prompts.encoded.ids, max(1, batch // beams), pad, device)
         if prompts.cell.method == "generate":
             return _generated(model, batches, prompts, tokenizer, settings)
         return _labelled(model, batches, prompts, tokenizer, settings)
