@@ -215,6 +215,10 @@ class GridSettings(Settings):
     further_shots: Annotated[list[NonNegativeInt], upstream("result tables")] = [0, 2, 6]
     """Those numbers."""
 
+    tuned_shots: Annotated[list[NonNegativeInt], decision("the original gives all models the same shots")] = []
+    """Numbers of shots, besides `prompts.shots`, with which a fine-tuned model is scored on the sets of its task. It
+    was trained without any."""
+
 
 class AmuroCharSettings(Settings):
     """Fine-tuning of checkpoints along pre-training."""

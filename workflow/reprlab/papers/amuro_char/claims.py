@@ -40,7 +40,14 @@ def claims(layout: str, inputs: list[Path]) -> list[ClaimRow]:
 def claim_rows(layout: ClaimsLayout) -> list[ClaimRow]:
     """All claims of a layout."""
     judge = _Judge(Evidence(layout))
-    return [*judge.transfer(), *judge.formats(), *judge.domains(), *judge.pretraining(), *judge.groups()]
+    return [
+        *judge.transfer(),
+        *judge.formats(),
+        *judge.domains(),
+        *judge.pretraining(),
+        *judge.groups(),
+        *judge.demonstrations(),
+    ]
 
 
 class _Judge:
@@ -88,6 +95,21 @@ class _Judge:
                 own.transfer(GEN_TO_CLASS),
                 _SETS,
                 reason=own.no_ratio(GEN_TO_CLASS),
+                about=own.note,
+            )
+
+    def demonstrations(self) -> Iterator[ClaimRow]:
+        """What the shots do to models that were fine-tuned without any (ours)."""
+        evidence = self.evidence
+        for place, family in enumerate(dict.fromkeys([evidence.family, *evidence.families])):
+            own = evidence if place == 0 else Evidence(evidence.layout, family)
+            yield self._decide(
+                f"A18{'' if place == 0 else 'abcdefgh'[place]}",
+                "fine-tuning teaches classification to a model that is asked as it was trained, without shots (ours)",
+                _ABOVE,
+                f"accuracy of {family} without shots minus the most frequent class, the set with the largest lead",
+                own.without_demonstrations(),
+                _NORMAL,
                 about=own.note,
             )
 

@@ -95,6 +95,27 @@ class Evidence:
         told = ", ".join(f"{pair.eval} {gain:+.3f} ({verdict})" for pair, (gain, *_, verdict) in gains.items())
         return Found(Estimate(*gains[best][:4]), f"{best.eval} at checkpoint {self.last}; all: {told}")
 
+    def without_demonstrations(self) -> Found | None:
+        """Largest lead of a fine-tuned model that gets no shots over the most frequent class, on a classification set
+        of its task at the last checkpoint; the interval allows for the choice of it."""
+        layout = self.layout.aggregate
+        perf = read_perf(layout.perf)
+        rows = perf[(perf["family"] == self.family) & (perf["shots"] == 0) & (perf["fmt"] == layout.fmt)]
+        rows = rows[(rows["kind"] == "classification") & ~rows["method"].isin(SIDE_METHODS)]
+        rows = rows[in_pairs(rows, self.groups.in_domain) & (rows["ckpt"] == self.last)]
+        if rows.empty:
+            return None
+        alpha = (1 - layout.statistics.confidence) / len(rows)
+        reach = NormalDist().inv_cdf(1 - alpha / 2)
+        rows = rows.assign(lead=rows["performance"] - rows["majority"]).sort_values("lead", ascending=False)
+        best = rows.iloc[0]
+        lead, error = float(best["lead"]), reach * float(best["std"])
+        told = ", ".join(
+            f"{row['eval']} {row['performance']:.3f} against {row['majority']:.3f} ({row['learned']})"
+            for row in rows.to_dict("records")
+        )
+        return Found(Estimate(lead, lead - error, lead + error, int(best["n"])), f"checkpoint {self.last}: {told}")
+
     def distance_from_majority(self) -> Found | None:
         """Un-tuned accuracy minus that of the most frequent class, over classification sets and checkpoints."""
         rows = self.perf[(self.perf["train"] == BASE) & (self.perf["kind"] == "classification")]

@@ -57,7 +57,7 @@ class PromptPlanner:
         """Plan the prompts of an evaluation set; returns their path."""
         entry, prompts, grid = self.paper.evaluations[name], self.paper.prompts, self.paper.grid
         formats = prompts.further_formats if name in grid.formats.evaluations and entry.kind != "choice" else []
-        further = grid.further_shots if name in grid.few_shot.evaluations else []
+        further = [*(grid.further_shots if name in grid.few_shot.evaluations else []), *grid.tuned_shots]
         settings = EvaluationTextSettings(
             template=entry.template,
             kind=entry.kind,

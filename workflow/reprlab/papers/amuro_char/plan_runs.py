@@ -151,6 +151,8 @@ class RunPlanner:
         entry = self.paper.trainings[train]
         own = [name for name in (*entry.in_domain, *entry.out_of_domain) if name in self.sets]
         cells = [self._cell(name, self.paper.prompts.shots) for name in own]
+        further = [number for number in self.paper.grid.tuned_shots if number != self.paper.prompts.shots]
+        cells += [self._cell(name, number) for name in own for number in further]
         cross = self.paper.grid.cross
         for name in self._available(cross, self.sets):
             if name not in own:
