@@ -232,7 +232,9 @@ def test_claims(results, tmp_path):
     layout = ClaimsLayout(aggregate=aggregate(results / "perf.tsv"), pretraining=losses(tmp_path / "lm.tsv"))
     rows = claims(layout.model_dump_json(), [results / "perf.tsv", tmp_path / "lm.tsv"])
     found = {one.id: one for one in rows}
-    assert list(found) == ["A1", "A2", "A3", "A4", "A3b", "A4b", *(f"A{number}" for number in range(5, 18))]
+    assert list(found) == [
+        "A1", "A2", "A3", "A4", "A3b", "A4b", *(f"A{number}" for number in range(5, 18)), "A18", "A18b"
+    ]  # fmt: skip
     known = {
         "A1": 0.3, "A2": 0, "A3": -0.8, "A4": 0.01, "A3b": -0.8, "A5": 0.05, "A6": 0.03, "A8": 0.1, "A9": -0.1,
         "A10": 0.1, "A11": -2, "A12": 0.2, "A13": 0.2,
@@ -248,6 +250,24 @@ def test_claims(results, tmp_path):
     assert "mnli_matched +0.300 (learned)" in found["A1"].note and "paws" in found["A1"].note
     assert "small; not learned:" in found["A3"].note and "other; not learned:" in found["A3b"].note
     assert found["A1"].high - found["A1"].estimate > 1.96 * math.sqrt(2) * 0.02, "three sets, one is chosen"
+
+
+def test_fine_tuned_models_are_also_asked_as_they_were_trained(tmp_path):
+    constant = [one for one in score_rows() if (one["train"], one["eval"]) != ("paws", "paws")]
+    constant += [row("small", "main", "paws", "paws", performance=0.6)]
+    without = verdicts(perf_of(tmp_path, constant))
+    assert without["A18"].estimate is without["A18b"].estimate is None
+    asked = [row("small", "main", "paws", "paws", shots=0, performance=0.98)]
+    asked += [row("small", "100", "paws", "paws", shots=0, performance=1.0)]
+    asked += [row("small", "main", "mnli", "mnli_matched", shots=0, performance=0.41)]
+    asked += [row("small", "main", "xsum", "xsum", shots=0, performance=0.9)]
+    found = verdicts(perf_of(tmp_path, [*constant, *asked]))
+    told = found["A18"]
+    assert told.estimate == pytest.approx(0.38) and told.verdict == "supported"
+    assert told.note.endswith("paws 0.980 against 0.600 (learned), mnli_matched 0.410 against 0.400 (not learned)")
+    assert told.estimate - told.low > 1.96 * 0.02, "two sets, one is chosen"
+    for id, one in without.items():
+        assert id == "A18" or found[id] == one, "scores without shots slip into other claims"
 
 
 def test_claims_compare_checkpoints_that_have_all_sets(tmp_path):

@@ -224,7 +224,7 @@ DOCUMENTS = "results/shared/corpora/mine/documents.parquet"
     ("content", "naming"),
     [
         (b"A line.\nAnother \xff\xfe line.\n", r"mine\.txt: byte 16 is not utf-8"),
-        (b"\n", r"mine: no group fell into the train split; change `splits`"),
+        (b"\n", r"mine: the reader found nothing in its files"),
         (b"One sentence.\n", r"mine: no group fell into the \w+ split; change `splits`"),
         (b"\x00\x01\x02 binary\n", r"mine: no group fell into the \w+ split"),
     ],

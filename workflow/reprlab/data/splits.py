@@ -45,8 +45,10 @@ def require_splits(present: set[str], settings: SplitSettings, name: str) -> Non
     """Check that each split with a share is among those present.
 
     Raises:
-        ReprlabError: there are too few groups for the shares.
+        ReprlabError: nothing was read, or there are too few groups for the shares.
     """
+    if not present:
+        raise ReprlabError(f"{name}: the reader found nothing in its files; check its options in the data registry")
     for split in SPLITS:
         if getattr(settings, split) > 0 and split not in present:
             raise ReprlabError(f"{name}: no group fell into the {split} split; change `splits` in the data registry")
