@@ -8,7 +8,19 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 STAGES = {path.stem for path in (ROOT / "workflow/reprlab/stages").glob("*.py")} - {"__init__"}
 # The order that snakefmt gives.
-SKELETON = ["input", "output", "log", "benchmark", "retries", "threads", "resources", "params", "message", "shell"]
+SKELETON = [
+    "input",
+    "output",
+    "log",
+    "benchmark",
+    "priority",
+    "retries",
+    "threads",
+    "resources",
+    "params",
+    "message",
+    "shell",
+]
 NEEDED = {"output", "log", "benchmark", "threads", "resources", "params", "message", "shell"}
 NO_STAGE = {"draw_stage_graph"}
 
