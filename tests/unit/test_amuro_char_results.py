@@ -68,6 +68,20 @@ def test_every_table_is_made_and_told_about():
     assert set(FIGURES) == set(CAPTIONS) and set(FIGURES.values()) <= set(TABLES)
 
 
+def test_scores_without_shots_slip_into_no_table(results, tmp_path):
+    pairs = (("paws", "paws"), ("mnli", "mnli_matched"), ("xsum", "xsum"), ("paws", "qqp"), ("tulu", "sciq"))
+    asked = [
+        row(family, ckpt, train, eval, shots=0, performance=0.99)
+        for family, ckpt in (("small", "10"), ("small", "main"), ("other", "main"))
+        for train, eval in pairs
+    ]
+    layout = aggregate(perf_of(tmp_path, [*score_rows(), *asked]))
+    assert len(read(tmp_path, "perf")) == len(read(results, "perf")) + len(asked)
+    for name in AGGREGATED:
+        write_tsv(tmp_path / f"{name}.tsv", table(name, layout))
+        assert (tmp_path / f"{name}.tsv").read_bytes() == (results / f"{name}.tsv").read_bytes(), name
+
+
 def test_scores_stand_beside_their_trivial_baselines(results):
     perf = read(results, "perf").query("family == 'small' and fmt == 'default' and shots == 4 and ckpt == 'main'")
     cells = perf[~perf["method"].isin(["free", "constrained"])].set_index(["train", "eval"])
