@@ -132,6 +132,16 @@ def test_scores_are_means_over_seeds_beside_baselines(tmp_path):
     assert "cola: no data" in frame["note"].iloc[-1]
 
 
+@pytest.mark.parametrize(
+    ("majority", "verdict"), [(60.0, "learned"), (70.0, "learned with 1 of 2 seeds"), (73.0, "not learned")]
+)
+def test_a_verdict_says_how_many_seeds_learned(tmp_path, majority, verdict):
+    baselines = scores(tmp_path / "b.tsv", {"majority": majority})
+    column = ScoredColumn(name="sst2", data="S", metric="accuracy", task="sst2", baselines=baselines)
+    frame = made("table10_glue", GlueLayout(scale="nano", columns=[column], arms=arms(tmp_path)), tmp_path)
+    assert frame["learned_sst2"].iloc[-1] == verdict
+
+
 def timings(tmp_path):
     found = []
     for seed in (1, 2):

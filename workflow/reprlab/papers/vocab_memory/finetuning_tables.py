@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from reprlab.evaluation.bootstrap import learned
+from reprlab.evaluation.bootstrap import LEARNED, learned
 from reprlab.papers.vocab_memory.layouts import Arm, GlueLayout, RuntimeLayout, ScoredColumn, seed_name
 from reprlab.papers.vocab_memory.names import label_of
 from reprlab.runtime.errors import ReprlabError
@@ -144,13 +144,15 @@ def _baseline_row(layout: GlueLayout, name: str) -> dict[str, Any]:
 
 
 def _verdict(column: ScoredColumn, scores: list[pandas.Series]) -> str:
-    """learned where the interval over examples of every seed lies above the most frequent label's score."""
+    """learned where the interval over examples lies above the most frequent label's score; else of how many seeds."""
     if column.baselines is None:
         return ""
     frame = _tsv(column.baselines)
     trivial = _one_row(frame[frame["name"] == "majority"], column.metric, column.subset, str(column.baselines))
     verdicts = [learned(float(score["low"]), float(trivial["value"])) for score in scores]
-    return verdicts[0] if len(set(verdicts)) == 1 else "not learned with every seed"
+    if len(set(verdicts)) == 1:
+        return verdicts[0]
+    return f"{LEARNED} with {verdicts.count(LEARNED)} of {len(verdicts)} seeds"
 
 
 def _one_row(frame: pandas.DataFrame, metric: str, subset: str, where: str) -> pandas.Series:
