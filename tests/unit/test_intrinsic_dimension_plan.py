@@ -90,6 +90,18 @@ def test_a_second_paper_that_asks_for_the_same_states_shares_their_job():
         add_states(plan, key, *inputs, settings.model_copy(update={"batch_tokens": settings.batch_tokens * 2}))
 
 
+@pytest.mark.parametrize(("own", "other"), [("bfloat16", "float32"), ("float32", "bfloat16")])
+def test_precision_is_sampled_whatever_the_machine_computes_in(own, other):
+    found = jobs("mini", f"numerics.dtype={own}")
+    table = json.loads(found["tabulate_paper intrinsic-dimension/precision"].settings["layout"])
+    dtypes = {one["key"].rpartition("/")[2]: one.get("dtype", "float32") for one in table["collected"]}
+    assert dtypes == {"icl_0": own, f"icl_0_{other}": other}
+    for key, job in found.items():
+        if key.startswith("collect_states") and key.endswith("/icl_0_" + other):
+            settings = CollectSettings.model_validate_json(job.settings["settings"])
+            assert settings.dtype == other and settings.limit == table["subset"] == 100
+
+
 @pytest.mark.parametrize("scale", ["nano", "mini", "small"])
 def test_zero_shot_prompts_alone_are_read_more_than_once(scale):
     found = jobs(scale)

@@ -144,6 +144,12 @@ def test_estimators_and_precision(grid):
     precision = table("precision", grid).query("estimator == 'two_nn' and layer == 1").iloc[0]
     assert (precision["bfloat16"], precision["float32"]) == (pytest.approx(10.1), pytest.approx(10.2))
     assert precision["relative_difference"] == pytest.approx(10.1 / 10.2 - 1)
+    other = {"bfloat16": "float32", "float32": "bfloat16"}
+    turned = [one.model_copy(update={"dtype": other[one.dtype]}) for one in grid.cells if one.experiment == "precision"]
+    precision = TABLES["precision"](grid.model_copy(update={"cells": turned}))
+    assert not precision.duplicated(["layer", "estimator"]).any() and len(precision) == 2 * LAYERS
+    precision = precision.query("estimator == 'two_nn' and layer == 1").iloc[0]
+    assert (precision["float32"], precision["bfloat16"]) == (pytest.approx(10.1), pytest.approx(10.2))
     assert len(table("id_layers", grid).query("experiment == 'comparison'")) == 4 * LAYERS * 2
 
 
@@ -160,7 +166,8 @@ def test_spread_over_seeds(grid):
     assert found.loc["auc_two_nn", ["lowest", "highest"]].tolist() == pytest.approx([auc(14.0), auc(16.0)])
     assert found.loc["accuracy", ["mean", "lowest", "highest"]].tolist() == pytest.approx([0.6, 0.5, 0.7])
     assert set(found.index) == {"auc_two_nn", "auc_levina_bickel", "accuracy"}
-    assert table("seeds", grid.model_copy(update={"cells": []})).empty
+    none = table("seeds", grid.model_copy(update={"cells": []}))
+    assert none["seeds"].isna().all() and none["note"].item().endswith("replication.seeds is empty")
 
 
 def test_claims(grid):

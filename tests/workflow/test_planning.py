@@ -51,9 +51,8 @@ COMPANIONS = {
     "papers.vocab-memory.finetuning.steps": "papers.vocab-memory.finetuning.epochs=null",
     # The corpus of Table 1 is not named in the paper.
     "papers.vocab-memory.unseen.tokenizers": "papers.vocab-memory.unseen.corpus=wikipedia_sample",
-    # For models that are drawn at random, and for bfloat16 only.
+    # For models that are drawn at random.
     "papers.intrinsic-dimension.data.scratch_corpus": "papers.intrinsic-dimension.comparison.models=[llama_nano]",
-    "papers.intrinsic-dimension.collection.precision_items": "papers.intrinsic-dimension.collection.dtype=bfloat16",
     # No further seeds as published.
     "papers.intrinsic-dimension.replication.seeds": "papers.intrinsic-dimension.replication.datasets=[sst2]",
     "papers.intrinsic-dimension.replication.datasets": "papers.intrinsic-dimension.replication.seeds=[7]",

@@ -5,14 +5,14 @@ from pathlib import Path
 from reprlab.runtime.cli import run_stage
 
 
-def tabulate_paper(*, paper: str, table: str, layout: str, inputs: list[Path], out: Path) -> None:
+def tabulate_paper(*, paper: str, table: str, layout: str, inputs: list[Path] | None = None, out: Path) -> None:
     """Write a table in the paper's own columns, followed by scale, seed, n, steps, tokens, data and note.
 
     Args:
         paper: name of the paper's module below `reprlab.papers`.
         table: name of the table, without ending.
         layout: JSON that says which file feeds which row and column; see the paper's `layouts` module.
-        inputs: every file that the layout names.
+        inputs: every file that the layout names; none for a table that the settings leave empty.
         out: the TSV.
 
     Raises:
@@ -24,6 +24,7 @@ def tabulate_paper(*, paper: str, table: str, layout: str, inputs: list[Path], o
     from reprlab.reporting.provenance import write_provenance
     from reprlab.runtime.tables import write_tsv
 
+    inputs = inputs or []
     write_tsv(out, load_plugin("papers", f"{paper}.tables").build_table(table, layout, inputs))
     settings = {"paper": paper, "table": table, "layout": json.loads(layout)}
     write_provenance(out, stage="tabulate_paper", settings=settings, inputs=inputs)

@@ -83,7 +83,7 @@ class CollectionSettings(Settings):
     """Tokens of a batch, padding included."""
 
     precision_items: Annotated[NonNegativeInt, decision("collection is in float32 already")] = 0
-    """Zero-shot prompts that are collected in float32 as well, to show what bfloat16 does; 0: none."""
+    """Zero-shot prompts that are collected in the other arithmetic too, to show what bfloat16 does; 0: none."""
 
 
 class EstimationSettings(Settings):

@@ -86,16 +86,17 @@ class StatesPlanner:
                     self._icl("icl_unique", model, name, entry, k, unique=True)
 
     def add_precision(self) -> None:
-        """Zero-shot prompts in float32 beside the same ones in the arithmetic of the collection."""
+        """Zero-shot prompts in the other arithmetic, float32 or bfloat16, beside the same ones of the collection."""
         size = self.paper.collection.precision_items
-        if not size or self.dtype == "float32":
+        if not size:
             return
+        other: Dtype = "float32" if self.dtype == "bfloat16" else "bfloat16"
         for model in self.paper.comparison.models:
             for name, entry in self._available():
                 prompts = self._prompts(name, entry, "validation", 0)
                 passes: tuple[tuple[Dtype, str, int | None], ...] = (
-                    ("bfloat16", "icl_0", None),
-                    ("float32", "icl_0_float32", size),
+                    (self.dtype, "icl_0", None),
+                    (other, f"icl_0_{other}", size),
                 )
                 for dtype, cell, limit in passes:
                     key = self._collect(model, name, cell, prompts, dtype, limit)

@@ -74,16 +74,23 @@ def scatter_table(grid: Grid) -> Frame:
 
 
 def precision_table(grid: Grid) -> Frame:
-    """Dimension of the same prompts from a pass in float32 and one in bfloat16, by layer and estimator."""
+    """Dimension of the same prompts from a pass in float32 and one in bfloat16, by layer and estimator.
+
+    One of the two passes is the collection's own, over more prompts, of which the first are taken.
+    """
     import pandas
 
     columns = ["model", "dataset", "layer", "estimator", "float32", "bfloat16", "relative_difference", "n", "scale"]
     if not grid.cells:
-        return pandas.DataFrame(columns=[*columns, "note"])
+        reason = {"scale": grid.scale, "note": "not run: papers.intrinsic-dimension.collection.precision_items is 0"}
+        return pandas.DataFrame([reason], columns=[*columns, "note"])
     frame = curves(grid.cells)
-    wanted = {"float32": ALL, "bfloat16": f"first {grid.subset}"}
-    frame = frame[frame["items"] == frame["dtype"].map(wanted)]
     keys = ["model", "dataset", "layer", "estimator"]
+    first = f"first {grid.subset}"
+    frame = frame[frame["items"].isin([first, ALL])].sort_values(
+        "items", key=lambda items: items != first, kind="stable"
+    )
+    frame = frame.drop_duplicates([*keys, "dtype"])
     wide = frame.pivot_table(index=keys, columns="dtype", values="id", sort=False).reset_index()
     wide = wide.assign(
         relative_difference=wide["bfloat16"] / wide["float32"] - 1, n=grid.subset, scale=grid.scale, note=""

@@ -17,7 +17,8 @@ def seeds_table(grid: Grid) -> Frame:
 
     columns = [*_KEYS, "measure", "seeds", "n_seeds", "mean", "sd", "lowest", "highest", "data", "norm", "scale"]
     if not grid.cells:
-        return pandas.DataFrame(columns=[*columns, "note"])
+        reason = {"scale": grid.scale, "note": "not run: papers.intrinsic-dimension.replication.seeds is empty"}
+        return pandas.DataFrame([reason], columns=[*columns, "note"])
     values = pandas.concat([_values(grid, cell) for cell in grid.cells], ignore_index=True)
     found = values.groupby([*_KEYS, "measure"], sort=False).agg(
         seeds=("seed", lambda seeds: " ".join(str(seed) for seed in seeds)),
