@@ -1,13 +1,15 @@
 """The plan of every paper at every scale: how many jobs, how long it takes, and whether every setting counts."""
 
 import functools
+import importlib
 import json
 import re
+import shlex
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from reprlab.config.papers.amuro_char import LadderPretraining
 from reprlab.config.runtime import SCALES
 from reprlab.papers.planning import make_plan
 from reprlab.preflight.planned_jobs import TABLE, planned_jobs
+from reprlab.runtime.cli import run_stage
 from reprlab.runtime.errors import ReprlabError
 
 from tests.checkouts import job_counts
@@ -99,6 +102,32 @@ def test_job_counts_are_the_committed_ones() -> None:
     assert planned_jobs(ROOT) == committed, "meant? then `python -m reprlab.preflight.planned_jobs --write`"
 
 
+def understood_commands(text: str) -> Iterator[str]:
+    """Stages of all commands that a dry run printed, after each was read by the command line of its stage."""
+    for command in re.findall(r"^Shell command: (.*reprlab\.stages\..*)$", text, flags=re.M):
+        words = shlex.split(command)
+        place = next(i for i, word in enumerate(words) if word.startswith("reprlab.stages."))
+        stage = words[place].rpartition(".")[2]
+        understood: list[dict[str, Any]] = []
+        # The log would be opened before the stage begins.
+        arguments = words[place + 1 :]
+        arguments = [arguments[i] for i in range(len(arguments)) if "--log" not in arguments[max(i - 1, 0) : i + 1]]
+        with pytest.raises(SystemExit) as ended:
+            run_stage(recorder(getattr(importlib.import_module(words[place]), stage), understood), arguments)
+        assert ended.value.code == 0 and len(understood) == 1, f"{stage} does not understand {command[:2000]}"
+        yield stage
+
+
+def recorder(function: Callable[..., None], calls: list[dict[str, Any]]) -> Callable[..., None]:
+    """A stand-in with the function's signature that notes what it is called with."""
+
+    @functools.wraps(function)
+    def record(**values: Any) -> None:
+        calls.append(values)
+
+    return record
+
+
 @pytest.mark.parametrize("scale", SCALES)
 def test_a_dry_run_plans_every_paper(checkout, scale: str, tmp_path: Path) -> None:
     """All papers in one process: the jobs of the plan, within time and memory, and no command that Linux refuses."""
@@ -125,6 +154,9 @@ def test_a_dry_run_plans_every_paper(checkout, scale: str, tmp_path: Path) -> No
     # What is planned and not run would be a job that feeds no result.
     assert set(plan.jobs) == set(counts)
     assert max(map(len, text.encode().split(b"\n"))) < MAX_ARG_STRLEN
+    understood = Counter(understood_commands(text))
+    # The report is a rule without a job in the plan; what runs no stage copies files.
+    assert understood and understood == {rule: counts[rule] for rule in understood}
     assert seconds < CPU_SECONDS
     assert kib < MEMORY_KIB
 
