@@ -11,7 +11,7 @@ from reprlab.papers.depth.comparison import compare
 from reprlab.papers.depth.loss_tables import diverged
 from reprlab.papers.depth.published import PUBLISHED
 from reprlab.papers.depth.tables import TABLES, build_table
-from reprlab.reporting.claims import NOT_TESTABLE, VERDICTS, Rule
+from reprlab.reporting.claims import ABOVE_ZERO, BELOW_ZERO, NOT_TESTABLE, VERDICTS, Rule
 from reprlab.reporting.intervals import Estimate
 from reprlab.reporting.published import read_published
 from reprlab.runtime.errors import ReprlabError
@@ -163,6 +163,19 @@ def test_the_same_step_is_matched_at_paper_scale(discoeval, tmp_path):
 )
 def test_rules(low, high, verdict):
     assert Rule(low=0.0).judge(Estimate(0.0, low, high, 9)) == verdict
+
+
+def test_no_difference_supports_no_direction():
+    """Two models that answer alike, such as with nothing at all, have a difference of 0 and an interval of no width."""
+    nothing = Estimate(0.0, 0.0, 0.0, 9)
+    assert ABOVE_ZERO.judge(nothing) == BELOW_ZERO.judge(nothing) == "not supported"
+    assert ABOVE_ZERO.describe().startswith("supported if the whole interval is above 0,")
+    assert BELOW_ZERO.describe().startswith("supported if the whole interval is below 0,")
+
+
+def test_who_beats_whom_is_decided_strictly(mini_claims):
+    strict = {id for id, row in mini_claims.items() if row.rule in (ABOVE_ZERO.describe(), BELOW_ZERO.describe())}
+    assert strict == {"L1a", "L1b", "L3", "L8a", "L8b", "L9c", "L10", "D1", "D2", "D3", "D4", "D6", "D7", "D10"}
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,9 @@ class Rule:
 
     def describe(self) -> str:
         """The rule in words, as the `rule` column shows it."""
-        if math.isinf(self.low):
+        if self in (ABOVE_ZERO, BELOW_ZERO):
+            inside = "above 0" if self == ABOVE_ZERO else "below 0"
+        elif math.isinf(self.low):
             inside = f"at or below {self.high:g}"
         elif math.isinf(self.high):
             inside = f"at or above {self.low:g}"
@@ -43,6 +45,10 @@ class Rule:
         if self.low <= estimate.low and estimate.high <= self.high:
             return SUPPORTED
         return NOT_SUPPORTED if estimate.high < self.low or estimate.low > self.high else INCONCLUSIVE
+
+
+# A difference of nothing, as between two models that answer alike, is neither.
+ABOVE_ZERO, BELOW_ZERO = Rule(low=1e-9), Rule(high=-1e-9)
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,9 @@ from pathlib import Path
 from reprlab.papers.amuro_char.claims_evidence import Evidence, Found
 from reprlab.papers.amuro_char.layouts import ClaimsLayout
 from reprlab.papers.amuro_char.names import CLASS_TO_GEN, GEN_TO_CLASS
-from reprlab.reporting.claims import ClaimRow, Rule, decide, missing, not_testable
+from reprlab.reporting.claims import ABOVE_ZERO, BELOW_ZERO, ClaimRow, Rule, decide, missing, not_testable
 from reprlab.reporting.layouts import read_layout
 
-# A difference of nothing supports no direction.
-_ABOVE, _BELOW = Rule(low=1e-9), Rule(high=-1e-9)
 # "Strongly": a quarter of the score at least. The paper calls +10.6 % "similar".
 _LOST, _KEPT = Rule(high=-0.25), Rule(low=-0.15, high=0.15)
 _NEAR_MAJORITY, _LEVEL = Rule(low=-0.1, high=0.1), Rule(low=-0.02, high=0.02)
@@ -61,7 +59,7 @@ class _Judge:
         yield self._decide(
             "A1",
             "fine-tuning helps on the task it was made for (4.2, 6)",
-            _ABOVE,
+            ABOVE_ZERO,
             "accuracy, fine-tuned minus base, last checkpoint, the classification set that gains most",
             evidence.largest_gain(),
             _NORMAL,
@@ -106,7 +104,7 @@ class _Judge:
             yield self._decide(
                 f"A18{'' if place == 0 else 'abcdefgh'[place]}",
                 "fine-tuning teaches classification to a model that is asked as it was trained, without shots (ours)",
-                _ABOVE,
+                ABOVE_ZERO,
                 f"accuracy of {family} without shots minus the most frequent class, the set with the largest lead",
                 own.without_demonstrations(),
                 _NORMAL,
@@ -119,7 +117,7 @@ class _Judge:
         yield self._decide(
             "A5",
             "fine-tuned models do better in the format of their training than with plain input and output (4.1)",
-            _ABOVE,
+            ABOVE_ZERO,
             "score of default minus that of io, fine-tuned, mean over sets and checkpoints",
             evidence.default_against_io(),
             _SETS,
@@ -127,7 +125,7 @@ class _Judge:
         yield self._decide(
             "A6",
             "sensitivity to the format shrinks with pre-training (4.1)",
-            _ABOVE,
+            ABOVE_ZERO,
             "|default - instruct| of fine-tuned models at the first checkpoint minus that at the last, mean over sets",
             evidence.fall_of_sensitivity(),
             _PAIRS,
@@ -135,7 +133,7 @@ class _Judge:
         yield self._decide(
             "A7",
             "the prediction method matters less after fine-tuning (appendix C)",
-            _ABOVE,
+            ABOVE_ZERO,
             "range over three methods, base minus fine-tuned, last checkpoint, mean over sets",
             evidence.spread_of_methods(),
             _PAIRS,
@@ -147,7 +145,7 @@ class _Judge:
         yield self._decide(
             "A8",
             "fine-tuning on inference helps inference from elsewhere (4.2)",
-            _ABOVE,
+            ABOVE_ZERO,
             "accuracy, fine-tuned minus base, mean over sets and checkpoints",
             evidence.out_of_domain("nli"),
             _SETS,
@@ -155,7 +153,7 @@ class _Judge:
         yield self._decide(
             "A9",
             "fine-tuning on paraphrase harms paraphrase from elsewhere (4.2; the original's sets had no labels)",
-            _BELOW,
+            BELOW_ZERO,
             "accuracy on labelled data, fine-tuned minus base, mean over sets and checkpoints",
             None if evidence.layout.aggregate.golds_read_as_no else evidence.out_of_domain("paraphrase"),
             _SETS,
@@ -163,7 +161,7 @@ class _Judge:
         yield self._decide(
             "A10",
             "reading missing labels as 'no' makes fine-tuning on paraphrase look worse than it is (ours)",
-            _BELOW,
+            BELOW_ZERO,
             "change with every gold 'no' minus change with the labels, mean over sets and checkpoints",
             evidence.effect_of_missing_golds(),
             _SETS,
@@ -175,7 +173,7 @@ class _Judge:
         yield self._decide(
             "A11",
             "later checkpoints predict held-out text better",
-            _BELOW,
+            BELOW_ZERO,
             "held-out loss of the last checkpoint minus that of the first, nats",
             evidence.fall_of_loss(),
             _BATCHES,
@@ -184,7 +182,7 @@ class _Judge:
         yield self._decide(
             "A12",
             "later checkpoints fine-tune better (6)",
-            _ABOVE,
+            ABOVE_ZERO,
             "fine-tuned score on the own task, last checkpoint minus first, mean over sets",
             evidence.between_checkpoints("tuned", own),
             _PAIRS,
@@ -192,7 +190,7 @@ class _Judge:
         yield self._decide(
             "A13",
             "pre-training improves the model in a way that shows only after fine-tuning (6)",
-            _ABOVE,
+            ABOVE_ZERO,
             "gain of fine-tuning at the last checkpoint minus that at the first, mean over sets",
             evidence.between_checkpoints("difference", own),
             _PAIRS,
@@ -204,7 +202,7 @@ class _Judge:
         yield self._large_only(
             "A14",
             "fine-tuning helps most on sets that pre-training alone never solves (6, Table 6)",
-            _ABOVE,
+            ABOVE_ZERO,
             "gain of sets learned in fine-tuning minus that of sets learned in pre-training, mean over checkpoints",
             evidence.gap_of_groups(),
             "bootstrap over checkpoints, 95 %",
@@ -212,7 +210,7 @@ class _Judge:
         yield self._large_only(
             "A15",
             "pre-training alone learns to solve some sets from four examples (5, Figure 6a)",
-            _ABOVE,
+            ABOVE_ZERO,
             "score of base on the sets of Figure 6a, last checkpoint minus first, mean over sets",
             evidence.untuned_between(evidence.groups.improving),
             _PAIRS,

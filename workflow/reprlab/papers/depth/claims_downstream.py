@@ -10,7 +10,7 @@ from reprlab.evaluation.bootstrap import mean_interval
 from reprlab.papers.depth.claims_losses import at_last, over_batches, parts_gap, pooled, seeds_note
 from reprlab.papers.depth.layouts import ClaimsLayout
 from reprlab.papers.depth.published import DISCOEVAL, DISCOURSE_COHERENCE, GLUE, SENTENCE_POSITION
-from reprlab.reporting.claims import ClaimRow, Rule, decide, missing, not_testable
+from reprlab.reporting.claims import ABOVE_ZERO, BELOW_ZERO, ClaimRow, Rule, decide, missing, not_testable
 from reprlab.reporting.intervals import Estimate, ratio_difference
 from reprlab.reporting.loss_table import ACCURACIES, sums_by_batch
 from reprlab.runtime.tables import read_tsv
@@ -23,15 +23,14 @@ _REASON = "runs of a few hundred steps of a small model show no such effect; the
 _SEEDS_FOR_INTERVAL = 3
 _NORMAL = 1.959964
 
-_AHEAD, _BEHIND = Rule(low=0.0), Rule(high=0.0)
 _COMPARISONS = (
-    ("D1", "From scratch, DEPTH beats T5 on GLUE (section 4.2)", "glue", "fs", GLUE, _AHEAD),
-    ("D2", "From scratch, DEPTH beats T5 on DC (section 4.3)", "discoeval", "fs", DISCOURSE_COHERENCE, _AHEAD),
-    ("D3", "From scratch, DEPTH beats T5 on SP (section 4.3)", "discoeval", "fs", SENTENCE_POSITION, _AHEAD),
-    ("D4", "From scratch, DEPTH beats T5 on NI (section 4.4)", "ni", "fs", ("rougeL",), _AHEAD),
+    ("D1", "From scratch, DEPTH beats T5 on GLUE (section 4.2)", "glue", "fs", GLUE, ABOVE_ZERO),
+    ("D2", "From scratch, DEPTH beats T5 on DC (section 4.3)", "discoeval", "fs", DISCOURSE_COHERENCE, ABOVE_ZERO),
+    ("D3", "From scratch, DEPTH beats T5 on SP (section 4.3)", "discoeval", "fs", SENTENCE_POSITION, ABOVE_ZERO),
+    ("D4", "From scratch, DEPTH beats T5 on NI (section 4.4)", "ni", "fs", ("rougeL",), ABOVE_ZERO),
     ("D5", "Continued, DEPTH and T5 are within one point on GLUE (section 4.2)", "glue", "cpt", GLUE, Rule(-1.0, 1.0)),
-    ("D6", "Continued, DEPTH beats T5 on DiscoEval (appendix G)", "discoeval", "cpt", DISCOEVAL, _AHEAD),
-    ("D7", "Continued, DEPTH is behind T5 on NI (section 4.4)", "ni", "cpt", ("rougeL",), _BEHIND),
+    ("D6", "Continued, DEPTH beats T5 on DiscoEval (appendix G)", "discoeval", "cpt", DISCOEVAL, ABOVE_ZERO),
+    ("D7", "Continued, DEPTH is behind T5 on NI (section 4.4)", "ni", "cpt", ("rougeL",), BELOW_ZERO),
 )
 
 
@@ -121,7 +120,7 @@ def _continued(layout: ClaimsLayout) -> Iterator[ClaimRow]:
         layout,
         "D10",
         "Continued DEPTH predicts the next sentence better than DEPTH from scratch (appendix B)",
-        _AHEAD,
+        ABOVE_ZERO,
         "SENT accuracy on shuffled batches, continued minus from scratch, last checkpoints",
         found,
     )

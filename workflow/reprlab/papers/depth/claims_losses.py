@@ -9,7 +9,7 @@ from typing import Any
 from reprlab.papers.depth.chance import mixed_chance_loss
 from reprlab.papers.depth.layouts import ClaimsLayout
 from reprlab.papers.depth.loss_tables import diverged, training_curve
-from reprlab.reporting.claims import ClaimRow, Rule, decide, missing
+from reprlab.reporting.claims import ABOVE_ZERO, BELOW_ZERO, ClaimRow, Rule, decide, missing
 from reprlab.reporting.intervals import Estimate, curve_correlation, mean_difference, ratio, ratio_difference
 from reprlab.reporting.layouts import PretrainedRun, Statistics
 from reprlab.reporting.loss_table import ACCURACIES, LOSSES, mean_sentences, read_evaluation, sums_by_batch
@@ -30,11 +30,11 @@ def loss_claims(layout: ClaimsLayout) -> list[ClaimRow]:
 def _main_claims(layout: ClaimsLayout) -> Iterator[ClaimRow]:
     depth, t5 = pooled(layout.fs, "depth"), pooled(layout.fs, "t5")
     last, t5_last = at_last(depth), at_last(t5)
-    below_zero, nats = Rule(high=0.0), "at the last checkpoint, nats"
+    nats = "at the last checkpoint, nats"
     fall = "loss at the last checkpoint minus loss at the first, nats"
     claims: tuple[tuple[str, str, Rule, str, Find, list[Evaluation | None]], ...] = (
-        ("L1a", "The validation loss of T5 falls from scratch (figure 2)", below_zero, fall, _fall, [t5]),
-        ("L1b", "The validation loss of DEPTH falls from scratch (figure 2)", below_zero, fall, _fall, [depth]),
+        ("L1a", "The validation loss of T5 falls from scratch (figure 2)", BELOW_ZERO, fall, _fall, [t5]),
+        ("L1b", "The validation loss of DEPTH falls from scratch (figure 2)", BELOW_ZERO, fall, _fall, [depth]),
         (
             "L2",
             "DEPTH learns to close sentences: its EOSEN accuracy is high",
@@ -46,7 +46,7 @@ def _main_claims(layout: ClaimsLayout) -> Iterator[ClaimRow]:
         (
             "L3",
             "The sentence loss is lower than the reconstruction loss (appendix B, figure 8)",
-            below_zero,
+            BELOW_ZERO,
             f"sentence loss minus reconstruction loss {nats}",
             parts_gap,
             [last],
@@ -86,7 +86,7 @@ def _main_claims(layout: ClaimsLayout) -> Iterator[ClaimRow]:
         (
             "L8a",
             "DEPTH reaches a lower total loss than T5 from scratch (section 4.1, figure 2)",
-            below_zero,
+            BELOW_ZERO,
             f"total loss of DEPTH minus loss of T5 {nats}",
             _total_against_t5,
             [last, t5_last],
@@ -94,7 +94,7 @@ def _main_claims(layout: ClaimsLayout) -> Iterator[ClaimRow]:
         (
             "L8b",
             "DEPTH reaches a lower reconstruction loss than T5 from scratch (section 4.1, figure 2)",
-            below_zero,
+            BELOW_ZERO,
             f"reconstruction loss of DEPTH minus loss of T5 {nats}",
             _reconstruction_against_t5,
             [last, t5_last],
@@ -124,7 +124,7 @@ def _weight_claims(layout: ClaimsLayout) -> Iterator[ClaimRow]:
             harmful,
             "reconstruction_loss",
         ),
-        ("L9c", "Weighting the sentence loss 5 times harms the total loss (appendix B.1)", Rule(low=0.0), "loss"),
+        ("L9c", "Weighting the sentence loss 5 times harms the total loss (appendix B.1)", ABOVE_ZERO, "loss"),
         (
             "L9d",
             "Weighting the sentence loss has minimal impact on SENT accuracy (appendix B.1)",
@@ -148,7 +148,7 @@ def _weight_claims(layout: ClaimsLayout) -> Iterator[ClaimRow]:
 
 def _packing_claim(layout: ClaimsLayout) -> ClaimRow:
     claim = "Without packing T5 does not train at a high learning rate, with packing it does (appendix A.2, figure 7)"
-    rule, statistic = Rule(low=0.0), "training loss without packing minus with, high learning rate, last tenth, nats"
+    rule, statistic = ABOVE_ZERO, "training loss without packing minus with, high learning rate, last tenth, nats"
     runs = layout.packing_lr
     high = max((run.learning_rate for run in runs), default=0.0)
     pairs = {flag: [run for run in runs if run.packing == flag and run.learning_rate == high] for flag in (True, False)}

@@ -13,10 +13,9 @@ from pathlib import Path
 from reprlab.papers.intrinsic_dimension.claims_evidence import Evidence
 from reprlab.papers.intrinsic_dimension.layouts import Grid
 from reprlab.papers.intrinsic_dimension.tables import read_grid
-from reprlab.reporting.claims import INCONCLUSIVE, ClaimRow, Rule, decide, missing, not_testable
+from reprlab.reporting.claims import ABOVE_ZERO, INCONCLUSIVE, ClaimRow, Rule, decide, missing, not_testable
 from reprlab.reporting.intervals import Estimate
 
-_ABOVE_ZERO = Rule(low=0.0)
 _HALVES = "delete-half jackknife over prompts"
 
 
@@ -145,10 +144,10 @@ class _Judge:
         self, id: str, claim: str, statistic: str, estimate: Estimate | None, interval: str = _HALVES
     ) -> ClaimRow:
         if estimate is None or math.isnan(estimate.value):
-            return missing(id, claim, _ABOVE_ZERO, statistic, f"not run at scale {self.evidence.grid.scale}")
+            return missing(id, claim, ABOVE_ZERO, statistic, f"not run at scale {self.evidence.grid.scale}")
         if self.evidence.grid.scale == "nano":
-            return not_testable(id, claim, _ABOVE_ZERO, statistic, estimate, "a random model, for tests")
-        row = decide(id, claim, _ABOVE_ZERO, statistic, estimate, interval, self.evidence.note)
+            return not_testable(id, claim, ABOVE_ZERO, statistic, estimate, "a random model, for tests")
+        row = decide(id, claim, ABOVE_ZERO, statistic, estimate, interval, self.evidence.note)
         # An interval that touches 0, as that of two equal rows, shows no direction.
         touches = estimate.low <= 0 <= estimate.high
         return replace(row, verdict=INCONCLUSIVE) if touches else row

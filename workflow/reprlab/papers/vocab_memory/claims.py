@@ -11,7 +11,7 @@ from reprlab.papers.vocab_memory.claims_statistics import heaps, plain_mean, spe
 from reprlab.papers.vocab_memory.finetuning_tables import scores_of
 from reprlab.papers.vocab_memory.layouts import ClaimsLayout
 from reprlab.papers.vocab_memory.names import GLUE, label_of
-from reprlab.reporting.claims import ClaimRow, Rule, decide, missing, not_testable
+from reprlab.reporting.claims import ABOVE_ZERO, ClaimRow, Rule, decide, missing, not_testable
 from reprlab.reporting.intervals import Estimate
 from reprlab.reporting.layouts import Statistics, read_layout
 from reprlab.runtime.tables import read_tsv
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     import pandas
 
 _OVER_DATA = "bootstrap over data sets, 95 %"
-# A difference of nothing supports no direction.
-_ABOVE, _ZERO = Rule(low=1e-9), Rule(low=-0.05, high=0.05)
+_ZERO = Rule(low=-0.05, high=0.05)
 _PAIRS = (("DistilBERT", "BERT"), ("DistilRoBERTa", "RoBERTa"), ("DistilmBERT", "mBERT"))
 
 
@@ -43,7 +42,7 @@ def _usage(layout: ClaimsLayout) -> Iterator[ClaimRow]:
     yield _over_rows(
         "1",
         "Larger data sets use more of the vocabulary",
-        _ABOVE,
+        ABOVE_ZERO,
         "Spearman correlation of tokens and unique tokens",
         first,
         spearman,
@@ -99,7 +98,7 @@ def _savings(layout: ClaimsLayout) -> Iterator[ClaimRow]:
         yield _mean(
             "4",
             claim,
-            _ABOVE,
+            ABOVE_ZERO,
             f"points of unused vocabulary, {large} less {small}",
             (wide[small] - wide[large]).dropna(),
             layout.statistics,
@@ -107,7 +106,7 @@ def _savings(layout: ClaimsLayout) -> Iterator[ClaimRow]:
     else:
         # At paper scale: XLM-V against BERT, the largest and the smallest vocabulary of Table 2.
         gaps = _gap(embedding, "XLM-V", "BERT")
-        yield _mean("4", claim, _ABOVE, "points of embedding reduction, XLM-V less BERT", gaps, layout.statistics)
+        yield _mean("4", claim, ABOVE_ZERO, "points of embedding reduction, XLM-V less BERT", gaps, layout.statistics)
     pairs = [(a, b) for a, b in _PAIRS if a in embedding.index and b in embedding.index]
     same, more = (
         "Distilled models reduce their embedding as their originals",
@@ -125,13 +124,13 @@ def _savings(layout: ClaimsLayout) -> Iterator[ClaimRow]:
         yield _mean(
             "6",
             more,
-            _ABOVE,
+            ABOVE_ZERO,
             "points of model reduction, distilled less original",
             _stack([_gap(model, a, b) for a, b in pairs]),
             layout.statistics,
         )
     else:
-        for id, claim, rule in (("5", same, _ZERO), ("6", more, _ABOVE)):
+        for id, claim, rule in (("5", same, _ZERO), ("6", more, ABOVE_ZERO)):
             yield missing(id, claim, rule, "points of reduction, distilled less original", "no such pair in the table")
     family = _compared(read_tsv(layout.family), layout)
     columns = [name for name in GLUE if name in family and family[name].notna().all()]
@@ -140,7 +139,7 @@ def _savings(layout: ClaimsLayout) -> Iterator[ClaimRow]:
     yield _mean(
         "7",
         claim,
-        _ABOVE,
+        ABOVE_ZERO,
         f"millions saved, {family['model'].iloc[-1]} less {family['model'].iloc[0]}",
         gaps,
         layout.statistics,
@@ -197,7 +196,7 @@ def _training(layout: ClaimsLayout) -> Iterator[ClaimRow]:
     yield _mean(
         "12",
         "Peak memory is lower with PEMA",
-        _ABOVE,
+        ABOVE_ZERO,
         "MB, measured",
         saved,
         layout.statistics,
