@@ -1,6 +1,7 @@
 """The plan of the paper on intrinsic dimension: states are collected once, and an edit touches what it should."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -96,10 +97,11 @@ def test_precision_is_sampled_whatever_the_machine_computes_in(own, other):
     table = json.loads(found["tabulate_paper intrinsic-dimension/precision"].settings["layout"])
     dtypes = {one["key"].rpartition("/")[2]: one.get("dtype", "float32") for one in table["collected"]}
     assert dtypes == {"icl_0": own, f"icl_0_{other}": other}
-    for key, job in found.items():
-        if key.startswith("collect_states") and key.endswith("/icl_0_" + other):
-            settings = CollectSettings.model_validate_json(job.settings["settings"])
-            assert settings.dtype == other and settings.limit == table["subset"] == 100
+    samples = [job for key, job in found.items() if re.match(rf"collect_states .*/icl_0_{other}$", key)]
+    assert len(samples) == len(DATASETS["mini"])
+    for job in samples:
+        settings = CollectSettings.model_validate_json(job.settings["settings"])
+        assert settings.dtype == other and settings.limit == table["subset"] == 100
 
 
 @pytest.mark.parametrize("scale", ["nano", "mini", "small"])
