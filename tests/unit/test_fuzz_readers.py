@@ -436,5 +436,15 @@ def test_many_inputs(name: str, tmp_path: Path) -> None:
     hold(name, CASES[name], tmp_path, MANY, SEED)
 
 
+def test_too_few_sentences_are_those_of_a_file(tmp_path: Path) -> None:
+    """Found by many inputs: all but one sentence were damaged."""
+    path = tmp_path / "main.parquet"
+    case = CASES["scrambled_pairs"]
+    table = pyarrow.parquet.read_table(io.BytesIO(case.good))
+    pyarrow.parquet.write_table(table.slice(0, 0), path)
+    with pytest.raises(ReprlabError, match=r"main\.parquet: 0 sentences can be edited"):
+        case.read(path)
+
+
 def test_many_is_at_least_a_hundred_thousand() -> None:
     assert len(CASES) * MANY >= 100_000

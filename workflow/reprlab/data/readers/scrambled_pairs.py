@@ -48,7 +48,8 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
         raise ReprlabError("no segmented sentences were given (--documents)")
     found = [pair for path in sources.documents for pair in _sentences(path, settings)]
     if len(found) < 2:
-        raise ReprlabError(f"{len(found)} sentences can be edited, which is too few; take a larger corpus")
+        where = ", ".join(map(str, sources.documents))
+        raise ReprlabError(f"{where}: {len(found)} sentences can be edited, which is too few; take a larger corpus")
     chosen = sorted(found, key=lambda pair: position(splits.seed, pair[1]))[: settings.pairs]
     for document, name, words in chosen:
         random = np.random.Generator(np.random.Philox(key=int(position(splits.seed, f"edit {name}") * 2**62)))
