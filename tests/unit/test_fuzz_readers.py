@@ -19,9 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
+import safetensors.numpy
 import yaml
 from data_fixtures import corpus, task
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -39,7 +41,9 @@ from reprlab.evaluation.examples import load_examples
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import read_json
 from reprlab.runtime.tables import read_tsv
+from reprlab.text.completions import read_completions
 from reprlab.text.parquet_batches import data_metadata, read_batches
+from reprlab.text.token_counts import load_counts
 from reprlab.text.token_store import TokenStore
 
 ROOT = Path(__file__).parents[2]
@@ -156,6 +160,14 @@ TOKENS = parquet_bytes(
         "token_types": pyarrow.array([[1, 1], [1]], pyarrow.list_(pyarrow.int16())),
     }
 )
+COMPLETIONS = parquet_bytes(
+    {
+        **{name: ["a", "b"] for name in ("id", "role", "fmt", "prompt", "completion")},
+        **{"turns": [[], []], "choices": [["a", "b"], []], "answer": [1, None]},
+    },
+    {b"reprlab": b'{"title": "x", "template": "", "kind": "training"}'},
+)
+COUNTS = safetensors.numpy.save({"train": np.arange(3)}, {"reprlab": '{"rows": {"train": 2}, "padding": 0}'})
 SENTENCES = parquet_bytes(
     {
         "document": [f"d{n}" for n in range(6)],
@@ -334,8 +346,15 @@ CASES = {
                                                "label_names": ["negative", "positive"]}, **READER)),
     ),
     "examples": Case("parquet", SINGLE, lambda path: load_examples(path, ["train"], {})),
+    "metadata": Case(
+        "json", ABOUT[b"reprlab"], lambda path: (load_examples(path, ["train"], {}), read_rows(path, "single")), JSON,
+        lambda about: parquet_bytes(pyarrow.parquet.read_table(io.BytesIO(SINGLE)), {b"reprlab": about}), outer=False,
+    ),
+    "completions": Case("parquet", COMPLETIONS, read_completions),
+    "token_counts": Case("safetensors", COUNTS, load_counts, JSON),
     "rows": Case("parquet", SINGLE, lambda path: read_rows(path, "single")),
     "tokens": Case("parquet", TOKENS, lambda path: TokenStore.open(path, "train")),
+    "mapped_tokens": Case("parquet", TOKENS, lambda path: TokenStore.open(path, "train", in_memory=0)),
     "batches": Case(
         "parquet", SENTENCES,
         lambda path: [data_metadata(path), [batch.to_pydict() for batch in read_batches(path, ["sentences"], 3)]],
@@ -371,12 +390,24 @@ def changed(draw: st.DrawFn, good: bytes, pieces: tuple[bytes, ...]) -> bytes:
 def inputs_of(case: Case) -> st.SearchStrategy[bytes]:
     inner = changed(case.good, case.pieces).map(case.wrap)
     kinds = [inner, changed(case.wrap(case.good), ()), st.binary(max_size=60)] if case.outer else [inner]
+    if case.suffix == "parquet":
+        kinds.append(footers(case.good))
     if case.pieces:
         kinds.append(st.lists(st.sampled_from(case.pieces), max_size=30).map(b"".join).map(case.wrap))
     if case.suffix == "json":
         scalars = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5))
         kinds.append(trees(json.loads(case.good), scalars).map(as_json))
     return st.one_of(kinds)
+
+
+@st.composite
+def footers(draw: st.DrawFn, good: bytes) -> bytes:
+    """A Parquet file of the same length whose footer contradicts itself or its pages."""
+    content = bytearray(good)
+    start = len(good) - 8 - int.from_bytes(good[-8:-4], "little")
+    for _ in range(draw(st.integers(1, 4))):
+        content[draw(st.integers(start, len(good) - 9))] = draw(st.integers(0, 255))
+    return bytes(content)
 
 
 def trees(good: Any, scalars: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -444,6 +475,20 @@ def test_too_few_sentences_are_those_of_a_file(tmp_path: Path) -> None:
     pyarrow.parquet.write_table(table.slice(0, 0), path)
     with pytest.raises(ReprlabError, match=r"main\.parquet: 0 sentences can be edited"):
         case.read(path)
+
+
+def test_every_footer_byte_may_be_anything(tmp_path: Path) -> None:
+    """Found by many inputs: pyarrow ended the process on a footer whose columns contradict themselves."""
+    path, good = tmp_path / "main.parquet", CASES["tokens"].good
+    errors = 0
+    for place in range(len(good) - 8 - int.from_bytes(good[-8:-4], "little"), len(good)):
+        for value in (0x00, 0x01, 0x15, 0x18, 0x19, 0x2C, 0x7F, 0xFF):
+            path.write_bytes(good[:place] + bytes([value]) + good[place + 1 :])
+            try:
+                CASES["tokens"].read(path)
+            except ReprlabError:
+                errors += 1
+    assert errors > 1_000
 
 
 def test_many_is_at_least_a_hundred_thousand() -> None:

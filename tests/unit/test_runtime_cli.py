@@ -5,6 +5,7 @@ import sys
 import textwrap
 
 import pytest
+from reprlab.runtime.errors import ReprlabError
 
 STAGE = '''
 """A stage for the test."""
@@ -99,3 +100,8 @@ def test_only_the_first_of_several_processes_writes_the_log(stage, tmp_path, mon
     monkeypatch.setenv("RANK", "0")
     assert stage(*GOOD, "--log", "a.log").returncode == 0
     assert (tmp_path / "a.log").exists()
+
+
+def test_a_quoted_line_break_does_not_break_the_line() -> None:
+    """Found by many inputs: a model with a line break in a name."""
+    assert str(ReprlabError("models.yaml: a\nb\x85c: no")) == "models.yaml: a b c: no"

@@ -333,3 +333,20 @@ def test_memory_of_a_mapped_store_does_not_grow_with_the_corpus(tmp_path) -> Non
         tracemalloc.stop()
     # The larger file has 4 million tokens; a copy of any of its columns would show.
     assert peaks[1] < peaks[0] + 100_000, peaks
+
+
+@pytest.mark.parametrize(
+    ("ids", "types", "message"),
+    [
+        ([1, 2], [[1], [1]], "input_ids is int64"),
+        ([["a"], ["b"]], [[1], [1]], r"input_ids is list<.*string>"),
+        ([[1], None], [[1], [1]], "input_ids has missing values"),
+        ([[1], [2, None]], [[1], [1, 1]], "input_ids has missing values"),
+        ([[1], [2, 3]], [[1, 1], [1]], "differ in length"),
+    ],
+)
+def test_columns_of_another_kind_are_named(tmp_path, ids, types, message) -> None:
+    path = tmp_path / "t.parquet"
+    write_parquet(path, pyarrow.table({"split": ["a", "a"], "input_ids": ids, "token_types": types}))
+    with pytest.raises(ReprlabError, match=message):
+        TokenStore.open(path, "a")

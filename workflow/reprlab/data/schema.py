@@ -155,9 +155,17 @@ def read_rows(path: Path, kind: str) -> tuple[pyarrow.Table, dict[str, Any]]:
     return table, read_metadata(path, table)
 
 
-def read_metadata(path: Path, table: pyarrow.Table) -> dict[str, Any]:
-    """The metadata that `write_rows` stored with `table`."""
-    text = (table.schema.metadata or {}).get(METADATA_KEY)
-    if text is None:
-        raise ReprlabError(f"{path}: has no metadata of this workflow; delete it and run again")
-    return dict(json.loads(text))
+def read_metadata(path: Path, table: pyarrow.Table, needed: Iterable[str] = ()) -> dict[str, Any]:
+    """The metadata that `write_rows` stored with `table`.
+
+    Raises:
+        ReprlabError: there is none, or none that has the names of `needed`.
+    """
+    text = (table.schema.metadata or {}).get(METADATA_KEY, b"")
+    try:
+        about = json.loads(text)
+    except (ValueError, RecursionError):
+        about = None
+    if not isinstance(about, dict) or not set(needed) <= set(about):
+        raise ReprlabError(f"{path}: has no readable metadata of this workflow; delete it and run again")
+    return about

@@ -16,6 +16,8 @@ from reprlab.runtime.tables import read_parquet
 if TYPE_CHECKING:
     import pyarrow
 
+_AGAIN = "delete it and run again"
+
 
 @dataclass(frozen=True)
 class Sources:
@@ -65,12 +67,21 @@ def segmented_sentences(path: Path, columns: list[str]) -> pyarrow.Table:
     """Some columns of a table of segmented sentences, `sentences` among them.
 
     Raises:
-        ReprlabError: the file is damaged, or a value in it is missing.
+        ReprlabError: the file is damaged, or a value in it is missing or of another kind.
     """
+    import pyarrow
+
     table = read_parquet(path, columns)
+    kinds = {
+        "passage": pyarrow.types.is_integer,
+        "sentences": lambda kind: kind == pyarrow.list_(pyarrow.string()),
+    }
+    for column in table.schema:
+        if not kinds.get(column.name, pyarrow.types.is_string)(column.type):
+            raise ReprlabError(f"{path}: its column {column.name} is of the type {column.type}; {_AGAIN}")
     lists = table["sentences"].combine_chunks()
     if any(column.null_count for column in table.columns) or lists.flatten().null_count:
-        raise ReprlabError(f"{path}: a value is missing; delete it and run again")
+        raise ReprlabError(f"{path}: a value is missing; {_AGAIN}")
     return table
 
 

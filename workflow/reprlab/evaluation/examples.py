@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from reprlab.data.schema import DEFAULTS, KIND_COLUMNS
+from reprlab.data.schema import DEFAULTS, KIND_COLUMNS, read_metadata, schema_of
 from reprlab.runtime.errors import ReprlabError
+
+if TYPE_CHECKING:
+    import pyarrow
 
 TRAIN = "train"
 # What every table of a kind has; further columns may be left out.
@@ -47,15 +49,23 @@ def load_examples(
     Raises:
         ReprlabError: unreadable file, no description in it, a split without rows, or a label outside the declared set.
     """
+    import pyarrow
+
     from reprlab.runtime.tables import read_parquet
 
     table = read_parquet(path)
-    about = _description(path, (table.schema.metadata or {}).get(b"reprlab", b"{}"))
+    about = _description(path, table)
     missing = _NEEDED[about["kind"]] - set(table.column_names)
     if missing:
         raise ReprlabError(f"{path}: no column {', '.join(sorted(missing))}; delete it and run again")
+    for field in schema_of(about["kind"]):
+        found = table.schema.field(field.name).type if field.name in table.column_names else field.type
+        if found != field.type and not pyarrow.types.is_null(found):
+            raise ReprlabError(
+                f"{path}: its column {field.name} is {found}, expected {field.type}; delete it and run again"
+            )
     columns = table.to_pydict()
-    labels = tuple(str(label) for label in about.get("labels") or ())
+    labels = tuple(str(label) for label in about.get("labels", []))
     found = {}
     for split in dict.fromkeys(splits):
         rows = [row for row, name in enumerate(columns["split"]) if name == split]
@@ -71,14 +81,11 @@ def load_examples(
     return found
 
 
-def _description(path: Path, text: bytes) -> dict[str, Any]:
-    try:
-        about = json.loads(text)
-        if about["kind"] in _NEEDED:
-            return dict(about)
-    except (ValueError, KeyError, TypeError):
-        pass
-    raise ReprlabError(f"{path}: not a table of examples (no description in its metadata); delete it and run again")
+def _description(path: Path, table: pyarrow.Table) -> dict[str, Any]:
+    about = read_metadata(path, table, ["kind"])
+    if about["kind"] not in list(_NEEDED) or not isinstance(about.get("labels", []), list):
+        raise ReprlabError(f"{path}: not a table of examples (by its metadata); delete it and run again")
+    return about
 
 
 def labels_of(table: ExampleTable, given: list[str]) -> tuple[str, ...]:

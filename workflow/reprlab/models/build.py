@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.config.models import ModelEntry
-from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.errors import ReprlabError, first_line
 from reprlab.runtime.files import read_json
 from reprlab.runtime.storage import storage_errors
 
@@ -122,7 +122,7 @@ def load_model(folder: Path) -> PreTrainedModel:
     try:
         return model_class.from_pretrained(folder, dtype=torch.float32, local_files_only=True, use_safetensors=True)
     except (OSError, ValueError, SafetensorError) as error:
-        reason = str(error).splitlines()[0]
+        reason = first_line(error)
         raise ReprlabError(f"{folder}: not a readable model folder ({reason}); delete it and run again") from error
 
 

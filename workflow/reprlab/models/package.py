@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.config.models import HubOrigin, ModelEntry, PackageOrigin
 from reprlab.models.build import architecture_classes, quiet_transformers, save_model
-from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.errors import ReprlabError, first_line
 
 if TYPE_CHECKING:
     from reprlab.data.archives import Archive
@@ -45,7 +45,7 @@ def save_from_hub(entry: ModelEntry, origin: HubOrigin, folder: Path) -> None:
         )
         tokenizer = AutoTokenizer.from_pretrained(origin.repository, revision=origin.revision)
     except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
+        reason = first_line(error)
         raise ReprlabError(
             f"{origin.repository}@{origin.revision}: not available from the hub ({reason}); check the network, or "
             "choose a scale whose models come with packages"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.errors import ReprlabError, first_line
 
 
 def open_tokenizer(folder: Path) -> Any:
@@ -20,7 +20,7 @@ def open_tokenizer(folder: Path) -> Any:
     try:
         return AutoTokenizer.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError) as error:
-        raise ReprlabError(f"{folder}: no tokenizer can be opened there ({str(error).splitlines()[0]})") from None
+        raise ReprlabError(f"{folder}: no tokenizer can be opened there ({first_line(error)})") from None
 
 
 def encode_texts(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.errors import ReprlabError, first_line
 from reprlab.runtime.files import atomic_file
 
 if TYPE_CHECKING:
@@ -76,5 +76,5 @@ def parquet_errors(path: Path) -> Iterator[None]:
     except FileNotFoundError:
         raise ReprlabError(f"{path}: no such file") from None
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        reason = str(error).splitlines()[0]
+        reason = first_line(error)
         raise ReprlabError(f"{path}: not readable as Parquet ({reason}); delete it and run again") from None

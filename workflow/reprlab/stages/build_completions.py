@@ -19,14 +19,14 @@ def build_completions(*, settings: CompletionFile, out: Path) -> None:
     rows, titles = [], []
     for part in settings.training:
         table = read_parquet(part.examples)
-        about = read_metadata(part.examples, table)
+        about = read_metadata(part.examples, table, ["kind", "title"])
         rows += training_rows(table.to_pylist(), about["kind"], part.settings, str(part.examples))
         titles.append(about["title"])
     template, kind = "", "training"
     if settings.evaluation is not None:
         evaluation = settings.evaluation
         table = read_parquet(evaluation.examples)
-        about = read_metadata(evaluation.examples, table)
+        about = read_metadata(evaluation.examples, table, ["kind", "title"])
         rows = evaluation_rows(table.to_pylist(), about["kind"], evaluation.settings, str(evaluation.examples))
         titles = [about["title"]]
         template, kind = evaluation.settings.template, evaluation.settings.kind

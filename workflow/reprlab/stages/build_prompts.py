@@ -16,12 +16,12 @@ def build_prompts(*, examples: Path, out: Path, settings: PromptSettings) -> Non
 
     import pyarrow
 
-    from reprlab.data.schema import METADATA_KEY
+    from reprlab.data.schema import METADATA_KEY, read_metadata
     from reprlab.representations.prompts import build_rows, label_words
     from reprlab.runtime.tables import read_parquet, write_parquet
 
     table = read_parquet(examples)
-    about = json.loads(table.schema.metadata[METADATA_KEY])
+    about = read_metadata(examples, table, ["labels", "title"])
     rows = build_rows(table.to_pylist(), about["labels"], settings)
     words = label_words(about["labels"], settings)
     schema = pyarrow.schema([(name, pyarrow.string()) for name in ("id", "prompt", "label", "text")])

@@ -27,12 +27,11 @@ def collect_states(
         ReprlabError: a label has no token of its own, or a state is not finite.
     """
     import gc
-    import json
 
     import pyarrow
     import torch
 
-    from reprlab.data.schema import METADATA_KEY
+    from reprlab.data.schema import read_metadata
     from reprlab.models.build import load_model
     from reprlab.representations.adapters import load_adapter
     from reprlab.representations.collection import collect_states as collect
@@ -46,7 +45,7 @@ def collect_states(
     from reprlab.training.processes import choose_device
 
     table = read_parquet(prompts)
-    labels = json.loads(table.schema.metadata[METADATA_KEY])["labels"]
+    labels = read_metadata(prompts, table, ["labels"])["labels"]
     rows = table.slice(0, settings.limit).to_pylist()
     reader = open_tokenizer(tokenizer)
     label_ids = label_token_ids(reader, labels, settings.label_ids, rows[0]["prompt"])

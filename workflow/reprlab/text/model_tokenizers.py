@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.config.models import HubOrigin, ModelEntry, PackageOrigin
-from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.errors import ReprlabError, first_line
 
 if TYPE_CHECKING:
     from reprlab.data.archives import Archive
@@ -43,7 +43,7 @@ def save_hub_tokenizer(origin: HubOrigin, folder: Path) -> None:
     try:
         AutoTokenizer.from_pretrained(origin.repository, revision=origin.revision).save_pretrained(folder)
     except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
+        reason = first_line(error)
         raise ReprlabError(
             f"{origin.repository}@{origin.revision}: no tokenizer from the hub ({reason}); check the network, or "
             "choose a scale whose models come with packages"
@@ -61,7 +61,7 @@ def load_tokenizer(folder: Path) -> Any:
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError) as error:
-        raise ReprlabError(f"{folder}: not a tokenizer folder ({str(error).splitlines()[0]})") from None
+        raise ReprlabError(f"{folder}: not a tokenizer folder ({first_line(error)})") from None
     if not tokenizer.is_fast:
         raise ReprlabError(f"{folder}: has no fast tokenizer; save one with tokenizer.json")
     return tokenizer

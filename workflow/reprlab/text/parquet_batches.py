@@ -28,12 +28,45 @@ def read_batches(
     import pyarrow.parquet
 
     with parquet_errors(path), pyarrow.parquet.ParquetFile(path) as file:
-        missing = set(columns) - set(file.schema_arrow.names)
-        if missing:
-            raise ReprlabError(f"{path}: no column {', '.join(sorted(missing))}; delete it and run again")
-        for batch in file.iter_batches(batch_size=rows, columns=columns, row_groups=row_groups):
-            batch.validate(full=True)
-            yield batch
+        _demand_columns(path, file, columns)
+        yield from _checked(file.iter_batches(batch_size=rows, columns=columns, row_groups=row_groups))
+
+
+def row_groups_with(path: Path, column: str, value: str) -> list[int]:
+    """The row groups in which `column` has `value`, by reading that column.
+
+    A footer's own minima and maxima are not used: pyarrow ends the whole process on a footer that contradicts itself.
+
+    Raises:
+        ReprlabError: the file is missing, damaged or lacks the column.
+    """
+    import pyarrow.compute
+    import pyarrow.parquet
+
+    with parquet_errors(path), pyarrow.parquet.ParquetFile(path) as file:
+        _demand_columns(path, file, [column])
+
+        return [
+            group
+            for group in range(file.num_row_groups)
+            if any(
+                pyarrow.compute.any(pyarrow.compute.equal(batch[column], value)).as_py()
+                for batch in _checked(file.iter_batches(columns=[column], row_groups=[group]))
+            )
+        ]
+
+
+def _checked(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+    """Each batch, once its texts are known to be UTF-8 and its offsets to lie within bounds."""
+    for batch in batches:
+        batch.validate(full=True)
+        yield batch
+
+
+def _demand_columns(path: Path, file: pyarrow.parquet.ParquetFile, columns: list[str]) -> None:
+    missing = set(columns) - set(file.schema_arrow.names)
+    if missing:
+        raise ReprlabError(f"{path}: no column {', '.join(sorted(missing))}; delete it and run again")
 
 
 def data_metadata(path: Path) -> dict[bytes, bytes]:

@@ -131,22 +131,25 @@ def load_counts(path: Path) -> TokenCounts:
         with safe_open(path, framework="numpy") as stored:
             counts = {split: stored.get_tensor(split) for split in stored.keys()}  # noqa: SIM118 (no mapping)
             about = json.loads((stored.metadata() or {})["reprlab"])
+            return TokenCounts(counts, about["rows"], about["padding"])
     except FileNotFoundError:
         raise ReprlabError(f"{path}: no such file") from None
-    except (SafetensorError, OSError, KeyError, ValueError) as error:
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise ReprlabError(f"{path}: not readable as token counts ({error}); delete it and run again") from None
-    return TokenCounts(counts, about["rows"], about["padding"])
 
 
 def text_columns(path: Path) -> list[str]:
     """The columns of an example table that a model reads: one text, or a pair.
 
     Raises:
-        ReprlabError: the table has neither.
+        ReprlabError: the file is missing or not Parquet, or the table has neither.
     """
     import pyarrow.parquet
 
-    names = pyarrow.parquet.read_schema(path).names
+    from reprlab.runtime.tables import parquet_errors
+
+    with parquet_errors(path):
+        names = pyarrow.parquet.read_schema(path).names
     for columns in _EXAMPLE_TEXTS:
         if set(columns) <= set(names):
             return columns

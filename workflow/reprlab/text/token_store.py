@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from reprlab.runtime.errors import ReprlabError
-from reprlab.text.flat_tokens import mapped_split, no_rows, split_batches, token_count, values_and_offsets
+from reprlab.text.flat_tokens import mapped_split, no_rows, split_rows
 
-# Larger files (more than 0.4 GB as int32 and int16) are memory mapped; smaller ones are read and leave no file beside.
-_TOKENS_IN_MEMORY = 1 << 26
+# Larger files (at 1.4 bytes a token more than 0.4 GB as int32 and int16) are memory mapped; smaller ones are read and
+# leave no file beside.
+_BYTES_IN_MEMORY = 100 << 20
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class TokenStore:
     packed: int = 0
 
     @classmethod
-    def open(cls, path: Path, split: str, *, packing: int = 0, in_memory: int = _TOKENS_IN_MEMORY) -> TokenStore:
+    def open(cls, path: Path, split: str, *, packing: int = 0, in_memory: int = _BYTES_IN_MEMORY) -> TokenStore:
         """Open one split of a token file. What it gives does not depend on whether it is read or mapped.
 
         Args:
@@ -39,12 +40,12 @@ class TokenStore:
             split: which rows.
             packing: concatenate the rows and cut them into rows of this many tokens, dropping what is left at the
                 end (T5's packing, Figure 7); 0 keeps the rows.
-            in_memory: a file with more tokens than this is unpacked once beside itself and memory mapped.
+            in_memory: a file with more bytes than this is unpacked once beside itself and memory mapped.
 
         Raises:
-            ReprlabError: the split has no rows, or too few tokens for one packed row.
+            ReprlabError: the file is missing or damaged, or the split has no rows or too few tokens for one packed row.
         """
-        arrays = _read(path, split) if token_count(path) <= in_memory else mapped_split(path, split)
+        arrays = _read(path, split) if _size(path) <= in_memory else mapped_split(path, split)
         store = cls(*arrays, packed=packing)
         if len(store) == 0:
             raise ReprlabError(f"{path}: {len(store.ids)} tokens are less than one packed row of {packing}")
@@ -103,13 +104,18 @@ class RowLengths:
         return lengths if self.limit is None else np.minimum(lengths, self.limit)
 
 
+def _size(path: Path) -> int:
+    if not path.exists():
+        raise ReprlabError(f"{path}: no such file")
+    return path.stat().st_size
+
+
 def _read(path: Path, split: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Ids int32, types int16 and offsets of one split, in memory."""
     ids, types, offsets, end = [], [], [np.zeros(1, np.int64)], 0
-    for batch in split_batches(path, split):
-        batch_ids, starts = values_and_offsets(batch["input_ids"])
-        ids.append(batch_ids.astype(np.int32))
-        types.append(values_and_offsets(batch["token_types"])[0].astype(np.int16))
+    for batch_ids, batch_types, starts in split_rows(path, split):
+        ids.append(batch_ids.astype(np.int32, copy=False))
+        types.append(batch_types.astype(np.int16, copy=False))
         offsets.append(starts[1:] + end)
         end += int(starts[-1])
     found = np.concatenate(offsets)

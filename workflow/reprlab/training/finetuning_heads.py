@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from reprlab.evaluation.examples import ExampleTable
 from reprlab.inference.generation import sorted_batches
 from reprlab.models.partial_embedding import PartialVocabulary, kept_always
-from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.errors import ReprlabError, first_line
 from reprlab.text.templates import render
 from reprlab.training.finetuning_encoding import Ragged
 from reprlab.training.finetuning_settings import TaskSettings
@@ -69,7 +69,7 @@ class EncoderHead:
                 use_safetensors=True,
             )
         except (OSError, ValueError) as error:
-            reason = str(error).splitlines()[0]
+            reason = first_line(error)
             raise ReprlabError(f"{folder}: cannot be opened for {self.settings.kind} ({reason})") from None
 
     def encode(self, table: ExampleTable) -> HeadSplit:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from reprlab.evaluation.examples import ExampleTable
 from reprlab.inference.generation import EncoderBatch, decode, encode, generate, sorted_batches, teacher_forced
 from reprlab.objectives.attention_masks import finetuning_masks
-from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.errors import ReprlabError, first_line
 from reprlab.text.templates import label_words, render
 from reprlab.text.vocabulary import Vocabulary
 from reprlab.training.finetuning_encoding import Ragged, encode_closed, encode_depth, piece_ids
@@ -59,9 +59,7 @@ class TextToText:
                 folder, dropout_rate=dropout, dtype=torch.float32, local_files_only=True, use_safetensors=True
             )
         except (OSError, ValueError) as error:
-            raise ReprlabError(
-                f"{folder}: cannot be opened as an encoder-decoder ({str(error).splitlines()[0]})"
-            ) from None
+            raise ReprlabError(f"{folder}: cannot be opened as an encoder-decoder ({first_line(error)})") from None
         if model.get_input_embeddings().num_embeddings < len(self.tokenizer):
             raise ReprlabError(
                 f"{folder}: {model.get_input_embeddings().num_embeddings} embeddings for a vocabulary of "

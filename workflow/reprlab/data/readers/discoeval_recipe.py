@@ -40,8 +40,11 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     """
     documents = _documents(sources, settings)
     if len(documents) < 2:
-        raise ReprlabError(f"{len(documents)} held-out documents are too few for DiscoEval's recipe; enlarge the "
-                           "validation and test shares of the corpus")  # fmt: skip
+        where = ", ".join(str(path) for path in sources.documents)
+        raise ReprlabError(
+            f"{where}: {len(documents)} held-out documents are too few for DiscoEval's recipe; enlarge the validation "
+            "and test shares of the corpus"
+        )
     texts = list(_distinct_texts(documents, settings))
     if settings.task == "sp":
         yield from (_position_example(name, number, text, splits.seed) for name, number, text in texts)
