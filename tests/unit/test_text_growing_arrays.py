@@ -32,3 +32,9 @@ def test_a_given_type_is_the_least(tmp_path) -> None:
     with GrowingArray(tmp_path / "offsets.npy", np.dtype(np.int64)) as grown:
         grown.write(np.array([1, 2], dtype=np.int64))
     assert np.load(tmp_path / "offsets.npy").dtype == np.int64
+
+
+def test_what_went_wrong_inside_is_what_is_raised(tmp_path) -> None:
+    with pytest.raises(OSError, match="no room"), GrowingArray(tmp_path / "ids.npy") as grown:
+        grown._handle.close()
+        raise OSError("no room")

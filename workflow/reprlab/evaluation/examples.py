@@ -74,7 +74,7 @@ def load_examples(
         rows = _limited(rows, limits.get(split))
         if not rows:
             raise ReprlabError(
-                f"{path}: no example in split {split!r}; it has {', '.join(sorted(set(columns['split'])))}"
+                f"{path}: no example in split {split!r}; it has {', '.join(sorted(set(map(str, columns['split']))))}"
             )
         chosen = {name: [values[row] for row in rows] for name, values in columns.items()}
         found[split] = ExampleTable(path, about["kind"], labels, chosen)

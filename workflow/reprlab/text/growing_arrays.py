@@ -28,14 +28,15 @@ class GrowingArray:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        try:
-            self._write_header()
-            if self._handle.tell() != self._start:
-                raise AssertionError("the header of an .npy file outgrew its room")
-            self._handle.flush()
-            os.fsync(self._handle.fileno())
-        finally:
+        if error is not None:
             self._handle.close()
+            return
+        with self._handle as handle:
+            self._write_header()
+            if handle.tell() != self._start:
+                raise AssertionError("the header of an .npy file outgrew its room")
+            handle.flush()
+            os.fsync(handle.fileno())
 
     def write(self, values: np.ndarray) -> None:
         """Append integers [n]."""
@@ -60,10 +61,11 @@ class GrowingArray:
         self._handle.close()
         narrow = self._path.with_name(f"{self._path.name}.narrow")
         self._path.rename(narrow)
-        old, self._dtype = self._dtype, dtype
+        old, start = self._dtype, self._start
+        self._dtype = dtype
         self._open()
         with narrow.open("rb") as handle:
-            handle.seek(self._start)
+            handle.seek(start)
             while block := handle.read(_BLOCK * old.itemsize):
                 self._handle.write(np.frombuffer(block, old).astype(dtype).tobytes())
         narrow.unlink()
