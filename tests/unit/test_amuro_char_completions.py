@@ -18,6 +18,7 @@ from reprlab.inference.causal_batches import padded_batches, shot_prompts
 from reprlab.inference.causal_generation import constrained, greedy
 from reprlab.inference.choice_likelihood import continuation_ids, log_likelihoods, normalised
 from reprlab.inference.label_scores import label_candidates, label_scores, next_logits
+from reprlab.inference.shared_start import shared_start
 from reprlab.models.build import build_from_config
 from reprlab.objectives.causal_lm import IGNORED, Objective, Settings, causal_loss
 from reprlab.runtime.errors import ReprlabError
@@ -294,6 +295,91 @@ def test_log_likelihoods_are_sums_over_the_continuation(tokenizer, model):
         scores = model(input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
         wanted = sum(float(scores[place - 1, ids[place]]) for place in range(len(ids) - count, len(ids)))
         assert value == pytest.approx(wanted, rel=1e-4)
+
+
+# --- a start that all prompts share ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def shared(tokenizer):
+    """Prompts of several lengths behind the same solved examples."""
+    shots = " ".join(TEXT[:2]) + "\n"
+    prompts = ("the fox", "nobody knows why the lazy dog", "no entailment is a thing", "Z", "the dog, and so")
+    return [ids_of(tokenizer, shots + prompt) for prompt in prompts]
+
+
+def test_a_shared_start_is_all_that_the_texts_share(model, shared):
+    start = shared_start(model, shared, "cpu")
+    assert start is not None
+    assert len({tuple(text[: start.length]) for text in shared}) == 1
+    assert len({text[start.length] for text in shared}) > 1
+    assert shared_start(model, [shared[0]] * 2, "cpu").length == len(shared[0]) - 1
+    assert shared_start(model, [shared[0]] * 2, "cpu", own=4).length == len(shared[0]) - 4
+    # A prompt that lost its examples, short texts and a single text share nothing.
+    assert shared_start(model, [*shared, shared[0][3:]], "cpu") is None
+    assert shared_start(model, [[1, 2, 3]] * 4, "cpu") is None
+    assert shared_start(model, shared[:1], "cpu") is None
+
+
+@pytest.mark.parametrize("size", [1, 3, 5])
+def test_a_shared_start_changes_no_logits(tokenizer, model, shared, size):
+    start = shared_start(model, shared, "cpu")
+    for batch in padded_batches(shared, size, 0, "cpu", start):
+        assert batch.ids.shape[1] + start.length == batch.mask.shape[1]
+        with torch.inference_mode():
+            found = next_logits(model, batch)
+            for row, logits in zip(batch.rows.tolist(), found, strict=True):
+                alone = model(input_ids=torch.tensor([shared[row]])).logits[0, -1]
+                torch.testing.assert_close(logits, alone, rtol=1e-4, atol=1e-5)
+
+
+def test_a_shared_start_changes_no_answer(tokenizer, model, shared):
+    start, end = shared_start(model, shared, "cpu"), tokenizer.eos_token_id
+    words = [ids_of(tokenizer, word) for word in LABELS["nli"]]
+    options = {"beams": 3, "max_new_tokens": 5, "rows": 5, "end": end}
+    for size in (2, 5):
+        with_start = [padded_batches(shared, size, 0, "cpu", start) for _ in range(2)]
+        without = [padded_batches(shared, size, 0, "cpu") for _ in range(2)]
+        assert greedy(model, with_start[0], 6, 5, end) == greedy(model, without[0], 6, 5, end)
+        assert constrained(model, with_start[1], words, **options) == constrained(model, without[1], words, **options)
+
+
+def test_choices_behind_a_shared_start(tokenizer, model, shared):
+    texts = [continuation_ids(tokenizer, ids, text) for ids in shared for text in (" dog", " fox jumps over it", " no")]
+    found = log_likelihoods(model, texts, 4, 0, "cpu")
+    for (ids, count), value in zip(texts, found, strict=True):
+        scores = model(input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
+        wanted = sum(float(scores[place - 1, ids[place]]) for place in range(len(ids) - count, len(ids)))
+        assert value == pytest.approx(wanted, rel=1e-4)
+
+
+def test_the_examples_are_run_once(tokenizer, model, tmp_path):
+    """What the model reads in a cell: the start, and of each question what is its own."""
+    path, settings = summary_settings(tmp_path)
+    rows = [
+        {**PROMPT, "id": str(number), "role": "test", "fmt": "default", "prompt": f"### Input_1: {number} "}
+        for number in range(6)
+    ]
+    write_completions(path, [{**row, "choices": None, "answer": None} for row in rows],
+                      {"title": "a", "template": "nli", "kind": "classification"})  # fmt: skip
+    cell = settings.cells[0].model_copy(update={"shots": 4, "method": "tokenprob"})
+    settings = settings.model_copy(update={"max_length": 400, "cells": [cell]})
+    part = cell_prompts(path, settings.cells[0], tokenizer, settings)
+    read = []
+
+    class Counting(torch.nn.Module):
+        def forward(self, **options):
+            read.append(tuple(options["input_ids"].shape))
+            return model(**options)
+
+        def parameters(self, recurse=True):
+            return model.parameters()
+
+    answer(Counting(), part, tokenizer, settings, 3)
+    start = read[0][1]
+    assert read[0][0] == 1 and start > 30
+    assert [batch for batch, _ in read[1:]] == [3, 3]
+    assert max(width for _, width in read[1:]) == max(map(len, part.encoded.ids)) - start < 20
 
 
 def test_normalisation():

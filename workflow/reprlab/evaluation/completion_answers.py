@@ -16,6 +16,7 @@ from reprlab.inference.causal_batches import ShotPrompts, padded_batches, shot_p
 from reprlab.inference.choice_likelihood import continuation_ids, log_likelihoods, normalised
 from reprlab.inference.generation import decode
 from reprlab.inference.label_scores import label_candidates, label_scores
+from reprlab.inference.shared_start import shared_start
 from reprlab.runtime.errors import ReprlabError
 from reprlab.text.completions import read_completions
 from reprlab.text.prompt_formats import LABELS, label_in_text
@@ -109,7 +110,8 @@ def answer(model: Any, prompts: CellPrompts, tokenizer: Any, settings: Completio
             return _chosen(model, prompts, tokenizer, settings, batch, pad, device)
         # Each beam of a prompt keeps keys and values of its own.
         beams = settings.beams if prompts.cell.method == "constrained" else 1
-        batches = padded_batches(prompts.encoded.ids, max(1, batch // beams), pad, device)
+        start = shared_start(model, prompts.encoded.ids, device)
+        batches = padded_batches(prompts.encoded.ids, max(1, batch // beams), pad, device, start)
         if prompts.cell.method == "generate":
             return _generated(model, batches, prompts, tokenizer, settings)
         return _labelled(model, batches, prompts, tokenizer, settings)

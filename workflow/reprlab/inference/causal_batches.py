@@ -15,31 +15,61 @@ from reprlab.training.completion_texts import start_ids
 if TYPE_CHECKING:
     import torch
 
+    from reprlab.inference.shared_start import SharedStart
+
 
 @dataclass(frozen=True)
 class PaddedBatch:
-    """Rows of the whole and their inputs [B, L], padded at the left; positions count from the first token."""
+    """Rows of the whole and their inputs, padded at the left; positions count from the first token.
+
+    Attributes:
+        rows: [B] places in the whole.
+        ids: [B, L] tokens after the shared start.
+        mask: [B, S + L], for the S tokens of the start too.
+        positions: [B, L].
+        start: the start, whose tokens are not in `ids`.
+    """
 
     rows: np.ndarray
     ids: torch.Tensor
     mask: torch.Tensor
     positions: torch.Tensor
+    start: SharedStart | None = None
+
+    def forward(self, model: Any, *, kept: int = 1, use_cache: bool = False) -> Any:
+        """The model's output, with the logits of the last `kept` positions."""
+        return model(
+            input_ids=self.ids,
+            attention_mask=self.mask,
+            position_ids=self.positions,
+            past_key_values=self.start.copies(len(self.rows)) if self.start is not None else None,
+            use_cache=use_cache or self.start is not None,
+            logits_to_keep=kept,
+        )
 
 
-def padded_batches(texts: Sequence[Sequence[int]], size: int, pad: int, device: Any) -> Iterator[PaddedBatch]:
-    """Batches of similar length. Padding is masked and not counted as a position: a text gives what it gives alone."""
+def padded_batches(
+    texts: Sequence[Sequence[int]], size: int, pad: int, device: Any, start: SharedStart | None = None
+) -> Iterator[PaddedBatch]:
+    """Batches of similar length. Padding is masked and not counted as a position: a text gives what it gives alone.
+
+    Args:
+        start: what all of the texts begin with, where it was run through the model before.
+    """
     import torch
 
-    lengths = np.array([len(text) for text in texts])
+    before = start.length if start is not None else 0
+    lengths = np.array([len(text) for text in texts]) - before
     for rows in sorted_batches(lengths, size):
         width = int(lengths[rows].max())
         ids = torch.full((len(rows), width), pad, dtype=torch.long)
         mask = torch.zeros_like(ids)
         for place, row in enumerate(rows.tolist()):
-            ids[place, width - len(texts[row]) :] = torch.tensor(list(texts[row]))
-            mask[place, width - len(texts[row]) :] = 1
-        positions = (mask.cumsum(1) - 1).clamp(min=0)
-        yield PaddedBatch(rows, ids.to(device), mask.to(device), positions.to(device))
+            ids[place, width - lengths[row] :] = torch.tensor(list(texts[row][before:]))
+            mask[place, width - lengths[row] :] = 1
+        positions = before + (mask.cumsum(1) - 1).clamp(min=0)
+        whole = torch.cat([mask.new_ones(len(rows), before), mask], 1)
+        yield PaddedBatch(rows, ids.to(device), whole.to(device), positions.to(device), start)
 
 
 @dataclass(frozen=True)

@@ -82,13 +82,7 @@ class _State:
 
     def __init__(self, model: Any, batch: PaddedBatch, copies: int = 1) -> None:
         self.model = model
-        output = model(
-            input_ids=batch.ids,
-            attention_mask=batch.mask,
-            position_ids=batch.positions,
-            use_cache=True,
-            logits_to_keep=1,
-        )
+        output = batch.forward(model, use_cache=True)
         self.cache = output.past_key_values
         if copies > 1:
             self.cache.batch_repeat_interleave(copies)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from reprlab.inference.causal_batches import padded_batches
+from reprlab.inference.shared_start import shared_start
 
 Normalisation = Literal["none", "tokens", "characters"]
 
@@ -33,15 +34,11 @@ def log_likelihoods(model: Any, texts: Sequence[tuple[list[int], int]], size: in
     sums = np.zeros(len(texts))
     counts = np.array([count for _, count in texts])
     with torch.inference_mode():
-        for batch in padded_batches([ids for ids, _ in texts], size, pad, device):
+        # The token before a continuation gives the logits of its first.
+        start = shared_start(model, [ids for ids, _ in texts], device, own=int(counts.max()) + 1)
+        for batch in padded_batches([ids for ids, _ in texts], size, pad, device, start):
             kept = int(counts[batch.rows].max())
-            output = model(
-                input_ids=batch.ids,
-                attention_mask=batch.mask,
-                position_ids=batch.positions,
-                use_cache=False,
-                logits_to_keep=kept + 1,
-            )
+            output = batch.forward(model, kept=kept + 1)
             scores = output.logits[:, :-1].float().log_softmax(-1)
             wanted = batch.ids[:, -kept:]
             found = scores.gather(2, wanted[..., None])[..., 0].double().cpu().numpy()

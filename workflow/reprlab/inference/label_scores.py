@@ -58,11 +58,4 @@ def label_scores(
 
 def next_logits(model: Any, batch: PaddedBatch) -> torch.Tensor:
     """[B, V]: logits at the last position."""
-    output = model(
-        input_ids=batch.ids,
-        attention_mask=batch.mask,
-        position_ids=batch.positions,
-        use_cache=False,
-        logits_to_keep=1,
-    )
-    return output.logits[:, -1]
+    return batch.forward(model).logits[:, -1]

@@ -1,0 +1,48 @@
+"""What all texts of a cell begin with (the solved examples), run through a decoder once instead of with every text."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+# Shorter starts are not worth a run of their own.
+_LEAST = 16
+
+
+class SharedStart:
+    """Cached keys and values of the tokens that all texts begin with.
+
+    Attributes:
+        length: how many tokens these are.
+    """
+
+    def __init__(self, model: Any, ids: Sequence[int], device: Any) -> None:
+        import torch
+
+        self.length = len(ids)
+        with torch.inference_mode():
+            output = model(input_ids=torch.tensor([list(ids)], device=device), use_cache=True, logits_to_keep=1)
+        self._cache = output.past_key_values
+
+    def copies(self, rows: int) -> Any:
+        """A cache of its own for a batch of `rows` texts."""
+        cache = copy.deepcopy(self._cache)
+        cache.batch_repeat_interleave(rows)
+        return cache
+
+
+def shared_start(model: Any, texts: Sequence[list[int]], device: Any, *, own: int = 1) -> SharedStart | None:
+    """The start that all texts share, or none where that is short.
+
+    Texts that lost an example for their length share less than the others; then nothing is shared, since a start of
+    their own for every number of examples would cost more to keep than it saves.
+
+    Args:
+        own: tokens at the end of each text that are never part of the start.
+    """
+    # All texts lie, in order, between the smallest and the largest: what these two share, all share.
+    pairs = enumerate(zip(min(texts), max(texts), strict=False))
+    shortest = min(map(len, texts))
+    length = min(next((place for place, (one, other) in pairs if one != other), shortest), shortest - own)
+    return SharedStart(model, texts[0][:length], device) if length >= _LEAST and len(texts) > 1 else None
