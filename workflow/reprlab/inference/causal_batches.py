@@ -37,13 +37,20 @@ class PaddedBatch:
     start: SharedStart | None = None
 
     def forward(self, model: Any, *, kept: int = 1, use_cache: bool = False) -> Any:
-        """The model's output, with the logits of the last `kept` positions."""
+        """The model's output, with the logits of the last `kept` positions.
+
+        Args:
+            use_cache: whether generation goes on with the keys and values of the batch.
+        """
+        past = None
+        if self.start is not None:
+            past = self.start.to_grow(len(self.rows)) if use_cache else self.start.to_read()
         return model(
             input_ids=self.ids,
             attention_mask=self.mask,
             position_ids=self.positions,
-            past_key_values=self.start.copies(len(self.rows)) if self.start is not None else None,
-            use_cache=use_cache or self.start is not None,
+            past_key_values=past,
+            use_cache=use_cache or past is not None,
             logits_to_keep=kept,
         )
 

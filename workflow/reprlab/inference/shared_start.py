@@ -25,8 +25,14 @@ class SharedStart:
             output = model(input_ids=torch.tensor([list(ids)], device=device), use_cache=True, logits_to_keep=1)
         self._cache = output.past_key_values
 
-    def copies(self, rows: int) -> Any:
-        """A cache of its own for a batch of `rows` texts."""
+    def to_read(self) -> Any:
+        """A cache that a batch of any size reads: it keeps nothing of the batch."""
+        from reprlab.inference.start_layers import reading_cache
+
+        return reading_cache(self._cache)
+
+    def to_grow(self, rows: int) -> Any:
+        """A cache of its own for a batch of `rows` texts, which generation goes on with."""
         cache = copy.deepcopy(self._cache)
         cache.batch_repeat_interleave(rows)
         return cache
