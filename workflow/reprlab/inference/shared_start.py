@@ -41,8 +41,7 @@ class SharedStart:
 def shared_start(model: Any, texts: Sequence[list[int]], device: Any, *, own: int = 1) -> SharedStart | None:
     """The start that all texts share, or none where that is short.
 
-    Texts that lost an example for their length share less than the others; then nothing is shared, since a start of
-    their own for every number of examples would cost more to keep than it saves.
+    One text that lost an example for its length begins with another one: then hardly anything is common to all.
 
     Args:
         own: tokens at the end of each text that are never part of the start.
