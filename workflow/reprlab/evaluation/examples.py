@@ -59,10 +59,10 @@ def load_examples(
     if missing:
         raise ReprlabError(f"{path}: no column {', '.join(sorted(missing))}; delete it and run again")
     for field in schema_of(about["kind"]):
-        found = table.schema.field(field.name).type if field.name in table.column_names else field.type
-        if found != field.type and not pyarrow.types.is_null(found):
+        given = table.schema.field(field.name).type if field.name in table.column_names else field.type
+        if given != field.type and not pyarrow.types.is_null(given):
             raise ReprlabError(
-                f"{path}: its column {field.name} is {found}, expected {field.type}; delete it and run again"
+                f"{path}: its column {field.name} is {given}, expected {field.type}; delete it and run again"
             )
     columns = table.to_pydict()
     labels = tuple(str(label) for label in about.get("labels", []))

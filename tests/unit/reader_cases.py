@@ -1,0 +1,347 @@
+"""Every reader that stands: a good file, how it is read, and the pieces that its format is made of."""
+
+import bz2
+import gzip
+import io
+import json
+import struct
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import safetensors.numpy
+import yaml
+from data_fixtures import corpus, task
+from reprlab.config.dataset_entries import CorpusEntry, Limits, SplitSettings, TaskEntry
+from reprlab.config.datasets import load_registry
+from reprlab.config.load import load_config
+from reprlab.config.models import load_models
+from reprlab.config.yaml_text import read_yaml
+from reprlab.data.documents import documents_of
+from reprlab.data.examples import examples_of
+from reprlab.data.schema import read_rows, schema_of, write_rows
+from reprlab.data.sources import Sources
+from reprlab.evaluation.examples import load_examples
+from reprlab.runtime.files import read_json
+from reprlab.runtime.tables import read_tsv
+from reprlab.text.completions import read_completions
+from reprlab.text.parquet_batches import data_metadata, read_batches
+from reprlab.text.token_counts import load_counts
+from reprlab.text.token_store import TokenStore
+
+ROOT = Path(__file__).parents[2]
+
+
+class Planted:
+    """Stands for a fetched archive: every member and every file is the one that was planted."""
+
+    name = "planted"
+
+    def __init__(self, files: dict[str, Path], main: str) -> None:
+        self._files, self._main = files, main
+
+    def member(self, name: str) -> Path:
+        return self._files.get(name, self._files[self._main])
+
+    file = member
+
+    def members(self, _pattern: str) -> list[Path]:
+        return [self._files[self._main]]
+
+    def has_file(self, _name: str) -> bool:
+        return True
+
+    @property
+    def files(self) -> list[Any]:
+        return [type("File", (), {"file": name}) for name in self._files]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A reader: how it reads a file, a good file, and pieces that its format is made of."""
+
+    suffix: str
+    good: bytes
+    read: Callable[[Path], object]
+    pieces: tuple[bytes, ...] = ()
+    # What stands around the content that is changed: compression, so that changes reach the parser behind it.
+    wrap: Callable[[bytes], bytes] = bytes
+    # Whether the bytes after wrapping are changed too.
+    outer: bool = True
+
+
+def reads(
+    entry: CorpusEntry | TaskEntry, main: str = "main", beside: dict[str, bytes] | None = None
+) -> Callable[[Path], object]:
+    """Everything that the stage does with a reader's rows, up to the check of each."""
+
+    def read(path: Path) -> object:
+        files = {main: path}
+        for name, content in (beside or {}).items():
+            files[name] = path.with_name(f"beside-{name.replace('/', '-')}")
+            files[name].write_bytes(content)
+        archive = Planted(files, "main" if "main" in files else main)
+        sources = Sources({"sample": archive}, [path])  # type: ignore[dict-item]
+        if isinstance(entry, CorpusEntry):
+            rows = list(documents_of(entry, sources))
+            write_rows(path.with_name("out.parquet"), rows, "documents", {})
+        else:
+            rows = examples_of(entry, sources, Limits())
+            write_rows(path.with_name("out.parquet"), rows, entry.kind, {})
+        return rows
+
+    return read
+
+
+def as_json(value: object) -> bytes:
+    return json.dumps(value).encode()
+
+
+def parquet_bytes(columns: Any, metadata: dict[bytes, bytes] | None = None) -> bytes:
+    buffer = io.BytesIO()
+    table = columns if isinstance(columns, pyarrow.Table) else pyarrow.table(columns)
+    pyarrow.parquet.write_table(table.replace_schema_metadata(metadata), buffer)
+    return buffer.getvalue()
+
+
+SPLITS = SplitSettings(train=1, validation=0, test=0)
+WIKITEXT = "'''A''' is {{lang|de|ein}} [[b|word]] <ref>x</ref> of many [http://x y].\n== H ==\n* z\n{| t\n|}\n" * 2
+EXPORT = (
+    "<mediawiki><page><title>T</title><ns>0</ns><id>1</id><revision><text>"
+    + WIKITEXT.replace("<", "&lt;")
+    + "</text></revision></page></mediawiki>"
+).encode()
+PAIRS = {"examples": [{"input": f"The key {n}", "target_scores": {"is": 1, "are": 0}} for n in range(3)]}
+CLAIMS = {
+    "examples": [
+        {"input": f"T{n}: Passage.\nClaim: it is", "target_scores": {"True": 1, "False": 0, "Neither": 0}}
+        for n in range(3)
+    ]
+}
+TASK = {"task_prefix": "Definition: do", "examples": [{"input": f"in {n}", "target": ["out"]} for n in range(4)]}
+SUPER = {
+    "Definition": ["do"], "Positive Examples": [{"input": "a", "output": "b"}],
+    "Instances": [{"input": "x", "output": ["y"]}],
+}  # fmt: skip
+STRING = b"\x00\x04\x00\x09" + struct.pack(">i", 9) + b"CHAPTER I"
+NOVEL = STRING + b"\x00\x04\x00\x09" + struct.pack(">i", 5) + b"words"
+POSITIONS = b"".join(f"{n}\ta {n}.\tb.\tc.\td.\te.\n".encode() for n in range(5))
+ABOUT = {b"reprlab": b'{"kind": "single", "labels": ["a", "b"], "name": "x", "licence": "y"}'}
+ROW = {"group": "1", "split": "train", "text": "x", "label": "a", "subset": ""}
+SINGLE = parquet_bytes(
+    pyarrow.Table.from_pylist([{"id": "1", **ROW}, {"id": "2", **ROW}], schema=schema_of("single")), ABOUT
+)
+TOKENS = parquet_bytes(
+    {
+        "split": ["train", "train"],
+        "input_ids": pyarrow.array([[1, 2], [3]], pyarrow.list_(pyarrow.int32())),
+        "token_types": pyarrow.array([[1, 1], [1]], pyarrow.list_(pyarrow.int16())),
+    }
+)
+COMPLETIONS = parquet_bytes(
+    {
+        **{name: ["a", "b"] for name in ("id", "role", "fmt", "prompt", "completion")},
+        **{"turns": [[], []], "choices": [["a", "b"], []], "answer": [1, None]},
+    },
+    {b"reprlab": b'{"title": "x", "template": "", "kind": "training"}'},
+)
+COUNTS = safetensors.numpy.save({"train": np.arange(3)}, {"reprlab": '{"rows": {"train": 2}, "padding": 0}'})
+SENTENCES = parquet_bytes(
+    {
+        "document": [f"d{n}" for n in range(6)],
+        "passage": pyarrow.array([0] * 6, pyarrow.int32()),
+        "split": ["test"] * 6,
+        "source": ["s"] * 6,
+        "sentences": [[f"one {n} {place} two three four" for place in range(5)] for n in range(6)],
+    }
+)
+GLUE = parquet_bytes({"sentence": ["a", "b"], "label": [0, 1], "idx": [0, 1]})
+JSON = (b"{", b"}", b"[", b"]", b'"', b":", b",", b"null", b"true", b"1e999", b"-0", b"NaN", b'"\\ud800"', b"[" * 3000)
+XML = (
+    b"<",
+    b">",
+    b"</page>",
+    b"<page>",
+    b"<!DOCTYPE a [<!ENTITY b 'c'>]>",
+    b"&b;",
+    b"{{",
+    b"}}",
+    b"[[",
+    b"]]",
+    b"<ref>",
+)
+XML += (b"&lt;ref>", b"{|", b"|}", b"==", b"<!--", b"<?xml version='1.0' encoding='utf-7'?>", b"\n", b" " * 50)
+TABBED = (b"\t", b"\n", b"\r", b"0", b"-5", b"nan", b"\xb2", "²".encode(), b"\x00", b"\xff")
+YAML = (
+    b"a: ",
+    b"\n",
+    b"  ",
+    b"- ",
+    b"[",
+    b"{",
+    b"&a ",
+    b"*a",
+    b"!!python/object:os.system ",
+    b"2026-99-99",
+    b"<<: ",
+    b"? ",
+)
+GENRES = "package/cats.txt"
+READER = {"archives": ["sample"], "splits": SPLITS}
+
+
+def registry_sample() -> bytes:
+    entry = task(reader="text_lines", options={"members": ["a"]}, archives=[]).model_dump(mode="json", exclude={"name"})
+    archive = {
+        "version": "1", "origins": ["local:/x"], "files": [{"file": "a{}", "revision": "0" * 40, "shards": 2}],
+        "licence": "", "homepage": "", "purpose": "",
+    }  # fmt: skip
+    return yaml.safe_dump({"archives": {"sample": archive}, "corpora": {}, "tasks": {"toy": entry}}).encode()
+
+
+def discoeval(name: str) -> TaskEntry:
+    labels = ["First sentence", "Second sentence", "Third sentence", "Fourth sentence", "Fifth sentence"]
+    options = {"task": "sp", "folder": "f"}
+    return task(reader="discoeval", options=options, kind="sentences", labels=labels, name=name)
+
+
+MODELS = b"""toy:
+  architecture: t5
+  config: {vocab_size: 32, d_model: 8}
+  tie_output: true
+  origin: {kind: scratch}
+  source: a test
+"""
+CASES = {
+    "config": Case("yaml", b"scale: nano\nbuild: [depth]\n", lambda path: load_config(ROOT, {}, [path]), YAML),
+    "yaml": Case("yaml", b"a: {b: [1, 2]}\nc: '3'\n", read_yaml, YAML),
+    "registry": Case("yaml", registry_sample(), load_registry, (*YAML, b"shards: 999999999999", b": null")),
+    "models": Case("yaml", MODELS, load_models, (*YAML, b": null")),
+    "mediawiki": Case(
+        "bz2", EXPORT,
+        reads(corpus(reader="mediawiki", options={"member": "main", "min_paragraph_words": 1, "min_document_words": 1},
+                     splits=SPLITS)),
+        XML, bz2.compress,
+    ),
+    "brown": Case(
+        "txt", b"\tThe/at dog/nn ./.\n\n\tA/at cat/nn ./.\n",
+        reads(corpus(reader="brown", options={}, splits=SPLITS), beside={GENRES: b"ca01 news\nca02 news\n"}),
+        (b"/", b"\t", b"\n", b" ", b'"', b"``", b"''", b"\x85"),
+    ),
+    "brown_genres": Case(
+        "txt", b"ca01 news\nca02 fiction\n",
+        reads(corpus(reader="brown", options={}, splits=SPLITS), GENRES, {"main": b"\tA/at ./.\n"}),
+        (b"../", b"/etc", b" ", b"\n", b"\x00"),
+    ),
+    "bigbench_pairs": Case(
+        "json", as_json(PAIRS),
+        reads(task(reader="bigbench_pairs", options={"members": ["main"]}, labels=["acceptable", "unacceptable"],
+                   **READER)),
+        (*JSON, b'"input"', b'"target_scores"'),
+    ),
+    "vitaminc": Case(
+        "json", as_json(CLAIMS),
+        reads(task(reader="vitaminc", options={"member": "main"}, kind="pair",
+                   labels=["entailment", "neutral", "contradiction"], **READER)),
+        JSON,
+    ),
+    "natural_instructions": Case(
+        "json", as_json(TASK),
+        reads(task(reader="natural_instructions", options={"folder": "f", "train": ["a"], "test": ["b"]},
+                   kind="text_to_text", labels=[], **READER)),
+        JSON,
+    ),
+    "bigbench_tasks": Case(
+        "json", as_json({"examples": [{"input": "A b. Why?", "target_scores": {"x": 1, "y": 0}}]}),
+        reads(task(reader="bigbench_tasks", kind="choice", labels=[], **READER,
+                   options={"member": "main", "form": "choice", "pattern": r"(?P<context>.*) (?P<question>.*)"})),
+        (*JSON, b'"target_scores"', b'{"x": 1}'),
+    ),
+    "bigbench_paraphrases": Case(
+        "json", as_json({"examples": [{"input": "Sentence: A b.", "target": ["B a."]}] * 2}),
+        reads(task(reader="bigbench_tasks", kind="pair", labels=["no", "yes"], **READER,
+                   options={"member": "main", "form": "paraphrases"})),
+        JSON,
+    ),
+    "squad_questions": Case(
+        "json",
+        as_json({"data": [{"paragraphs": [{"context": "a b c", "qas": [
+            {"question": "q", "answers": [{"text": "b", "answer_start": 2}]}]}]}]}),
+        reads(task(reader="squad_questions", kind="choice", labels=[], options={"member": "main"}, **READER)),
+        (*JSON, b'"answer_start": -9', b'"answer_start": 1e9'),
+    ),
+    "hub_columns": Case(
+        "parquet", parquet_bytes({"q": ["why", "how"], "c": [["x", "y"], ["z"]], "a": ["1", "0"]}),
+        reads(task(reader="hub_columns", kind="choice", labels=[], **READER,
+                   options={"files": [{"file": "main", "split": "train"}], "form": "choice", "question": "q",
+                            "choices": ["c"], "answer": "a"})),
+    ),
+    "scrambled_pairs": Case(
+        "parquet", parquet_bytes({"document": ["d", "e"], "passage": [0, 0],
+                                  "sentences": [["So the words of a text are here."], ["And then all of the rest."]]}),
+        reads(task(reader="scrambled_pairs", kind="pair", archives=[], labels=["no", "yes"], splits=SPLITS,
+                   options={"min_words": 4, "max_words": 40})),
+    ),
+    "superni": Case(
+        "json", as_json(SUPER),
+        reads(task(reader="superni_github", options={}, kind="text_to_text", labels=[], **READER), "main",
+              {"splits/default/train_tasks.txt": b"task1", "splits/default/test_tasks.txt": b"task2"}),
+        JSON,
+    ),
+    "discoeval": Case(
+        "txt", POSITIONS, reads(discoeval("toy"), "f/train.txt", {"f/valid.txt": b"", "f/test.txt": b""}), TABBED
+    ),
+    "discoeval_recipe": Case(
+        "parquet", SENTENCES,
+        reads(task(reader="discoeval_recipe", options={"task": "sp"}, kind="sentences", archives=[],
+                   labels=["First sentence", "Second sentence", "Third sentence", "Fourth sentence", "Fifth sentence"],
+                   splits=SPLITS)),
+    ),
+    "ratings": Case(
+        "txt", b"1_1\t2.5\tGood film.\n1_2\t-1\tBad film.\n",
+        reads(task(options={"member": "main"}, **READER)), TABBED,
+    ),
+    "r_data": Case(
+        "rdb", NOVEL,
+        reads(corpus(reader="r_austen", options={"member": "main", "min_document_words": 1}, splits=SPLITS)),
+        (STRING, b"\x00\x04\x00\x09\xff\xff\xff\xff", b"\x00\x04\x00\x09\x7f\xff\xff\xff"),
+        lambda content: struct.pack(">I", len(content)) + zlib.compress(content),
+    ),
+    "handbook": Case(
+        "html", b'<div class="para">Words <ul><li>x</li></ul> here</div>',
+        reads(corpus(reader="handbook", options={"pages": "*", "min_document_words": 1}, splits=SPLITS)),
+        (b"<div>", b"</div>", b"<", b"&#x110000;", b"<![CDATA[", b"<!--", b"<?"),
+    ),
+    "text_lines": Case("txt", b"one line\nanother\n", reads(corpus(options={"members": ["main"]}, splits=SPLITS))),
+    "c4": Case(
+        "json.gz", as_json({"text": "words", "url": "u"}) + b"\n",
+        reads(corpus(reader="c4_hub", options={}, splits=SPLITS), "en/c4-validation.00000-of-00008.json.gz"),
+        (*JSON, b"\n"), gzip.compress,
+    ),
+    "glue_parquet": Case(
+        "parquet", GLUE,
+        reads(task(reader="glue_hub", options={"files": [{"file": "main", "split": "train"}], "texts": ["sentence"],
+                                               "label_names": ["negative", "positive"]}, **READER)),
+    ),
+    "examples": Case("parquet", SINGLE, lambda path: load_examples(path, ["train"], {})),
+    "metadata": Case(
+        "json", ABOUT[b"reprlab"], lambda path: (load_examples(path, ["train"], {}), read_rows(path, "single")), JSON,
+        lambda about: parquet_bytes(pyarrow.parquet.read_table(io.BytesIO(SINGLE)), {b"reprlab": about}), outer=False,
+    ),
+    "completions": Case("parquet", COMPLETIONS, read_completions),
+    "token_counts": Case("safetensors", COUNTS, load_counts, JSON),
+    "rows": Case("parquet", SINGLE, lambda path: read_rows(path, "single")),
+    "tokens": Case("parquet", TOKENS, lambda path: TokenStore.open(path, "train")),
+    "mapped_tokens": Case("parquet", TOKENS, lambda path: TokenStore.open(path, "train", in_memory=0)),
+    "batches": Case(
+        "parquet", SENTENCES,
+        lambda path: [data_metadata(path), [batch.to_pydict() for batch in read_batches(path, ["sentences"], 3)]],
+    ),
+    "tsv": Case("tsv", b"a\tb\n1\t2\n", read_tsv, TABBED),
+    "json": Case("json", as_json({"a": [1, None]}), read_json, JSON),
+}  # fmt: skip
