@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas
+from reprlab.artifacts.tables import write_tsv
 from reprlab.objectives import depth, t5
-from reprlab.runtime.tables import write_tsv
 from reprlab.text.token_store import TokenStore
 from reprlab.text.vocabulary import Vocabulary
 

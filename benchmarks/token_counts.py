@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas
 import pyarrow
-from reprlab.runtime.tables import write_parquet, write_tsv
+from reprlab.artifacts.tables import write_parquet, write_tsv
 from reprlab.text.parquet_batches import read_batches
 from reprlab.text.token_counts import CountSettings, scan_counts
 

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from reprlab.artifacts.tables import read_tsv
 from reprlab.config.models import load_models
-from reprlab.runtime.tables import read_tsv
 from reprlab.stages.build_model import build_model
 from reprlab.training.settings import PretrainSettings
 

@@ -3,11 +3,11 @@
 import json
 
 import pandas
+from reprlab.artifacts.tables import write_tsv
 from reprlab.config.papers.amuro_char import AmuroCharSettings
 from reprlab.papers.amuro_char.names import BASE, SCORE_COLUMNS, Pair
 from reprlab.papers.amuro_char.plan_results import make_groups
 from reprlab.papers.amuro_char.plan_runs import Scored
-from reprlab.runtime.tables import write_tsv
 
 PAPER = AmuroCharSettings()
 LADDER = {"small": ["10", "100", "main"], "other": ["main"]}

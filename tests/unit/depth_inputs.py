@@ -153,8 +153,8 @@ def error_layout(folder: Path) -> ErrorSampleLayout:
 
 def claims_layout(folder: Path, scale: str = "mini") -> ClaimsLayout:
     """All runs that the claims look at."""
+    from reprlab.artifacts.tables import write_tsv
     from reprlab.papers.depth.tables import build_table
-    from reprlab.runtime.tables import write_tsv
 
     layout = discoeval_layout(folder)
     cells = folder / "discoeval_cells.tsv"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow
 import torch
-from reprlab.runtime.tables import write_parquet
+from reprlab.artifacts.tables import write_parquet
 from reprlab.text.vocabulary import Vocabulary
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration

@@ -17,6 +17,8 @@ import pyarrow.parquet
 import safetensors.numpy
 import yaml
 from data_fixtures import corpus, task
+from reprlab.artifacts.json_files import read_json
+from reprlab.artifacts.tables import read_tsv
 from reprlab.config.dataset_entries import CorpusEntry, Limits, SplitSettings, TaskEntry
 from reprlab.config.datasets import load_registry
 from reprlab.config.load import load_config
@@ -27,8 +29,6 @@ from reprlab.data.examples import examples_of
 from reprlab.data.schema import read_rows, schema_of, write_rows
 from reprlab.data.sources import Sources
 from reprlab.evaluation.examples import load_examples
-from reprlab.runtime.files import read_json
-from reprlab.runtime.tables import read_tsv
 from reprlab.text.completions import read_completions
 from reprlab.text.parquet_batches import data_metadata, read_batches
 from reprlab.text.token_counts import load_counts

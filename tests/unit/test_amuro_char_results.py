@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pandas
 import pytest
+from reprlab.artifacts.tables import write_tsv
 from reprlab.papers.amuro_char import about
 from reprlab.papers.amuro_char.claims import claim_rows, claims
 from reprlab.papers.amuro_char.comparison import compare
@@ -23,7 +24,6 @@ from reprlab.papers.plan import Plan
 from reprlab.reporting.layouts import Statistics, paths_of
 from reprlab.reporting.published import read_published
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import write_tsv
 
 from tests.unit.amuro_char_scores import GROUPS, MAJORITY, PAPER, row, score_rows, scored, write_scores
 

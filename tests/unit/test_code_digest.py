@@ -93,6 +93,27 @@ def test_a_deleted_module_is_not_found(package):
         digest("a")
 
 
+@pytest.mark.parametrize(
+    ("stage", "writes"),
+    [
+        ("tabulate_paper", "artifacts.tables"),
+        ("build_prompts", "artifacts.tables"),
+        ("train_tokenizer", "artifacts.json_files"),
+        ("pretrain_lm", "artifacts.tables"),
+    ],
+)
+def test_what_writes_the_bytes_of_a_result_is_in_its_digest(stage, writes):
+    assert f"reprlab.{writes}" in module.imported_modules(f"reprlab.stages.{stage}")
+
+
+def test_what_is_called_neutral_knows_no_format_of_results():
+    for path in (module.ROOT / "runtime").glob("*.py"):
+        imported = module._imports(f"{module.NEUTRAL}.{path.stem}")
+        assert {name for name in imported if not name.startswith(module.NEUTRAL)} <= {"reprlab"}, path
+        names = {node.names[0].name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Import)}
+        assert not names & {"csv", "numpy", "pandas", "pyarrow", "torch", "pyarrow.parquet"}, path
+
+
 def test_no_module_imports_in_a_way_that_the_graph_cannot_see():
     """`importlib` and `__import__` stand in plugins.py alone, where the rules name the module to the digest."""
     hidden = []

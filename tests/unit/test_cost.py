@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas
 import pytest
+from reprlab.artifacts.tables import write_tsv
 from reprlab.config.load import load_config
 from reprlab.config.models import ModelEntry, load_models
 from reprlab.models.build import build_from_config
@@ -15,7 +16,6 @@ from reprlab.papers.planning import make_plan
 from reprlab.reporting.cost import cost_table
 from reprlab.reporting.cost_formula import activation_bytes, forward_flops, memory_gb, training_flops
 from reprlab.reporting.cost_layout import CostLayout, Shape
-from reprlab.runtime.tables import write_tsv
 from reprlab.stages.estimate_cost import estimate_cost
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,6 +10,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 import torch
+from reprlab.artifacts.tables import write_tsv
 from reprlab.config.load import load_config
 from reprlab.config.models import ModelEntry, load_models
 from reprlab.models.build import build_from_config
@@ -23,7 +24,6 @@ from reprlab.reporting.cost_formula import forward_flops, memory_gb, training_fl
 from reprlab.reporting.cost_layout import CostLayout, Shape
 from reprlab.representations.adapters import add_adapter
 from reprlab.representations.settings import AdapterSettings
-from reprlab.runtime.tables import write_tsv
 from torch.utils.flop_counter import FlopCounterMode
 
 ROOT = Path(__file__).resolve().parents[2]

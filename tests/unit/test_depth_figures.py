@@ -4,12 +4,12 @@ from pathlib import Path
 
 import depth_inputs as inputs
 import pytest
+from reprlab.artifacts.tables import write_tsv
 from reprlab.papers.depth.about import FIGURES as DESCRIBED
 from reprlab.papers.depth.figures import FIGURES
 from reprlab.papers.depth.tables import build_table
 from reprlab.reporting.figures import short_step
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import write_tsv
 from reprlab.stages.plot_figure import plot_figure
 
 FILES = sorted((Path(__file__).parents[2] / "resources" / "published" / "depth").glob("*.tsv"))

@@ -5,11 +5,11 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from reprlab.artifacts.tables import read_tsv
 from reprlab.papers.depth.audit import audit
 from reprlab.papers.depth.published import PUBLISHED
 from reprlab.reporting.published import read_published
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_tsv
 
 FOLDER = Path(__file__).parents[2] / "resources" / "published" / "depth"
 FILES = sorted(path for path in FOLDER.glob("*.tsv") if path.stem != "label_counts")

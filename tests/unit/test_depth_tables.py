@@ -6,6 +6,7 @@ from pathlib import Path
 
 import depth_inputs as inputs
 import pytest
+from reprlab.artifacts.tables import read_tsv, write_tsv
 from reprlab.papers.depth.claims import claims
 from reprlab.papers.depth.comparison import compare
 from reprlab.papers.depth.loss_tables import diverged
@@ -15,7 +16,6 @@ from reprlab.reporting.claims import ABOVE_ZERO, BELOW_ZERO, NOT_TESTABLE, VERDI
 from reprlab.reporting.intervals import Estimate
 from reprlab.reporting.published import read_published
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_tsv, write_tsv
 
 FOLDER = Path(__file__).parents[2] / "resources" / "published" / "depth"
 FILES = sorted(FOLDER.glob("*.tsv"))

@@ -6,10 +6,10 @@ import json
 
 import pytest
 from checkouts import ROOT
+from reprlab.artifacts.tables import read_tsv
 from reprlab.config.load import load_config
 from reprlab.papers.planning import make_plan
 from reprlab.runtime.cli import run_stage
-from reprlab.runtime.tables import read_tsv
 from reprlab.stages.plot_figure import plot_figure
 from reprlab.stages.tabulate_paper import tabulate_paper
 

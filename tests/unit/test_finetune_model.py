@@ -7,12 +7,12 @@ import pandas
 import pytest
 import torch
 from finetune_fixtures import make_bert, make_examples, make_t5, make_tokenizer, sentiment_rows
+from reprlab.artifacts.json_files import read_json
+from reprlab.artifacts.tables import read_parquet, read_tsv
 from reprlab.evaluation.examples import load_examples
 from reprlab.evaluation.settings import BaselineSettings
 from reprlab.inference.generation import sorted_batches
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.files import read_json
-from reprlab.runtime.tables import read_parquet, read_tsv
 from reprlab.stages.evaluate_baselines import evaluate_baselines
 from reprlab.stages.finetune_model import finetune_model
 from reprlab.stages.select_learning_rate import select_learning_rate

@@ -7,8 +7,8 @@ import sys
 import pytest
 from finetune_fixtures import make_bert, make_examples, make_tokenizer, sentiment_rows
 from pydantic import ValidationError
+from reprlab.artifacts.tables import read_parquet, read_tsv
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_parquet, read_tsv
 from reprlab.stages.finetune_model import finetune_model
 from reprlab.stages.measure_finetuning import measure_finetuning
 from reprlab.training import finetuning

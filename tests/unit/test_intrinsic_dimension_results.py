@@ -7,6 +7,7 @@ import pandas
 import pyarrow
 import pyarrow.parquet
 import pytest
+from reprlab.artifacts.tables import write_tsv
 from reprlab.papers.intrinsic_dimension.audit import audit
 from reprlab.papers.intrinsic_dimension.claims import claim_rows
 from reprlab.papers.intrinsic_dimension.comparison import compare
@@ -14,7 +15,6 @@ from reprlab.papers.intrinsic_dimension.figures import FIGURES, plot
 from reprlab.papers.intrinsic_dimension.layouts import Cell, Grid, GridLayout
 from reprlab.papers.intrinsic_dimension.tables import TABLES, build_table
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import write_tsv
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = sorted((ROOT / "resources/published/intrinsic-dimension").glob("*.tsv"))

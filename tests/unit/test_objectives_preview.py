@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pyarrow
 import pytest
+from reprlab.artifacts.tables import read_tsv, write_parquet
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_tsv, write_parquet
 from reprlab.stages.preview_corruption import PreviewSettings, preview_corruption
 from reprlab.stages.tokenize_corpus import tokenize_corpus
 from reprlab.text.token_settings import TokenStorageSettings

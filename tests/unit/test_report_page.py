@@ -9,6 +9,8 @@ from xml.etree import ElementTree
 
 import pandas
 import pytest
+from reprlab.artifacts.json_files import read_json, write_json
+from reprlab.artifacts.tables import read_tsv, write_tsv
 from reprlab.reporting.audit import AuditRow, rounded, write_audit
 from reprlab.reporting.benchmarks import by_stage, of_paper, read_benchmarks
 from reprlab.reporting.page.graph import draw_graph, layers, read_edges
@@ -18,8 +20,6 @@ from reprlab.reporting.page.report import render, summary_table
 from reprlab.reporting.page.tables import shown
 from reprlab.reporting.provenance import public_path, write_provenance
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.files import read_json, write_json
-from reprlab.runtime.tables import read_tsv, write_tsv
 from reprlab.stages.write_report import write_report
 
 VOID = {"meta", "img", "br", "hr", "input"}

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
+from reprlab.artifacts.json_files import read_json
 from reprlab.reporting import verify
 from reprlab.reporting.provenance import digest, write_provenance
-from reprlab.runtime.files import read_json, write_text
+from reprlab.runtime.files import write_text
 
 TABLE = Path("results/depth/glue.tsv")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 from reprlab.runtime.cli import run_stage
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.files import write_json
+from reprlab.artifacts.json_files import write_json
 
 
 class Settings(BaseModel):

@@ -8,10 +8,11 @@ import sys
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from reprlab.artifacts.json_files import read_json, write_json
+from reprlab.artifacts.tables import read_parquet, read_tsv, write_parquet
 from reprlab.runtime import files
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.files import atomic_directory, atomic_file, read_json, write_json, write_text
-from reprlab.runtime.tables import read_parquet, read_tsv, write_parquet
+from reprlab.runtime.files import atomic_directory, atomic_file, write_text
 from reprlab.text.parquet_batches import read_batches
 
 

@@ -10,8 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from reprlab.artifacts.tables import read_parquet
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_parquet
 from reprlab.stages.segment_documents import segment_documents
 from reprlab.text.segmentation import SegmentationSettings, cut_passages
 from reprlab.text.sentences import PUNKT_MEMBER, nltk_splitter, package_splitter, split_sentences, trained_splitter

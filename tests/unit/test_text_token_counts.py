@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow
 import pytest
 from finetune_fixtures import make_examples, make_tokenizer, sentiment_rows
+from reprlab.artifacts.tables import read_tsv, write_parquet
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_tsv, write_parquet
 from reprlab.stages.count_tokens import count_tokens
 from reprlab.text.model_tokenizers import load_tokenizer
 from reprlab.text.token_counts import CountSettings, add_ids, load_counts, scan_counts

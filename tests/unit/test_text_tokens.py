@@ -9,9 +9,9 @@ import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reprlab.artifacts.tables import read_parquet, write_parquet
 from reprlab.reporting.prune import prunable
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_parquet, write_parquet
 from reprlab.stages.tokenize_corpus import tokenize_corpus
 from reprlab.stages.train_tokenizer import train_tokenizer
 from reprlab.text import flat_tokens, sequences

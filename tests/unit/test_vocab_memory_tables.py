@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas
 import pytest
+from reprlab.artifacts.tables import write_tsv
 from reprlab.papers.vocab_memory.audit import audit
 from reprlab.papers.vocab_memory.audit_tables import implied_tokens
 from reprlab.papers.vocab_memory.claims import claims
@@ -28,7 +29,6 @@ from reprlab.papers.vocab_memory.tables import build_table
 from reprlab.reporting.layouts import paths_of
 from reprlab.reporting.published import read_published
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import write_tsv
 from reprlab.text.token_counts import TokenCounts, save_counts
 
 ROOT = Path(__file__).parents[2]

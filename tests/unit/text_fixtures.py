@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow
-from reprlab.runtime.tables import write_parquet
+from reprlab.artifacts.tables import write_parquet
 
 SUBJECTS = [
     "Mrs. Bennet",

@@ -95,7 +95,7 @@ def train_tiny(
 def write_tokens(folder: Path, form: str, rows: int = 200, length: int = 48, pieces: int = 67) -> tuple[Path, Path]:
     """A tokenizer folder (vocabulary only) and a token file of the given format; returns (tokens, tokenizer)."""
     import pyarrow
-    from reprlab.runtime.tables import write_parquet
+    from reprlab.artifacts.tables import write_parquet
     from reprlab.text.vocabulary import Vocabulary
 
     vocabulary = Vocabulary(pieces)

@@ -10,8 +10,8 @@ import pandas
 import pyarrow.parquet
 import pytest
 import yaml
+from reprlab.artifacts.json_files import read_json
 from reprlab.config.datasets import load_registry
-from reprlab.runtime.files import read_json
 from reprlab.stages.build_examples import build_examples
 from reprlab.stages.fetch_archive import fetch_archive
 

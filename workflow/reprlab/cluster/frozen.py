@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.files import atomic_directory, read_json, write_json
+from reprlab.runtime.files import atomic_directory
 
 RECORD = "frozen.json"
 _PARTS = ("Snakefile", "workflow", "config", "resources/published")

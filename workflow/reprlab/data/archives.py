@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.data.extraction import NESTED, extract, is_container
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.files import read_json, write_json
 
 _BLOCK = 2**20
 

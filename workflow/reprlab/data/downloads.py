@@ -6,13 +6,13 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.config.dataset_entries import ArchiveEntry, ArchiveFile
 from reprlab.data import origins
 from reprlab.data.archives import lock, member_path
 from reprlab.data.extraction import extract
 from reprlab.data.origins.errors import OriginError
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.files import read_json, write_json
 from reprlab.runtime.log import get_logger
 
 _BLOCK = 2**20

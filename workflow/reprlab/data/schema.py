@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reprlab.artifacts.tables import read_parquet
 from reprlab.config.dataset_entries import LABELLED_KINDS, SPLITS
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import atomic_file
-from reprlab.runtime.tables import read_parquet
 
 if TYPE_CHECKING:
     import pyarrow

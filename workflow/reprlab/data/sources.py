@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reprlab.artifacts.tables import read_parquet
 from reprlab.data.archives import Archive
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_parquet
 
 if TYPE_CHECKING:
     import pyarrow

@@ -51,7 +51,7 @@ def load_examples(
     """
     import pyarrow
 
-    from reprlab.runtime.tables import read_parquet
+    from reprlab.artifacts.tables import read_parquet
 
     table = read_parquet(path)
     about = _description(path, table)

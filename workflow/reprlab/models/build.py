@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reprlab.artifacts.json_files import read_json
 from reprlab.config.models import ModelEntry
 from reprlab.runtime.errors import ReprlabError, first_line
-from reprlab.runtime.files import read_json
 from reprlab.runtime.storage import storage_errors
 
 if TYPE_CHECKING:

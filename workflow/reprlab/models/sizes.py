@@ -6,10 +6,10 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from reprlab.artifacts.tables import read_tsv
 from reprlab.config.models import ModelEntry
 from reprlab.models.counting import ClassifierSizes
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_tsv
 
 # The same number under the names that the architectures give it.
 _LAYERS = ("num_hidden_layers", "n_layers", "n_layer", "num_layers")

@@ -11,7 +11,8 @@ from pathlib import Path
 
 PACKAGE = "reprlab"
 ROOT = Path(__file__).resolve().parents[1]
-# Command line, logs, progress and atomic writing cannot change a result; an edit there must not retrain a model.
+# Command line, logs, progress and atomic writing cannot change a result; an edit there must not retrain a model. How
+# tables and JSON are written can: that is in `artifacts`.
 NEUTRAL = f"{PACKAGE}.runtime"
 
 

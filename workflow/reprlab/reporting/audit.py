@@ -8,8 +8,8 @@ from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from pathlib import Path
 
+from reprlab.artifacts.tables import write_tsv
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import write_tsv
 
 AGREES = "agrees"
 DIFFERS = "differs"

@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reprlab.artifacts.json_files import read_json
+from reprlab.artifacts.tables import read_tsv
 from reprlab.evaluation.bootstrap import learned
 from reprlab.reporting.layouts import BenchmarkLayout, Checkpoint, Column, FinetunedRun
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.files import read_json
-from reprlab.runtime.tables import read_tsv
 
 if TYPE_CHECKING:
     import pandas

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from reprlab.artifacts.tables import write_tsv
 from reprlab.reporting.intervals import Estimate
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import write_tsv
 
 SUPPORTED = "supported"
 NOT_SUPPORTED = "not supported"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reprlab.artifacts.tables import read_parquet, read_tsv
 from reprlab.reporting.cost_layout import CostRun
-from reprlab.runtime.tables import read_parquet, read_tsv
 
 if TYPE_CHECKING:
     import pandas

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reprlab.artifacts.tables import read_tsv
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import atomic_file
-from reprlab.runtime.tables import read_tsv
 
 if TYPE_CHECKING:
     import pandas

@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reprlab.runtime.files import write_json
+from reprlab.artifacts.json_files import write_json
 from reprlab.runtime.machine import count_gpus
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _processor() -> str:
 
 
 def _seeds(result: Path) -> list[int]:
-    from reprlab.runtime.tables import read_tsv
+    from reprlab.artifacts.tables import read_tsv
 
     if result.suffix != ".tsv":
         return []

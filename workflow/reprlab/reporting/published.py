@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reprlab.artifacts.tables import read_tsv
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_tsv
 
 if TYPE_CHECKING:
     import pandas

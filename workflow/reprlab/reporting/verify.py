@@ -5,9 +5,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from reprlab.artifacts.json_files import read_json
 from reprlab.reporting.provenance import digest
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.files import read_json
 from reprlab.runtime.seals import RESULTS, changed_results
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -3,14 +3,12 @@
 import contextlib
 import errno
 import glob
-import json
 import os
 import re
 import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.seals import break_seal, put_seal
@@ -144,25 +142,6 @@ def write_text(path: Path, text: str) -> None:
     """Write UTF-8 text atomically."""
     with atomic_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
-
-
-def write_json(path: Path, value: Any) -> None:
-    """Write JSON atomically: sorted keys, two spaces, closing newline, so equal values are equal bytes."""
-    write_text(path, json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
-
-
-def read_json(path: Path) -> Any:
-    """Read a JSON file.
-
-    Raises:
-        ReprlabError: the file is missing or not JSON.
-    """
-    try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ReprlabError(f"{path}: no such file") from None
-    except (ValueError, RecursionError) as error:
-        raise ReprlabError(f"{path}: not valid JSON ({error}); delete it and run the same command again") from None
 
 
 def _umask() -> int:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.files import write_json
+from reprlab.runtime.files import write_text
 from reprlab.runtime.process import start_time
 
 _ENGINES = "reprlab_engines"
@@ -144,4 +144,5 @@ def _own_file(folder: Path) -> Path:
 
 def _note(folder: Path, locks: frozenset[str] | None) -> None:
     identity = {"host": socket.gethostname(), "pid": os.getpid(), "start": start_time(os.getpid())}
-    write_json(_own_file(folder), {**identity, "locks": None if locks is None else sorted(locks)})
+    facts = {**identity, "locks": None if locks is None else sorted(locks)}
+    write_text(_own_file(folder), json.dumps(facts) + "\n")

@@ -12,8 +12,8 @@ def build_completions(*, settings: CompletionFile, out: Path) -> None:
     Raises:
         ReprlabError: too few rows, labels outside the set, or examples that do not fit the template.
     """
+    from reprlab.artifacts.tables import read_parquet
     from reprlab.data.schema import read_metadata
-    from reprlab.runtime.tables import read_parquet
     from reprlab.text.completions import evaluation_rows, training_rows, write_completions
 
     rows, titles = [], []

@@ -16,9 +16,9 @@ def build_prompts(*, examples: Path, out: Path, settings: PromptSettings) -> Non
 
     import pyarrow
 
+    from reprlab.artifacts.tables import read_parquet, write_parquet
     from reprlab.data.schema import METADATA_KEY, read_metadata
     from reprlab.representations.prompts import build_rows, label_words
-    from reprlab.runtime.tables import read_parquet, write_parquet
 
     table = read_parquet(examples)
     about = read_metadata(examples, table, ["labels", "title"])

@@ -31,6 +31,7 @@ def collect_states(
     import pyarrow
     import torch
 
+    from reprlab.artifacts.tables import read_parquet, write_parquet
     from reprlab.data.schema import read_metadata
     from reprlab.models.build import load_model
     from reprlab.representations.adapters import load_adapter
@@ -40,7 +41,6 @@ def collect_states(
     from reprlab.representations.label_tokens import label_token_ids
     from reprlab.representations.tokens import encode_texts, open_tokenizer
     from reprlab.runtime.files import atomic_directory
-    from reprlab.runtime.tables import read_parquet, write_parquet
     from reprlab.training.ladder import find_step
     from reprlab.training.processes import choose_device
 

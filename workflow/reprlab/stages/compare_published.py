@@ -15,9 +15,9 @@ def compare_published(*, paper: str, scale: str, tables: list[Path], published: 
         published: the printed tables.
         out: TSV with the columns table, row, column, published, ours, note.
     """
+    from reprlab.artifacts.tables import write_tsv
     from reprlab.plugins import load_plugin
     from reprlab.reporting.provenance import write_provenance
-    from reprlab.runtime.tables import write_tsv
 
     write_tsv(out, load_plugin("papers", f"{paper}.comparison").compare(tables, published, scale))
     settings = {"paper": paper, "scale": scale}

@@ -15,9 +15,9 @@ def count_parameters(*, models: SizedModels, out: Path) -> None:
     """
     import pandas
 
+    from reprlab.artifacts.tables import write_tsv
     from reprlab.models.counting import classifier_sizes
     from reprlab.models.sizes import heads_of, layers_of
-    from reprlab.runtime.tables import write_tsv
 
     rows = []
     for name, entry in models.entries.items():

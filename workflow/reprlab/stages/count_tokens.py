@@ -17,7 +17,7 @@ def count_tokens(*, source: Path, tokenizer: Path, out: Path, summary: Path, set
     """
     import pandas
 
-    from reprlab.runtime.tables import write_tsv
+    from reprlab.artifacts.tables import write_tsv
     from reprlab.text.model_tokenizers import load_tokenizer
     from reprlab.text.token_counts import save_counts, scan_counts
 

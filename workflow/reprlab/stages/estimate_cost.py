@@ -15,9 +15,9 @@ def estimate_cost(*, layout: CostLayout, benchmarks: Path, out: Path, inputs: li
         out: the TSV.
         inputs: every file that the layout names.
     """
+    from reprlab.artifacts.tables import write_tsv
     from reprlab.reporting.cost import cost_table
     from reprlab.reporting.provenance import write_provenance
-    from reprlab.runtime.tables import write_tsv
 
     write_tsv(out, cost_table(layout, benchmarks))
     write_provenance(out, stage="estimate_cost", settings=layout.model_dump(mode="json"), inputs=inputs or [])

@@ -16,10 +16,10 @@ def evaluate_baselines(*, examples: Path, out: Path, settings: BaselineSettings)
     """
     import pandas
 
+    from reprlab.artifacts.tables import write_tsv
     from reprlab.evaluation.baselines import gold_of, predict_baseline
     from reprlab.evaluation.examples import TRAIN, common_labels, load_examples
     from reprlab.evaluation.scoring import METRIC_COLUMNS, score_rows
-    from reprlab.runtime.tables import write_tsv
 
     limits = dict.fromkeys(settings.splits, settings.eval_limit) | {TRAIN: settings.train_limit}
     tables = load_examples(examples, [TRAIN, *settings.splits], limits)

@@ -45,10 +45,10 @@ def finetune_model(
     import pandas
     import pyarrow
 
+    from reprlab.artifacts.tables import write_parquet, write_tsv
     from reprlab.evaluation.scoring import METRIC_COLUMNS
     from reprlab.models.build import quiet_transformers
     from reprlab.runtime.log import get_logger
-    from reprlab.runtime.tables import write_parquet, write_tsv
     from reprlab.training.finetuning import cell_fingerprint, finetune_cell, prepare_task, require_names
 
     quiet_transformers()

@@ -17,8 +17,8 @@ def measure_finetuning(
 
     import pandas
 
+    from reprlab.artifacts.tables import write_tsv
     from reprlab.models.build import quiet_transformers
-    from reprlab.runtime.tables import write_tsv
     from reprlab.training.finetuning import prepare_task
     from reprlab.training.finetuning_cost import training_cost
 

@@ -44,9 +44,9 @@ def preview_corruption(*, tokens: Path, tokenizer: Path, out: Path, settings: Pr
     import pandas
     from pydantic import ValidationError
 
+    from reprlab.artifacts.tables import write_tsv
     from reprlab.plugins import load_plugin
     from reprlab.runtime.errors import ReprlabError
-    from reprlab.runtime.tables import write_tsv
     from reprlab.text.token_store import TokenStore
     from reprlab.text.tokenizers import load_tokenizer
     from reprlab.text.vocabulary import Vocabulary

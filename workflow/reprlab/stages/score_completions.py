@@ -33,13 +33,13 @@ def score_completions(
     import pandas
     import pyarrow
 
+    from reprlab.artifacts.tables import read_tsv, write_parquet, write_tsv
     from reprlab.evaluation.completion_answers import answer, cell_prompts
     from reprlab.evaluation.completion_scores import COLUMNS, score_row
     from reprlab.models.build import load_model
     from reprlab.representations.tokens import open_tokenizer
     from reprlab.runtime.errors import ReprlabError
     from reprlab.runtime.log import get_logger
-    from reprlab.runtime.tables import read_tsv, write_parquet, write_tsv
     from reprlab.training.processes import choose_device
 
     if len(models) != len(settings.models):

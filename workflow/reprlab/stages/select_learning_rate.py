@@ -26,7 +26,8 @@ def select_learning_rate(
     Raises:
         ReprlabError: a table is missing or not one of metrics, or no row is of that metric and split.
     """
-    from reprlab.runtime.files import write_json, write_text
+    from reprlab.artifacts.json_files import write_json
+    from reprlab.runtime.files import write_text
 
     header, rows = _read(metrics)
     if collected is not None:

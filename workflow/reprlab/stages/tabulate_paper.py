@@ -20,9 +20,9 @@ def tabulate_paper(*, paper: str, table: str, layout: str, inputs: list[Path] | 
     """
     import json
 
+    from reprlab.artifacts.tables import write_tsv
     from reprlab.plugins import load_plugin
     from reprlab.reporting.provenance import write_provenance
-    from reprlab.runtime.tables import write_tsv
 
     inputs = inputs or []
     write_tsv(out, load_plugin("papers", f"{paper}.tables").build_table(table, layout, inputs))

@@ -26,10 +26,10 @@ def train_adapter(
     """
     import shutil
 
+    from reprlab.artifacts.tables import read_parquet
     from reprlab.models.build import load_model
     from reprlab.representations.adapters import TextBatches, add_adapter, language_model_loss, save_adapter
     from reprlab.representations.tokens import encode_texts, open_tokenizer
-    from reprlab.runtime.tables import read_parquet
     from reprlab.training.engine import train
     from reprlab.training.fingerprints import run_fingerprint
     from reprlab.training.ladder import publish_ladder

@@ -26,13 +26,13 @@ def write_report(
         benchmarks: folder of Snakemake's benchmark files, `<stage>/<job>.tsv`.
         receipts: receipts of the archives that were read, for their licences.
     """
+    from reprlab.artifacts.tables import write_tsv
     from reprlab.plugins import load_plugin
     from reprlab.reporting.benchmarks import read_benchmarks
     from reprlab.reporting.page.graph import read_edges
     from reprlab.reporting.page.paper import PaperFolder
     from reprlab.reporting.page.report import render, summary_table
     from reprlab.runtime.files import write_text
-    from reprlab.runtime.tables import write_tsv
 
     folders = [PaperFolder(path, load_plugin("papers", f"{path.name.replace('-', '_')}.about")) for path in papers]
     jobs = read_benchmarks(benchmarks or Path())

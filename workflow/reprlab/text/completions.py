@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from reprlab.artifacts.tables import read_parquet, write_parquet
 from reprlab.data.schema import METADATA_KEY, read_metadata
 from reprlab.data.splits import position
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_parquet, write_parquet
 from reprlab.text.completion_settings import CompletionSettings, EvaluationTextSettings, TrainingTextSettings
 from reprlab.text.prompt_formats import LABELS, Format, answer_fields, render
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reprlab.artifacts.tables import parquet_errors
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import atomic_file
-from reprlab.runtime.tables import parquet_errors
 
 if TYPE_CHECKING:
     import pyarrow

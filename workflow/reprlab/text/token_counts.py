@@ -146,7 +146,7 @@ def text_columns(path: Path) -> list[str]:
     """
     import pyarrow.parquet
 
-    from reprlab.runtime.tables import parquet_errors
+    from reprlab.artifacts.tables import parquet_errors
 
     with parquet_errors(path):
         names = pyarrow.parquet.read_schema(path).names

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.files import read_json, write_json
 
 PAD_ID = 0
 EOS_ID = 1

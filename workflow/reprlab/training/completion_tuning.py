@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.models.build import load_model, save_model
 from reprlab.objectives.causal_lm import causal_loss
-from reprlab.runtime.files import atomic_directory, read_json, write_json
+from reprlab.runtime.files import atomic_directory
 from reprlab.runtime.log import get_logger
 from reprlab.training.completion_settings import CompletionTuningSettings
 from reprlab.training.completion_texts import CompletionTexts

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.evaluation.examples import TRAIN, ExampleTable, common_labels, load_examples
 from reprlab.evaluation.scoring import score_rows
 from reprlab.models.partial_embedding import PartialVocabulary, adapt_embedding, restore_embedding
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.files import read_json, write_json
 from reprlab.runtime.log import get_logger
 from reprlab.training.engine import train
 from reprlab.training.finetuning_heads import EncoderHead

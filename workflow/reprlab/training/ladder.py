@@ -7,8 +7,9 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.files import atomic_directory, read_json, write_json
+from reprlab.runtime.files import atomic_directory
 from reprlab.runtime.log import get_logger
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from reprlab.artifacts.tables import read_parquet
 from reprlab.config.dataset_entries import Split, SplitSettings
 from reprlab.data.sources import Sources
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_parquet
 
 
 class File(BaseModel):

@@ -10,6 +10,7 @@ from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
+from reprlab.artifacts.tables import read_tsv
 from reprlab.evaluation.bootstrap import mean_interval
 from reprlab.papers.amuro_char.aggregate import changes, complete, group_means
 from reprlab.papers.amuro_char.layouts import ClaimsLayout
@@ -24,7 +25,6 @@ from reprlab.papers.amuro_char.tables_common import (
 )
 from reprlab.papers.amuro_char.tables_scores import prediction_table
 from reprlab.reporting.intervals import Estimate, ratio_difference
-from reprlab.runtime.tables import read_tsv
 
 if TYPE_CHECKING:
     import pandas

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reprlab.artifacts.tables import read_tsv
 from reprlab.papers.amuro_char.names import CLASS_TO_GEN, GEN_TO_CLASS
 from reprlab.papers.amuro_char.published import PUBLISHED
 from reprlab.reporting.comparison import Counterpart, compare_cells
 from reprlab.reporting.published import read_published
-from reprlab.runtime.tables import read_tsv
 
 if TYPE_CHECKING:
     import pandas

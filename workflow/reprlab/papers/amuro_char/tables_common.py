@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from reprlab.artifacts.tables import read_tsv
 from reprlab.papers.amuro_char.aggregate import headline
 from reprlab.papers.amuro_char.layouts import AggregateLayout
 from reprlab.papers.amuro_char.names import MAIN, Pair, checkpoint_order
-from reprlab.runtime.tables import read_tsv
 
 if TYPE_CHECKING:
     from pathlib import Path

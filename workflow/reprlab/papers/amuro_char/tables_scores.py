@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reprlab.artifacts.tables import read_tsv
 from reprlab.evaluation.bootstrap import learned
 from reprlab.papers.amuro_char.aggregate import unique
 from reprlab.papers.amuro_char.layouts import AggregateLayout, PerfLayout
@@ -26,7 +27,6 @@ from reprlab.papers.amuro_char.tables_common import (
     whole_numbers,
 )
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_tsv
 
 if TYPE_CHECKING:
     import pandas

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from reprlab.artifacts.tables import read_tsv
 from reprlab.papers.depth.audit_definitions import definition_checks
 from reprlab.papers.depth.audit_statements import statement_checks
 from reprlab.papers.depth.audit_tables import table_checks
@@ -11,7 +12,6 @@ from reprlab.papers.depth.published import PUBLISHED
 from reprlab.reporting.audit import AuditRow
 from reprlab.reporting.published import read_published
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_tsv
 
 
 def audit(published: list[Path], models: Path) -> list[AuditRow]:

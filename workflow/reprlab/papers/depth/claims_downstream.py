@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from reprlab.artifacts.tables import read_tsv
 from reprlab.evaluation.bootstrap import mean_interval
 from reprlab.papers.depth.claims_losses import at_last, over_batches, parts_gap, pooled, seeds_note
 from reprlab.papers.depth.layouts import ClaimsLayout
@@ -13,7 +14,6 @@ from reprlab.papers.depth.published import DISCOEVAL, DISCOURSE_COHERENCE, GLUE,
 from reprlab.reporting.claims import ABOVE_ZERO, BELOW_ZERO, ClaimRow, Rule, decide, missing, not_testable
 from reprlab.reporting.intervals import Estimate, ratio_difference
 from reprlab.reporting.loss_table import ACCURACIES, sums_by_batch
-from reprlab.runtime.tables import read_tsv
 
 if TYPE_CHECKING:
     import pandas

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from reprlab.artifacts.tables import read_parquet, read_tsv
 from reprlab.papers.depth.layouts import ErrorSampleLayout, SampledRun
 from reprlab.reporting.cells import selected_rate
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_parquet, read_tsv
 
 if TYPE_CHECKING:
     import pandas

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reprlab.artifacts.tables import read_tsv
 from reprlab.papers.depth.chance import mixed_chance_loss
 from reprlab.reporting.layouts import LossLayout, PretrainedRun
 from reprlab.reporting.loss_table import ACCURACIES, LOSSES, loss_rows
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_tsv
 
 if TYPE_CHECKING:
     import pandas

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reprlab.artifacts.tables import read_tsv
 from reprlab.papers.depth.layouts import MeansLayout
 from reprlab.papers.depth.loss_tables import empty_table
 from reprlab.papers.depth.published import DISCOURSE_COHERENCE, SENTENCE_POSITION
 from reprlab.reporting.layouts import LossLayout
-from reprlab.runtime.tables import read_tsv
 
 if TYPE_CHECKING:
     import pandas

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from reprlab.artifacts.tables import read_tsv
 from reprlab.papers.intrinsic_dimension.measures import Frame
 from reprlab.papers.intrinsic_dimension.published import PUBLISHED
 from reprlab.reporting.comparison import Counterpart, compare_cells
 from reprlab.reporting.published import read_published
-from reprlab.runtime.tables import read_tsv
 
 _IN_THE_AUDIT = "a setting or a count: see the audit"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from reprlab.artifacts.tables import read_parquet, read_tsv
 from reprlab.geometry.curves import Norm, normalised_auc
 from reprlab.papers.intrinsic_dimension.layouts import Cell, Grid
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_parquet, read_tsv
 
 # Frames of text and numbers; the type stubs of pandas have no word for what is done to them.
 Frame = Any

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reprlab.artifacts.tables import read_tsv
 from reprlab.papers.vocab_memory.claims_statistics import heaps, plain_mean, spearman
 from reprlab.papers.vocab_memory.finetuning_tables import scores_of
 from reprlab.papers.vocab_memory.layouts import ClaimsLayout
@@ -14,7 +15,6 @@ from reprlab.papers.vocab_memory.names import GLUE, label_of
 from reprlab.reporting.claims import ABOVE_ZERO, ClaimRow, Rule, decide, missing, not_testable
 from reprlab.reporting.intervals import Estimate
 from reprlab.reporting.layouts import Statistics, read_layout
-from reprlab.runtime.tables import read_tsv
 
 if TYPE_CHECKING:
     import numpy as np

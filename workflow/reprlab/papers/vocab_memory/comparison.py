@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reprlab.artifacts.tables import read_tsv
 from reprlab.papers.vocab_memory.published import PUBLISHED
 from reprlab.reporting.comparison import Counterpart, compare_cells
 from reprlab.reporting.published import read_published
-from reprlab.runtime.tables import read_tsv
 
 if TYPE_CHECKING:
     import pandas

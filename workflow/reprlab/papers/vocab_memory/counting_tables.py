@@ -6,6 +6,7 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reprlab.artifacts.tables import read_tsv
 from reprlab.models.counting import ClassifierSizes
 from reprlab.models.sizes import read_sizes
 from reprlab.papers.vocab_memory.layouts import (
@@ -16,7 +17,6 @@ from reprlab.papers.vocab_memory.layouts import (
     TrendLayout,
     UnseenLayout,
 )
-from reprlab.runtime.tables import read_tsv
 from reprlab.text.token_counts import TokenCounts, load_counts
 
 if TYPE_CHECKING:

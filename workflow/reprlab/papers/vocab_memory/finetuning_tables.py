@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+from reprlab.artifacts.tables import read_tsv
 from reprlab.evaluation.bootstrap import LEARNED, learned
 from reprlab.papers.vocab_memory.layouts import Arm, GlueLayout, RuntimeLayout, ScoredColumn, seed_name
 from reprlab.papers.vocab_memory.names import label_of
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.tables import read_tsv
 
 if TYPE_CHECKING:
     import pandas

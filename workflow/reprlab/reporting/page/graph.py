@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from reprlab.artifacts.json_files import read_json
 from reprlab.reporting.page.html import Html, tag
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.files import read_json
 
 Edge = tuple[str, str]
 _WIDTH, _HEIGHT, _GAP_X, _GAP_Y = 156, 28, 22, 40

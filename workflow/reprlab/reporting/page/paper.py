@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reprlab.artifacts.json_files import read_json
+from reprlab.artifacts.tables import read_tsv
 from reprlab.reporting.benchmarks import by_stage, of_paper
 from reprlab.reporting.page.html import Html, join, tag
 from reprlab.reporting.page.tables import table
 from reprlab.reporting.provenance import provenance_path
-from reprlab.runtime.files import read_json
-from reprlab.runtime.tables import read_tsv
 
 if TYPE_CHECKING:
     import pandas

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reprlab.artifacts.json_files import read_json
 from reprlab.reporting.audit import VERDICTS as AUDIT_VERDICTS
 from reprlab.reporting.benchmarks import by_stage, of_paper
 from reprlab.reporting.claims import VERDICTS as CLAIM_VERDICTS
@@ -14,7 +15,6 @@ from reprlab.reporting.page.html import Html, join, tag
 from reprlab.reporting.page.paper import PaperFolder, paper_section
 from reprlab.reporting.page.style import SCRIPT, STYLE
 from reprlab.reporting.page.tables import table, verdict
-from reprlab.runtime.files import read_json
 
 if TYPE_CHECKING:
     import pandas
