@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 import yaml
 
-from tests.checkouts import ROOT, Checkout
+from tests.checkouts import ROOT, Checkout, copy_project
 from tests.workflow.faults.disks import read_only, small_disk
 from tests.workflow.faults.engine import digests, error_lines, half_written
 
@@ -234,6 +234,13 @@ def test_a_text_that_cannot_be_used_is_named(checkout, tmp_path, content, naming
     local_corpus(checkout, content, tmp_path)
     refused(checkout, *CORPUS, DOCUMENTS, naming=naming, REPRLAB_CACHE=str(tmp_path / "cache"))
     assert not (checkout.nano / DOCUMENTS).exists()
+
+
+def test_a_checkout_that_python_cannot_import_from_is_refused(tmp_path):
+    """PYTHONPATH cannot hold a colon: the jobs would run the code of an installed copy."""
+    refused(
+        copy_project(tmp_path / "lab:2"), "--dry-run", *NANO, RECEIPT, naming=r"lab:2: Python cannot import .* move"
+    )
 
 
 def stage(checkout: Checkout, name: str, *options: str) -> str:

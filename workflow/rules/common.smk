@@ -23,6 +23,7 @@ from reprlab.papers.planning import make_plan
 from reprlab.provenance.code_digest import code_digest
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import require_writable
+from reprlab.runtime.folders import download_cache, require_importable
 from reprlab.runtime.locks import enter_run, record_engine
 from reprlab.runtime.machine import PLANNED_DTYPE, count_gpus, resolve_dtype
 from reprlab.runtime.process import announce_engine
@@ -43,6 +44,8 @@ try:
         if ORIGIN
         else load_config(ROOT, config, workflow.overwrite_configfiles)
     )
+    for folder in (ROOT, LOADED.run_folder):
+        require_importable(folder)
     PLAN = make_plan(LOADED)
 except ReprlabError as error:
     # One line for the user instead of the engine's own traceback of the Snakefile.
@@ -101,9 +104,7 @@ onstart:
         leave_checkout()
 
 
-CACHE = Path(
-    os.environ.get("REPRLAB_CACHE", CHECKOUT / "resources/downloads")
-).resolve()
+CACHE = download_cache(CHECKOUT)
 SNAKEFILE = workflow.main_snakefile
 REGISTRY = ROOT / "config/datasets.yaml"
 LAUNCH = launch_command(

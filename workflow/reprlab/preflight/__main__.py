@@ -3,7 +3,6 @@
 import argparse
 import dataclasses
 import json
-import os
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from reprlab.papers.plan import Plan
 from reprlab.plugins import load_plugin
 from reprlab.preflight.findings import Finding
 from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.folders import download_cache
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -64,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="findings as JSON")
     given = parser.parse_args(arguments)
     overrides = {**({"scale": given.scale} if given.scale else {}), **({"set": given.set} if given.set else {})}
-    cache = Path(os.environ.get("REPRLAB_CACHE", ROOT / "resources/downloads"))
+    cache = download_cache(ROOT)
     try:
         config = load_config(ROOT, overrides)
         findings = preflight(config, given.paper or list(config.papers), cache)

@@ -1,10 +1,11 @@
 """`make prune`: free what can be made again without training: resume points, unpacked members, mapped tokens."""
 
 import argparse
-import os
 import shutil
 import sys
 from pathlib import Path
+
+from reprlab.runtime.folders import download_cache
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -29,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dry-run", action="store_true", help="say what would be freed and delete nothing")
     given = parser.parse_args(arguments)
-    cache = Path(os.environ.get("REPRLAB_CACHE", ROOT / "resources/downloads"))
+    cache = download_cache(ROOT)
     freed = 0
     for folder in prunable(ROOT, cache):
         size = size_of(folder)
