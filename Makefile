@@ -7,9 +7,14 @@ SCALE ?=
 SET ?=
 ARGS ?=
 EXTRAS ?=
-PAPER ?= depth
+PAPER ?=
 
-CONFIG := $(strip $(if $(SCALE),scale=$(SCALE)) $(if $(SET),set='$(SET)'))
+# What the user gives reaches the engine as it was typed: by the environment, which neither make nor the shell expands.
+unexport SCALE SET PAPER
+export GIVEN_SCALE := $(value SCALE)
+export GIVEN_SET := $(value SET)
+export GIVEN_PAPER := $(value PAPER)
+CONFIG := $(strip $(if $(GIVEN_SCALE),scale="$$GIVEN_SCALE") $(if $(GIVEN_SET),set="$$GIVEN_SET"))
 # `--` ends the list of --config, so that a target is not taken for a setting.
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(ARGS) $(if $(CONFIG),--config $(CONFIG)) --
 # One stamp for each set of extras: asking for another set installs it.
@@ -18,10 +23,14 @@ STAMP := $(VENV)/.installed$(if $(strip $(EXTRAS)),-$(subst $(EMPTY) $(EMPTY),-,
 DEV_STAMP := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help all depth vocab_memory amuro_char intrinsic_dimension report list explain preflight verify test test-slow test-faults test-cluster lint lock clean prune setup FORCE
+TARGETS := help all report list explain preflight verify test test-slow test-faults test-cluster lint lock clean prune setup
+.PHONY: $(TARGETS) FORCE
+# A file of the workflow, a paper by its name, or a slip of the finger: only Snakemake knows, and what is up to date.
+ASKED := $(filter-out $(TARGETS) FORCE $(VENV)/%,$(MAKECMDGOALS))
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-zA-Z_\/…-]+:.*## /{printf "  make %-22s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@echo "  make <paper>           all of one paper: $(basename $(notdir $(wildcard config/papers/*.yaml)))"
 	@echo "  make results/<paper>/<table>.tsv   any file of the workflow; options: SCALE= CORES= SET=key=value ARGS="
 
 $(STAMP): envs/requirements.txt pyproject.toml $(foreach extra,$(EXTRAS),envs/$(extra).txt)
@@ -39,26 +48,21 @@ $(DEV_STAMP): $(STAMP) envs/dev.txt
 
 setup: $(STAMP) ## create .venv with the locked requirements
 
-# Always asks Snakemake: only it knows what is up to date.
-results/%: $(STAMP) FORCE
-	$(SNAKEMAKE) $@
+ifneq ($(ASKED),)
+$(ASKED): $(STAMP) FORCE
+	@$(SNAKEMAKE) '$(subst ','\'',$@)'
+endif
 
 FORCE:
 
 all: $(STAMP) ## every paper that stands, and the report
-	$(SNAKEMAKE) all
-
-depth: $(STAMP) ## all of one paper; or vocab_memory, amuro_char, intrinsic_dimension
-	$(SNAKEMAKE) $@
-
-vocab_memory amuro_char intrinsic_dimension: $(STAMP)
-	$(SNAKEMAKE) $@
+	@$(SNAKEMAKE) all
 
 report: $(STAMP) ## results/report.html and results/summary.tsv
-	$(SNAKEMAKE) results/report.html
+	@$(SNAKEMAKE) results/report.html
 
 list: $(STAMP) ## targets with minutes and disk
-	@$(BIN)/python -m reprlab.reporting.targets $(if $(SCALE),--scale $(SCALE))
+	@$(BIN)/python -m reprlab.reporting.targets $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE")
 
 explain: $(STAMP) ## why jobs would run: make explain TARGET=results/depth/glue.tsv SET=…
 	@$(BIN)/snakemake --dry-run --cores 1 $(ARGS) $(if $(CONFIG),--config $(CONFIG)) -- $(or $(TARGET),all) 2>&1 | \
@@ -76,8 +80,9 @@ test-faults: $(DEV_STAMP) ## kills, full disks, two runs at once
 test-cluster: $(DEV_STAMP) ## the slurm profile against a one-node Slurm
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "cluster" $(ARGS)
 
-preflight: $(STAMP) ## what a run at SCALE= of PAPER= needs and does not have: origins, models, rows, disk, memory
-	@$(BIN)/python -m reprlab.preflight $(if $(SCALE),--scale $(SCALE)) --paper $(PAPER)
+preflight: $(STAMP) ## what a run (SCALE= SET= PAPER=) needs and does not have: origins, models, rows, disk, memory
+	@$(BIN)/python -m reprlab.preflight $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") \
+	  $(if $(GIVEN_SET),--set "$$GIVEN_SET") $(if $(GIVEN_PAPER),--paper "$$GIVEN_PAPER")
 
 verify: $(STAMP) ## results that are not what their stages wrote
 	@$(BIN)/python -m reprlab.reporting.verify

@@ -19,6 +19,7 @@ from reprlab.cluster.array_tasks import command_of_task
 from reprlab.cluster.frozen import checkout_digest, freeze, origin_of
 from reprlab.cluster.launch import launch_command
 from reprlab.config.load import load_config
+from reprlab.config.overrides import typed_edits
 from reprlab.papers.planning import make_plan
 from reprlab.provenance.code_digest import code_digest
 from reprlab.runtime.errors import ReprlabError
@@ -31,6 +32,8 @@ from reprlab.runtime.result_checks import check_results
 
 if task := command_of_task(sys.argv, os.environ):
     os.execv(task[0], task)
+if edits := typed_edits(workflow.config_settings.config_args or []):
+    config["set"] = edits
 # What the user gave on the command line, to be given again to the engine that draws the graph.
 USER_CONFIG = " ".join(
     shlex.quote(f"{key}={json.dumps(value)}") for key, value in config.items()

@@ -135,21 +135,29 @@ def _place(values: dict[str, Any], keys: list[str], value: Any, name: str) -> No
         values[keys[-1]] = value
 
 
+def typed_edits(arguments: Iterable[str]) -> str | None:
+    """The text of `set=` among the arguments of `--config`, as it was typed: the engine reads it as YAML before we do,
+    and a quote, a colon or a comma in it makes a list or a mapping of it. None: there is none."""
+    found = [argument.removeprefix("set=") for argument in arguments if argument.startswith("set=")]
+    return found[-1] if found else None
+
+
+# What YAML quotes is one piece: '' stands for a quote within single quotes, and a backslash escapes within double ones.
+_QUOTED = re.compile(r"""'(?:[^']|'')*'|"(?:[^"\\]|\\.)*\"""", re.S)
+
+
 def _split(text: str) -> list[str]:
-    """Cut at commas and semicolons outside brackets and quotes."""
-    parts, current, depth, quote = [], "", 0, ""
-    for character in text:
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "'\"":
-            quote = character
-        elif character in "[{(":
-            depth += 1
-        elif character in "]})":
-            depth -= 1
-        if character in ",;" and depth <= 0 and not quote:
+    """Cut at commas and semicolons outside brackets and quotes; a quote opens where a value starts, as in YAML."""
+    parts, current, depth, place, last = [], "", 0, 0, ""
+    while place < len(text):
+        quoted = _QUOTED.match(text, place) if last in {*"=[{(,:"} else None
+        piece = quoted[0] if quoted else text[place]
+        place += len(piece)
+        last = last if piece.isspace() else piece[-1]
+        depth += (piece in "[{(") - (piece in "]})")
+        if piece in ",;" and depth <= 0:
             parts.append(current)
             current = ""
         else:
-            current += character
+            current += piece
     return [part for part in [*parts, current] if part.strip()]

@@ -1,0 +1,81 @@
+"""`make`: what the user gives reaches the engine as it was typed, and any paper or file is asked of the engine."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+# Stands where the installed programs do, and writes down what it was given.
+RECORDER = f"""#!{sys.executable}
+import json, pathlib, sys
+with pathlib.Path("given.jsonl").open("a", encoding="utf-8") as handle:
+    handle.write(json.dumps(sys.argv[1:]) + "\\n")
+"""
+
+
+@pytest.fixture
+def given(tmp_path):
+    """Run make on a copy of the Makefile; what the programs were given, one list a call."""
+    for name in ("Makefile", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    for folder in ("envs", "config"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    programs = tmp_path / ".venv/bin"
+    programs.mkdir(parents=True)
+    for name in ("snakemake", "python"):
+        (programs / name).write_text(RECORDER)
+        (programs / name).chmod(0o755)
+    (tmp_path / ".venv/.installed").touch()
+
+    def run(*arguments, status=0, **variables):
+        record = tmp_path / "given.jsonl"
+        record.unlink(missing_ok=True)
+        done = subprocess.run(
+            ["make", "CORES=1", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False,
+            env={"PATH": "/usr/bin:/bin", **variables},
+        )  # fmt: skip
+        assert done.returncode == status, done.stdout + done.stderr
+        made = {path.name for path in tmp_path.iterdir()} - {"given.jsonl"}
+        assert made == {"Makefile", "pyproject.toml", "envs", "config", ".venv"}, "a value was run as a command"
+        return [json.loads(line) for line in record.read_text().splitlines()] if record.exists() else []
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "run=zz'; touch f; echo '",
+        "a.b=$HOME $(touch f) $(shell touch f) $$x ${y} `touch f`",
+        'papers.depth.finetuning.tasks.sst2.template="review: {text}, it\'s \\"so\\""',
+        "a.b=1;\nc.d='# no comment'",
+        "a.b=x\\",
+        "a.b = [1, 2] ",
+    ],
+)
+@pytest.mark.parametrize("target", ["results/depth/glue.tsv", "all", "depth"])
+def test_a_value_reaches_the_engine_as_it_was_typed(given, value, target):
+    assert given(target, f"SET={value}") == [["--cores", "1", "--config", f"set={value}", "--", target]]
+    assert given(target, SET=value) == [["--cores", "1", "--config", f"set={value}", "--", target]]
+    (call,) = given(target, f"SET={value}", f"SCALE={value}")
+    assert call == ["--cores", "1", "--config", f"scale={value}", f"set={value}", "--", target]
+
+
+@pytest.mark.parametrize("target", ["depth", "vocab-memory", "vocab_memory", "to-come", "results/depth/gleu.tsv"])
+def test_any_target_is_asked_of_the_engine(given, target):
+    assert given(target) == [["--cores", "1", "--", target]]
+
+
+def test_a_target_is_no_command(given):
+    (call,) = given("results/it's")
+    assert call[-1] == "results/it's"
+
+
+def test_preflight_takes_settings(given):
+    value = "papers.depth.finetuning.tasks.sst2.template='{txt}'"
+    (call,) = given("preflight", "SCALE=mini", f"SET={value}", "PAPER=depth")
+    assert call == ["-m", "reprlab.preflight", "--scale", "mini", "--set", value, "--paper", "depth"]
