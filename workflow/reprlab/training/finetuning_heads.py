@@ -20,6 +20,15 @@ if TYPE_CHECKING:
     import torch
 
 IGNORED = -100
+# What the configurations of encoders call the dropout of embeddings and blocks, of attention, and of the head. A head
+# whose rate is null takes that of the blocks; DeBERTa's pooler has a rate of its own, DistilBERT names all three.
+_DROPOUTS = {
+    "hidden_dropout_prob",
+    "attention_probs_dropout_prob",
+    "dropout",
+    "attention_dropout",
+    "seq_classif_dropout",
+}
 
 
 @dataclass(frozen=True)
@@ -55,15 +64,17 @@ class EncoderHead:
             ReprlabError: it has no such head.
         """
         import torch
-        from transformers import AutoModelForSequenceClassification, AutoModelForTokenClassification
+        from transformers import AutoConfig, AutoModelForSequenceClassification, AutoModelForTokenClassification
 
         family = AutoModelForTokenClassification if self.settings.kind == "tags" else AutoModelForSequenceClassification
         try:
+            config = AutoConfig.from_pretrained(folder, local_files_only=True)
+            for name in _DROPOUTS & vars(config).keys():
+                setattr(config, name, dropout)
+            config.num_labels = max(len(self.labels), 1)
             return family.from_pretrained(
                 folder,
-                num_labels=max(len(self.labels), 1),
-                hidden_dropout_prob=dropout,
-                attention_probs_dropout_prob=dropout,
+                config=config,
                 dtype=torch.float32,
                 local_files_only=True,
                 use_safetensors=True,

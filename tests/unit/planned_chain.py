@@ -1,0 +1,250 @@
+"""Planned jobs run once in little: the stages of a plan on cut models, a few made-up rows and two updates.
+
+A job's inputs are made by the jobs that the plan has for them, so that a model goes through the stages in the order of
+the published run. Cut are widths, layers, rows, steps and batches; every other setting is the planned one.
+"""
+
+import importlib
+import inspect
+import json
+import re
+import typing
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+from pydantic import BaseModel
+from reprlab.config.models import ModelEntry
+from reprlab.data.schema import columns_of
+from reprlab.models.build import build_from_config, save_model
+from reprlab.papers.plan import Job, Plan
+from reprlab.runtime.tables import write_parquet
+from reprlab.text.byte_pairs import train_byte_pairs
+from reprlab.text.tokenizers import save_tokenizer
+from reprlab.text.vocabulary import Vocabulary
+from text_fixtures import prose
+from training_samples import write_tokens
+
+SHARED = "results/shared"
+# One layer, and narrow. The class, its switches, the positions and the ids of its special tokens stay.
+NARROW = {
+    **dict.fromkeys(("hidden_size", "dim", "n_embd", "d_model", "pooler_hidden_size"), 32),
+    **dict.fromkeys(("intermediate_size", "hidden_dim", "d_ff"), 48),
+    **dict.fromkeys(("num_hidden_layers", "n_layers", "n_layer", "num_layers", "num_decoder_layers"), 1),
+    **dict.fromkeys(("num_attention_heads", "n_heads", "n_head", "num_heads", "num_key_value_heads"), 2),
+    "d_kv": 16,
+}
+# Settings by their name, at whatever depth; lists that name steps of a ladder are cut to the one that there is.
+STEPS = 2
+FEW = {
+    "steps": STEPS, "epochs": 1, "batch_size": 2, "accumulation": 1, "log_every": 1, "warmup_steps": 0,
+    "warmup_ratio": 0.0, "horizon_steps": None, "init_step": STEPS, "batches": 1, "resamples": 2, "bootstrap": 2,
+    "train_items": 8, "validation_items": 2, "rows": 2, "share": 1.0, "held_out": 2, "shots": 1, "demonstrations": 1,
+    "max_new_tokens": 2, "free_tokens": 2, "rank": 2, "examples": 2,
+}  # fmt: skip
+# Where stages put what others read, below the shared folder.
+OUTPUTS = {
+    "build_prompts": {"out": "prompts/{}.parquet"},
+    "build_completions": {"out": "completions/{}.parquet"},
+    "pretrain_lm": {"out": "pretrained/{}/ladder"},
+    "finetune_completions": {"out": "tuned/{}/models", "metrics": "tuned/{}/metrics.tsv"},
+    "train_adapter": {"out": "adapters/{}/ladder"},
+}
+PIECES = 600
+
+
+def settings_of(job: Job) -> dict[str, Any]:
+    """The settings of a job as plain values."""
+    return {name: _plain(value) for name, value in job.settings.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if isinstance(value, str) and value.startswith("{"):
+        return json.loads(value)
+    return value
+
+
+def narrow_entry(entry: ModelEntry) -> ModelEntry:
+    """The entry cut to one narrow layer, with ids that the little tokenizer has."""
+    config = {name: NARROW.get(name, value) for name, value in entry.config.items()}
+    if "eos_token_id" in config:
+        config["eos_token_id"] = 1
+    return entry.model_copy(update={"config": config})
+
+
+def cut(value: Any, name: str = "") -> Any:
+    """Settings with few rows, steps and resamples."""
+    if isinstance(value, Mapping):
+        return {key: cut(part, key) for key, part in value.items()}
+    if name in ("steps", "ladder") and isinstance(value, list):
+        return [STEPS] if value else []
+    if name == "learning_rates":
+        return value[:1]
+    if name == "cells":
+        return _one_cell_each(value)
+    if isinstance(value, list):
+        return [cut(part) for part in value]
+    if isinstance(value, str):
+        return re.sub(r"step-\d{8}", f"step-{STEPS:08d}", value)
+    # Null means that another setting decides, and 0 demonstrations are another kind of prompt than one.
+    return {**FEW, **NARROW}.get(name, value) if value else value
+
+
+def _one_cell_each(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One cell for each method with and without solved examples, on all models of the job."""
+    found = {(cell["method"], cell["shots"] > 0): cell for cell in reversed(cells)}
+    return [{**cell, "shots": min(cell["shots"], 1), "names": []} for cell in found.values()]
+
+
+class Chain:
+    """Runs jobs of `plan` in the current folder, each at most once."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan, self.done = plan, set[Path]()
+
+    def run(self, stage: str, key: str) -> Path:
+        """Run a job after those that make its inputs; returns the folder of its outputs."""
+        folder = Path("made", stage, key)
+        if folder in self.done:
+            return folder
+        job = self.plan.jobs[stage][key]
+        given = {**job.inputs, **cut(settings_of(job))}
+        for path in self._paths(given):
+            self._make(path)
+        function = getattr(importlib.import_module(f"reprlab.stages.{stage}"), stage)
+        folder.mkdir(parents=True, exist_ok=True)
+        function(**self._arguments(function, stage, key, given, folder))
+        self.done.add(folder)
+        return folder
+
+    def architectures(self, stage: str, key: str) -> set[str]:
+        """Architectures of the models that a job starts from or counts."""
+        job = self.plan.jobs[stage][key]
+        counted = settings_of(job).get("models")
+        entries = counted.get("entries", {}) if isinstance(counted, dict) else {}
+        found = {entry["architecture"] for entry in entries.values()}
+        for path in self._paths({**job.inputs, **settings_of(job)}):
+            area, name = path.removeprefix(f"{SHARED}/").split("/", 1)
+            if area == "models":
+                found.add(self._entry(name).architecture)
+            elif maker := self._maker(area, name):
+                found |= self.architectures(*maker)
+        return found
+
+    def _paths(self, given: Any) -> list[str]:
+        """Paths of shared files that settings and inputs name."""
+        if isinstance(given, Mapping):
+            return [path for part in given.values() for path in self._paths(part)]
+        if isinstance(given, list):
+            return [path for part in given for path in self._paths(part)]
+        return [str(given)] if isinstance(given, str | Path) and str(given).startswith(SHARED) else []
+
+    def _maker(self, area: str, name: str) -> tuple[str, str] | None:
+        """Stage and key of the job that makes what lies at `name` in a shared folder, or none of OUTPUTS."""
+        for stage, outputs in OUTPUTS.items():
+            if any(form.startswith(f"{area}/") for form in outputs.values()):
+                parts = re.split(r"[/.]", name)
+                keys = ("/".join(parts[:count]) for count in range(len(parts), 0, -1))
+                return stage, next(key for key in keys if key in self.plan.jobs[stage])
+        return None
+
+    def _entry(self, model: str) -> ModelEntry:
+        return ModelEntry.model_validate(settings_of(self.plan.jobs["build_model"][model])["entry"])
+
+    def _make(self, path: str) -> None:
+        area, name = path.removeprefix(f"{SHARED}/").split("/", 1)
+        if maker := self._maker(area, name):
+            self.run(*maker)
+        elif not Path(path).exists():
+            getattr(self, f"_make_{area}")(Path(path), name)
+
+    def _arguments(self, function: Any, stage: str, key: str, given: dict[str, Any], folder: Path) -> dict[str, Any]:
+        """Arguments by the names of the function: what the plan gives, and a path for each output."""
+        hints, found = typing.get_type_hints(function), {"fingerprint": "code"}
+        outputs = {output: f"{SHARED}/{form.format(key)}" for output, form in OUTPUTS.get(stage, {}).items()}
+        for name, parameter in inspect.signature(function).parameters.items():
+            if given.get(name) not in (None, "", []):
+                found[name] = _as_hinted(hints[name], given[name])
+            elif name not in found and parameter.default is inspect.Parameter.empty:
+                found[name] = Path(outputs.get(name, folder / name))
+                found[name].parent.mkdir(parents=True, exist_ok=True)
+        return {name: value for name, value in found.items() if name in hints}
+
+    def _make_models(self, path: Path, name: str) -> None:
+        entry = self._entry(name)
+        pad = int(entry.config.get("pad_token_id", 0))
+        save_model(build_from_config(narrow_entry(entry), self.vocabulary.padded_size, seed=0), path)
+        self._save_tokenizer(path, pad)
+
+    def _make_tokenizers(self, path: Path, name: str) -> None:
+        self._save_tokenizer(path, 0)
+
+    def _make_model_tokenizers(self, path: Path, name: str) -> None:
+        self._save_tokenizer(path, int(self._entry(name).config.get("pad_token_id", 0)))
+
+    def _make_tokens(self, path: Path, name: str) -> None:
+        form = settings_of(self.plan.jobs["tokenize_corpus"][name.removesuffix(".parquet")])["settings"]["format"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        made, _ = write_tokens(path.parent / name.removesuffix(".parquet"), form, rows=20, pieces=PIECES)
+        made.rename(path)
+
+    def _make_tasks(self, path: Path, name: str) -> None:
+        entry = settings_of(self.plan.jobs["build_examples"][name.split("/")[0]])["entry"]
+        subsets = sorted({file.get("subset", "") for file in entry["options"].get("files", [])} or {""})
+        rows = [
+            _row(entry, number, split, subset)
+            for split, count in (("train", 24), ("validation", 8), ("test", 8))
+            for subset in subsets
+            for number in range(count)
+        ]
+        about = {"name": entry["name"], "title": entry["name"], "kind": entry["kind"], "labels": entry["labels"]}
+        write_parquet(path, pyarrow.Table.from_pylist(rows).replace_schema_metadata({"reprlab": json.dumps(about)}))
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary(PIECES)
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        # Words of labels become pieces of their own, as they are in the published vocabularies.
+        labels = {label for job in self.plan.jobs["build_examples"].values() for label in _labels(job)}
+        words = sorted(labels | {"yes", "no", "neutral", "entailment", "contradiction"})
+        return train_byte_pairs([f"{word} {word}" for word in words for _ in range(50)] + prose(50), self.vocabulary)
+
+    def _save_tokenizer(self, folder: Path, pad: int) -> None:
+        tokenizer = self._tokenizer
+        tokenizer.pad_token, tokenizer.eos_token = tokenizer.convert_ids_to_tokens([pad, 1 - pad])
+        save_tokenizer(tokenizer, self.vocabulary, folder)
+
+
+def _labels(job: Job) -> list[str]:
+    return list(settings_of(job)["entry"]["labels"])
+
+
+def _as_hinted(hint: Any, value: Any) -> Any:
+    members = [member for member in typing.get_args(hint) if member is not type(None)] or [hint]
+    hint = hint if typing.get_origin(hint) is list else members[0]
+    if inspect.isclass(hint) and issubclass(hint, BaseModel):
+        return hint.model_validate(value)
+    if hint == list[Path]:
+        return [Path(part) for part in value]
+    return Path(value) if hint is Path else value
+
+
+def _row(entry: dict[str, Any], number: int, split: str, subset: str) -> dict[str, Any]:
+    """A made-up example: its words differ from row to row, its labels take turns."""
+    text = f"the cat finds {number} letters of {split} {subset}."
+    labels = entry["labels"] or ["yes", "no"]
+    values: dict[str, Any] = {
+        "id": f"{split}-{subset}-{number}", "group": str(number), "split": split, "subset": subset,
+        "label": labels[number % len(labels)], "score": number % 6 / 1.25, "answer": number % 2,
+        "tags": ["O", "O"], "tokens": ["the", "cat"], "choices": [f"house {number}", "the river"],
+        "targets": [f"letter {number}"], "answers": ["letter"], "starts": [0], "task": f"task{number % 2}",
+        "sentences": [f"{text} {place}" for place in range(5)], "turns": [text, f"{number} letters"],
+        "relevance": number % 2, "positive_inputs": [text], "positive_outputs": ["letter"],
+    }  # fmt: skip
+    return {name: values.get(name, f"{name}: {text}") for name in (*columns_of(entry["kind"]),)}
