@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reprlab.artifacts.tsv import escape, unescape
 from reprlab.runtime.errors import ReprlabError, first_line
 from reprlab.runtime.files import atomic_file
 
@@ -16,13 +17,16 @@ if TYPE_CHECKING:
 
 
 def write_tsv(path: Path, frame: pandas.DataFrame) -> None:
-    """Write a TSV: header, no index, missing values empty, floats in their shortest exact form."""
+    """Write a TSV: header, no index, missing values empty, floats in their shortest exact form, texts as in `tsv`."""
     with atomic_file(path) as temporary:
-        frame.to_csv(temporary, sep="\t", index=False, na_rep="", lineterminator="\n")
+        escaped = _each_text(frame, escape).rename(columns=escape)
+        escaped.to_csv(temporary, sep="\t", index=False, na_rep="", lineterminator="\n")
 
 
 def read_tsv(path: Path, *, text: bool = False) -> pandas.DataFrame:
-    """Read a TSV that `write_tsv` wrote. `text` keeps every cell as a string (empty cells are "").
+    """Read a TSV that `write_tsv` wrote: empty cells are missing, and a column of numbers alone is numeric.
+
+    `text` keeps every cell as a string (empty cells are "").
 
     Raises:
         ReprlabError: the file is missing or not a table.
@@ -30,13 +34,24 @@ def read_tsv(path: Path, *, text: bool = False) -> pandas.DataFrame:
     import pandas
 
     try:
-        if text:
-            return pandas.read_csv(path, sep="\t", dtype=str, keep_default_na=False)
-        return pandas.read_csv(path, sep="\t", keep_default_na=True)
+        missing = {"keep_default_na": False, "na_values": [] if text else [""]}
+        frame = pandas.read_csv(path, sep="\t", dtype=str if text else None, **missing)
     except FileNotFoundError:
         raise ReprlabError(f"{path}: no such file") from None
     except (ValueError, pandas.errors.ParserError) as error:
         raise ReprlabError(f"{path}: not a readable TSV ({' '.join(str(error).split())})") from None
+    return _each_text(frame, unescape).rename(columns=unescape)
+
+
+def _each_text(frame: pandas.DataFrame, change: Callable[[str], str]) -> pandas.DataFrame:
+    import pandas
+
+    def changed(column: pandas.Series) -> pandas.Series:
+        if pandas.api.types.is_numeric_dtype(column):
+            return column
+        return column.map(lambda value: change(value) if isinstance(value, str) else value)
+
+    return frame.apply(changed)
 
 
 def write_parquet(path: Path, table: pyarrow.Table) -> None:

@@ -12,8 +12,8 @@ def estimate_dimension(*, states: Path, out: Path, settings: DimensionSettings, 
     Layer 0 is left out: prompts end with one token, so that a rotary model has one embedding for all of them. `items`
     is `all`, `first <n>` or `half <i>`. One layer is in memory at a time.
     """
+    from reprlab.artifacts.tsv import write_rows
     from reprlab.representations.dimensions import dimension_rows
-    from reprlab.training.tables import write_rows
 
     variants = sorted(path for path in states.iterdir() if path.is_dir())
     write_rows(out, [row for variant in variants for row in dimension_rows(variant, settings, device)])

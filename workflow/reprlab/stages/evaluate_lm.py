@@ -13,11 +13,11 @@ def evaluate_lm(*, runs: EvaluationRuns, tokenizer: Path, out: Path, device: str
     once (`shuffled` is false). A run that diverged has rows up to its last sound step. One process evaluates all
     ladders that it is given: starting it costs more than a small ladder.
     """
+    from reprlab.artifacts.tsv import write_rows
     from reprlab.models.build import load_model
     from reprlab.text.token_store import TokenStore
     from reprlab.training.ladder import find_step, steps_before_divergence
     from reprlab.training.objective import load_objective
-    from reprlab.training.tables import write_rows
     from reprlab.training.validation import fixed_batches, validation_rows
 
     rows = []

@@ -35,6 +35,7 @@ def finetune_completions(
     """
     import shutil
 
+    from reprlab.artifacts.tsv import write_rows
     from reprlab.models.build import quiet_transformers
     from reprlab.representations.tokens import open_tokenizer
     from reprlab.runtime.files import atomic_directory
@@ -44,7 +45,6 @@ def finetune_completions(
     from reprlab.training.completion_tuning import TrainingData, best_row, tune_cell
     from reprlab.training.finetuning import require_names
     from reprlab.training.fingerprints import run_fingerprint
-    from reprlab.training.tables import write_rows
 
     quiet_transformers()
     require_names(models, names)

@@ -27,6 +27,7 @@ def pretrain_lm(
     """
     import shutil
 
+    from reprlab.artifacts.tsv import write_rows
     from reprlab.models.build import load_model
     from reprlab.text.token_store import TokenStore
     from reprlab.training.batches import PretrainingBatches
@@ -35,7 +36,6 @@ def pretrain_lm(
     from reprlab.training.ladder import find_step, keep_step, publish_ladder
     from reprlab.training.objective import load_objective, loss_with_tokens
     from reprlab.training.processes import choose_device
-    from reprlab.training.tables import write_rows
 
     source = init if settings.init_step is None else find_step(init, settings.init_step)
     objective = load_objective(settings, tokenizer)

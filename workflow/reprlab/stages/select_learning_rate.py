@@ -1,6 +1,5 @@
 """Choose the best learning rate of each checkpoint by a validation metric."""
 
-import csv
 import math
 from pathlib import Path
 
@@ -14,7 +13,7 @@ def select_learning_rate(
     """Write, per checkpoint name, the learning rate with the highest value, the smaller one where two tie.
 
     The rows of all examples (subset '') count, in the evaluation mode that comes first in the tables. A diverged run
-    without a number is chosen only if there is nothing else. (Plain csv: the stage must not cost more than its work.)
+    without a number is chosen only if there is nothing else. (Without pandas: it must not cost more than its work.)
 
     Args:
         metrics: tables of `finetune_model`, over any learning rates.
@@ -27,11 +26,11 @@ def select_learning_rate(
         ReprlabError: a table is missing or not one of metrics, or no row is of that metric and split.
     """
     from reprlab.artifacts.json_files import write_json
-    from reprlab.runtime.files import write_text
+    from reprlab.artifacts.tsv import write_lines
 
     header, rows = _read(metrics)
     if collected is not None:
-        write_text(collected, "".join("\t".join(line) + "\n" for line in [header, *([*row.values()] for row in rows)]))
+        write_lines(collected, [header, *([*row.values()] for row in rows)])
     rows = [row for row in rows if row["split"] == split and not row["subset"]]
     metric = metric or (rows[0]["metric"] if rows else "")
     rows = [row for row in rows if row["metric"] == metric]
@@ -48,24 +47,18 @@ def select_learning_rate(
 
 
 def _read(metrics: list[Path]) -> tuple[list[str], list[dict[str, str]]]:
+    from reprlab.artifacts.tsv import read_lines
+
     header: list[str] = []
     rows: list[dict[str, str]] = []
     for path in metrics:
-        try:
-            with path.open(encoding="utf-8", newline="") as handle:
-                reader = csv.DictReader(handle, delimiter="\t")
-                found = list(reader)
-        except FileNotFoundError:
-            raise ReprlabError(f"{path}: no such file") from None
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise ReprlabError(f"{path}: not a readable TSV ({error})") from None
-        names = list(reader.fieldnames or [])
+        names, *found = read_lines(path) or [[]]
         if not {"name", "learning_rate", "split", "subset", "metric", "value", "eval_mode"} <= set(names):
             raise ReprlabError(f"{path}: not a table of fine-tuning scores; delete it and run again")
         if header and names != header:
             raise ReprlabError(f"{path}: its columns differ from those of {metrics[0]}; delete both and run again")
         header = names
-        rows += found
+        rows += [dict(zip(names, line, strict=True)) for line in found]
     return header, rows
 
 

@@ -27,13 +27,13 @@ def train_adapter(
     import shutil
 
     from reprlab.artifacts.tables import read_parquet
+    from reprlab.artifacts.tsv import write_rows
     from reprlab.models.build import load_model
     from reprlab.representations.adapters import TextBatches, add_adapter, language_model_loss, save_adapter
     from reprlab.representations.tokens import encode_texts, open_tokenizer
     from reprlab.training.engine import train
     from reprlab.training.fingerprints import run_fingerprint
     from reprlab.training.ladder import publish_ladder
-    from reprlab.training.tables import write_rows
 
     identity = run_fingerprint(fingerprint, settings, [prompts, model / "config.json", *model.glob("*.safetensors")])
     texts = encode_texts(open_tokenizer(tokenizer), read_parquet(prompts, ["text"]).column("text").to_pylist())
