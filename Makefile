@@ -22,6 +22,9 @@ EMPTY :=
 STAMP := $(VENV)/.installed$(if $(strip $(EXTRAS)),-$(subst $(EMPTY) $(EMPTY),-,$(strip $(EXTRAS))))
 DEV_STAMP := $(VENV)/.installed-dev
 
+# The code of this checkout, whatever .venv was installed from.
+export PYTHONPATH := $(CURDIR)/workflow$(if $(PYTHONPATH),:$(PYTHONPATH))
+
 .DEFAULT_GOAL := help
 TARGETS := help all report list explain preflight verify test test-slow test-faults test-cluster lint lock clean prune setup
 .PHONY: $(TARGETS) FORCE

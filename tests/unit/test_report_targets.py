@@ -4,11 +4,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from reprlab.config.load import load_config
-from reprlab.reporting import prune
+from reprlab.preflight import __main__ as preflight
+from reprlab.reporting import prune, verify
 from reprlab.reporting.targets import list_targets, main
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def empty_checkout(folder: Path) -> None:
+    """What marks a folder as a checkout."""
+    (folder / "config").mkdir()
+    for name in ("Snakefile", "config/config.yaml"):
+        (folder / name).touch()
 
 
 def test_every_planned_result_is_listed_once():
@@ -32,16 +41,35 @@ def test_an_unknown_scale_is_one_line(capsys):
 
 
 def test_prune_frees_resume_points_and_members_only(tmp_path, monkeypatch, capsys):
+    empty_checkout(tmp_path)
     for name in ("results/work/a/x", "runs/nano/results/work/b/x", "results/depth/glue.tsv", "cache/ab/members/m"):
         path = tmp_path / name
         path.parent.mkdir(parents=True)
         path.write_text("12345")
     (tmp_path / "cache/ab/file.zip").write_text("zip")
-    monkeypatch.setattr(prune, "ROOT", tmp_path)
+    monkeypatch.chdir(tmp_path / "runs/nano")
     monkeypatch.setenv("REPRLAB_CACHE", str(tmp_path / "cache"))
     assert prune.main(["--dry-run"]) == 0
     assert (tmp_path / "results/work/a/x").exists()
     assert prune.main([]) == 0
     left = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file())
-    assert left == ["cache/ab/file.zip", "results/depth/glue.tsv"]
+    assert left == ["Snakefile", "cache/ab/file.zip", "config/config.yaml", "results/depth/glue.tsv"]
     assert "freed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [main, prune.main, verify.main, preflight.main])
+def test_a_command_acts_on_the_folder_it_is_called_in(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert command([]) != 0
+    error = capsys.readouterr().err
+    assert error.startswith(f"error: {tmp_path}: no checkout") and error.count("\n") == 1
+
+
+def test_verify_looks_at_the_runs_of_the_folder(tmp_path, monkeypatch, capsys):
+    empty_checkout(tmp_path)
+    record = tmp_path / "runs/mine/results/depth/glue.provenance.json"
+    record.parent.mkdir(parents=True)
+    record.write_text("{}")
+    monkeypatch.chdir(tmp_path / "config")
+    assert verify.main([]) == 1
+    assert str(tmp_path / "runs/mine") in capsys.readouterr().out

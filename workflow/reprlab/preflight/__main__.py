@@ -6,14 +6,13 @@ import json
 import sys
 from pathlib import Path
 
+from reprlab.config.errors import nearest
 from reprlab.config.load import LoadedConfig, load_config
 from reprlab.papers.plan import Plan
 from reprlab.plugins import load_plugin
 from reprlab.preflight.findings import Finding
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.folders import download_cache
-
-ROOT = Path(__file__).resolve().parents[3]
+from reprlab.runtime.folders import checkout_root, download_cache
 
 
 def preflight(config: LoadedConfig, papers: list[str], cache: Path) -> list[Finding]:
@@ -27,9 +26,9 @@ def preflight(config: LoadedConfig, papers: list[str], cache: Path) -> list[Find
     from reprlab.preflight.sources import check_origins, check_rows, planned_archives
 
     plan = Plan()
-    for paper in papers:
+    for paper in (name.replace("_", "-") for name in papers):
         if paper not in config.papers:
-            raise ReprlabError(f"{paper}: no such paper; there are {', '.join(config.papers)}")
+            raise ReprlabError(f"{paper}: no such paper{nearest(paper, config.papers)}")
         load_plugin("papers", f"{paper.replace('-', '_')}.plan").add_jobs(plan, config)
     archives = planned_archives(plan, config.datasets)
     origins, missing = check_origins(archives, cache)
@@ -64,10 +63,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="findings as JSON")
     given = parser.parse_args(arguments)
     overrides = {**({"scale": given.scale} if given.scale else {}), **({"set": given.set} if given.set else {})}
-    cache = download_cache(ROOT)
     try:
-        config = load_config(ROOT, overrides)
-        findings = preflight(config, given.paper or list(config.papers), cache)
+        root = checkout_root()
+        config = load_config(root, overrides)
+        findings = preflight(config, given.paper or list(config.papers), download_cache(root))
     except ReprlabError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1

@@ -9,8 +9,8 @@ from reprlab.config.runtime import SCALES
 from reprlab.papers.plan import Plan
 from reprlab.plugins import load_plugin
 from reprlab.runtime.files import write_text
+from reprlab.runtime.folders import checkout_root
 
-ROOT = Path(__file__).resolve().parents[3]
 TABLE = "resources/planned_jobs.tsv"
 COLUMNS = ("paper", "scale", "rule", "jobs")
 
@@ -36,9 +36,10 @@ def main(arguments: list[str] | None = None) -> int:
     """Print the table, or write it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help=f"write {TABLE}")
-    text = planned_jobs(ROOT)
+    root = checkout_root()
+    text = planned_jobs(root)
     if parser.parse_args(arguments).write:
-        write_text(ROOT / TABLE, text)
+        write_text(root / TABLE, text)
     else:
         sys.stdout.write(text)
     return 0

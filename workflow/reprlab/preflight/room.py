@@ -5,12 +5,16 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from reprlab.config.models import ModelEntry
+from reprlab.models.counting import parameter_count
+from reprlab.papers import paths
 from reprlab.papers.plan import Plan
 from reprlab.preflight.findings import Finding
 from reprlab.preflight.sources import setting
 from reprlab.reporting.cost import RunCost
 from reprlab.reporting.cost_formula import weights_gb
 from reprlab.reporting.cost_layout import CostLayout
+from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.machine import count_gpus
 
 _GB = 10**9
@@ -45,13 +49,29 @@ def check_disk(plan: Plan, missing: dict[str, int], unknown: list[str], cache: P
 
 
 def _checkpoints(plan: Plan) -> int:
-    pretrained = [(layout, run) for layout in _layouts(plan) for run in layout.runs if run.stage == "pretrain_lm"]
-    parameters = max((layout.models[run.model].parameters for layout, run in pretrained), default=0)
-    kept = waiting = 0
-    for job in plan.jobs.get("pretrain_lm", {}).values():
-        kept += len(setting(job, "settings")["engine"]["ladder"]) or 1
-        waiting += 1
-    return parameters * (kept * _CHECKPOINT_BYTES + waiting * _RESUME_BYTES)
+    """Bytes of initial models and of all checkpoints that are kept, each model by its own size, and of the largest
+    resume points, one for each processor: a job deletes its own when it is done."""
+    sizes = {
+        paths.model(name): parameter_count(ModelEntry.model_validate_json(job.settings["entry"]))
+        for name, job in plan.jobs.get("build_model", {}).items()
+    }
+    kept, trained = sum(sizes.values()), []
+    waiting = dict(plan.jobs.get("pretrain_lm", {}))
+    while waiting:
+        # A run that continues another has its size; the plan holds the other one too.
+        known = {name: sizes[job.inputs["init"]] for name, job in waiting.items() if job.inputs["init"] in sizes}
+        if not known:
+            raise ReprlabError(f"{', '.join(waiting)}: the plan holds no model that this pre-training starts from")
+        for name, parameters in known.items():
+            kept += parameters * (len(setting(waiting.pop(name), "settings")["engine"]["ladder"]) or 1)
+            sizes[paths.pretrained(name)] = parameters
+            trained.append(parameters)
+    for job in plan.jobs.get("finetune_completions", {}).values():
+        parameters = max(sizes[source] for source in job.inputs["sources"])
+        kept += parameters * len(job.settings["models"]) * len(setting(job, "settings")["learning_rates"])
+        trained.append(parameters)
+    running = sorted(trained)[-(os.cpu_count() or 1) :]
+    return kept * _CHECKPOINT_BYTES + sum(running) * _RESUME_BYTES
 
 
 def _compare(what: str, needed: int, folder: Path) -> Finding:

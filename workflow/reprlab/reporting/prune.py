@@ -5,15 +5,14 @@ import shutil
 import sys
 from pathlib import Path
 
-from reprlab.runtime.folders import download_cache
-
-ROOT = Path(__file__).resolve().parents[3]
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.folders import checkout_root, download_cache, runs_of
 
 
 def prunable(root: Path, cache: Path) -> list[Path]:
     """Folders that no finished result needs: resume points, copies of code and mapped tokens of every run, and
     members unpacked from archives."""
-    runs = [root, *sorted((root / "runs").glob("*"))] if (root / "runs").exists() else [root]
+    runs = runs_of(root)
     found = [run / part for run in runs for part in ("results/work", ".snakemake/frozen")]
     found += [folder for run in runs for folder in sorted(run.glob("results/shared/tokens/.*.flat"))]
     found += sorted(cache.glob("*/members"))
@@ -30,9 +29,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dry-run", action="store_true", help="say what would be freed and delete nothing")
     given = parser.parse_args(arguments)
-    cache = download_cache(ROOT)
+    try:
+        root = checkout_root()
+    except ReprlabError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    cache = download_cache(root)
     freed = 0
-    for folder in prunable(ROOT, cache):
+    for folder in prunable(root, cache):
         size = size_of(folder)
         freed += size
         sys.stdout.write(f"{size / 2**20:9.1f} MB  {folder}\n")

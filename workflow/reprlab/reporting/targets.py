@@ -9,8 +9,8 @@ from pathlib import Path
 from reprlab.config.load import LoadedConfig, load_config
 from reprlab.papers.planning import make_plan
 from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.folders import checkout_root
 
-ROOT = Path(__file__).resolve().parents[3]
 MEASURED = "resources/measured.tsv"
 
 
@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--scale", default=None, help="nano, mini, small or paper; the default is that of config.yaml")
     given = parser.parse_args(arguments)
     try:
-        rows = list_targets(load_config(ROOT, {"scale": given.scale} if given.scale else {}))
+        rows = list_targets(load_config(checkout_root(), {"scale": given.scale} if given.scale else {}))
     except ReprlabError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1

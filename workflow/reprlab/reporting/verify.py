@@ -8,9 +8,9 @@ from pathlib import Path
 from reprlab.artifacts.json_files import read_json
 from reprlab.reporting.provenance import digest
 from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.folders import checkout_root, runs_of
 from reprlab.runtime.seals import RESULTS, changed_results
 
-ROOT = Path(__file__).resolve().parents[3]
 _ENDING = ".provenance.json"
 
 
@@ -50,7 +50,11 @@ def main(arguments: list[str] | None = None) -> int:
     """Check the runs named (default: all that there are); 1 where a result differs."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("runs", nargs="*", type=Path, help="folders that hold results/ (default: every run)")
-    runs = parser.parse_args(arguments).runs or [ROOT, *sorted((ROOT / "runs").glob("*/"))]
+    try:
+        runs = parser.parse_args(arguments).runs or runs_of(checkout_root())
+    except ReprlabError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
     found = 0
     for run in runs:
         for line in problems(run):

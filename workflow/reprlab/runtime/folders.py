@@ -13,6 +13,11 @@ def download_cache(checkout: Path) -> Path:
     return Path(os.environ.get(CACHE_VARIABLE) or checkout / "resources/downloads").expanduser().resolve()
 
 
+def runs_of(checkout: Path) -> list[Path]:
+    """Folders of the runs of a checkout: itself, which holds the default run, and those below `runs/`."""
+    return [checkout, *(path for path in sorted((checkout / "runs").glob("*")) if path.is_dir())]
+
+
 def require_importable(folder: Path) -> None:
     """Refuse a folder below which Python would not find this project's code, and would take an installed copy's.
 
@@ -21,3 +26,17 @@ def require_importable(folder: Path) -> None:
     """
     if os.pathsep in str(folder):
         raise ReprlabError(f"{folder}: Python cannot import from a path with {os.pathsep!r}; move or rename the folder")
+
+
+def checkout_root() -> Path:
+    """The checkout that the working folder lies in: the nearest folder upwards with a Snakefile and its config.
+
+    Raises:
+        ReprlabError: there is none.
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        snakefile = any((folder / name).is_file() for name in ("Snakefile", "workflow/Snakefile"))
+        if snakefile and (folder / "config/config.yaml").is_file():
+            return folder
+    raise ReprlabError(f"{here}: no checkout of this workflow; change to the folder that holds Snakefile and config/")
