@@ -34,8 +34,8 @@ def read_tsv(path: Path, *, text: bool = False) -> pandas.DataFrame:
     import pandas
 
     try:
-        missing = {"keep_default_na": False, "na_values": [] if text else [""]}
-        frame = pandas.read_csv(path, sep="\t", dtype=str if text else None, **missing)
+        kind, missing = (str, None) if text else (None, [""])
+        frame = pandas.read_csv(path, sep="\t", dtype=kind, keep_default_na=False, na_values=missing)
     except FileNotFoundError:
         raise ReprlabError(f"{path}: no such file") from None
     except (ValueError, pandas.errors.ParserError) as error:
