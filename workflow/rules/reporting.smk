@@ -1,6 +1,31 @@
 """Tables, comparison, audit, claims, figures and the report, for any paper."""
 
 
+rule gather_results:
+    input:
+        given("gather_results", "inputs"),
+    output:
+        frame="results/{paper}/results.parquet",
+        provenance="results/{paper}/results.provenance.json",
+    log:
+        "results/logs/gather_results/{paper}.log",
+    benchmark:
+        "results/benchmarks/gather_results/{paper}.tsv"
+    threads: LOADED.threads("gather_results")
+    resources:
+        mem_mb=4000,
+        runtime=30,
+    params:
+        settings=setting("gather_results", "settings"),
+        inputs=lambda wildcards, input: repeated("--inputs", input),
+        code=code("gather_results"),
+    message:
+        "Gather the results of {wildcards.paper}"
+    shell:
+        "python -m reprlab.stages.gather_results {params.inputs} --settings {params.settings:q} --out {output.frame}"
+        " --log {log} --log-level {config[runtime][log_level]} --threads {threads}"
+
+
 rule tabulate_paper:
     input:
         given("tabulate_paper", "inputs"),

@@ -8,17 +8,23 @@ from reprlab.runtime.cli import run_stage
 def plot_figure(
     *, paper: str, figure: str, tables: list[Path], published: list[Path], scale: str, png: Path, svg: Path
 ) -> None:
-    """Draw a figure from finished tables, as PNG and SVG with bytes that depend on the numbers alone.
+    """Draw a figure, as PNG and SVG with bytes that depend on the numbers alone.
 
     Args:
         paper: name of the paper's module below `reprlab.papers`.
         figure: name of the figure, without ending.
-        tables: our finished tables, found by their file names.
+        tables: results.parquet; or our finished tables, found by their file names.
         published: the printed tables.
         scale: scale of the run, for the titles.
     """
     from reprlab.plugins import load_plugin
+    from reprlab.results.drawing import draw_figure
+    from reprlab.results.frame import is_frame, read_frame
+    from reprlab.results.records import records_of
 
+    if is_frame(tables):
+        draw_figure(records_of(paper), figure, read_frame(tables[0]), published, png, svg)
+        return
     load_plugin("papers", f"{paper}.figures").plot(figure, tables, published, scale, png, svg)
 
 

@@ -5,14 +5,14 @@ from pathlib import Path
 from reprlab.runtime.cli import run_stage
 
 
-def tabulate_paper(*, paper: str, table: str, layout: str, inputs: list[Path] | None = None, out: Path) -> None:
+def tabulate_paper(*, paper: str, table: str, layout: str = "", inputs: list[Path] | None = None, out: Path) -> None:
     """Write a table in the paper's own columns, followed by scale, seed, n, steps, tokens, data and note.
 
     Args:
         paper: name of the paper's module below `reprlab.papers`.
         table: name of the table, without ending.
-        layout: JSON that says which file feeds which row and column; see the paper's `layouts` module.
-        inputs: every file that the layout names; none for a table that the settings leave empty.
+        layout: JSON that says which file feeds which row and column (papers without a frame of results).
+        inputs: results.parquet; or every file that the layout names.
         out: the TSV.
 
     Raises:
@@ -23,8 +23,17 @@ def tabulate_paper(*, paper: str, table: str, layout: str, inputs: list[Path] | 
     from reprlab.artifacts.tables import write_tsv
     from reprlab.plugins import load_plugin
     from reprlab.reporting.provenance import write_provenance
+    from reprlab.results.digits import write_table
+    from reprlab.results.frame import read_frame
+    from reprlab.results.records import records_of
 
     inputs = inputs or []
+    if not layout:
+        frame = read_frame(inputs[0])
+        write_table(out, records_of(paper).table(table).make(frame))
+        about = {"paper": paper, "table": table, "scale": frame.scale, "options": dict(frame.options)}
+        write_provenance(out, stage="tabulate_paper", settings=about, inputs=inputs)
+        return
     write_tsv(out, load_plugin("papers", f"{paper}.tables").build_table(table, layout, inputs))
     settings = {"paper": paper, "table": table, "layout": json.loads(layout)}
     write_provenance(out, stage="tabulate_paper", settings=settings, inputs=inputs)

@@ -5,13 +5,13 @@ from pathlib import Path
 from reprlab.runtime.cli import run_stage
 
 
-def test_claims(*, paper: str, layout: str, inputs: list[Path], out: Path) -> None:
+def test_claims(*, paper: str, layout: str = "", inputs: list[Path], out: Path) -> None:
     """Write one row per claim: its rule, statistic, estimate, interval and verdict.
 
     Args:
         paper: name of the paper's module below `reprlab.papers`.
-        layout: JSON that says which file is evidence of what; see the paper's `layouts` module.
-        inputs: every file that the layout names.
+        layout: JSON that says which file is evidence of what (papers without a frame of results).
+        inputs: results.parquet; or every file that the layout names.
         out: TSV with the columns id, claim, rule, statistic, estimate, low, high, interval, n, verdict, note.
 
     Raises:
@@ -22,7 +22,16 @@ def test_claims(*, paper: str, layout: str, inputs: list[Path], out: Path) -> No
     from reprlab.plugins import load_plugin
     from reprlab.reporting.claims import write_claims
     from reprlab.reporting.provenance import write_provenance
+    from reprlab.results.claims import judge_all
+    from reprlab.results.frame import read_frame
+    from reprlab.results.records import records_of
 
+    if not layout:
+        frame, records = read_frame(inputs[0]), records_of(paper)
+        write_claims(out, judge_all(records.claims, frame, records.unjudged))
+        about = {"paper": paper, "scale": frame.scale, "options": dict(frame.options)}
+        write_provenance(out, stage="test_claims", settings=about, inputs=inputs)
+        return
     write_claims(out, load_plugin("papers", f"{paper}.claims").claims(layout, inputs))
     settings = {"paper": paper, "layout": json.loads(layout)}
     write_provenance(out, stage="test_claims", settings=settings, inputs=inputs)

@@ -1,0 +1,233 @@
+"""The frame of results: gathering, selections, tables, claims and comparison, on hand-made files."""
+
+from pathlib import Path
+
+import pandas
+import pytest
+from reprlab.reporting.claims import ABOVE_ZERO
+from reprlab.reporting.intervals import Estimate
+from reprlab.reporting.published import read_published
+from reprlab.results.claims import Claim, Contrast, Evidence, judge_all
+from reprlab.results.comparison import Match, Printed, compare, declarations
+from reprlab.results.digits import sensible, write_table
+from reprlab.results.frame import read_frame, write_results
+from reprlab.results.records import Drawn, Figure, PaperResults, Table
+from reprlab.results.schema import Factor, Metric
+from reprlab.results.sources import Baseline, Missing, Source
+from reprlab.results.tables import Listing, Pivot
+from reprlab.runtime.errors import ReprlabError
+
+FACTORS = {
+    "model": Factor(about="model", values=("majority", "small", "large")),
+    "task": Factor(about="task"),
+    "seed": Factor(about="seed", kind="whole"),
+}
+METRICS = {"accuracy": Metric(about="share of right answers", unit="percent")}
+SCORES = {"where": {"split": "validation"}, "data": "True name"}
+WIDE = Table(
+    "wide", "All tasks.", Pivot("model", "task", over="seed"), where={"metric": "accuracy", "model": ("small", "large")}
+)
+LONG = Table("long", "All scores.", Listing("model task seed accuracy=value low baseline learned n reason"))
+
+
+def write_scores(path: Path, values: dict[str, float], low: float = 40.0) -> Path:
+    """A file of a scored stage; one row for each name."""
+    rows = [
+        {"name": name, "metric": "accuracy", "split": split, "value": value, "low": low, "high": 90.0, "n": 50,
+         "steps": 10, "tokens": 1000}
+        for name, value in values.items() for split in ("validation", "test")
+    ]  # fmt: skip
+    pandas.DataFrame(rows).to_csv(path, sep="\t", index=False)
+    return path
+
+
+def source(path: Path, name: str, baselines: list[Baseline] | None = None, **factors: object) -> Source:
+    """The rows of one name."""
+    where = {"name": name, "split": "validation"}
+    return Source(path=path, factors=factors, where=where, data="True name", baselines=baselines or [])
+
+
+@pytest.fixture
+def entries(tmp_path):
+    """A baseline, one model with two seeds, one with one seed, a task without data."""
+    trivial = write_scores(tmp_path / "baselines.tsv", {"majority": 50.0})
+    own = write_scores(tmp_path / "own.tsv", {"s1": 62.74999999999999, "s2": 64.75, "large": 70.0}, low=55.0)
+    against = [Baseline(name="majority", path=trivial, where={"name": "majority", "split": "validation"})]
+    return [
+        source(trivial, "majority", model="majority", task="sst2"),
+        source(own, "s1", against, model="small", task="sst2", seed=1),
+        source(own, "s2", against, model="small", task="sst2", seed=2),
+        source(own, "large", against, model="large", task="sst2", seed=1),
+        Missing(factors={"task": "cola"}, reason="no data at scale nano"),
+    ]
+
+
+def results(*tables: Table, claims=(), figures=(), printed=None, unjudged=None) -> PaperResults:
+    """Records of a paper."""
+    return PaperResults(FACTORS, METRICS, tables, claims, figures, printed or {}, unjudged or {})
+
+
+@pytest.fixture
+def frame(entries, tmp_path):
+    """The frame of these, through its file."""
+    write_results(tmp_path / "results.parquet", results().settings("nano", entries, {"level": 0.95}))
+    return read_frame(tmp_path / "results.parquet")
+
+
+def test_the_frame_keeps_identity_order_and_options(frame):
+    assert frame.rows["model"].tolist() == ["majority", "small", "small", "large", ""]
+    assert frame.select(model="small")["seed"].tolist() == [1, 2]
+    assert set(frame.rows["unit"][:4]) == {"percent"} and set(frame.rows["scale"]) == {"nano"}
+    assert frame.options == {"level": 0.95} and frame.scale == "nano"
+
+
+def test_learned_is_judged_over_seeds_where_there_are_several(frame):
+    small, large = frame.select(model="small"), frame.select(model="large")
+    # Mean 63.75, sd 1.41, t with one degree of freedom: the interval reaches below 52.
+    assert small["learned"].tolist() == ["learned", "learned"]
+    assert large["learned"].tolist() == ["learned"] and large["margin"].tolist() == [20.0]
+    assert small["margin"].round(2).tolist() == [12.75, 14.75]
+
+
+def test_two_seeds_far_apart_have_learned_nothing(tmp_path):
+    trivial = write_scores(tmp_path / "baselines.tsv", {"majority": 50.0, "untrained": 55.0})
+    own = write_scores(tmp_path / "own.tsv", {"s1": 60.0, "s2": 70.0}, low=56.0)
+    against = [
+        Baseline(name=name, path=trivial, where={"name": name, "split": "validation"})
+        for name in ("majority", "untrained")
+    ]
+    both = [source(own, f"s{seed}", against, model="small", task="sst2", seed=seed) for seed in (1, 2)]
+    write_results(tmp_path / "results.parquet", results().settings("nano", both, {}))
+    found = read_frame(tmp_path / "results.parquet").select()
+    assert set(found["learned"]) == {"not learned"}, "each seed's own interval lies above"
+    assert set(found["baseline"]) == {"untrained"} and set(found["baseline_value"]) == {55.0}
+
+
+def test_a_pivot_averages_seeds_and_says_why_cells_are_empty(frame):
+    table = WIDE.make(frame)
+    assert list(table)[:3] == ["model", "sst2", "cola"]
+    assert table["sst2"].tolist() == pytest.approx([63.75, 70.0]) and table["cola"].isna().all()
+    assert table["seeds"].tolist() == [2, 1] and table["n"].tolist() == [100, 50]
+    assert table["data_sst2"].tolist() == ["True name"] * 2
+    assert table["note"].tolist() == ["cola: no data at scale nano"] * 2
+
+
+def test_a_pivot_refuses_to_average_what_it_was_not_told_to(frame):
+    with pytest.raises(ReprlabError, match="several values of sst2"):
+        Table("wide", "", Pivot("model", "task")).make(frame)
+
+
+def test_an_empty_selection_gives_one_row_with_its_reason(frame):
+    table = Table("cola", "", Listing("model task value"), where={"task": "cola"}).make(frame)
+    assert table[["scale", "note"]].to_numpy().tolist() == [["nano", "no data at scale nano"]]
+
+
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        (Table("t", "", WIDE.build, where={"modle": "small"}), "no column modle"),
+        (Table("t", "", WIDE.build, where={"model": "smal"}), "model is never 'smal'; declared are majority, small"),
+        (Table("t", "", WIDE.build, where={"metric": "f1"}), "metric is never 'f1'"),
+        (Table("t", "", Listing("model taks")), "no column taks"),
+        (Table("t", "", Pivot("model", "step")), "no column step"),
+    ],
+)
+def test_selections_are_checked_before_anything_runs(table, problem):
+    with pytest.raises(ReprlabError, match=f"slug: table t: {problem}"):
+        results(table).check("slug", [])
+
+
+def test_sources_figures_and_contrasts_are_checked_as_well(tmp_path):
+    with pytest.raises(ReprlabError, match=r"slug: x.tsv: model is never 'tiny'"):
+        results().check("slug", [Source(path=Path("x.tsv"), factors={"model": "tiny"})])
+    with pytest.raises(ReprlabError, match="there is no such table"):
+        results(figures=[Figure("f", "", "wide", lambda table, drawn: None)]).check("slug", [])
+    claim = Claim("1", "", "", ABOVE_ZERO, Contrast({"model": "none"}, {}, {}, "task", mean))
+    with pytest.raises(ReprlabError, match="claim 1: model is never 'none'"):
+        results(claims=[claim]).check("slug", [])
+
+
+def test_a_second_value_of_one_cell_is_refused(entries, tmp_path):
+    with pytest.raises(ReprlabError, match="a second value of model=small task=sst2 seed=1 metric=accuracy"):
+        write_results(tmp_path / "r.parquet", results().settings("nano", [*entries, entries[1]], {}))
+    assert not (tmp_path / "r.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [({"where": {"name": "s9"}}, "has no rows with name = s9"), ({"keys": {"seed": "run"}}, "lacks the column run")],
+)
+def test_a_file_without_what_was_promised_is_named(entries, tmp_path, change, problem):
+    with pytest.raises(ReprlabError, match=rf"own.tsv: {problem}"):
+        wrong = entries[1].model_copy(update=change)
+        write_results(tmp_path / "r.parquet", results().settings("nano", [wrong], {}))
+
+
+def test_wide_files_and_chosen_learning_rates(tmp_path):
+    path = tmp_path / "wide.tsv"
+    path.write_text("name\tlearning_rate\tloss\taccuracy\tn\na\t0.1\t2.0\t50\t7\na\t0.2\t1.0\t60\t7\n")
+    (tmp_path / "selected.json").write_text('{"best": {"a": {"learning_rate": 0.2}}}')
+    wanted = Source(path=path, wide=["accuracy"], selection=tmp_path / "selected.json", factors={"model": "small"})
+    write_results(tmp_path / "r.parquet", results().settings("nano", [wanted], {}))
+    found = read_frame(tmp_path / "r.parquet").select()
+    assert found[["metric", "value", "n"]].to_numpy().tolist() == [["accuracy", 60.0, 7]]
+
+
+def mean(values, units) -> Evidence:
+    """An interval by hand."""
+    value = sum(values) / len(values)
+    return Evidence(Estimate(value, value - 1, value + 1, len(values)), f"over {units}")
+
+
+GAP = Contrast({"metric": "accuracy"}, {"model": "large"}, {"model": "small"}, "task", mean)
+
+
+def test_a_claim_is_judged_where_its_scale_can_show_it(frame):
+    claims = [
+        Claim("1", "large beats small", "points", ABOVE_ZERO, GAP),
+        Claim("2", "the same, published models", "points", ABOVE_ZERO, GAP, only_at=("paper",), because="needs them"),
+        Claim("3", "not there", "points", ABOVE_ZERO, lambda frame: "was left out"),
+    ]
+    rows = judge_all(claims, frame, {})
+    assert [row.verdict for row in rows] == ["supported", "not testable at this scale", "inconclusive"]
+    assert rows[0].estimate == pytest.approx(6.25) and rows[1].estimate == pytest.approx(6.25)
+    assert [row.note for row in rows] == ["scale nano", "needs them; scale nano", "was left out"]
+    rows = judge_all(claims, frame, {"nano": "for tests"})
+    assert {row.verdict for row in rows} == {"not testable at this scale"}
+    assert rows[1].note.startswith("needs them"), "the claim's own reason comes first"
+
+
+def test_the_comparison_joins_on_keys_and_takes_reasons_from_the_frame(frame, tmp_path):
+    (tmp_path / "t.tsv").write_text("who\tsst2\tcola\tsource\nsmall\t0.71\t0.4\tTable 1\nhuge\t0.9\t\tTable 1\n")
+    match = Match("wide", {"who": "model"}, places=3, across="task", share=True)
+    records = results(WIDE, printed={"t": Printed(("who",), ("sst2", "cola"), match)})
+    published = read_published([tmp_path / "t.tsv"], declarations(records.printed))
+    found = compare(records.own(frame), published, records.printed)
+    assert found["ours"].tolist() == ["0.637", "", ""]
+    assert found["note"].tolist() == [
+        "scale nano; mean of 2 seeds; n=100; data: True name",
+        "no data at scale nano",
+        "not run at scale nano",
+    ]
+
+
+def test_digits_of_tables(tmp_path):
+    assert [sensible(value) for value in (62.74999999999999, 0.000123456789, 1234567.891, 0.0)] == [
+        62.75, 0.000123457, 1234568.0, 0.0,
+    ]  # fmt: skip
+    write_table(tmp_path / "t.tsv", pandas.DataFrame({"a": [62.74999999999999], "b": ["x"], "c": [1]}))
+    assert (tmp_path / "t.tsv").read_text() == "a\tb\tc\n62.75\tx\t1\n"
+
+
+def test_pandas_and_datasets_open_the_file(frame, tmp_path):
+    plain = pandas.read_parquet(tmp_path / "results.parquet")
+    assert plain["value"].tolist()[:4] == frame.rows["value"].tolist()[:4] and plain["reason"].notna().sum() == 1
+    import datasets
+
+    found = datasets.load_dataset("parquet", data_files=str(tmp_path / "results.parquet"), cache_dir=str(tmp_path))
+    assert found["train"].num_rows == 5 and found["train"][1]["learned"] == "learned"
+    assert found["train"][0]["seed"] is None
+
+
+def test_labels_for_people():
+    assert Drawn("nano", {}, {"icl_0": "no demonstrations"}).label("icl_0") == "no demonstrations"

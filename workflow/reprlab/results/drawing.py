@@ -1,0 +1,27 @@
+"""Drawing one figure of a paper's records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from reprlab.reporting.figures import house_style, save_figure
+from reprlab.reporting.published import read_published
+from reprlab.results.comparison import declarations
+from reprlab.results.frame import Frame
+from reprlab.results.records import Drawn, PaperResults
+
+
+def draw_figure(
+    records: PaperResults, name: str, frame: Frame, published: Sequence[Path], png: Path, svg: Path
+) -> None:
+    """Draw a figure from the table of its record, as PNG and SVG.
+
+    Raises:
+        ReprlabError: no such figure, or a printed table is missing or malformed.
+    """
+    figure = records.figure(name)
+    printed = read_published(published, declarations(records.printed))
+    with house_style():
+        drawing = figure.draw(records.table(figure.table).make(frame), Drawn(frame.scale, printed, records.labels))
+        save_figure(drawing, png, svg)

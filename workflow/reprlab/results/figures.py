@@ -1,0 +1,128 @@
+"""Figures whose axes are columns of their table: curves, boxes and points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from reprlab.reporting.figures import CYCLE, MARKERS, panels, say, shared_legend
+from reprlab.results.frame import Rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from reprlab.results.records import Drawn
+
+_DASHES = ("-", "--", "-.", ":")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A column with its label; `low` and `high` bound a band around it, `level` is drawn as a dotted line."""
+
+    column: str
+    label: str
+    low: str = ""
+    high: str = ""
+    level: str = ""
+    level_label: str = ""
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Each of `y` against `x`: a row of panels for each of them, a column for each value of `panel`, a curve for each
+    of `line` (columns, with spaces between them)."""
+
+    x: Axis
+    y: Sequence[Axis]
+    line: str
+    panel: str
+    where: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, table: Rows, drawn: Drawn) -> Figure:
+        table = chosen(table, self.where)
+        groups = groups_of(table, self.panel)
+        if table.empty or table[self.x.column].isna().all():
+            return nothing(table, drawn)
+        figure, axes = panels(len(self.y), len(groups))
+        for place, (name, rows) in enumerate(groups):
+            for row, axis in enumerate(self.y):
+                self._draw(axes[row][place], rows, axis, drawn)
+            axes[0][place].set_title("\n".join(drawn.label(part) for part in name))
+            axes[-1][place].set_xlabel(self.x.label)
+        for row, axis in enumerate(self.y):
+            axes[row][0].set_ylabel(axis.label)
+        shared_legend(figure, [one for row in axes for one in row])
+        figure.suptitle(f"Scale {drawn.scale}")
+        return figure
+
+    def _draw(self, panel: Axes, rows: Rows, axis: Axis, drawn: Drawn) -> None:
+        from matplotlib.ticker import MaxNLocator
+
+        # Curves that cover each other are told apart by colour, dashes and marks.
+        for number, (name, curve) in enumerate(groups_of(rows, self.line)):
+            curve = curve.dropna(subset=[axis.column]).sort_values(self.x.column)
+            style: dict[str, Any] = {"color": CYCLE[number % len(CYCLE)], "linestyle": _DASHES[number % len(_DASHES)]}
+            style |= {"marker": MARKERS[number % len(MARKERS)]} if len(curve) < 20 else {}
+            x, y = curve[self.x.column].astype(float), curve[axis.column].astype(float)
+            panel.plot(x, y, label=" ".join(drawn.label(part) for part in name), **style)
+            if axis.low:
+                band = {"color": style["color"], "alpha": 0.15, "linewidth": 0}
+                panel.fill_between(x, curve[axis.low].astype(float), curve[axis.high].astype(float), **band)
+        if axis.level and rows[axis.level].notna().any():
+            level = float(rows[axis.level].dropna().iloc[-1])
+            panel.axhline(level, color="#666666", linestyle=":", label=axis.level_label)
+        panel.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Distribution of `y` for each value of `x`, a panel for each of `panel`; every row of the table is a point."""
+
+    x: str
+    y: Axis
+    panel: str = ""
+    where: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, table: Rows, drawn: Drawn) -> Figure:
+        table = chosen(table, self.where)
+        if table.empty or table[self.y.column].isna().all():
+            return nothing(table, drawn)
+        groups = groups_of(table, self.panel)
+        figure, axes = panels(1, len(groups), width=2.2 if self.panel else 5.0, height=2.4 if self.panel else 3.0)
+        for panel, (name, rows) in zip(axes[0], groups, strict=True):
+            boxes = [(str(value), part[self.y.column].dropna()) for value, part in rows.groupby(self.x, sort=False)]
+            labels = [drawn.label(value) for value, _ in boxes]
+            panel.boxplot([values for _, values in boxes], tick_labels=labels, showfliers=False)
+            for place, (_, values) in enumerate(boxes, start=1):
+                panel.scatter([place] * len(values), values, s=12, color=CYCLE[0], zorder=3)
+            panel.tick_params(axis="x", rotation=30)
+            panel.set_title(" ".join(drawn.label(part) for part in name))
+        axes[0][0].set_ylabel(self.y.label)
+        figure.suptitle(f"Scale {drawn.scale}")
+        return figure
+
+
+def chosen(table: Rows, where: Mapping[str, Any]) -> Rows:
+    """The rows of a table whose columns have the given values."""
+    for column, value in where.items():
+        table = table[table[column] == value] if column in table else table.iloc[:0]
+    return table
+
+
+def groups_of(table: Rows, columns: str) -> list[tuple[tuple[str, ...], Rows]]:
+    """Rows by the values of some columns, in their order; one group where no column is named."""
+    names = columns.split()
+    if not names:
+        return [((), table)]
+    return [(tuple(str(part) for part in key), rows) for key, rows in table.groupby(names, sort=False, dropna=False)]
+
+
+def nothing(table: Rows, drawn: Drawn) -> Figure:
+    """A figure that says why it has no points."""
+    figure, axes = panels(1, 1)
+    notes = table["note"].dropna().tolist() if "note" in table else []
+    say(axes[0][0], str(notes[0]) if notes else f"not run at scale {drawn.scale}")
+    return figure

@@ -1,0 +1,109 @@
+"""The frame of one paper's results, as tables, claims and figures read it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from reprlab.artifacts.tables import read_parquet, write_parquet
+from reprlab.results.gather import gather_rows
+from reprlab.results.schema import FIXED, arrow_schema
+from reprlab.results.sources import GatherSettings, Value
+from reprlab.runtime.errors import ReprlabError
+
+Rows = Any
+Choice = Value | tuple[Value, ...]
+_ABOUT = b"reprlab"
+_FILE = "results.parquet"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Rows of one paper with the settings that its tables must know.
+
+    `rows` are in the order of registration; texts are "" where they are empty, numbers NA. A row with a `reason` stands
+    for cells without a value.
+    """
+
+    rows: Rows
+    scale: str
+    factors: tuple[str, ...]
+    options: Mapping[str, Any]
+
+    def narrowed(self, where: Mapping[str, Choice]) -> Frame:
+        """The rows of a selection; missing cells that do not give a factor belong to all of its values.
+
+        Raises:
+            ReprlabError: it names no column.
+        """
+        rows = self.rows
+        missing = rows["reason"] != ""
+        for name, wanted in where.items():
+            if name not in rows:
+                raise ReprlabError(f"results: there is no column {name}; there are {', '.join(rows)}")
+            column = rows[name]
+            chosen = column.isin(list(wanted) if isinstance(wanted, tuple) else [wanted])
+            open_ = missing & (column.isna() | (column == ""))
+            rows = rows[(chosen | open_).fillna(False)]
+            missing = missing.loc[rows.index]
+        return replace(self, rows=rows)
+
+    def select(self, **where: Choice) -> Rows:
+        """The rows of a selection that have a value."""
+        rows = self.narrowed(where).rows
+        return rows[rows["reason"] == ""]
+
+    def reason(self, **where: Choice) -> str:
+        """Why a selection has no value; "" where nothing is registered."""
+        rows = self.narrowed(where).rows
+        found = rows.loc[rows["reason"] != "", "reason"]
+        return "" if found.empty else str(found.iloc[0])
+
+
+def frame_of(rows: Rows, settings: GatherSettings) -> Frame:
+    """A frame of gathered rows, without a file between."""
+    kinds = {name: factor.kind for name, factor in settings.factors.items()}
+    kinds |= {name: kind for name, (kind, _) in FIXED.items()}
+    types = {name: {"text": object, "whole": "Int64", "number": "float64"}[kind] for name, kind in kinds.items()}
+    rows = rows.astype(types)
+    texts = [name for name, kind in kinds.items() if kind == "text"]
+    rows[texts] = rows[texts].fillna("")
+    return Frame(rows, settings.scale, tuple(settings.factors), settings.options)
+
+
+def write_results(path: Path, settings: GatherSettings) -> None:
+    """Gather the rows and write them; settings that tables must know stand in the file's metadata.
+
+    Raises:
+        ReprlabError: see `gather_rows`.
+    """
+    import pyarrow
+
+    about = settings.model_dump(mode="json", exclude={"entries"})
+    schema = arrow_schema(settings.factors, {_ABOUT.decode(): json.dumps(about, sort_keys=True)})
+    rows = frame_of(gather_rows(settings), settings).rows
+    texts = [field.name for field in schema if pyarrow.types.is_string(field.type)]
+    rows[texts] = rows[texts].where(rows[texts] != "")
+    write_parquet(path, pyarrow.Table.from_pandas(rows, schema=schema, preserve_index=False))
+
+
+def is_frame(inputs: Sequence[Path]) -> bool:
+    """Whether the inputs of a stage are a frame of results and nothing else."""
+    return [path.name for path in inputs] == [_FILE]
+
+
+def read_frame(path: Path) -> Frame:
+    """The frame of a results.parquet.
+
+    Raises:
+        ReprlabError: it is missing, damaged, or was not written by `write_results`.
+    """
+    table = read_parquet(path)
+    about = (table.schema.metadata or {}).get(_ABOUT)
+    if about is None:
+        raise ReprlabError(f"{path}: is no frame of results; delete it and run the same command again")
+    settings = GatherSettings.model_validate({**json.loads(about), "entries": []})
+    return frame_of(table.to_pandas(integer_object_nulls=True), settings)

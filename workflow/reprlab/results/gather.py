@@ -1,0 +1,152 @@
+"""Reading the files that the planner registered into one frame of rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from reprlab.artifacts.json_files import read_json
+from reprlab.artifacts.tables import read_tsv
+from reprlab.results.schema import FIXED, Metric
+from reprlab.results.sources import GatherSettings, Missing, Source, Value
+from reprlab.runtime.errors import ReprlabError
+
+Rows = Any
+_MATCHED = ["metric", "split", "subset"]
+_AGAIN = "delete it and run the same command again"
+
+
+def gather_rows(settings: GatherSettings) -> Rows:
+    """All rows: the paper's factors, then the columns of `schema.FIXED`.
+
+    Raises:
+        ReprlabError: a file lacks a column, a row or a metric that the planner promised, or a value stands in two rows.
+    """
+    import pandas
+
+    files = _Files()
+    columns = [*settings.factors, *FIXED]
+    parts = [
+        _missing(entry) if isinstance(entry, Missing) else _rows(entry, files, settings.metrics)
+        for entry in settings.entries
+    ]
+    kept = [part.dropna(axis="columns", how="all") for part in parts if len(part)]
+    frame = pandas.concat(kept, ignore_index=True) if kept else pandas.DataFrame()
+    frame = frame.reindex(columns=columns).assign(scale=settings.scale)
+    identity = [*settings.factors, *_MATCHED]
+    twice = frame[frame["reason"].isna() & frame.duplicated(identity)]
+    if len(twice):
+        row = twice.convert_dtypes().iloc[0]
+        about = " ".join(f"{name}={row[name]}" for name in identity if not pandas.isna(row[name]) and row[name] != "")
+        raise ReprlabError(f"{row['source']}: a second value of {about}; register another factor that tells them apart")
+    return judged(frame, list(settings.factors))
+
+
+class _Files:
+    """Each file is read once; it may feed many sources."""
+
+    def __init__(self) -> None:
+        self.tables: dict[Path, Rows] = {}
+
+    def rows(self, path: Path, where: Mapping[str, Value | list[Value]]) -> Rows:
+        if path not in self.tables:
+            self.tables[path] = read_tsv(path)
+        frame = self.tables[path]
+        for column, wanted in where.items():
+            _require(frame, column, path)
+            frame = frame[frame[column].isin(wanted if isinstance(wanted, list) else [wanted])]
+        if frame.empty:
+            about = " and ".join(f"{column} = {wanted}" for column, wanted in where.items())
+            raise ReprlabError(f"{path}: has no rows{' with ' if about else ''}{about}; {_AGAIN}")
+        return frame
+
+
+def _rows(source: Source, files: _Files, metrics: Mapping[str, Metric]) -> Rows:
+    frame = files.rows(source.path, source.where)
+    if source.selection is not None:
+        frame = _selected(frame, source.selection)
+    if source.wide:
+        for column in source.wide:
+            _require(frame, column, source.path)
+        frame = frame.melt(
+            [name for name in frame if name not in source.wide], source.wide, var_name="metric", value_name="value"
+        )
+    for column in ("metric", "value", *source.keys.values()):
+        _require(frame, column, source.path)
+    frame = frame[frame["metric"].isin(list(metrics))]
+    kept = [name for name in FIXED if name in frame]
+    found = frame[kept].assign(**{factor: frame[column] for factor, column in source.keys.items()}, **source.factors)
+    found["unit"] = [metrics[name].unit for name in found["metric"]]
+    found["source"] = str(source.path)
+    if source.data:
+        found["data"] = source.data
+    return _beside_baselines(found, source, files)
+
+
+def _selected(frame: Rows, path: Path) -> Rows:
+    best = read_json(path).get("best", {})
+    rates = {name: entry.get("learning_rate") for name, entry in best.items()}
+    if unknown := sorted(set(frame["name"]) - set(rates)):
+        raise ReprlabError(f"{path}: selects no learning rate for {unknown[0]}; {_AGAIN}")
+    return frame[frame["learning_rate"] == frame["name"].map(rates)]
+
+
+def _beside_baselines(found: Rows, source: Source, files: _Files) -> Rows:
+    """Each row with the baseline that is hardest to beat: `learned` means better than all."""
+    import pandas
+
+    if not source.baselines:
+        return found
+    parts = []
+    for baseline in source.baselines:
+        rows = files.rows(baseline.path, baseline.where)
+        _require(rows, "value", baseline.path)
+        parts.append(_matched(rows).assign(baseline=baseline.name, baseline_value=rows["value"]))
+    hardest = pandas.concat(parts).sort_values("baseline_value", ascending=False, kind="stable")
+    hardest = hardest.drop_duplicates(_MATCHED)
+    unmatched = found.drop(columns=[name for name in _MATCHED if name in found])
+    return unmatched.join(_matched(found)).merge(hardest, on=_MATCHED, how="left")
+
+
+def _matched(rows: Rows) -> Rows:
+    return rows.reindex(columns=_MATCHED).astype(object).fillna("")
+
+
+def judged(frame: Rows, factors: list[str]) -> Rows:
+    """`margin` and `learned` of every row that has a baseline.
+
+    Where a cell was run with several seeds, the interval is that of the mean over seeds, by t, and all of them get its
+    verdict; otherwise it is the row's own over examples.
+    """
+    from reprlab.evaluation.bootstrap import learned
+
+    frame = frame.assign(margin=frame["value"] - frame["baseline_value"])
+    frame["learned"] = frame["learned"].astype(object)
+    cell = [name for name in (*factors, *_MATCHED) if name != "seed"]
+    for _, rows in frame[frame["baseline_value"].notna()].groupby(cell, dropna=False, sort=False):
+        several = len(rows) > 1
+        for place, row in rows.iterrows():
+            low = _low_over_seeds(rows["value"]) if several else row["low"]
+            if not math.isnan(low):
+                frame.loc[place, "learned"] = learned(low, row["baseline_value"])
+    return frame
+
+
+def _low_over_seeds(values: Rows, level: float = 0.95) -> float:
+    from scipy.stats import t
+
+    reach = t.ppf((1 + level) / 2, len(values) - 1) * values.std() / math.sqrt(len(values))
+    return float(values.mean() - reach)
+
+
+def _missing(entry: Missing) -> Rows:
+    import pandas
+
+    return pandas.DataFrame([{**entry.factors, "reason": entry.reason}])
+
+
+def _require(frame: Rows, column: str, path: Path) -> None:
+    if column not in frame:
+        raise ReprlabError(f"{path}: lacks the column {column}; {_AGAIN}")

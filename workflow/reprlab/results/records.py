@@ -1,0 +1,166 @@
+"""What a paper declares about its results: factors, metrics, tables, figures, claims and printed tables, each once."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from reprlab.results.claims import Claim
+from reprlab.results.comparison import Own, Printed
+from reprlab.results.frame import Choice, Frame, Rows
+from reprlab.results.schema import FIXED, Factor, Metric
+from reprlab.results.sources import GatherSettings, Missing, Source
+from reprlab.runtime.errors import ReprlabError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+
+@dataclass(frozen=True)
+class Table:
+    """`results/<slug>/<name>.tsv`: a selection of the frame and what is made of it.
+
+    `build` is a record (`Listing`, `Pivot`) or a plain function of the frame.
+    """
+
+    name: str
+    caption: str
+    build: Callable[[Frame], Rows]
+    where: Mapping[str, Choice] = field(default_factory=dict)
+
+    def make(self, frame: Frame) -> Rows:
+        """The table; one row with scale and reason where the selection has no value."""
+        chosen = frame.narrowed(self.where)
+        table = self.build(chosen)
+        if len(table):
+            return table
+        reason = chosen.reason() or f"not run at scale {frame.scale}"
+        about = {"scale": frame.scale, "note": reason}
+        return type(table)([about], columns=[*table.columns, *(name for name in about if name not in table)])
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What a figure may say beside its table: the scale, printed tables, and labels for people."""
+
+    scale: str
+    printed: Mapping[str, Rows]
+    labels: Mapping[str, str]
+
+    def label(self, value: object) -> str:
+        """A value of a factor as people call it."""
+        return self.labels.get(str(value), str(value))
+
+
+@dataclass(frozen=True)
+class Figure:
+    """`results/<slug>/<name>.png` and `.svg`, drawn from a table: by a record (`Curves`, `Boxes`) or a function."""
+
+    name: str
+    caption: str
+    table: str
+    draw: Callable[[Rows, Drawn], Drawing]
+
+
+@dataclass(frozen=True)
+class PaperResults:
+    """All results of a paper. `labels` are names of factors' values for people."""
+
+    factors: Mapping[str, Factor]
+    metrics: Mapping[str, Metric]
+    tables: Sequence[Table]
+    claims: Sequence[Claim]
+    figures: Sequence[Figure] = ()
+    printed: Mapping[str, Printed] = field(default_factory=dict)
+    unjudged: Mapping[str, str] = field(default_factory=dict)
+    """Scales at which no claim is judged, with the reason."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def table(self, name: str) -> Table:
+        """The table of a name.
+
+        Raises:
+            ReprlabError: there is none.
+        """
+        return _named(self.tables, name, "table")
+
+    def figure(self, name: str) -> Figure:
+        """The figure of a name.
+
+        Raises:
+            ReprlabError: there is none.
+        """
+        return _named(self.figures, name, "figure")
+
+    def own(self, frame: Frame) -> Own:
+        """Our side of the comparison; a table is made once."""
+        return Own(frame, functools.cache(lambda name: self.table(name).make(frame)))
+
+    def captions(self, records: Sequence[Table | Figure]) -> dict[str, str]:
+        """Captions by name."""
+        return {record.name: record.caption for record in records}
+
+    def check(self, slug: str, entries: Sequence[Source | Missing]) -> None:
+        """Check names and values of all selections and sources, before anything is trained.
+
+        Raises:
+            ReprlabError: a record or a source names what the paper does not declare.
+        """
+        for table in self.tables:
+            self._check_choice(f"{slug}: table {table.name}", table.where)
+            for name in getattr(table.build, "used", list)():
+                self._check_column(f"{slug}: table {table.name}", name)
+        for figure in self.figures:
+            self.table(figure.table)
+        for claim in self.claims:
+            for where in getattr(claim.find, "selections", list)():
+                self._check_choice(f"{slug}: claim {claim.id}", where)
+        for entry in entries:
+            about = entry.reason if isinstance(entry, Missing) else str(entry.path)
+            keys = [] if isinstance(entry, Missing) else list(entry.keys)
+            self._check_choice(f"{slug}: {about}", {**dict.fromkeys(keys), **entry.factors})
+
+    def settings(self, scale: str, entries: list[Source | Missing], options: Mapping[str, Any]) -> GatherSettings:
+        """The settings of the paper's gather job."""
+        return GatherSettings(
+            scale=scale,
+            factors=dict(self.factors),
+            metrics=dict(self.metrics),
+            entries=entries,
+            options=dict(options),
+        )
+
+    def _check_column(self, where: str, name: str) -> None:
+        known = [*self.factors, *FIXED]
+        if name not in known:
+            raise ReprlabError(f"{where}: no column {name}; declared are {', '.join(known)}")
+
+    def _check_choice(self, where: str, choice: Mapping[str, Any]) -> None:
+        for name, wanted in choice.items():
+            self._check_column(where, name)
+            known: list[Any] = list(self.metrics) if name == "metric" else []
+            known = list(self.factors[name].values) if name in self.factors else known
+            for value in wanted if isinstance(wanted, tuple) else [wanted]:
+                if known and value is not None and value not in known:
+                    raise ReprlabError(f"{where}: {name} is never {value!r}; declared are {', '.join(map(str, known))}")
+
+
+def _named(records: Sequence[Any], name: str, what: str) -> Any:
+    for record in records:
+        if record.name == name:
+            return record
+    raise ReprlabError(f"{name}: there is no such {what}; there are {', '.join(record.name for record in records)}")
+
+
+def records_of(paper: str) -> PaperResults:
+    """The records of a paper, by the name of its package.
+
+    Raises:
+        ReprlabError: it declares none.
+    """
+    from reprlab.plugins import load_plugin
+
+    found: PaperResults = load_plugin("papers", f"{paper}.results").RESULTS
+    return found

@@ -1,0 +1,70 @@
+"""Columns of `results/<slug>/results.parquet`: one row for each value, with where it comes from (`docs/results.md`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Kind = Literal["text", "whole", "number"]
+Unit = Literal["percent", "count", "nats", "seconds", "megabytes", "number"]
+
+# Name, kind and meaning of the columns that every paper has, behind its own factors.
+FIXED: dict[str, tuple[Kind, str]] = {
+    "metric": ("text", "what is measured"),
+    "split": ("text", "split of the data"),
+    "subset": ("text", "part of the split or of its items; empty: all"),
+    "value": ("number", "the value in `unit`; empty where `reason` says why there is none"),
+    "low": ("number", "lower end of its 95 % interval over examples"),
+    "high": ("number", "upper end of the same"),
+    "unit": ("text", "percent, count, nats, seconds, megabytes, or number (has no unit); shares are in percent"),
+    "n": ("whole", "examples, items or batches behind the value"),
+    "steps": ("whole", "optimizer steps of the training that the row reports"),
+    "tokens": ("whole", "tokens of the same"),
+    "scale": ("text", "scale of the run"),
+    "data": ("text", "true name of the data"),
+    "baseline": ("text", "the trivial baseline that is hardest to beat"),
+    "baseline_value": ("number", "its value"),
+    "margin": ("number", "value minus baseline_value"),
+    "learned": ("text", "learned, not learned, or empty where there is no baseline"),
+    "reason": ("text", "why there is no value"),
+    "source": ("text", "file below the run's folder that holds the value"),
+}
+
+
+class Factor(BaseModel):
+    """A factor that tells rows of a paper apart, such as model or seed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    about: str
+    """Its meaning, for the reader of the file."""
+    kind: Kind = "text"
+    """text, whole (a whole number) or number."""
+    values: tuple[str | int | float, ...] = ()
+    """All that it may be; empty: whatever the config names."""
+
+
+class Metric(BaseModel):
+    """A metric and its unit."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    about: str
+    """Its meaning."""
+    unit: Unit
+    """Unit of its values. Shares are in percent."""
+
+
+def arrow_schema(factors: Mapping[str, Factor], metadata: Mapping[str, str]) -> pyarrow.Schema:
+    """The schema of a paper's file; each field says what it means."""
+    import pyarrow
+
+    types = {"text": pyarrow.string(), "whole": pyarrow.int64(), "number": pyarrow.float64()}
+    columns = {name: (factor.kind, factor.about) for name, factor in factors.items()} | FIXED
+    fields = [pyarrow.field(name, types[kind], metadata={"about": about}) for name, (kind, about) in columns.items()]
+    return pyarrow.schema(fields, metadata=dict(metadata))

@@ -1,0 +1,84 @@
+"""What the planner registers: files of scored stages with the factors of their rows, and cells that stay empty."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from reprlab.results.schema import Factor, Metric
+
+_STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+Value = str | int | float
+
+
+class Baseline(BaseModel):
+    """A trivial baseline of a source, matched by metric, split and subset."""
+
+    model_config = _STRICT
+
+    name: str
+    """Its name: majority, copy, untrained."""
+    path: Path
+    """File with its rows."""
+    where: dict[str, Value] = {}
+    """Its rows in the file, by column."""
+
+
+class Source(BaseModel):
+    """Rows of one file of a scored stage."""
+
+    model_config = _STRICT
+
+    path: Path
+    """TSV below the run's folder."""
+    factors: dict[str, Value] = {}
+    """Factors that hold for all its rows."""
+    keys: dict[str, str] = {}
+    """Factor: the column of the file that holds it row by row."""
+    where: dict[str, Value | list[Value]] = {}
+    """The rows that are meant, by column of the file; all, if empty."""
+    wide: list[str] = []
+    """Columns that are metrics themselves, one row each; empty: the file has `metric` and `value`."""
+    data: str = ""
+    """True name of the data."""
+    selection: Path | None = None
+    """selected.json: of each name, the rows at the learning rate that it chose."""
+    baselines: list[Baseline] = []
+    """What the rows must beat to be called learned: all of them."""
+
+
+class Missing(BaseModel):
+    """Cells that have no value, by the factors that are known of them; a factor that is not given means all."""
+
+    model_config = _STRICT
+
+    factors: dict[str, Value] = {}
+    """Factors of the cells."""
+    reason: str = Field(min_length=1)
+    """Why they are empty, in words for the reader."""
+
+
+class GatherSettings(BaseModel):
+    """Everything behind one paper's results.parquet."""
+
+    model_config = _STRICT
+
+    scale: str
+    """Scale of the run."""
+    factors: dict[str, Factor]
+    """The paper's factors."""
+    metrics: dict[str, Metric]
+    """The paper's metrics."""
+    entries: list[Source | Missing]
+    """Sources and missing cells; tables have rows and columns in their order."""
+    options: dict[str, Any] = {}
+    """Settings of the paper that its tables must know, such as the level of intervals."""
+
+    def paths(self) -> list[Path]:
+        """Every file that is read, sorted."""
+        sources = [entry for entry in self.entries if isinstance(entry, Source)]
+        found = {path for one in sources for path in (one.path, one.selection) if path is not None}
+        return sorted(found | {baseline.path for one in sources for baseline in one.baselines})
