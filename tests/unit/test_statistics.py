@@ -1,0 +1,269 @@
+"""Estimates, rules and the flag `learned`, on cases that are known by hand or from another library."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from reprlab.statistics import (
+    ABOVE_ZERO,
+    BELOW_ZERO,
+    Estimate,
+    Rule,
+    Score,
+    contrast,
+    correlation,
+    correlation_over_halves,
+    count_exactly,
+    difference_of_groups,
+    difference_over_pairs,
+    every_unit,
+    judge,
+    largest_of,
+    learned,
+    mean_correlation,
+    mean_over_crossed,
+    mean_over_units,
+    over_halves,
+    proportion,
+    rank_correlation,
+    ratio_difference,
+    ratio_over_units,
+    share_of_signs,
+    slope,
+)
+from scipy import stats
+
+DRAWN = np.random.Generator(np.random.Philox(key=3)).normal(size=(4, 9))
+
+
+def bounds(estimate: Estimate) -> tuple[float, float]:
+    return estimate.low, estimate.high
+
+
+def expected_t(units: np.ndarray) -> tuple[float, float]:
+    return stats.t.interval(0.95, len(units) - 1, units.mean(), stats.sem(units))
+
+
+def test_a_mean_has_students_interval_and_names_its_unit():
+    found = mean_over_units([*DRAWN[0], math.nan], "seed")
+    assert bounds(found) == pytest.approx(expected_t(DRAWN[0]))
+    assert (found.n, found.unit) == (9, "seed")
+
+
+def test_nested_values_count_as_their_outer_units():
+    found = mean_over_units(DRAWN.ravel(), "pair", groups=np.repeat(["a", "b", "c", "d"], 9))
+    assert bounds(found) == pytest.approx(expected_t(DRAWN.mean(1)))
+    assert found.n == 4
+    assert found == mean_over_units([*DRAWN.ravel(), math.nan], "pair", groups=[*np.repeat(list("abcd"), 9), "e"])
+
+
+def test_crossed_values_reach_as_far_as_both_kinds_of_unit():
+    model, data = np.repeat(range(4), 9), np.tile(range(9), 4)
+    found = mean_over_crossed(DRAWN.ravel(), {"model": model, "data set": data})
+    reaches = [np.diff(expected_t(DRAWN.mean(axis)))[0] / 2 for axis in (1, 0)]
+    assert found.high - found.value == pytest.approx(math.hypot(*reaches))
+    assert (found.n, found.unit) == (4, "model and data set")
+
+
+def test_one_model_on_many_data_sets_is_judged_over_data_sets_and_says_so():
+    found = mean_over_crossed(DRAWN[0], {"model": [0] * 9, "data set": range(9)})
+    assert bounds(found) == pytest.approx(expected_t(DRAWN[0]))
+    assert (found.n, found.unit, found.note) == (9, "data set", "one model")
+
+
+@pytest.mark.parametrize("values", [[], [1.0], [2.0] * 5, [0.0] * 50])
+def test_what_gives_no_interval_says_why_and_decides_nothing(values):
+    for rule in (ABOVE_ZERO, BELOW_ZERO, Rule(-1, 1), Rule(low=-9)):
+        verdict = judge(mean_over_units(values, "seed"), rule)
+        assert verdict.verdict == "inconclusive"
+        assert "seed" in verdict.note
+
+
+def test_six_equal_units_are_a_direction():
+    assert judge(mean_over_units([2.0] * 6, "seed"), ABOVE_ZERO).verdict == "supported"
+
+
+def test_differences_are_paired():
+    found = difference_over_pairs(DRAWN[0] + 5, DRAWN[0], "data set")
+    assert bounds(found) == pytest.approx((5, 5))
+    with pytest.raises(ValueError, match="2 and 3 values"):
+        difference_over_pairs([1, 2], [1, 2, 3], "seed")
+
+
+def test_answers_to_the_same_examples_are_judged_by_those_that_differ():
+    right = np.zeros(100)
+    five, ten = right.copy(), right.copy()
+    five[:5], ten[:10] = 1, 1
+    assert judge(difference_over_pairs(five, right, "example"), ABOVE_ZERO).verdict == "inconclusive"
+    assert judge(difference_over_pairs(ten, right, "example"), ABOVE_ZERO).verdict == "supported"
+    assert "equal in 100 units" in difference_over_pairs(five, five, "example").note
+
+
+def test_groups_have_at_least_welchs_and_the_pooled_interval():
+    found = difference_of_groups(DRAWN[0], DRAWN[1][:4] * 3, "seed")
+    for equal in (True, False):
+        reference = stats.ttest_ind(DRAWN[0], DRAWN[1][:4] * 3, equal_var=equal).confidence_interval()
+        assert found.low <= reference.low + 1e-12
+        assert found.high >= reference.high - 1e-12
+    assert found.n == 4
+    assert math.isnan(difference_of_groups([1], [2], "seed").low)
+
+
+def test_a_share_without_a_mistake_has_width():
+    assert bounds(proportion(20, 20, "example")) == pytest.approx((0.025 ** (1 / 20), 1))
+    reference = stats.binomtest(7, 20).proportion_ci(method="exact")
+    assert bounds(proportion(7, 20, "example")) == pytest.approx(tuple(reference))
+
+
+def test_six_signs_are_the_fewest_that_show_a_direction_and_ties_count_against_it():
+    verdicts = [
+        judge(share_of_signs(signs, "seed"), Rule(low=0.5)).verdict for signs in ([1] * 5, [1] * 6, [1] * 6 + [0])
+    ]
+    assert verdicts == ["inconclusive", "supported", "inconclusive"]
+
+
+def test_ratios_are_those_of_sums_over_batches():
+    counts = np.arange(5, 14)
+    sums = counts * (3 + DRAWN[0] / 10)
+    found = ratio_over_units(sums, counts, "batch")
+    assert found.value == pytest.approx(sums.sum() / counts.sum())
+    error = stats.sem((sums - found.value * counts) / counts.mean())
+    assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, 8) * error)
+    shifted = ratio_difference((sums + 2 * counts, counts), (sums, counts), "batch", paired=True)
+    assert bounds(shifted) == pytest.approx((2, 2))
+    apart = ratio_difference((sums + 2 * counts, counts), (sums, counts), "batch", paired=False)
+    assert apart.high - 2 == pytest.approx(math.sqrt(2) * (found.high - found.value))
+
+
+def test_no_hit_in_four_batches_is_no_proof_of_none():
+    assert judge(ratio_over_units([0] * 4, [50] * 4, "batch"), Rule(high=0.05)).verdict == "inconclusive"
+
+
+def _scores(kind, values):
+    return stats.rankdata(values) if kind is rank_correlation else values
+
+
+@pytest.mark.parametrize("n", [5, 6, 7, 9, 20])
+@pytest.mark.parametrize("kind", [rank_correlation, correlation])
+def test_correlations_exclude_zero_where_the_test_of_no_correlation_does(kind, n):
+    rng = np.random.Generator(np.random.Philox(key=n))
+    test = stats.spearmanr if kind is rank_correlation else stats.pearsonr
+    agreed = 0
+    for _ in range(30):
+        first = rng.normal(size=n)
+        second = first + rng.normal(size=n)
+        found, reference = kind(first, second, "data set"), test(first, second)
+        assert found.value == pytest.approx(reference.statistic)
+        assert found.low <= found.value <= found.high
+        p = reference.pvalue
+        if n <= 8:
+            # How often all orders of the second side do as well, in place of the test's approximation.
+            orders = np.array(list(itertools.permutations(_scores(kind, second))))
+            values = (orders - orders.mean(1, keepdims=True)) @ _scores(kind, first)
+            p = 2 * np.mean(values >= values[0] - 1e-9)
+        shown = judge(found, ABOVE_ZERO).verdict == "supported"
+        agreed += shown == (p < 0.05 and found.value > 0)
+        # Rank correlations are widened where they are strong: never narrower than the test.
+        assert not (shown and p > 0.0501)
+    assert agreed >= (30 if kind is correlation else 24)
+
+
+@pytest.mark.parametrize("kind", [rank_correlation, correlation, slope])
+def test_four_points_are_too_few_for_a_correlation(kind):
+    verdict = judge(kind([1, 2, 3, 4], [1, 2, 3, 4.1], "checkpoint"), ABOVE_ZERO)
+    assert (verdict.verdict, verdict.n_units) == ("inconclusive", 4)
+    assert "4 (checkpoint), 5 are needed" in verdict.note
+
+
+def test_one_correlation_a_model_is_averaged_on_fishers_scale():
+    values = np.array([0.2, 0.5, 0.9])
+    found = mean_correlation([*values, math.nan], "model")
+    assert bounds(found) == pytest.approx(np.tanh(expected_t(np.arctanh(values))))
+
+
+def test_a_slope_is_that_of_a_regression():
+    reference = stats.linregress(DRAWN[0], DRAWN[1])
+    found = slope(DRAWN[0], DRAWN[1], "data set")
+    assert found.value == pytest.approx(reference.slope)
+    assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, 7) * reference.stderr)
+
+
+def test_halves_give_a_t_interval_from_their_spread_and_not_their_bias():
+    halves = [4.0, 5.0, 6.0, 9.0]
+    reach = stats.t.ppf(0.975, 3) * np.std(halves, ddof=1)
+    assert bounds(over_halves(10.0, halves, "prompt")) == pytest.approx((10 - reach, 10 + reach))
+    assert bounds(over_halves(10.0, [*(h + 3 for h in halves), math.nan], "prompt")) == pytest.approx(
+        (10 - reach, 10 + reach)
+    )
+    found = correlation_over_halves(1.0, [0.1, 0.5, 0.9], "prompt")
+    assert -1 <= found.low <= 1 == found.high
+    assert math.isnan(over_halves(1.0, [1.0], "prompt").low)
+
+
+def test_a_contrast_adds_reaches_as_roots_of_squares_on_the_right_side():
+    lopsided = Estimate(10, 9, 14, 7, "example")
+    found = contrast([Estimate(20, 17, 22, 9, "example"), lopsided], (1, -1))
+    assert (found.value, found.n) == (10, 7)
+    assert bounds(found) == pytest.approx((10 - math.hypot(3, 4), 10 + math.hypot(2, 1)))
+    assert math.isnan(contrast([lopsided, mean_over_units([1.0], "seed")], (1, -1)).low)
+
+
+def test_the_largest_of_several_pays_for_the_choice():
+    place, best = largest_of(
+        [Estimate(1, 0.5, 1.5, 9), Estimate(2, 1, 3, 9), Estimate(0, -1, 1, 9), Estimate(1, 0, 2, 9)]
+    )
+    assert place == 1
+    assert best.high - 2 == pytest.approx(stats.norm.ppf(1 - 0.0125 / 2) / stats.norm.ppf(0.975))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "above", "near"),
+    [
+        (0.1, 0.5, "supported", "supported"),
+        (-0.5, -0.1, "not supported", "supported"),
+        (0.0, 0.5, "inconclusive", "supported"),
+        (-0.5, 0.0, "inconclusive", "supported"),
+        (-0.1, 2.0, "inconclusive", "inconclusive"),
+        (1.5, 2.0, "supported", "not supported"),
+        (1.0, 2.0, "supported", "inconclusive"),
+        (math.nan, math.nan, "inconclusive", "inconclusive"),
+    ],
+)
+def test_an_interval_that_touches_a_bound_is_inconclusive(low, high, above, near):
+    estimate = Estimate(0.2, low, high, 5, "seed")
+    assert judge(estimate, ABOVE_ZERO).verdict == above
+    assert judge(estimate, Rule(-1, 1)).verdict == near
+
+
+def test_what_is_counted_or_computed_has_no_interval_of_a_sample():
+    assert judge(count_exactly(6, "task", 9), Rule(5.5, 6.5)).verdict == "supported"
+    assert judge(every_unit([0.0, 0.0], "run"), Rule(-0.05, 0.05)).verdict == "supported"
+    assert judge(every_unit([0.0, 0.3], "run"), Rule(-0.05, 0.05)).verdict == "inconclusive"
+
+
+def test_learned_with_one_seed_is_judged_over_examples():
+    assert learned([Score(60, 53, 67)], 52).flag == "learned"
+    assert learned([Score(60, 51, 69)], 52).flag == "not learned"
+    found = learned([Score(60, 53, 67)], 52, [Score(58, 51, 65)])
+    assert (found.flag, found.over_majority, found.over_untrained, found.unit) == ("not learned", 8, 2, "example")
+    assert learned([Score(70, 64, 76)], 52, [Score(56, 50, 62)]).flag == "learned"
+
+
+def test_seeds_that_agree_by_their_examples_only_have_not_learned():
+    # Three seeds with nearly one prediction for all: their spread is no measure of the 100 examples.
+    assert learned([Score(52.1, 42, 62), Score(52.2, 42, 62), Score(52.0, 42, 62)], 50).flag == "not learned"
+    assert learned([Score(62.1, 52, 72), Score(62.2, 52, 72), Score(62.0, 52, 72)], 50).flag == "learned"
+
+
+def test_seeds_that_all_learned_unequally_have_learned_and_one_of_three_is_counted():
+    unequal = [Score(60, 55, 65), Score(70, 65, 75), Score(90, 86, 94)]
+    assert learned(unequal, 50).flag == "learned"
+    found = learned([Score(50, 45, 55), Score(50, 45, 55), Score(90, 85, 93)], 50)
+    assert (found.flag, found.unit, found.n) == ("learned with 1 of 3 seeds", "seed", 3)
+    assert learned(unequal, 50, [Score(70, 65, 75), Score(75, 70, 80), Score(80, 75, 85)]).flag == "not learned"
+
+
+def test_scores_without_intervals_are_judged_over_seeds_alone():
+    assert learned([Score(60.0), Score(61.0), Score(62.0)], 50).flag == "learned"
+    assert learned([Score(60.0)], 50).flag == "not learned"

@@ -1,0 +1,66 @@
+"""Estimates, intervals, rules and `learned`: how everything here is judged (docs/statistics.md).
+
+verdict = judge(difference_over_pairs(tuned, base, "data set"), ABOVE_ZERO)
+"""
+
+from reprlab.statistics.correlations import correlation, mean_correlation, rank_correlation, slope
+from reprlab.statistics.estimates import Estimate, contrast, largest_of, no_interval
+from reprlab.statistics.halves import correlation_over_halves, over_halves
+from reprlab.statistics.learning import LEARNED, NOT_LEARNED, Learned, Score, learned
+from reprlab.statistics.means import (
+    difference_of_groups,
+    difference_over_pairs,
+    mean_over_crossed,
+    mean_over_units,
+    ratio_difference,
+    ratio_over_units,
+)
+from reprlab.statistics.proportions import proportion, share_of_signs
+from reprlab.statistics.rules import (
+    ABOVE_ZERO,
+    BELOW_ZERO,
+    INCONCLUSIVE,
+    NOT_SUPPORTED,
+    SUPPORTED,
+    Rule,
+    Verdict,
+    count_exactly,
+    every_unit,
+    judge,
+)
+
+__all__ = [
+    "ABOVE_ZERO",
+    "BELOW_ZERO",
+    "INCONCLUSIVE",
+    "LEARNED",
+    "NOT_LEARNED",
+    "NOT_SUPPORTED",
+    "SUPPORTED",
+    "Estimate",
+    "Learned",
+    "Rule",
+    "Score",
+    "Verdict",
+    "contrast",
+    "correlation",
+    "correlation_over_halves",
+    "count_exactly",
+    "difference_of_groups",
+    "difference_over_pairs",
+    "every_unit",
+    "judge",
+    "largest_of",
+    "learned",
+    "mean_correlation",
+    "mean_over_crossed",
+    "mean_over_units",
+    "no_interval",
+    "over_halves",
+    "proportion",
+    "rank_correlation",
+    "ratio_difference",
+    "ratio_over_units",
+    "share_of_signs",
+    "slope",
+]

@@ -1,0 +1,98 @@
+"""`learned`: whether scores show more than a trivial answer, and more than the untrained model does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from reprlab.statistics.estimates import LEVEL, normal_quantile
+from reprlab.statistics.means import difference_of_groups, mean_over_units
+
+LEARNED = "learned"
+NOT_LEARNED = "not learned"
+
+
+@dataclass(frozen=True)
+class Score:
+    """Score of one seed with its interval over examples; without bounds only the seeds judge."""
+
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The flag, and the margins with their lower ends. `unit` is what judged, `n` how many of them.
+
+    `over_untrained` is NaN where there is no untrained model to compare with.
+    """
+
+    flag: str
+    over_majority: float
+    over_majority_low: float
+    over_untrained: float
+    over_untrained_low: float
+    unit: str
+    n: int
+
+
+def learned(scores: Sequence[Score], majority: float, untrained: Sequence[Score] = ()) -> Learned:
+    """Whether the scores of a model's seeds are above the majority's, and above those of the untrained model.
+
+    Above the majority: with one seed, its interval over examples is. With several, the mean of their lower ends over
+    examples is (they share the examples), and so is the interval over seeds, or each seed's own over examples. Above
+    the untrained model: the difference is so over examples and, with more than two runs, over seeds.
+
+    `learned` where all of that holds. Where only some seeds are above the majority one by one (Bonferroni over the
+    seeds) they are counted, `learned with 1 of 3 seeds`; else `not learned`. With nothing learned, `learned` comes up
+    in 2.5 % of cases at most, and so does a count.
+
+    Args:
+        scores: one of each seed, on the same examples, in the unit of `majority`.
+        majority: what the trivial answer scores on these examples.
+        untrained: scores of the same model without training (random or pre-trained weights), tuned alike, one a seed.
+
+    Raises:
+        ValueError: there is no score.
+    """
+    if not scores:
+        raise ValueError("no score to judge")
+    n, values = len(scores), [one.value for one in scores]
+    down = fmean(one.value - one.low for one in scores)
+    first = Margin(fmean(values) - majority, down, mean_over_units([one - majority for one in values], "seed").low)
+    sure = first.holds(each=n > 1 and all(one.low > majority for one in scores))
+    second = Margin(math.nan, math.nan, math.nan)
+    beyond_untrained = True
+    if untrained:
+        others = [one.value for one in untrained]
+        reach = math.hypot(down, fmean(one.high - one.value for one in untrained))
+        second = Margin(fmean(values) - fmean(others), reach, difference_of_groups(values, others, "seed").low)
+        beyond_untrained = second.holds()
+    factor = normal_quantile(1 - (1 - LEVEL) / n) / normal_quantile()
+    above = sum(one.value - factor * (one.value - one.low) > majority for one in scores)
+    flag = f"{LEARNED} with {above} of {n} seeds" if above and beyond_untrained else NOT_LEARNED
+    if sure and beyond_untrained:
+        flag = LEARNED
+    return Learned(flag, first.value, first.low, second.value, second.low, "seed" if n > 1 else "example", n)
+
+
+@dataclass(frozen=True)
+class Margin:
+    """Mean score above a baseline, its reach downwards over examples, and its lower end over seeds; NaN: unknown."""
+
+    value: float
+    reach: float
+    seeds_low: float
+
+    @property
+    def low(self) -> float:
+        """The lower of the ends that are known."""
+        ends = [end for end in (self.value - self.reach, self.seeds_low) if not math.isnan(end)]
+        return min(ends, default=math.nan)
+
+    def holds(self, *, each: bool = False) -> bool:
+        """Whether it is above 0 over all that is known; `each` stands in for the seeds."""
+        return self.value - self.reach > 0 if each else self.low > 0
