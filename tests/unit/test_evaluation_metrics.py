@@ -11,7 +11,7 @@ from reprlab.evaluation.bootstrap import (
     mean_interval,
     resample_sums,
 )
-from reprlab.evaluation.metrics import METRICS, get_metric, replace_outside, rouge_l, score
+from reprlab.evaluation.metrics import METRICS, get_metric, rouge_l, score
 from reprlab.evaluation.scoring import score_rows
 from reprlab.runtime.errors import ReprlabError
 from sklearn.metrics import f1_score, matthews_corrcoef
@@ -75,14 +75,37 @@ def test_tag_statistics_give_the_library_value():
         assert chosen.finish(sums) == pytest.approx(score(metric, gold, predicted), abs=1e-9)
 
 
-def test_outside_predictions_are_wrong_and_counted():
-    gold, predicted = ["no", "yes", "yes", "no"], ["no", "maybe", "yes", ""]
-    repaired, share = replace_outside(gold, predicted, LABELS)
-    assert repaired == ["no", "no", "yes", "yes"]
-    assert share == 0.5
-    rows = score_rows(["accuracy", "matthews"], gold, predicted, LABELS, [""] * 4)
-    assert [row["value"] for row in rows] == [50, 0]
-    assert all(row["outside_labels"] == 0.5 and row["n"] == 4 for row in rows)
+@pytest.mark.parametrize(
+    ("predicted", "accuracy", "matthews", "f1", "macro_f1"),
+    [
+        # By hand: one of each label right, the others unanswered; (4*2 - 2*1 - 2*1) / sqrt((16 - 8) * (16 - 6)).
+        (["no", "maybe", "yes", ""], 50, 400 / 80**0.5, 200 / 3, 200 / 3),
+        # Two different texts are one class: nothing is learned of one who never answers, and nothing inverted.
+        (["maybe", "", "maybe", ""], 0, 0, 0, 0),
+        (["?", "?", "?", "?"], 0, 0, 0, 0),
+        # The opposite of every label is an inversion.
+        (["yes", "no", "no", "yes"], 0, -100, 0, 0),
+        # (4*3 - 2*1 - 2*2) / sqrt((16 - 8) * (16 - 6))
+        (["no", "yes", "yes", "?"], 75, 600 / 80**0.5, 100, 250 / 3),
+    ],
+)
+def test_outside_predictions_are_wrong_and_no_inversion(predicted, accuracy, matthews, f1, macro_f1):
+    gold = ["no", "yes", "yes", "no"]
+    expected = {"accuracy": accuracy, "matthews": matthews, "f1": f1, "macro_f1": macro_f1}
+    rows = score_rows(list(expected), gold, predicted, LABELS, [""] * 4)
+    assert {row["metric"]: row["value"] for row in rows} == pytest.approx(expected)
+    outside = sum(answer not in LABELS for answer in predicted) / 4
+    assert all(row["outside_labels"] == outside and row["n"] == 4 for row in rows)
+    for name, value in expected.items():
+        metric = get_metric(name)
+        sums = metric.statistics(gold, predicted, LABELS).sum(0)
+        assert metric.finish(sums) == pytest.approx(value), "the bootstrap takes the same score"
+
+
+def test_outside_predictions_of_one_label_are_wrong_in_the_bootstrap_too():
+    gold, predicted = ["no", "yes"] * 50, ["no", "garbage"] * 50
+    (row,) = score_rows(["matthews"], gold, predicted, LABELS, [""] * 100)
+    assert -100 < row["low"] <= row["value"] <= row["high"] < 100
 
 
 def test_subsets_get_rows_of_their_own():

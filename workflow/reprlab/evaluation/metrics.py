@@ -2,6 +2,12 @@
 
 Every metric is a function of sums of per-example statistics, so that `bootstrap` can resample it without a loop. The
 values themselves come from scikit-learn, scipy and rouge-score.
+
+A predicted text that is no label is wrong, whatever the gold label is: accuracy counts it as an error, F1 as a miss of
+the gold label and as a hit of none, and Matthews correlation as one further class that no example belongs to (the
+statistic of K classes: Gorodkin 2004, equation 8). It is not the opposite answer: a model that never says a label has a
+correlation of 0, as one that always says the same. Upstream of DEPTH draws a random wrong label, which of two labels is
+the opposite one.
 """
 
 from __future__ import annotations
@@ -16,6 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 Statistics = Callable[[Sequence[Any], Sequence[Any], Sequence[str]], "np.ndarray"]
+# What is not a label, as a class: no label has this name.
+_OUTSIDE = "\x00"
 Finish = Callable[["np.ndarray"], "np.ndarray"]
 
 
@@ -83,18 +91,9 @@ def require_values(metric: Metric, gold: Sequence[Any]) -> None:
         raise ReprlabError(f"metric {metric.name!r} needs {metric.needs}; choose another in the setting metrics")
 
 
-def replace_outside(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) -> tuple[list[str], float]:
-    """Give predictions outside the label set a wrong label, and return their share.
-
-    A prediction that is no label is wrong. Matthews and F1 need some label for it: it becomes the label that follows
-    the gold one (cyclically), which for two labels is the other one. Upstream draws a random wrong label (spec 2.6);
-    for accuracy the two are the same, and this one gives the same number each time.
-    """
-    allowed = set(labels)
-    following = {label: labels[(place + 1) % len(labels)] for place, label in enumerate(labels)}
-    repaired = [p if p in allowed else following[g] for g, p in zip(gold, predicted, strict=True)]
-    outside = sum(p not in allowed for p in predicted)
-    return repaired, outside / max(len(predicted), 1)
+def outside_share(predicted: Sequence[str], labels: Sequence[str]) -> float:
+    """Share of predictions that are none of `labels`."""
+    return sum(answer not in set(labels) for answer in predicted) / max(len(predicted), 1)
 
 
 def rouge_l(targets: Sequence[Sequence[str]], predicted: Sequence[str]) -> list[float]:
@@ -124,23 +123,30 @@ def _hits(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) 
     return _array([[g == p, 1.0] for g, p in zip(gold, predicted, strict=True)])
 
 
+def _inside(predicted: Sequence[str], labels: Sequence[str]) -> list[str]:
+    """The predictions, all that are none of `labels` (if there are any) as one class."""
+    return [answer if not labels or answer in labels else _OUTSIDE for answer in predicted]
+
+
 def _matthews(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) -> float:
     from sklearn.metrics import matthews_corrcoef
 
+    answers = _inside(predicted, labels)
     # Where all gold labels or all predictions agree it is 0 by definition; scikit-learn warns about that.
-    if len(set(gold)) < 2 or len(set(predicted)) < 2:
+    if len(set(gold)) < 2 or len(set(answers)) < 2:
         return 0.0
-    return 100 * matthews_corrcoef(list(gold), list(predicted))
+    return 100 * matthews_corrcoef(list(gold), answers)
 
 
 def _cells(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) -> np.ndarray:
-    """One-hot cells of the confusion matrix, [n, K*K], row = gold."""
+    """One-hot cells of the confusion matrix, [n, (K+1)^2], row = gold; the last class is that of all other texts."""
     import numpy as np
 
     names = list(labels) or sorted(set(gold) | set(predicted))
     place = {label: number for number, label in enumerate(names)}
-    cell = [place[g] * len(names) + place[p] for g, p in zip(gold, predicted, strict=True)]
-    one_hot = np.zeros((len(cell), len(names) ** 2))
+    size = len(names) + 1
+    cell = [place[g] * size + place.get(p, len(names)) for g, p in zip(gold, predicted, strict=True)]
+    one_hot = np.zeros((len(cell), size**2))
     one_hot[np.arange(len(cell)), cell] = 1.0
     return one_hot
 
@@ -167,10 +173,11 @@ def _finish_matthews(sums: np.ndarray) -> np.ndarray:
 
 
 def _label_f1(sums: np.ndarray) -> np.ndarray:
+    """F1 of each label [..., K]."""
     import numpy as np
 
     table = _confusion(sums)
-    return _ratio(2 * np.diagonal(table, axis1=-2, axis2=-1), table.sum(-1) + table.sum(-2))
+    return _ratio(2 * np.diagonal(table, axis1=-2, axis2=-1), table.sum(-1) + table.sum(-2))[..., :-1]
 
 
 def _f1(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) -> float:
@@ -180,7 +187,8 @@ def _f1(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) ->
         raise ReprlabError(
             f"metric f1 is for two labels (the last is the positive one), not {len(labels)}; use macro_f1"
         )
-    return 100 * f1_score(list(gold), list(predicted), pos_label=labels[-1], zero_division=0.0)
+    # The average over this one label: the binary form refuses a prediction that is none of the two.
+    return 100 * f1_score(list(gold), list(predicted), labels=[labels[-1]], average="macro", zero_division=0.0)
 
 
 def _macro_f1(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) -> float:

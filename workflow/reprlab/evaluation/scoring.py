@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from reprlab.evaluation.bootstrap import statistics_interval
-from reprlab.evaluation.metrics import get_metric, replace_outside, require_values, score
+from reprlab.evaluation.metrics import get_metric, outside_share, require_values, score
 
 METRIC_COLUMNS = [
     "name",
@@ -38,18 +38,16 @@ def score_rows(
 ) -> list[dict[str, Any]]:
     """One row per metric for all examples (subset ''), and per subset where there are any.
 
-    Predictions outside the label set count as wrong; `outside_labels` is their share.
+    Predictions outside the label set count as wrong (see `metrics`); `outside_labels` is their share.
     """
     rows = []
     for subset in dict.fromkeys(["", *sorted(set(subsets))]):
         chosen = [row for row, name in enumerate(subsets) if subset in ("", name)]
         truth, answers = [gold[row] for row in chosen], [predicted[row] for row in chosen]
         for metric in metrics:
-            share = 0.0
             known = get_metric(metric)
             require_values(known, truth)
-            if known.needs == "labels":
-                answers, share = replace_outside(truth, [predicted[row] for row in chosen], labels)
+            share = outside_share(answers, labels) if known.needs == "labels" else 0.0
             value = score(metric, truth, answers, labels)
             low, high = statistics_interval(
                 known, known.statistics(truth, answers, labels), resamples=resamples, seed=seed
