@@ -1,13 +1,14 @@
-"""One house style for all figures, and PNG and SVG files whose bytes depend on the numbers alone."""
+"""One house style for all figures, and PNG, SVG and PDF files whose bytes depend on the numbers alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.artifacts.tables import read_tsv
+from reprlab.reporting.finishing import finish
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import atomic_file
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 COLOURS = {"t5": "#0072B2", "depth": "#D55E00", "t5-base": "#333333"}
 CYCLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#333333")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+DASHES: Any = ("-", (0, (6, 1.2)), (0, (6, 1.2, 1.2, 1.2)), "-", (0, (3, 1)), (0, (3, 1, 1, 1, 1, 1)), "-")
+"""A line that says nothing else gets its marker and its dashes by its place, beside its colour."""
+_SMALL_LETTERS = 15
+"""Small letters that fit in an inch."""
 _STYLE: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
@@ -36,7 +41,7 @@ _STYLE: Any = {
     "lines.linewidth": 1.6,
     "lines.markersize": 4.5,
     "figure.dpi": 100,
-    "savefig.dpi": 150,
+    "savefig.dpi": 200,
     "svg.hashsalt": "reprlab",
     "svg.fonttype": "path",
 }
@@ -58,20 +63,33 @@ def table_of(figure: str, table: str, tables: Sequence[Path]) -> pandas.DataFram
 def house_style() -> Iterator[None]:
     """Draw inside this block; it needs no display."""
     import matplotlib
+    from cycler import cycler
 
     matplotlib.use("Agg")
-    with matplotlib.rc_context(_STYLE):
+    cycle = cycler(color=CYCLE, marker=MARKERS, linestyle=DASHES)
+    with matplotlib.rc_context(_STYLE | {"axes.prop_cycle": cycle}):
         yield
 
 
-def save_figure(figure: Figure, png: Path, svg: Path) -> None:
-    """Write both files without dates, so that equal numbers are equal bytes."""
+def save_figure(
+    figure: Figure, png: Path, svg: Path, pdf: Path | None = None, *, labels: Mapping[str, str] | None = None
+) -> None:
+    """Finish a figure and write its files without dates, so that equal numbers are equal bytes.
+
+    `labels` are people's words for the names of the workflow that stand in legends, titles and ticks.
+    """
     import matplotlib.pyplot
 
-    with atomic_file(svg) as temporary:
-        figure.savefig(temporary, format="svg", metadata={"Date": None, "Creator": None})
-    with atomic_file(png) as temporary:
-        figure.savefig(temporary, format="png", metadata={"Software": None})
+    finish(figure, labels or {})
+    formats: list[tuple[Path | None, str, dict[str, Any]]] = [
+        (svg, "svg", {"Date": None, "Creator": None}),
+        (png, "png", {"Software": None}),
+        (pdf, "pdf", {"CreationDate": None, "Creator": None, "Producer": None}),
+    ]
+    for path, name, metadata in formats:
+        if path is not None:
+            with atomic_file(path) as temporary:
+                figure.savefig(temporary, format=name, metadata=metadata)
     matplotlib.pyplot.close(figure)
 
 
@@ -126,6 +144,47 @@ def short_step(step: float) -> str:
     if step >= 1_000_000:
         return f"{step / 1_000_000:g}M"
     return f"{step / 1000:g}k" if step >= 1000 else f"{step:g}"
+
+
+def name_panel(axes: Axes, title: str, data: str = "") -> None:
+    """Title of a panel, and below it in small letters the true name of the data that fill it, as wide as the panel."""
+    import textwrap
+
+    place = axes.get_subplotspec()
+    share = place.get_gridspec().ncols if place else 1
+    figure = axes.get_figure()
+    inches = figure.get_figwidth() / share if figure else 3.0  # type: ignore[union-attr]
+    lines = textwrap.wrap(data, max(16, int(inches * _SMALL_LETTERS)))
+    axes.set_title(title, pad=5 + 9 * len(lines))
+    if lines:
+        at: Any = {"xytext": (0, 3), "textcoords": "offset points", "ha": "center", "va": "bottom"}
+        axes.annotate("\n".join(lines), (0.5, 1), xycoords="axes fraction", fontsize=7, color="#555555", **at)
+
+
+def draw_lines(
+    axes: Axes,
+    frame: pandas.DataFrame,
+    *,
+    x: str,
+    y: str,
+    by: str,
+    order: Sequence[Any],
+    low: str = "",
+    high: str = "",
+) -> None:
+    """A curve of `y` against `x` for each value of `by`, with a band from `low` to `high` where they are columns.
+
+    A value's colour, marker and dashes follow from its place in `order`, so that they are the same in all panels.
+    """
+    for number, value in enumerate(order):
+        rows = frame[frame[by] == value].dropna(subset=[x, y]).sort_values(x)
+        if rows.empty:
+            continue
+        colour, marker, dash = (marks[number % len(marks)] for marks in (CYCLE, MARKERS, DASHES))
+        axes.plot(rows[x], rows[y], color=colour, marker=marker, linestyle=dash, label=str(value))
+        if low in rows and high in rows:
+            band = rows[[x, low, high]].astype(float)
+            axes.fill_between(band[x], band[low], band[high], color=colour, alpha=0.13, linewidth=0)
 
 
 def say(axes: Axes, text: str) -> None:

@@ -1,0 +1,120 @@
+"""What every figure gets before it is saved, seen in the drawn figure and in its files."""
+
+import pytest
+from PIL import Image
+from reprlab.reporting.figures import draw_lines, house_style, name_panel, panels, save_figure, shared_legend
+from reprlab.reporting.finishing import finish
+
+pandas = pytest.importorskip("pandas")
+LABELS = {"icl_0": "no demonstrations", "llama": "Llama, four layers"}
+
+
+@pytest.fixture
+def drawing():
+    with house_style():
+        yield panels(1, 1)
+
+
+def ticks(axes):
+    axes.get_figure().canvas.draw()
+    low, high = axes.get_xlim()
+    return [tick for tick in axes.get_xticks() if low <= tick <= high]
+
+
+def test_layers_have_whole_ticks(drawing):
+    figure, [[panel]] = drawing
+    panel.plot(range(1, 14), range(13))
+    finish(figure, {})
+    assert len(ticks(panel)) > 2 and all(float(tick).is_integer() for tick in ticks(panel))
+
+
+def test_few_whole_numbers_have_a_tick_each(drawing):
+    figure, [[panel]] = drawing
+    panel.plot([0, 5], [1, 2])
+    finish(figure, {})
+    assert ticks(panel) == [0, 5]
+
+
+def test_an_axis_of_fractions_keeps_its_ticks(drawing):
+    figure, [[panel]] = drawing
+    panel.plot([0.5, 1, 1.5], [1, 2, 3])
+    before = ticks(panel)
+    finish(figure, {})
+    assert ticks(panel) == before
+
+
+def heights(panel):
+    panel.get_figure().canvas.draw()
+    return [line.get_transform().transform(line.get_xydata())[0, 1] for line in panel.lines]
+
+
+def test_lines_that_cover_each_other_are_drawn_side_by_side(drawing):
+    figure, [[panel]] = drawing
+    panel.plot([1, 2, 3], [0.5, 0.5, 0.5])
+    panel.plot([1, 2, 3], [0.5, 0.5, 0.6])
+    panel.plot([1, 2, 3], [0.9, 0.8, 0.7])
+    figure.canvas.draw()
+    before = heights(panel)
+    finish(figure, {})
+    after = heights(panel)
+    assert before[0] == before[1] and after[1] - after[0] == pytest.approx(2.0 * 100 / 72)
+    assert after[2] == before[2]
+
+
+def test_a_line_across_the_panel_and_a_lone_line_stay_where_they_are(drawing):
+    figure, [[panel]] = drawing
+    panel.plot([1, 2], [0.5, 0.5])
+    panel.axhline(0.5)
+    before = heights(panel)
+    finish(figure, {})
+    assert heights(panel) == before
+
+
+def test_names_become_words_in_legend_title_and_ticks(drawing):
+    figure, [[panel]] = drawing
+    panel.plot([1, 2], [1, 2], label="icl_0")
+    panel.set_title("llama\nan icl_0 inside a sentence stays")
+    panel.set_xticks([1, 2], ["icl_0", "other"])
+    shared_legend(figure, [panel])
+    finish(figure, LABELS)
+    assert panel.get_title() == "Llama, four layers\nan icl_0 inside a sentence stays"
+    assert [text.get_text() for text in panel.get_xticklabels()] == ["no demonstrations", "other"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["no demonstrations"]
+
+
+def test_a_group_looks_the_same_in_every_panel():
+    with house_style():
+        _, [[left, right]] = panels(1, 2)
+    frame = pandas.DataFrame({"arm": ["a", "a", "b", "b"], "x": [1, 2, 1, 2], "y": [1.0, 2.0, 3.0, 4.0]})
+    draw_lines(left, frame, x="x", y="y", by="arm", order=["a", "b"])
+    draw_lines(right, frame[frame["arm"] == "b"], x="x", y="y", by="arm", order=["a", "b"])
+    looks = [(line.get_color(), line.get_marker(), line.get_label()) for line in (left.lines[1], right.lines[0])]
+    assert looks[0] == looks[1] and looks[0][2] == "b"
+    assert left.lines[0].get_marker() != left.lines[1].get_marker()
+
+
+def test_a_panel_names_its_data_below_its_title(drawing):
+    figure, [[panel]] = drawing
+    name_panel(panel, "SST-2", "Movie review sentences with human ratings (Hutto and Gilbert 2014)")
+    figure.canvas.draw()
+    said = panel.texts[0].get_window_extent()
+    title = panel.title.get_window_extent()
+    assert "Movie review" in panel.texts[0].get_text()
+    assert said.y1 <= title.y0 and said.width <= panel.get_window_extent().width * 1.15
+
+
+def test_files_have_200_dots_an_inch_and_the_same_bytes_each_time(tmp_path):
+    def save(folder):
+        folder.mkdir()
+        with house_style():
+            figure, [[panel]] = panels(1, 1)
+            panel.plot([1, 2], [1, 2])
+            size = figure.get_figwidth()
+            save_figure(figure, *(folder / f"f.{ending}" for ending in ("png", "svg", "pdf")))
+        return size, {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    (width, first), (_, again) = save(tmp_path / "a"), save(tmp_path / "b")
+    assert first == again and set(first) == {"f.png", "f.svg", "f.pdf"}
+    assert first["f.pdf"].startswith(b"%PDF") and b"CreationDate" not in first["f.pdf"]
+    with Image.open(tmp_path / "a" / "f.png") as image:
+        assert image.width == round(width * 200)

@@ -1,0 +1,116 @@
+"""What every figure gets before it is saved: whole numbers on axes of counts, covered lines told apart, plain words."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+_FEW_TICKS = 6
+_COVERED = 0.012
+"""Share of a panel's height within which two lines look like one: about a line's width."""
+_APART = 2.0
+"""Points between lines that would cover each other."""
+
+
+def finish(figure: Figure, labels: Mapping[str, str]) -> None:
+    """Finish all panels of a figure. `labels` are the words for names of the workflow (`icl_0`: no demonstrations)."""
+    for axes in figure.axes:
+        whole_ticks(axes)
+        tell_apart(axes)
+    name_texts(figure, labels)
+
+
+def whole_ticks(axes: Axes) -> None:
+    """Ticks of a linear x axis at whole numbers where all its points stand at whole numbers (layers, steps, counts).
+
+    Few different points get a tick each.
+    """
+    from matplotlib.ticker import AutoLocator, FixedLocator, MaxNLocator
+
+    points = sorted({x for line in _curves(axes) for x, _ in _points(line)})
+    if not points or type(axes.xaxis.get_major_locator()) is not AutoLocator:
+        return
+    if any(not point.is_integer() for point in points):
+        return
+    few = len(points) <= _FEW_TICKS
+    axes.xaxis.set_major_locator(FixedLocator(points) if few else MaxNLocator(integer=True, min_n_ticks=2))
+
+
+def tell_apart(axes: Axes) -> None:
+    """Draw lines that would cover each other side by side, a line's width apart; no number is read that finely."""
+    from matplotlib.transforms import ScaledTranslation
+
+    for lines in _covering(_curves(axes)):
+        for place, line in enumerate(lines):
+            shift = (place - (len(lines) - 1) / 2) * _APART / 72
+            line.set_transform(axes.transData + ScaledTranslation(0, shift, axes.get_figure().dpi_scale_trans))  # type: ignore[union-attr]
+            line.set_clip_on(False)
+
+
+def _curves(axes: Axes) -> list[Line2D]:
+    """Lines through points of the data; not those across the whole panel."""
+    return [line for line in axes.lines if line.get_transform() == axes.transData and len(_points(line))]
+
+
+def _points(line: Line2D) -> Any:
+    """x and y of a line, as an array (points, 2) of floats."""
+    return line.get_xydata()
+
+
+def _covering(lines: list[Line2D]) -> list[list[Line2D]]:
+    """Groups of lines of which each covers another one, in the order in which they are drawn."""
+    groups = [[line] for line in lines if line.get_linestyle() != "None"]
+    for one, other in itertools.combinations([group[0] for group in groups], 2):
+        if _cover(one, other):
+            first, second = (next(group for group in groups if line in group) for line in (one, other))
+            if first is not second:
+                first += second
+                groups.remove(second)
+    return [group for group in groups if len(group) > 1]
+
+
+def _cover(one: Line2D, other: Line2D) -> bool:
+    """Whether at most of the places that two lines share, their heights in the panel are the same to the eye."""
+    places = [_heights(line) for line in (one, other)]
+    shared = places[0].keys() & places[1].keys()
+    close = [place for place in shared if abs(places[0][place] - places[1][place]) < _COVERED]
+    return 2 * len(close) > len(shared)
+
+
+def _heights(line: Line2D) -> dict[float, float]:
+    """Height of each point as a share of the panel's, by its place on the x axis."""
+    axes = line.axes
+    assert axes is not None
+    axes.get_ylim()  # limits follow the data only when they are asked for
+    drawn = (axes.transScale + axes.transLimits).transform(_points(line))
+    return {float(x): float(y) for x, y in drawn if x == x and y == y}
+
+
+def name_texts(figure: Figure, labels: Mapping[str, str]) -> None:
+    """Replace every line of a text, and every tick's name, that is one of the workflow's names."""
+    from matplotlib.text import Text
+
+    if not labels:
+        return
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            _name_ticks(axis, labels)
+    for text in figure.findobj(Text):
+        assert isinstance(text, Text)
+        text.set_text("\n".join(labels.get(line, line) for line in text.get_text().split("\n")))
+
+
+def _name_ticks(axis: Axis, labels: Mapping[str, str]) -> None:
+    from matplotlib.ticker import FixedLocator
+
+    if isinstance(axis.get_major_locator(), FixedLocator):
+        names = [text.get_text() for text in axis.get_ticklabels()]
+        if not labels.keys().isdisjoint(names):
+            axis.set_ticklabels([labels.get(name, name) for name in names])
