@@ -16,11 +16,11 @@ from typing import Any
 
 import pyarrow
 from pydantic import BaseModel
+from reprlab.artifacts.tables import write_parquet
 from reprlab.config.models import ModelEntry
 from reprlab.data.schema import columns_of
 from reprlab.models.build import build_from_config, save_model
 from reprlab.papers.plan import Job, Plan
-from reprlab.runtime.tables import write_parquet
 from reprlab.text.byte_pairs import train_byte_pairs
 from reprlab.text.tokenizers import save_tokenizer
 from reprlab.text.vocabulary import Vocabulary

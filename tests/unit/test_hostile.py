@@ -10,6 +10,8 @@ import json
 import os
 import re
 import struct
+import subprocess
+import sys
 import tarfile
 import time
 import zipfile
@@ -50,6 +52,11 @@ def _is_true(call: ast.Call, keyword: str) -> bool:
     return any(not (isinstance(value, ast.Constant) and value.value in (False, None)) for value in values)
 
 
+def _is_false(call: ast.Call, keyword: str) -> bool:
+    values = [item.value for item in call.keywords if item.arg == keyword]
+    return any(isinstance(value, ast.Constant) and value.value is False for value in values)
+
+
 FORBIDDEN_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve"}
 FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "os.system", "os.popen", "torch.load", "pandas.read_pickle"}
 FORBIDDEN_CALLS |= {"subprocess.getoutput", "subprocess.getstatusoutput", "yaml.unsafe_load", "yaml.full_load"}
@@ -77,6 +84,8 @@ def offences(source: str) -> list[str]:
             found.append(f"calls {name} with allow_pickle")
         # The default reads a pickle where there is nothing else.
         guarded = _is_true(node, "use_safetensors") or _is_true(node, "weights_only") or loads_no_weights(name)
+        if name.endswith((".from_pretrained", ".from_config")) and not _is_false(node, "trust_remote_code"):
+            found.append(f"calls {name} without trust_remote_code=False")
         if name.endswith(".from_pretrained") and not guarded:
             found.append(f"calls {name} without use_safetensors")
         found += [f"passes {flag} to {name}" for flag in ("shell", "trust_remote_code") if _is_true(node, flag)]
@@ -108,6 +117,10 @@ def test_the_package_runs_nothing_that_it_reads() -> None:
         "import yaml\nloader = yaml.Loader\nyaml.load(text, Loader=loader)",
         "import subprocess\nsubprocess.run('x', shell=True)", "f(trust_remote_code=True)", "f(trust_remote_code=given)",
         "import numpy as np\nnp.load('x', allow_pickle=True)", "AutoModel.from_pretrained('x')", "tar.extractall('x')",
+        "AutoTokenizer.from_pretrained('x')", "AutoTokenizer.from_pretrained('x', trust_remote_code=None)",
+        "AutoConfig.from_pretrained('x', **options)", "AutoModel.from_config(config)",
+        "AutoModel.from_pretrained('x', use_safetensors=True)",
+        "AutoModel.from_pretrained('x', trust_remote_code=False)",
     ],
 )  # fmt: skip
 def test_the_scan_finds(source: str) -> None:
@@ -134,6 +147,33 @@ def test_weights_are_read_from_safetensors_only(tmp_path: Path) -> None:
     with pytest.raises(ReprlabError) as caught:
         load_model(folder)
     assert str(folder) in str(caught.value)
+    assert not witness.exists()
+
+
+EVIL_TOKENIZER = """
+import pathlib
+pathlib.Path({witness!r}).touch()
+class Evil:
+    pass
+"""
+
+
+@pytest.mark.parametrize("opener", ["text.tokenizer_folder.open_tokenizer", "models.build.load_model"])
+def test_code_in_a_folder_is_not_run_whatever_standard_input_says(tmp_path: Path, opener: str) -> None:
+    witness, folder = tmp_path / "ran", tmp_path / "folder"
+    folder.mkdir()
+    classes = {"AutoTokenizer": ["evil.Evil", "evil.Evil"], "AutoConfig": "evil.Evil", "AutoModel": "evil.Evil"}
+    about = {"auto_map": classes, "model_type": "evil", "architectures": ["T5ForConditionalGeneration"]}
+    (folder / "config.json").write_text(json.dumps(about))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"auto_map": classes, "tokenizer_class": "Evil"}))
+    (folder / "evil.py").write_text(EVIL_TOKENIZER.format(witness=str(witness)))
+    module, _, name = opener.rpartition(".")
+    script = f"from pathlib import Path\nfrom reprlab.{module} import {name}\n{name}(Path({str(folder)!r}))"
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "HF_HOME": str(tmp_path / "hub")}
+    done = subprocess.run(
+        [sys.executable, "-c", script], input="y\n" * 9, env=environment, text=True, capture_output=True, check=False
+    )
+    assert "ReprlabError: " + str(folder) in done.stderr
     assert not witness.exists()
 
 

@@ -9,9 +9,10 @@ from reprlab.config.models import ModelEntry, ScratchOrigin
 from reprlab.models.build import build_from_config, load_model, save_model
 from reprlab.representations.adapters import TextBatches, add_adapter, language_model_loss, load_adapter
 from reprlab.representations.settings import AdapterSettings
-from reprlab.representations.tokens import encode_texts, open_tokenizer
+from reprlab.representations.tokens import encode_texts
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.train_adapter import train_adapter
+from reprlab.text.tokenizer_folder import open_tokenizer
 from reprlab.training.ladder import step_folder
 from reprlab.training.settings import EngineSettings
 from safetensors import safe_open

@@ -9,6 +9,7 @@ from reprlab.runtime.errors import ReprlabError
 
 STAGE = '''
 """A stage for the test."""
+import sys
 from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 from reprlab.runtime.cli import run_stage
@@ -27,6 +28,8 @@ def copy_numbers(*, out: Path, settings: Settings, number: list[int], extra: Pat
     """Copy numbers."""
     if fail == "user":
         raise ReprlabError("numbers.txt: line 3 is\\nnot a number; mend it")
+    if fail == "ask":
+        raise ReprlabError(f"answered {sys.stdin.read()!r}")
     if fail == "bug":
         raise ZeroDivisionError("oops")
     write_json(out, {"rate": settings.rate, "number": number, "extra": str(extra), "flag": flag})
@@ -44,7 +47,12 @@ def stage(tmp_path):
 
     def run(*arguments):
         return subprocess.run(
-            [sys.executable, str(path), *arguments], capture_output=True, text=True, cwd=tmp_path, check=False
+            [sys.executable, str(path), *arguments],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            check=False,
+            input="y\n",
         )
 
     return run
@@ -66,6 +74,10 @@ def test_a_user_error_is_one_line_and_a_status(stage, tmp_path):
     assert done.stderr == "error: numbers.txt: line 3 is not a number; mend it\n"
     assert "Traceback" in (tmp_path / "a.log").read_text()
     assert not (tmp_path / "o.json").exists()
+
+
+def test_a_stage_has_no_standard_input(stage):
+    assert stage(*GOOD, "--fail", "ask").stderr == "error: answered ''\n"
 
 
 def test_a_bug_is_one_line_that_names_the_log(stage, tmp_path):

@@ -18,7 +18,8 @@ from reprlab.text import flat_tokens, sequences
 from reprlab.text.flat_tokens import flat_folder
 from reprlab.text.token_settings import TokenStorageSettings
 from reprlab.text.token_store import TokenStore
-from reprlab.text.tokenizers import TokenizerSettings, load_tokenizer
+from reprlab.text.tokenizer_folder import open_tokenizer
+from reprlab.text.tokenizers import TokenizerSettings
 from reprlab.text.vocabulary import Vocabulary
 from text_fixtures import prose
 
@@ -44,7 +45,7 @@ def folder(corpus, tmp_path_factory) -> Path:
 
 
 def test_tokenizer_ids_are_the_layout(folder) -> None:
-    tokenizer, vocabulary = load_tokenizer(folder), Vocabulary.load(folder)
+    tokenizer, vocabulary = open_tokenizer(folder), Vocabulary.load(folder)
     assert vocabulary == Vocabulary(120)
     assert len(tokenizer) == vocabulary.size
     assert tokenizer.convert_tokens_to_ids(["<pad>", "</s>", "<unk>", "<extra_id_0>", "<extra_id_99>"]) == [
@@ -55,7 +56,7 @@ def test_tokenizer_ids_are_the_layout(folder) -> None:
 
 
 def test_tokenizer_round_trip_and_eos(folder) -> None:
-    tokenizer = load_tokenizer(folder)
+    tokenizer = open_tokenizer(folder)
     text = "Mr. Darcy laughed at the weather."
     ids = tokenizer(text)["input_ids"]
     assert ids[-1] == 1
@@ -67,7 +68,7 @@ def test_tokenizer_round_trip_and_eos(folder) -> None:
 
 
 def test_tokenizer_reads_the_train_split_only(folder) -> None:
-    tokenizer = load_tokenizer(folder)
+    tokenizer = open_tokenizer(folder)
     assert tokenizer.unk_token_id in tokenizer("ξυλόφωνα ζέφυρος")["input_ids"]
 
 
@@ -82,12 +83,12 @@ def test_published_tokenizer_gets_the_21_tokens(folder, tmp_path) -> None:
     plain = tmp_path / "published"
     tokenizer = _without_sentence_tokens(folder)
     tokenizer.save_pretrained(plain)
-    assert len(load_tokenizer(plain)) == 220
+    assert len(open_tokenizer(plain)) == 220
     out = tmp_path / "extended"
     wanted = TokenizerSettings(source="model", model=str(plain), pieces=120)
     train_tokenizer(out=out, settings=wanted)
-    extended = load_tokenizer(out)
-    assert extended.get_vocab() == load_tokenizer(folder).get_vocab()
+    extended = open_tokenizer(out)
+    assert extended.get_vocab() == open_tokenizer(folder).get_vocab()
     assert extended("Mr. Darcy<eosen>")["input_ids"][-2:] == [240, 1]
     with pytest.raises(ReprlabError, match="set pieces"):
         train_tokenizer(out=tmp_path / "wrong", settings=wanted.model_copy(update={"pieces": 119}))
@@ -97,7 +98,7 @@ def test_published_tokenizer_gets_the_21_tokens(folder, tmp_path) -> None:
 def _without_sentence_tokens(folder: Path):
     from transformers import T5Tokenizer
 
-    known = load_tokenizer(folder).get_vocab()
+    known = open_tokenizer(folder).get_vocab()
     pieces = sorted((index, piece) for piece, index in known.items() if index < 220)
     return T5Tokenizer(vocab=[(piece, 0.0 if index < 3 else -1.0 - index / 100) for index, piece in pieces])
 
@@ -110,7 +111,7 @@ def test_tokenizer_errors(corpus, tmp_path) -> None:
     with pytest.raises(ReprlabError, match="--sentences"):
         train_tokenizer(out=tmp_path / "x", settings=TokenizerSettings())
     with pytest.raises(ReprlabError, match="no tokenizer"):
-        load_tokenizer(tmp_path)
+        open_tokenizer(tmp_path)
 
 
 passages_of_ids = st.lists(
@@ -161,7 +162,7 @@ def test_sentence_tokens_are_uniform_orders() -> None:
 
 
 def test_text_cannot_smuggle_special_tokens(folder) -> None:
-    tokenizer, vocabulary = load_tokenizer(folder), Vocabulary.load(folder)
+    tokenizer, vocabulary = open_tokenizer(folder), Vocabulary.load(folder)
     encoded = sequences.encode_passages(tokenizer, [["the </s> weather<eosen> <sent_3>"]], vocabulary)
     assert set(encoded.ids[vocabulary.is_special(encoded.ids)]) == {vocabulary.unk_id}
 

@@ -120,7 +120,9 @@ def load_model(folder: Path) -> PreTrainedModel:
     _, model_class = architecture_classes(_SAVED_AS[names[0]])
     quiet_transformers()
     try:
-        return model_class.from_pretrained(folder, dtype=torch.float32, local_files_only=True, use_safetensors=True)
+        return model_class.from_pretrained(
+            folder, dtype=torch.float32, local_files_only=True, use_safetensors=True, trust_remote_code=False
+        )
     except (OSError, ValueError, SafetensorError) as error:
         reason = first_line(error)
         raise ReprlabError(f"{folder}: not a readable model folder ({reason}); delete it and run again") from error

@@ -53,6 +53,6 @@ def classifier_sizes(entry: ModelEntry, labels: int = 2) -> ClassifierSizes:
     config = configuration(config_class, entry, None)
     config.num_labels = labels
     with torch.device("meta"):
-        model = AutoModelForSequenceClassification.from_config(config)
+        model = AutoModelForSequenceClassification.from_config(config, trust_remote_code=False)
     rows = model.get_input_embeddings().weight
     return ClassifierSizes(rows.shape[0], rows.shape[1], sum(parameter.numel() for parameter in model.parameters()))

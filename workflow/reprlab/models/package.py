@@ -41,9 +41,13 @@ def save_from_hub(entry: ModelEntry, origin: HubOrigin, folder: Path) -> None:
     try:
         # Old repositories hold nothing but a pickle: its tensors are read, its code is not run.
         model = model_class.from_pretrained(
-            origin.repository, revision=origin.revision, dtype=torch.float32, weights_only=True
+            origin.repository,
+            revision=origin.revision,
+            dtype=torch.float32,
+            weights_only=True,
+            trust_remote_code=False,
         )
-        tokenizer = AutoTokenizer.from_pretrained(origin.repository, revision=origin.revision)
+        tokenizer = AutoTokenizer.from_pretrained(origin.repository, revision=origin.revision, trust_remote_code=False)
     except (OSError, ValueError) as error:
         reason = first_line(error)
         raise ReprlabError(
@@ -89,11 +93,11 @@ def _convert_gguf(entry: ModelEntry, file: Path, dtype: str, folder: Path) -> No
     config_class, model_class = architecture_classes(entry.architecture)
     quiet_transformers()
     place = {"pretrained_model_name_or_path": file.parent, "gguf_file": file.name}
-    loaded = model_class.from_pretrained(**place, dtype=torch.float32, weights_only=True)
+    loaded = model_class.from_pretrained(**place, dtype=torch.float32, weights_only=True, trust_remote_code=False)
     config = loaded.config.to_dict()
     config.pop("quantization_config", None)
     model = model_class(config_class.from_dict(config))
     model.load_state_dict(loaded.state_dict())
     del loaded
     save_model(model.to(getattr(torch, dtype)), folder)
-    AutoTokenizer.from_pretrained(**place).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(**place, trust_remote_code=False).save_pretrained(folder)

@@ -57,7 +57,7 @@ def load_adapter(model: Any, folder: Path) -> Any:
     """The model with saved adapters merged into its weights, for inference."""
     from peft import PeftModel
 
-    return PeftModel.from_pretrained(model, str(folder)).merge_and_unload()
+    return PeftModel.from_pretrained(model, str(folder), trust_remote_code=False).merge_and_unload()
 
 
 class TextBatches:

@@ -3,24 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
-
-from reprlab.runtime.errors import ReprlabError, first_line
-
-
-def open_tokenizer(folder: Path) -> Any:
-    """The tokenizer of a folder.
-
-    Raises:
-        ReprlabError: the folder holds none.
-    """
-    from transformers import AutoTokenizer
-
-    try:
-        return AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise ReprlabError(f"{folder}: no tokenizer can be opened there ({first_line(error)})") from None
 
 
 def encode_texts(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:

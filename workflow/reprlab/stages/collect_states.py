@@ -39,8 +39,9 @@ def collect_states(
     from reprlab.representations.files import variant_names
     from reprlab.representations.items import item_table
     from reprlab.representations.label_tokens import label_token_ids
-    from reprlab.representations.tokens import encode_texts, open_tokenizer
+    from reprlab.representations.tokens import encode_texts
     from reprlab.runtime.files import atomic_directory
+    from reprlab.text.tokenizer_folder import open_tokenizer
     from reprlab.training.ladder import find_step
     from reprlab.training.processes import choose_device
 

@@ -37,10 +37,10 @@ def finetune_completions(
 
     from reprlab.artifacts.tsv import write_rows
     from reprlab.models.build import quiet_transformers
-    from reprlab.representations.tokens import open_tokenizer
     from reprlab.runtime.files import atomic_directory
     from reprlab.runtime.log import get_logger
     from reprlab.text.completions import read_completions
+    from reprlab.text.tokenizer_folder import open_tokenizer
     from reprlab.training.completion_texts import encode_completions
     from reprlab.training.completion_tuning import TrainingData, best_row, tune_cell
     from reprlab.training.finetuning import require_names

@@ -48,7 +48,7 @@ def preview_corruption(*, tokens: Path, tokenizer: Path, out: Path, settings: Pr
     from reprlab.plugins import load_plugin
     from reprlab.runtime.errors import ReprlabError
     from reprlab.text.token_store import TokenStore
-    from reprlab.text.tokenizers import load_tokenizer
+    from reprlab.text.tokenizer_folder import open_tokenizer
     from reprlab.text.vocabulary import Vocabulary
 
     plugin = load_plugin("objectives", settings.objective)
@@ -62,7 +62,7 @@ def preview_corruption(*, tokens: Path, tokenizer: Path, out: Path, settings: Pr
     store = TokenStore.open(tokens, settings.split)
     indices = np.arange(min(settings.examples, len(store)))
     ids, types, lengths = store.batch(indices, settings.input_length)
-    names = load_tokenizer(tokenizer)
+    names = open_tokenizer(tokenizer)
     rows = []
     states = {"t5": (False,), "depth": (False, True)}[objective.token_format]
     for shuffled in states:

@@ -37,9 +37,9 @@ def score_completions(
     from reprlab.evaluation.completion_answers import answer, cell_prompts
     from reprlab.evaluation.completion_scores import COLUMNS, score_row
     from reprlab.models.build import load_model
-    from reprlab.representations.tokens import open_tokenizer
     from reprlab.runtime.errors import ReprlabError
     from reprlab.runtime.log import get_logger
+    from reprlab.text.tokenizer_folder import open_tokenizer
     from reprlab.training.processes import choose_device
 
     if len(models) != len(settings.models):

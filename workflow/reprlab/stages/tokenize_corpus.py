@@ -47,10 +47,10 @@ def _rows(
     from reprlab.runtime.progress import track
     from reprlab.text import sequences
     from reprlab.text.parquet_batches import read_batches
-    from reprlab.text.tokenizers import load_tokenizer
+    from reprlab.text.tokenizer_folder import open_tokenizer
     from reprlab.text.vocabulary import Vocabulary
 
-    tokenizer, vocabulary = load_tokenizer(folder), Vocabulary.load(folder)
+    tokenizer, vocabulary = open_tokenizer(folder), Vocabulary.load(folder)
     rng = np.random.Generator(np.random.Philox(key=settings.seed))
     for batch in track(read_batches(sentences, ["split", "sentences"], _PASSAGES), "ten thousand passages"):
         passages = batch["sentences"].to_pylist()

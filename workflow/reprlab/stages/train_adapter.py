@@ -30,7 +30,8 @@ def train_adapter(
     from reprlab.artifacts.tsv import write_rows
     from reprlab.models.build import load_model
     from reprlab.representations.adapters import TextBatches, add_adapter, language_model_loss, save_adapter
-    from reprlab.representations.tokens import encode_texts, open_tokenizer
+    from reprlab.representations.tokens import encode_texts
+    from reprlab.text.tokenizer_folder import open_tokenizer
     from reprlab.training.engine import train
     from reprlab.training.fingerprints import run_fingerprint
     from reprlab.training.ladder import publish_ladder

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.config.models import HubOrigin, ModelEntry, PackageOrigin
 from reprlab.runtime.errors import ReprlabError, first_line
+from reprlab.text.tokenizer_folder import open_tokenizer
 
 if TYPE_CHECKING:
     from reprlab.data.archives import Archive
@@ -29,7 +30,7 @@ def save_package_tokenizer(origin: PackageOrigin, archive: Archive, folder: Path
     from transformers import AutoTokenizer
 
     file = archive.member(next(iter(origin.members.values())))
-    AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name, trust_remote_code=False).save_pretrained(folder)
 
 
 def save_hub_tokenizer(origin: HubOrigin, folder: Path) -> None:
@@ -41,13 +42,14 @@ def save_hub_tokenizer(origin: HubOrigin, folder: Path) -> None:
     from transformers import AutoTokenizer
 
     try:
-        AutoTokenizer.from_pretrained(origin.repository, revision=origin.revision).save_pretrained(folder)
+        tokenizer = AutoTokenizer.from_pretrained(origin.repository, revision=origin.revision, trust_remote_code=False)
     except (OSError, ValueError) as error:
         reason = first_line(error)
         raise ReprlabError(
             f"{origin.repository}@{origin.revision}: no tokenizer from the hub ({reason}); check the network, or "
             "choose a scale whose models come with packages"
         ) from error
+    tokenizer.save_pretrained(folder)
 
 
 def load_tokenizer(folder: Path) -> Any:
@@ -56,12 +58,7 @@ def load_tokenizer(folder: Path) -> Any:
     Raises:
         ReprlabError: it is none, or its tokenizer has no fast form.
     """
-    from transformers import AutoTokenizer
-
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise ReprlabError(f"{folder}: not a tokenizer folder ({first_line(error)})") from None
+    tokenizer = open_tokenizer(folder)
     if not tokenizer.is_fast:
         raise ReprlabError(f"{folder}: has no fast tokenizer; save one with tokenizer.json")
     return tokenizer

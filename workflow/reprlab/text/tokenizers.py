@@ -126,7 +126,7 @@ def published_tokenizer(model: str, revision: str, vocabulary: Vocabulary) -> An
     from transformers import AutoTokenizer
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(model, revision=revision)
+        tokenizer = AutoTokenizer.from_pretrained(model, revision=revision, trust_remote_code=False)
     except (OSError, ValueError) as error:
         reason = " ".join(str(error).split())[:200]
         raise ReprlabError(
@@ -155,18 +155,3 @@ def save_tokenizer(tokenizer: Any, vocabulary: Vocabulary, folder: Path) -> None
             )
     tokenizer.save_pretrained(folder)
     vocabulary.save(folder)
-
-
-def load_tokenizer(folder: Path) -> Any:
-    """Open a tokenizer's folder.
-
-    Raises:
-        ReprlabError: there is no tokenizer in it.
-    """
-    from transformers import AutoTokenizer
-
-    try:
-        return AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise ReprlabError(f"{folder}: no tokenizer in this folder ({reason}); delete it and run again") from None

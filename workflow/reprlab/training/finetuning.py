@@ -16,6 +16,7 @@ from reprlab.evaluation.scoring import score_rows
 from reprlab.models.partial_embedding import PartialVocabulary, adapt_embedding, restore_embedding
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.log import get_logger
+from reprlab.text.tokenizer_folder import open_tokenizer
 from reprlab.training.engine import train
 from reprlab.training.finetuning_heads import EncoderHead
 from reprlab.training.finetuning_order import TrainingOrder
@@ -44,13 +45,11 @@ def prepare_task(examples: Path, tokenizer: Path, settings: FinetuneSettings) ->
     Raises:
         ReprlabError: unreadable files, labels outside the set, or a template that does not fit the examples.
     """
-    from transformers import AutoTokenizer
-
     limits = dict.fromkeys(settings.splits, settings.eval_limit) | {TRAIN: settings.train_limit}
     tables = load_examples(examples, [TRAIN, *settings.splits], limits, per_task=settings.train_limit_per_task)
     labels = common_labels(tables, settings.task.labels)
     family = TextToText if settings.task.kind == "text_to_text" else EncoderHead
-    task = family(settings.task, labels, AutoTokenizer.from_pretrained(tokenizer), tokenizer)
+    task = family(settings.task, labels, open_tokenizer(tokenizer), tokenizer)
     encoded = {split: task.encode(table) for split, table in tables.items()}
     return PreparedTask(task, labels, tables, encoded)
 

@@ -68,7 +68,7 @@ class EncoderHead:
 
         family = AutoModelForTokenClassification if self.settings.kind == "tags" else AutoModelForSequenceClassification
         try:
-            config = AutoConfig.from_pretrained(folder, local_files_only=True)
+            config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
             for name in _DROPOUTS & vars(config).keys():
                 setattr(config, name, dropout)
             config.num_labels = max(len(self.labels), 1)
@@ -78,6 +78,7 @@ class EncoderHead:
                 dtype=torch.float32,
                 local_files_only=True,
                 use_safetensors=True,
+                trust_remote_code=False,
             )
         except (OSError, ValueError) as error:
             reason = first_line(error)

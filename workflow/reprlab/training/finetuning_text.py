@@ -56,7 +56,12 @@ class TextToText:
 
         try:
             model = AutoModelForSeq2SeqLM.from_pretrained(
-                folder, dropout_rate=dropout, dtype=torch.float32, local_files_only=True, use_safetensors=True
+                folder,
+                dropout_rate=dropout,
+                dtype=torch.float32,
+                local_files_only=True,
+                use_safetensors=True,
+                trust_remote_code=False,
             )
         except (OSError, ValueError) as error:
             raise ReprlabError(f"{folder}: cannot be opened as an encoder-decoder ({first_line(error)})") from None
