@@ -2,7 +2,8 @@
 
 import pytest
 from PIL import Image
-from reprlab.reporting.figures import draw_lines, house_style, name_panel, panels, save_figure, shared_legend
+from reprlab.reporting.description import describe
+from reprlab.reporting.figures import draw_lines, house_style, name_panel, panels, save_figure, say, shared_legend
 from reprlab.reporting.finishing import finish
 
 pandas = pytest.importorskip("pandas")
@@ -118,3 +119,30 @@ def test_files_have_200_dots_an_inch_and_the_same_bytes_each_time(tmp_path):
     assert first["f.pdf"].startswith(b"%PDF") and b"CreationDate" not in first["f.pdf"]
     with Image.open(tmp_path / "a" / "f.png") as image:
         assert image.width == round(width * 200)
+
+
+def test_words_tell_what_is_seen():
+    with house_style():
+        figure, [[left, right, last]] = panels(1, 3)
+        left.set(title="CoLA", xlabel="step", ylabel="Matthews")
+        left.plot([64, 512], [15.0, 8.7], label="T5")
+        left.axhline(2.5, label="majority")
+        right.bar([0, 1], [1.5, 2000], label="peak")
+        right.set_xticks([0, 1], ["sst2", "cola"])
+        say(last, "no data: papers.depth.tasks is null")
+    assert describe(figure).splitlines() == [
+        "CoLA, Matthews by step: T5 from 15 at 64 to 8.7 at 512; majority at 2.5.",
+        "peak: sst2 1.5, cola 2,000.",
+        "no data: papers.depth.tasks is null.",
+    ]
+
+
+def test_words_tell_points_of_a_tick_and_cells_of_a_map():
+    with house_style():
+        figure, [[left, right]] = panels(1, 2)
+        left.scatter([1, 1], [0.25, 0.5])
+        left.set_xticks([1], ["few"])
+        right.imshow([[float("nan"), 1.5], [-1.5, float("nan")]])
+        right.set_xticks([0, 1], ["a", "b"])
+        right.set_yticks([0, 1], ["a", "b"])
+    assert describe(figure).splitlines() == ["few from 0.25 to 0.5.", "a against b 1.5; b against a -1.5."]

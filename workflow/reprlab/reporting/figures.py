@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.artifacts.tables import read_tsv
+from reprlab.reporting.description import describe
 from reprlab.reporting.finishing import finish
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import atomic_file
@@ -74,17 +75,18 @@ def house_style() -> Iterator[None]:
 def save_figure(
     figure: Figure, png: Path, svg: Path, pdf: Path | None = None, *, labels: Mapping[str, str] | None = None
 ) -> None:
-    """Finish a figure and write its files without dates, so that equal numbers are equal bytes.
+    """Finish a figure and write its files, which say in words what is seen, without dates: equal numbers, equal bytes.
 
     `labels` are people's words for the names of the workflow that stand in legends, titles and ticks.
     """
     import matplotlib.pyplot
 
     finish(figure, labels or {})
+    words = describe(figure)
     formats: list[tuple[Path | None, str, dict[str, Any]]] = [
-        (svg, "svg", {"Date": None, "Creator": None}),
-        (png, "png", {"Software": None}),
-        (pdf, "pdf", {"CreationDate": None, "Creator": None, "Producer": None}),
+        (svg, "svg", {"Date": None, "Creator": None, "Description": words}),
+        (png, "png", {"Software": None, "Description": words}),
+        (pdf, "pdf", {"CreationDate": None, "Creator": None, "Producer": None, "Subject": words}),
     ]
     for path, name, metadata in formats:
         if path is not None:
@@ -188,13 +190,15 @@ def draw_lines(
 
 
 def say(axes: Axes, text: str) -> None:
-    """A panel that has no data says why."""
+    """A panel that has no data says why; a long name of a setting is cut at its dots."""
+    import re
     import textwrap
 
+    lines = textwrap.wrap(re.sub(r"\.(?=\w)", ".\0 ", text), 26)
     axes.text(
         0.5,
         0.5,
-        textwrap.fill(text, 24),
+        "\n".join(lines).replace("\0 ", "").replace("\0", ""),
         ha="center",
         va="center",
         transform=axes.transAxes,
