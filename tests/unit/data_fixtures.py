@@ -5,6 +5,7 @@ import hashlib
 import io
 import lzma
 import tarfile
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -13,18 +14,25 @@ from reprlab.data.archives import Archive
 from reprlab.data.downloads import write_receipt
 from reprlab.data.sources import Sources
 
+Members = dict[str, bytes | tarfile.TarInfo] | list[tuple[str, bytes | tarfile.TarInfo]]
 
-def make_zip(path: Path, members: dict[str, bytes]) -> Path:
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in members.items():
+
+def _pairs(members: Members) -> list[tuple[str, bytes | tarfile.TarInfo]]:
+    return list(members.items()) if isinstance(members, dict) else members
+
+
+def make_zip(path: Path, members: Members) -> Path:
+    with zipfile.ZipFile(path, "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of names that occur twice
+        for name, content in _pairs(members):
             archive.writestr(name, content)
     return path
 
 
-def tar_bytes(members: dict[str, bytes | tarfile.TarInfo]) -> bytes:
+def tar_bytes(members: Members) -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for name, content in members.items():
+        for name, content in _pairs(members):
             if isinstance(content, tarfile.TarInfo):
                 archive.addfile(content)
             else:
@@ -34,12 +42,12 @@ def tar_bytes(members: dict[str, bytes | tarfile.TarInfo]) -> bytes:
     return buffer.getvalue()
 
 
-def make_tgz(path: Path, members: dict[str, bytes | tarfile.TarInfo]) -> Path:
+def make_tgz(path: Path, members: Members) -> Path:
     path.write_bytes(gzip.compress(tar_bytes(members)))
     return path
 
 
-def make_deb(path: Path, members: dict[str, bytes | tarfile.TarInfo], data_name: str = "data.tar.xz") -> Path:
+def make_deb(path: Path, members: Members, data_name: str = "data.tar.xz") -> Path:
     parts = {
         "debian-binary": b"2.0\n",
         "control.tar.xz": lzma.compress(tar_bytes({}) + b"x")[:-1],

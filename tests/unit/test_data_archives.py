@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from data_fixtures import entry_for, link, make_deb, make_tgz, make_zip, opened
 from reprlab.config.dataset_entries import ArchiveFile
-from reprlab.data import downloads, origins
+from reprlab.data import downloads, extraction, origins
 from reprlab.data.archives import Archive
 from reprlab.data.downloads import git_blob_of, obtain, unpack, write_receipt
 from reprlab.data.extraction import extract
@@ -120,6 +120,43 @@ def test_a_tar_in_a_tar(tmp_path: Path) -> None:
     archive = make_tgz(tmp_path / "outer.tar.gz", {"data/inner.tar.gz": inner})
     member = opened(archive, tmp_path / "cache").member("data/inner.tar.gz!in/x.txt")
     assert member.read_bytes() == b"X"
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_members_that_are_large_together_are_refused(tmp_path: Path, kind: str) -> None:
+    make, name = MAKERS[kind]
+    archive = make(tmp_path / name, {f"{number}.txt": b"0" * (LIMIT - 1) for number in range(9)})
+    with pytest.raises(ReprlabError, match="unpack to more than 8 times the limit of 1000"):
+        extract(archive, ["*.txt"], tmp_path / "out", LIMIT)
+
+
+def test_too_many_members_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extraction, "_MOST_MEMBERS", 3)
+    archive = make_tgz(tmp_path / "a.tgz", {f"{number}.txt": b"" for number in range(4)})
+    with pytest.raises(ReprlabError, match="more than 3 members match"):
+        extract(archive, ["*.txt"], tmp_path / "out", LIMIT)
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize("pattern", ["a/b.txt", "a/*"])
+def test_of_members_with_the_same_path_the_first_counts(tmp_path: Path, kind: str, pattern: str) -> None:
+    make, name = MAKERS[kind]
+    members = [("a/b.txt", b"first"), ("./a//b.txt", b"other spelling"), ("a/b.txt", b"last"), ("a/c.txt", b"c")]
+    written = extract(make(tmp_path / name, members), [pattern], tmp_path / "out", LIMIT)
+    assert (tmp_path / "out/a/b.txt").read_bytes() == b"first"
+    assert written["a/b.txt"].bytes == 5
+
+
+def test_a_compression_that_python_lacks_is_named(tmp_path: Path) -> None:
+    """Deflate64, which other programs write for large files; a member that nobody wants may have it."""
+    archive = make_zip(tmp_path / "a.zip", {"big.txt": b"x", "small.txt": b"y"})
+    content = bytearray(archive.read_bytes())
+    local, central = content.index(b"PK\x03\x04"), content.index(b"PK\x01\x02")
+    content[local + 8 : local + 10] = content[central + 10 : central + 12] = (9).to_bytes(2, "little")
+    archive.write_bytes(content)
+    assert set(extract(archive, ["small.txt"], tmp_path / "out", LIMIT)) == {"small.txt"}
+    with pytest.raises(ReprlabError, match=r"a\.zip: cannot be unpacked .*big\.txt. is compressed by deflate64"):
+        extract(archive, ["big.txt"], tmp_path / "out", LIMIT)
 
 
 def test_fetch_verifies_and_unpacks(tmp_path: Path) -> None:

@@ -5,8 +5,10 @@ Refused members of archives (`..`, absolute paths, links, devices, absurd sizes)
 
 import ast
 import bz2
+import gzip
 import io
 import json
+import lzma
 import os
 import re
 import struct
@@ -244,6 +246,63 @@ def test_a_million_members_that_nobody_wants_are_passed_over(tmp_path: Path) -> 
     extract(path, ["wanted"], tmp_path / "out", 10)
     assert time.process_time() - began < SECONDS
     assert [file.name for file in (tmp_path / "out").iterdir()] == ["wanted"]
+
+
+def bomb(kind: str) -> bytes:
+    """A tar with one header, or many, that tarfile would read into memory."""
+    if kind == "long name":
+        return header("././@LongLink", b"L", 256 * 2**20) + bytes(256 * 2**20)
+    if kind == "extended header":
+        size = 256 * 2**20
+        record = b"%d comment=" % size
+        return header("pax", b"x", size) + record + b"a" * (size - len(record) - 1) + b"\n"
+    if kind == "digits":
+        return header("pax", b"x", 2**20) + b"1" * 2**20
+    if kind == "headers of headers":
+        return (header("pax", b"x", 512) + b"11 path=abc\n".ljust(512, b"\0")) * 5000
+    if kind == "sparse map":
+        record = b"22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n"
+        size = 64 * 2**20
+        text = b"%d\n" % (size // 4) + b"0\n" * (size // 2)
+        return header("pax", b"x", len(record)) + record.ljust(512, b"\0") + header("a", b"0", size) + text[:size]
+    return b"".join(header("pax", b"g", 16384) + b"16384 k%06d=" % n + b"a" * (16384 - 15) + b"\n" for n in range(5000))
+
+
+def header(name: str, kind: bytes, size: int) -> bytes:
+    info = tarfile.TarInfo(name)
+    info.type, info.size = kind, size
+    return info.tobuf(tarfile.USTAR_FORMAT)
+
+
+@pytest.mark.parametrize(
+    "kind", ["long name", "extended header", "digits", "headers of headers", "sparse map", "global headers"]
+)
+def test_a_header_that_is_a_bomb_takes_neither_memory_nor_time(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "a.tgz"
+    path.write_bytes(gzip.compress(bomb(kind), 9))
+    script = (
+        "import resource, sys; from pathlib import Path; from reprlab.data.extraction import extract\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        f"try: extract(Path({str(path)!r}), ['wanted'], Path({str(tmp_path / 'out')!r}), 10**6)\n"
+        "except Exception as error: print(type(error).__name__, error)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, env=environment, check=True
+    )
+    line, kilobytes = done.stdout.splitlines()
+    assert line.startswith("ReprlabError") and str(path) in line
+    assert int(kilobytes) < 64 * 2**10
+    assert time.monotonic() - began < SECONDS
+
+
+def test_a_tar_that_unpacks_without_end_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.tar.xz"
+    path.write_bytes(lzma.compress(header("a", b"0", 128 * 2**20) + bytes(128 * 2**20)))
+    with pytest.raises(ReprlabError, match=r"a\.tar\.xz: unpacks to more than 200 times its size"):
+        extract(path, ["b"], tmp_path / "out", 10)
 
 
 def test_a_page_without_end_stops_at_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,7 +91,7 @@ class ArchiveEntry(_Strict):
     members: list[MemberPath] = []
     """Members to unpack, `*` matches any text; `outer.tar.gz!inner` is a member of an archive in the archive."""
     member_limit: int = Field(default=256 * 2**20, gt=0)
-    """No unpacked member may be larger than this many bytes."""
+    """No unpacked member may be larger than this many bytes, nor all of them together than eight times as many."""
     licence: str
     """Licence of the text inside, shown in the report."""
     homepage: str

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.config.dataset_entries import ArchiveFile
-from reprlab.data.extraction import NESTED, extract, is_container
+from reprlab.data.extraction import NESTED, extract
+from reprlab.data.members import is_container
 from reprlab.runtime.errors import ReprlabError
 
 _BLOCK = 2**20
