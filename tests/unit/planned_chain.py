@@ -21,6 +21,7 @@ from reprlab.config.models import ModelEntry
 from reprlab.data.schema import columns_of
 from reprlab.models.build import build_from_config, save_model
 from reprlab.papers.plan import Job, Plan
+from reprlab.stages.build_model import build_model
 from reprlab.text.byte_pairs import train_byte_pairs
 from reprlab.text.tokenizers import save_tokenizer
 from reprlab.text.vocabulary import Vocabulary
@@ -101,10 +102,10 @@ def _one_cell_each(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 class Chain:
-    """Runs jobs of `plan` in the current folder, each at most once."""
+    """Runs jobs of `plan` in the current folder, each at most once. `keep` keeps the models that are fine-tuned."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan, self.done = plan, set[Path]()
+    def __init__(self, plan: Plan, *, keep: bool = False) -> None:
+        self.plan, self.keep, self.done = plan, keep, set[Path]()
 
     def run(self, stage: str, key: str) -> Path:
         """Run a job after those that make its inputs; returns the folder of its outputs."""
@@ -113,6 +114,8 @@ class Chain:
             return folder
         job = self.plan.jobs[stage][key]
         given = {**job.inputs, **cut(settings_of(job))}
+        if stage == "finetune_model":
+            given["settings"]["keep"] = self.keep
         for path in self._paths(given):
             self._make(path)
         function = getattr(importlib.import_module(f"reprlab.stages.{stage}"), stage)
@@ -175,10 +178,14 @@ class Chain:
         return {name: value for name, value in found.items() if name in hints}
 
     def _make_models(self, path: Path, name: str) -> None:
-        entry = self._entry(name)
-        pad = int(entry.config.get("pad_token_id", 0))
+        entry, (given,) = self._entry(name), self._paths(self.plan.jobs["build_model"][name].inputs) or [""]
+        if entry.origin.kind == "scratch":
+            self._make(given)
+            build_model(entry=narrow_entry(entry), out=path, tokenizer=Path(given))
+            return
+        # What the hub holds: weights, and the tokenizer that comes with them.
         save_model(build_from_config(narrow_entry(entry), self.vocabulary.padded_size, seed=0), path)
-        self._save_tokenizer(path, pad)
+        self._save_tokenizer(path, int(entry.config.get("pad_token_id", 0)))
 
     def _make_tokenizers(self, path: Path, name: str) -> None:
         self._save_tokenizer(path, 0)

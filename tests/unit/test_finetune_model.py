@@ -16,10 +16,11 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.evaluate_baselines import evaluate_baselines
 from reprlab.stages.finetune_model import finetune_model
 from reprlab.stages.select_learning_rate import select_learning_rate
+from reprlab.training import finetuning
 from reprlab.training.finetuning_order import TrainingOrder
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
 from reprlab.training.finetuning_text import TextToText
-from transformers import AutoTokenizer
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 
 @pytest.fixture(scope="module")
@@ -320,3 +321,34 @@ def test_settings_from_json_refuse_typos():
     for wrong in ({"metric": "x"}, {"depth_format": True, "kind": "tags"}, {"mask_padding": False}):
         with pytest.raises(ValueError):
             TaskSettings.model_validate({**task, **wrong})
+
+
+def test_kept_models_change_no_score_and_say_what_the_rows_say(toy, tmp_path):
+    task = TaskSettings(kind="classification", metrics=["accuracy"], input_length=16)
+    plain, kept = (settings_of(task, steps=12, rates=(1e-3, 3e-3), keep=keep) for keep in (False, True))
+    examples, out, models = toy / "single.parquet", tmp_path, tmp_path / "models"
+    run(toy, out, "bert", examples, plain)
+    written = (out / "metrics.tsv").read_bytes()
+    assert not models.exists()
+    _, predictions = run(toy, out, "bert", examples, kept)
+    assert (out / "metrics.tsv").read_bytes() == written
+    assert sorted(path.name for path in models.iterdir()) == ["step-00000001.lr-0.001", "step-00000001.lr-0.003"]
+    model = AutoModelForSequenceClassification.from_pretrained(models / "step-00000001.lr-0.003").eval()
+    tokenizer = AutoTokenizer.from_pretrained(models / "step-00000001.lr-0.003")
+    texts = {row["id"]: row["text"] for row in read_parquet(examples).to_pylist()}
+    rows = predictions[predictions["learning_rate"] == 3e-3]
+    inputs = tokenizer([texts[number] for number in rows["id"]], padding=True, return_tensors="pt")
+    with torch.inference_mode():
+        found = model(inputs["input_ids"], attention_mask=inputs["attention_mask"]).logits.argmax(-1)
+    assert [model.config.id2label[number] for number in found.tolist()] == rows["prediction"].tolist()
+
+
+def test_models_that_are_no_longer_kept_go_and_nothing_is_trained_again(toy, tmp_path, monkeypatch):
+    task = TaskSettings(kind="classification", metrics=["accuracy"], input_length=16)
+    run(toy, tmp_path, "bert", toy / "single.parquet", settings_of(task, steps=4, keep=True))
+    assert (tmp_path / "models").is_dir()
+    monkeypatch.setattr(finetuning, "train", None)
+    run(toy, tmp_path, "bert", toy / "single.parquet", settings_of(task, steps=4, keep=True))
+    assert (tmp_path / "models").is_dir()
+    run(toy, tmp_path, "bert", toy / "single.parquet", settings_of(task, steps=4))
+    assert not (tmp_path / "models").exists()

@@ -68,5 +68,8 @@ class WorkflowSettings(Settings):
     numerics: NumericsSettings = NumericsSettings()
     """Arithmetic: an edit here reruns what computes with it."""
 
+    keep_finetuned: bool = False
+    """Keep each fine-tuned model with its tokenizer, in `models` beside its metrics. Changes no score."""
+
     threads: dict[SafeName, Annotated[PositiveInt, Field(le=1024)]] = {"default": 1}
     """Threads of a stage by its name; `default` for the others. On CPUs one each and jobs side by side is fastest."""

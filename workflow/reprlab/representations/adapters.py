@@ -10,6 +10,7 @@ from reprlab.representations.settings import AdapterSettings
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import atomic_directory
 from reprlab.runtime.storage import storage_errors
+from reprlab.text.tokenizer_folder import copy_tokenizer
 from reprlab.training.finetuning_order import TrainingOrder
 from reprlab.training.ladder import step_folder
 
@@ -41,16 +42,20 @@ def add_adapter(model: Any, settings: AdapterSettings) -> Any:
         raise ReprlabError(f"adapter targets {', '.join(settings.targets)}: {error}") from None
 
 
-def save_adapter(model: Any, ladder: Path, step: int) -> None:
-    """Keep the adapters of a step, whole or not at all; the same weights give the same bytes."""
+def save_adapter(model: Any, ladder: Path, step: int, base: Path, tokenizer: Path) -> None:
+    """Keep the adapters of a step with their tokenizer, whole or not at all; the same weights give the same bytes.
+
+    The folder names the model `base` as it was given, so that peft's own classes open it from where the run lies.
+    """
     with atomic_directory(step_folder(ladder, step)) as folder, storage_errors():
-        model.peft_config["default"].base_model_name_or_path = ""
+        model.peft_config["default"].base_model_name_or_path = base.as_posix()
         model.save_pretrained(folder)
         for path in folder.iterdir():
             if path.name == "README.md":
                 path.unlink()
             else:
                 path.chmod(0o644)
+        copy_tokenizer(tokenizer, folder)
 
 
 def load_adapter(model: Any, folder: Path) -> Any:

@@ -17,12 +17,13 @@ def build_model(
 ) -> None:
     """Write a safetensors folder that `from_pretrained` opens.
 
-    A random model has as many embedding rows as the padded vocabulary of the tokenizer folder, where one is given, and
-    the weights of `seed`. A package needs its receipt and the cache of downloads.
+    A random model has as many embedding rows as the padded vocabulary of the tokenizer folder, where one is given, that
+    tokenizer, and the weights of `seed`. A package needs its receipt and the cache of downloads.
     """
     from reprlab.models.build import build_from_config, save_model
     from reprlab.runtime.errors import ReprlabError
     from reprlab.runtime.files import atomic_directory
+    from reprlab.text.tokenizer_folder import copy_tokenizer
     from reprlab.text.vocabulary import Vocabulary
 
     origin = entry.origin
@@ -30,6 +31,8 @@ def build_model(
     with atomic_directory(out) as folder:
         if origin.kind == "scratch":
             save_model(build_from_config(entry, rows, seed), folder)
+            if tokenizer is not None:
+                copy_tokenizer(tokenizer, folder)
             return
         from reprlab.models.package import check_vocabulary, save_from_hub, save_from_package
 

@@ -40,11 +40,12 @@ def finetune_completions(
     from reprlab.runtime.files import atomic_directory
     from reprlab.runtime.log import get_logger
     from reprlab.text.completions import read_completions
-    from reprlab.text.tokenizer_folder import open_tokenizer
+    from reprlab.text.tokenizer_folder import copy_tokenizer, open_tokenizer
     from reprlab.training.completion_texts import encode_completions
     from reprlab.training.completion_tuning import TrainingData, best_row, tune_cell
     from reprlab.training.finetuning import require_names
     from reprlab.training.fingerprints import run_fingerprint
+    from reprlab.training.ladder import link_or_copy
 
     quiet_transformers()
     require_names(models, names)
@@ -79,7 +80,8 @@ def finetune_completions(
         return
     with atomic_directory(out) as folder:
         for name, source in kept.items():
-            shutil.copytree(source, folder / name)
+            shutil.copytree(source, folder / name, copy_function=link_or_copy)
+            copy_tokenizer(tokenizer, folder / name)
     write_rows(metrics, table)
     shutil.rmtree(work, ignore_errors=True)
 

@@ -32,7 +32,8 @@ def finetune_model(
         examples: table of examples with a training split and the splits to score.
         out_metrics: TSV, one row per checkpoint, learning rate, split, subset, metric and evaluation mode; in percent,
             with 95 % bootstrap intervals over examples.
-        out_predictions: Parquet, one row per scored example.
+        out_predictions: Parquet, one row per scored example. Where the settings keep models, the folder `models` lies
+            beside both, with a folder for each checkpoint and learning rate.
         work: folder that survives failure: unfinished cells resume exactly, finished ones are not run again. A cell
             belongs to the settings but for the other learning rates, so a longer sweep keeps the cells it has.
         fingerprint: identity of the code; settings and the bytes of the inputs are added to it.
@@ -49,22 +50,24 @@ def finetune_model(
     from reprlab.evaluation.scoring import METRIC_COLUMNS
     from reprlab.models.build import quiet_transformers
     from reprlab.runtime.log import get_logger
+    from reprlab.training.finetuned_models import publish_models
     from reprlab.training.finetuning import cell_fingerprint, finetune_cell, prepare_task, require_names
 
     quiet_transformers()
     require_names(models, names)
     prepared = prepare_task(examples, tokenizer, settings)
-    metrics, predictions = [], []
+    metrics, predictions, kept = [], [], {}
     for model, name in zip(models, names, strict=True):
         for learning_rate in settings.learning_rates:
             get_logger().info("fine-tuning %s with learning rate %g", name, learning_rate)
+            cell = work / name / f"lr-{learning_rate:g}"
             rows, answers = finetune_cell(
                 prepared,
                 settings,
                 model,
                 name,
                 learning_rate,
-                work=work / name / f"lr-{learning_rate:g}",
+                work=cell,
                 save_every=save_every,
                 fingerprint=cell_fingerprint(fingerprint, settings, [model, tokenizer, examples], learning_rate),
                 device=device,
@@ -72,8 +75,11 @@ def finetune_model(
             )
             metrics += rows
             predictions += answers
+            if settings.keep:
+                kept[f"{name}.lr-{learning_rate:g}"] = cell / "model"
     if not metrics:
         return  # one of several processes, and not the one that predicts
+    publish_models(kept, out_metrics.parent / "models")
     write_tsv(out_metrics, pandas.DataFrame(metrics, columns=METRIC_COLUMNS))
     schema = pyarrow.schema([(column, "float64" if column == "learning_rate" else "string") for column in PREDICTIONS])
     write_parquet(out_predictions, pyarrow.Table.from_pylist(predictions, schema=schema))

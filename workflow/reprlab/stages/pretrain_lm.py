@@ -55,7 +55,7 @@ def pretrain_lm(
         work=work,
         save_every=save_every,
         fingerprint=identity,
-        on_checkpoint=lambda step, model: keep_step(model, ladder, step),
+        on_checkpoint=lambda step, model: keep_step(model, ladder, step, tokenizer),
         device=device,
     )
     if not run.is_main:

@@ -47,7 +47,7 @@ def train_adapter(
         work=work,
         save_every=save_every,
         fingerprint=identity,
-        on_checkpoint=lambda step, trained: save_adapter(trained, ladder, step),
+        on_checkpoint=lambda step, trained: save_adapter(trained, ladder, step, model, tokenizer),
         device=device,
     )
     if not run.is_main:

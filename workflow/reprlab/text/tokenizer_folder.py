@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 from reprlab.runtime.errors import ReprlabError, first_line
+
+# What a model's folder holds besides its tokenizer.
+_MODEL_FILES = (".safetensors", ".bin", ".gguf", ".index.json", "config.json", "generation_config.json", "README.md")
 
 
 def open_tokenizer(folder: Path) -> Any:
@@ -20,3 +24,15 @@ def open_tokenizer(folder: Path) -> Any:
         return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError) as error:
         raise ReprlabError(f"{folder}: no tokenizer can be opened there ({first_line(error)})") from None
+
+
+def copy_tokenizer(source: Path, folder: Path) -> None:
+    """Put the tokenizer of `source`, a tokenizer's or a model's folder, beside a model.
+
+    Without it `AutoTokenizer.from_pretrained` makes one up from the model's type: 104 pieces that know no word.
+    """
+    for path in sorted(source.iterdir()):
+        own = path.name == "tokenizer_config.json" or not path.name.endswith(_MODEL_FILES)
+        # The engine leaves a hidden file in each folder that a job makes.
+        if own and path.is_file() and not path.name.startswith("."):
+            shutil.copyfile(path, folder / path.name)

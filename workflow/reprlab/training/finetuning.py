@@ -18,6 +18,7 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.log import get_logger
 from reprlab.text.tokenizer_folder import open_tokenizer
 from reprlab.training.engine import train
+from reprlab.training.finetuned_models import keep_model
 from reprlab.training.finetuning_heads import EncoderHead
 from reprlab.training.finetuning_order import TrainingOrder
 from reprlab.training.finetuning_settings import FinetuneSettings
@@ -34,6 +35,7 @@ class PreparedTask:
     """A task with its splits as tables and as arrays."""
 
     task: TextToText | EncoderHead
+    tokenizer: Path
     labels: tuple[str, ...]
     tables: dict[str, ExampleTable]
     encoded: dict[str, Any]
@@ -51,7 +53,7 @@ def prepare_task(examples: Path, tokenizer: Path, settings: FinetuneSettings) ->
     family = TextToText if settings.task.kind == "text_to_text" else EncoderHead
     task = family(settings.task, labels, open_tokenizer(tokenizer), tokenizer)
     encoded = {split: task.encode(table) for split, table in tables.items()}
-    return PreparedTask(task, labels, tables, encoded)
+    return PreparedTask(task, tokenizer, labels, tables, encoded)
 
 
 def engine_settings(settings: FinetuneSettings, learning_rate: float, examples: int) -> EngineSettings:
@@ -80,12 +82,13 @@ def finetune_cell(
     Of several processes, only the main one predicts; the others return no rows.
 
     Args:
-        work: folder of this cell; holds the resume points while it trains and `cell.json` afterwards.
+        work: folder of this cell; holds the resume points while it trains and `cell.json` afterwards, and the folder
+            `model` where the settings keep it.
         fingerprint: identity of everything that the cell depends on.
         evaluation_batch: examples per batch of predictions; it does not change the result.
     """
-    done = work / "cell.json"
-    if done.exists():
+    done, kept = work / "cell.json", work / "model"
+    if done.exists() and (kept.is_dir() or not settings.keep):
         cell = read_json(done)
         if cell.get("fingerprint") == fingerprint:
             get_logger().info("%s at learning rate %g: finished before", name, learning_rate)
@@ -122,6 +125,8 @@ def finetune_cell(
         fresh: Any = prepared.task.load(model, settings.dropout)
         restore_embedding(network, partial, fresh.get_input_embeddings().weight)
     network.eval()
+    if settings.keep:
+        keep_model(network, prepared.tokenizer, kept)
     about = {"name": name, "learning_rate": learning_rate}
     counts = {"steps": run.step, "tokens": run.tokens, "diverged": int(run.diverged_at is not None)}
     metrics, predictions = [], []
@@ -160,7 +165,8 @@ def partial_data(
 def cell_fingerprint(fingerprint: str, settings: FinetuneSettings, inputs: Sequence[Path], learning_rate: float) -> str:
     """Identity of a cell: the code's, the settings without the other learning rates, and the bytes of the inputs."""
     files = [path for given in inputs for path in (given.rglob("*") if given.is_dir() else [given]) if path.is_file()]
-    return run_fingerprint(fingerprint, settings.model_copy(update={"learning_rates": [learning_rate]}), files)
+    alone = settings.model_copy(update={"learning_rates": [learning_rate], "keep": False})
+    return run_fingerprint(fingerprint, alone, files)
 
 
 def _modes(settings: FinetuneSettings) -> list[str]:

@@ -72,6 +72,8 @@ class EncoderHead:
             for name in _DROPOUTS & vars(config).keys():
                 setattr(config, name, dropout)
             config.num_labels = max(len(self.labels), 1)
+            if self.labels:
+                config.id2label, config.label2id = dict(enumerate(self.labels)), dict(self.number)
             return family.from_pretrained(
                 folder,
                 config=config,

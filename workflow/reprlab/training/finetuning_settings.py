@@ -84,6 +84,10 @@ class FinetuneSettings(BaseModel):
     """PEMA: train only the embedding rows of the tokens in these splits; predictions are made with the matrix whole
     again. Empty: the whole matrix is trained."""
 
+    keep: bool = False
+    """Keep every fine-tuned model with its tokenizer in the folder `models` beside the metrics, which it does not
+    change."""
+
     @model_validator(mode="after")
     def _distinct(self) -> Self:
         if len(set(self.learning_rates)) < len(self.learning_rates) or min(self.learning_rates) <= 0:

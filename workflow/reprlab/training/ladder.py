@@ -39,12 +39,14 @@ def find_step(ladder: Path, step: int) -> Path:
     return folder
 
 
-def keep_step(model: torch.nn.Module, ladder: Path, step: int) -> None:
-    """Save a step into the ladder, whole or not at all."""
+def keep_step(model: torch.nn.Module, ladder: Path, step: int, tokenizer: Path) -> None:
+    """Save a step with its tokenizer into the ladder, whole or not at all."""
     from reprlab.models.build import save_model
+    from reprlab.text.tokenizer_folder import copy_tokenizer
 
     with atomic_directory(step_folder(ladder, step)) as folder:
         save_model(model, folder)
+        copy_tokenizer(tokenizer, folder)
 
 
 def steps_before_divergence(ladder: Path, steps: list[int]) -> list[int]:
@@ -61,10 +63,11 @@ def publish_ladder(working: Path, out: Path, diverged_at: int | None) -> None:
     with atomic_directory(out) as folder:
         write_json(folder / _RECORD, {"diverged_at": diverged_at})
         for step in sorted(working.glob("step-*")):
-            shutil.copytree(step, folder / step.name, copy_function=_link_or_copy)
+            shutil.copytree(step, folder / step.name, copy_function=link_or_copy)
 
 
-def _link_or_copy(source: str, target: str) -> str:
+def link_or_copy(source: str, target: str) -> str:
+    """A second name for a file that is never written again, or a copy where the disk has no such names."""
     try:
         os.link(source, target)
     except OSError:

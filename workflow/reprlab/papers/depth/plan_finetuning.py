@@ -243,4 +243,5 @@ class _Planner:
             train_limit_per_task=settings.instances_per_task,
             eval_limit=finetuning.evaluation_examples,
             resamples=self.paper.statistics.bootstrap,
+            keep=self.config.workflow.keep_finetuned,
         )

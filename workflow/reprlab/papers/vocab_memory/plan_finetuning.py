@@ -173,4 +173,5 @@ class _Planner:
             train_limit=finetuning.train_examples,
             eval_limit=finetuning.evaluation_examples,
             partial_embedding=list(finetuning.partial_splits) if pema else [],
+            keep=self.config.workflow.keep_finetuned,
         )
