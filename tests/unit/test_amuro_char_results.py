@@ -289,7 +289,7 @@ def test_claims_compare_checkpoints_that_have_all_sets(tmp_path):
     found = verdicts(perf_of(tmp_path, rows))
     assert found["A12"].estimate == found["A13"].estimate == pytest.approx(0.1)
     assert found["A12"].note.endswith("checkpoint main minus 100")
-    assert found["A3"].n == 8, "four pairs at two checkpoints"
+    assert found["A3"].units == 8, "four pairs at two checkpoints"
     assert found["A6"].estimate == pytest.approx(0.01)
 
 

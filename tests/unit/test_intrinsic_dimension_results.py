@@ -120,8 +120,8 @@ def test_areas(grid):
     for condition, level in LEVELS.items():
         assert found.loc[condition, "auc_paper"] == pytest.approx(auc(level))
         assert found.loc[condition, "auc_upstream"] == pytest.approx(auc(level) * 4 / 3)
-    # Halves lie 0.15 below, at and above the value: the standard deviation is 0.15 sqrt(2/3).
-    reach = 1.959964 * 0.15 * math.sqrt(2 / 3)
+    # Halves lie 0.15 below, at and above the value: the standard deviation is 0.15, with 2 degrees of freedom.
+    reach = 4.302653 * 0.15
     assert found.loc["icl_0", "high"] - found.loc["icl_0", "auc_paper"] == pytest.approx(reach, rel=1e-5)
     pairs = table("auc_heatmap", grid).query("estimator == 'two_nn'").set_index(["condition_1", "condition_2"])
     assert pairs.loc[("icl_5", "sft_1k"), "difference_paper"] == pytest.approx(0.75 * 3)

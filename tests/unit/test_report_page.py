@@ -54,8 +54,8 @@ def folder(tmp_path):
     write_audit(
         results / "audit.tsv", [AuditRow("5.1", HOSTILE, "1", "2", "differs"), AuditRow("5.2", "b", "1", "1", "agrees")]
     )
-    claims = {name: ["x"] for name in ("id", "claim", "rule", "statistic", "interval", "note")}
-    claims |= {"estimate": [0.5], "low": [0.1], "high": [0.9], "n": [9], "verdict": ["supported"]}
+    claims = {name: ["x"] for name in ("id", "claim", "rule", "statistic", "interval", "unit", "note")}
+    claims |= {"estimate": [0.5], "low": [0.1], "high": [0.9], "units": [9], "verdict": ["supported"]}
     write_tsv(results / "claims.tsv", pandas.DataFrame(claims))
     compared = {"table": ["glue", "glue"], "row": ["a", "b"], "column": ["cola"] * 2, "published": [1.5, 2.5]}
     write_tsv(

@@ -136,8 +136,10 @@ def test_ratios_are_those_of_sums_over_batches():
     assert apart.high - 2 == pytest.approx(math.sqrt(2) * (found.high - found.value))
 
 
-def test_no_hit_in_four_batches_is_no_proof_of_none():
-    assert judge(ratio_over_units([0] * 4, [50] * 4, "batch"), Rule(high=0.05)).verdict == "inconclusive"
+def test_no_hit_among_few_counted_is_no_proof_of_none():
+    verdicts = [judge(ratio_over_units([0] * 4, [counts] * 4, "batch"), Rule(high=0.05)) for counts in (10, 50)]
+    assert [(one.verdict, one.n_units) for one in verdicts] == [("inconclusive", 4), ("supported", 4)]
+    assert ratio_over_units([50] * 4, [50] * 4, "batch").low == pytest.approx(0.025 ** (1 / 200))
 
 
 def _scores(kind, values):
@@ -198,7 +200,9 @@ def test_halves_give_a_t_interval_from_their_spread_and_not_their_bias():
     )
     found = correlation_over_halves(1.0, [0.1, 0.5, 0.9], "prompt")
     assert -1 <= found.low <= 1 == found.high
-    assert math.isnan(over_halves(1.0, [1.0], "prompt").low)
+    for interval in (over_halves, correlation_over_halves):
+        assert math.isnan(interval(0.5, [0.4, math.nan], "prompt").low)
+        assert math.isnan(interval(0.5, [0.4, math.nan], "prompt").high)
 
 
 def test_a_contrast_adds_reaches_as_roots_of_squares_on_the_right_side():

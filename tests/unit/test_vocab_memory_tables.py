@@ -182,10 +182,10 @@ def test_claims_follow_from_the_tables(counted, tmp_path, gap, verdict):
         runtime=tmp_path / "table9_runtime.tsv",
     )  # fmt: skip
     rows = {row.id: row for row in claims(layout.model_dump_json(), list(paths_of(layout)))}
-    assert rows["9"].verdict == verdict and rows["9"].n == 2
+    assert rows["9"].verdict == verdict and rows["9"].units == 2
     assert rows["5"].verdict == rows["6"].verdict == "supported"
     assert rows["3"].verdict == rows["8"].verdict == "not testable at this scale"
-    assert rows["7"].verdict == "not supported", "both models have one width"
+    assert rows["7"].verdict == "inconclusive", "both models have one width"
     assert rows["2"].estimate > 0 and rows["1"].estimate == pytest.approx(1)
 
 

@@ -6,35 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from reprlab.evaluation.metrics import Metric, get_metric
-from reprlab.runtime.errors import ReprlabError
+from reprlab.statistics.learning import LEARNED, NOT_LEARNED
+from reprlab.statistics.resampling import resample_sums
 
 if TYPE_CHECKING:
     import numpy as np
-
-LEARNED = "learned"
-NOT_LEARNED = "not learned"
-
-
-def resample_sums(statistics: np.ndarray, resamples: int, seed: int) -> np.ndarray:
-    """Sums [resamples, d] of the rows of `statistics` [n, d] over samples of n rows with replacement.
-
-    Equal rows are drawn together from one multinomial: the same distribution, and for accuracy two cells instead of n.
-
-    Raises:
-        ReprlabError: there is no row.
-    """
-    import numpy as np
-
-    if not len(statistics):
-        raise ReprlabError("bootstrap: there is no example to resample")
-    rows, counts = np.unique(statistics, axis=0, return_counts=True)
-    rng = np.random.Generator(np.random.Philox(key=seed))
-    sums = np.empty((resamples, rows.shape[1]))
-    chunk = max(1, 2_000_000 // len(rows))
-    for start in range(0, resamples, chunk):
-        drawn = rng.multinomial(len(statistics), counts / len(statistics), size=min(chunk, resamples - start))
-        sums[start : start + len(drawn)] = drawn @ rows
-    return sums
 
 
 def bootstrap_interval(

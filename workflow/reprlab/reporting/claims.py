@@ -8,52 +8,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from reprlab.artifacts.tables import write_tsv
-from reprlab.reporting.intervals import Estimate
 from reprlab.runtime.errors import ReprlabError
+from reprlab.statistics.estimates import Estimate
+from reprlab.statistics.rules import ABOVE_ZERO as ABOVE_ZERO
+from reprlab.statistics.rules import BELOW_ZERO as BELOW_ZERO
+from reprlab.statistics.rules import INCONCLUSIVE, NOT_SUPPORTED, SUPPORTED, Rule, judge
 
-SUPPORTED = "supported"
-NOT_SUPPORTED = "not supported"
-INCONCLUSIVE = "inconclusive"
 NOT_TESTABLE = "not testable at this scale"
 VERDICTS = (SUPPORTED, NOT_SUPPORTED, INCONCLUSIVE, NOT_TESTABLE)
-COLUMNS = ("id", "claim", "rule", "statistic", "estimate", "low", "high", "interval", "n", "verdict", "note")
-
-
-@dataclass(frozen=True)
-class Rule:
-    """Supported where the whole interval lies in [`low`, `high`], not supported where all of it lies outside."""
-
-    low: float = -math.inf
-    high: float = math.inf
-
-    def describe(self) -> str:
-        """The rule in words, as the `rule` column shows it."""
-        if self in (ABOVE_ZERO, BELOW_ZERO):
-            inside = "above 0" if self == ABOVE_ZERO else "below 0"
-        elif math.isinf(self.low):
-            inside = f"at or below {self.high:g}"
-        elif math.isinf(self.high):
-            inside = f"at or above {self.low:g}"
-        else:
-            inside = f"between {self.low:g} and {self.high:g}"
-        return f"supported if the whole interval is {inside}, not supported if none of it is, else inconclusive"
-
-    def judge(self, estimate: Estimate) -> str:
-        """The verdict; an estimate without interval decides nothing."""
-        if math.isnan(estimate.low) or math.isnan(estimate.high):
-            return INCONCLUSIVE
-        if self.low <= estimate.low and estimate.high <= self.high:
-            return SUPPORTED
-        return NOT_SUPPORTED if estimate.high < self.low or estimate.low > self.high else INCONCLUSIVE
-
-
-# A difference of nothing, as between two models that answer alike, is neither.
-ABOVE_ZERO, BELOW_ZERO = Rule(low=1e-9), Rule(high=-1e-9)
 
 
 @dataclass(frozen=True)
 class ClaimRow:
-    """One claim with its evidence. `n` counts the units of the interval."""
+    """One claim with its evidence. `units` counts what the interval is over, `unit` names one of them."""
 
     id: str
     claim: str
@@ -63,7 +30,8 @@ class ClaimRow:
     low: float | None
     high: float | None
     interval: str
-    n: int | None
+    unit: str
+    units: int | None
     verdict: str
     note: str = ""
 
@@ -72,22 +40,27 @@ class ClaimRow:
             raise ReprlabError(f"claim {self.id}: '{self.verdict}' is none of {', '.join(VERDICTS)}")
 
 
+COLUMNS = tuple(ClaimRow.__dataclass_fields__)
+
+
 def decide(
-    id: str, claim: str, rule: Rule, statistic: str, estimate: Estimate, interval: str, note: str = ""
+    id: str, claim: str, rule: Rule, statistic: str, estimate: Estimate, interval: str = "", note: str = ""
 ) -> ClaimRow:
-    """A row whose verdict follows from the rule."""
+    """A row whose verdict follows from the rule. `interval` names that of an estimate which does not know its own."""
+    found = judge(estimate, rule, note)
     return ClaimRow(
         id,
         claim,
-        rule.describe(),
+        found.rule,
         statistic,
-        estimate.value,
-        estimate.low,
-        estimate.high,
-        interval,
-        estimate.n,
-        rule.judge(estimate),
-        note,
+        found.estimate,
+        found.low,
+        found.high,
+        found.interval or interval,
+        found.unit,
+        found.n_units,
+        found.verdict,
+        found.note,
     )
 
 
@@ -103,6 +76,7 @@ def not_testable(id: str, claim: str, rule: Rule, statistic: str, estimate: Esti
         found.low,
         found.high,
         "reported, not judged" if estimate else "",
+        found.unit,
         found.n or None,
         NOT_TESTABLE,
         note,
@@ -111,7 +85,7 @@ def not_testable(id: str, claim: str, rule: Rule, statistic: str, estimate: Esti
 
 def missing(id: str, claim: str, rule: Rule, statistic: str, note: str) -> ClaimRow:
     """A row without evidence because its runs were left out."""
-    return ClaimRow(id, claim, rule.describe(), statistic, None, None, None, "", None, INCONCLUSIVE, note)
+    return ClaimRow(id, claim, rule.describe(), statistic, None, None, None, "", "", None, INCONCLUSIVE, note)
 
 
 def write_claims(path: Path, rows: Iterable[ClaimRow]) -> None:
@@ -125,4 +99,4 @@ def write_claims(path: Path, rows: Iterable[ClaimRow]) -> None:
     frame = pandas.DataFrame([asdict(row) for row in rows], columns=list(COLUMNS))
     if frame["id"].duplicated().any():
         raise ReprlabError(f"{path}: two claims have the id {frame['id'][frame['id'].duplicated()].iloc[0]}")
-    write_tsv(path, frame.astype({"n": "Int64"}))
+    write_tsv(path, frame.astype({"units": "Int64"}))

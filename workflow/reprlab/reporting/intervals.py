@@ -1,77 +1,32 @@
-"""Means and intervals of losses: ratios of sums over validation batches, resampled batch by batch."""
+"""Means and intervals of losses: ratios of sums over validation batches."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reprlab.evaluation.bootstrap import resample_sums
+from reprlab.statistics.estimates import Estimate, no_interval
+from reprlab.statistics.means import difference_of_groups, ratio_over_units
+from reprlab.statistics.means import ratio_difference as _ratio_difference
+from reprlab.statistics.resampling import percentiles, resample_sums
 
 if TYPE_CHECKING:
     import numpy as np
 
     from reprlab.reporting.layouts import Statistics
 
-
-@dataclass(frozen=True)
-class Estimate:
-    """A statistic with a percentile interval over `n` resampled units."""
-
-    value: float
-    low: float
-    high: float
-    n: int
+_UNIT = "batch"
 
 
 def ratio(numerators: np.ndarray, denominators: np.ndarray, statistics: Statistics) -> Estimate:
-    """sum(numerators) / sum(denominators), [n] each, bootstrapped over the n units; NaN where nothing was counted."""
-    import numpy as np
-
-    value, samples = _ratio_samples(np.stack([numerators, denominators], axis=1), statistics)
-    return _estimate(value, samples, len(numerators), statistics)
+    """sum(numerators) / sum(denominators), [n] each, over the n batches; NaN where nothing was counted."""
+    return ratio_over_units(numerators, denominators, _UNIT, level=statistics.confidence)
 
 
 def ratio_difference(
     first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray], statistics: Statistics, *, paired: bool
 ) -> Estimate:
-    """Difference of two ratios, first minus second.
-
-    Paired: unit i of both is the same batch, and both are resampled together. Otherwise each is resampled by itself.
-    """
-    import numpy as np
-
-    one, two = np.stack(first, axis=1), np.stack(second, axis=1)
-    if paired:
-        sums = resample_sums(np.concatenate([one, two], axis=1), statistics.resamples, statistics.seed)
-        samples = _divide(sums[:, 0], sums[:, 1]) - _divide(sums[:, 2], sums[:, 3])
-    else:
-        samples = _ratio_samples(one, statistics)[1] - _ratio_samples(two, statistics, shift=1)[1]
-    totals_one, totals_two = one.sum(0), two.sum(0)
-    value = float(_divide(totals_one[0], totals_one[1]) - _divide(totals_two[0], totals_two[1]))
-    return _estimate(value, samples, min(len(one), len(two)), statistics)
-
-
-def _ratio_samples(pairs: np.ndarray, statistics: Statistics, shift: int = 0) -> tuple[float, np.ndarray]:
-    totals = pairs.sum(0)
-    sums = resample_sums(pairs, statistics.resamples, statistics.seed + shift)
-    return float(_divide(totals[0], totals[1])), _divide(sums[:, 0], sums[:, 1])
-
-
-def _divide(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    import numpy as np
-
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.true_divide(numerator, denominator)
-
-
-def _estimate(value: float, samples: np.ndarray, n: int, statistics: Statistics) -> Estimate:
-    import numpy as np
-
-    if np.isnan(value) or np.isnan(samples).all():
-        return Estimate(value, float("nan"), float("nan"), n)
-    tail = 50 * (1 - statistics.confidence)
-    low, high = np.nanpercentile(samples, [tail, 100 - tail])
-    return Estimate(value, float(low), float(high), n)
+    """Difference of two ratios, first minus second. Paired: unit i of both is the same batch."""
+    return _ratio_difference(first, second, _UNIT, paired=paired, level=statistics.confidence)
 
 
 def curve_correlation(sums: np.ndarray, statistics: Statistics) -> Estimate:
@@ -85,17 +40,25 @@ def curve_correlation(sums: np.ndarray, statistics: Statistics) -> Estimate:
 
     units, points, _ = sums.shape
     if points < 3:
-        return Estimate(float("nan"), float("nan"), float("nan"), units)
+        return no_interval(float("nan"), units, _UNIT, f"{points} points, 3 are needed")
     drawn = resample_sums(sums.reshape(units, -1), statistics.resamples, statistics.seed).reshape(-1, points, 4)
     together = np.concatenate([sums.sum(0)[None], drawn])
     first, second = (_divide(together[..., k], together[..., k + 1]) for k in (0, 2))
     first, second = (curve - curve.mean(1, keepdims=True) for curve in (first, second))
     values = _divide((first * second).sum(1), np.sqrt((first**2).sum(1) * (second**2).sum(1)))
-    return _estimate(float(values[0]), values[1:], units, statistics)
+    if np.isnan(values).all():
+        return no_interval(float("nan"), units, _UNIT, "a curve is flat")
+    low, high = percentiles(values[1:], units, statistics.confidence)
+    return Estimate(float(values[0]), low, high, units, _UNIT, f"bootstrap over {units} batches")
 
 
 def mean_difference(first: np.ndarray, second: np.ndarray, statistics: Statistics) -> Estimate:
-    """Mean of `first` minus mean of `second`, each bootstrapped by itself."""
+    """Mean of `first` minus mean of `second`, drawn independently."""
+    return difference_of_groups(first, second, _UNIT, level=statistics.confidence)
+
+
+def _divide(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     import numpy as np
 
-    return ratio_difference((first, np.ones(len(first))), (second, np.ones(len(second))), statistics, paired=False)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.true_divide(numerator, denominator)

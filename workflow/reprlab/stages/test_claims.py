@@ -12,7 +12,8 @@ def test_claims(*, paper: str, layout: str = "", inputs: list[Path], out: Path) 
         paper: name of the paper's module below `reprlab.papers`.
         layout: JSON that says which file is evidence of what (papers without a frame of results).
         inputs: results.parquet; or every file that the layout names.
-        out: TSV with the columns id, claim, rule, statistic, estimate, low, high, interval, n, verdict, note.
+        out: TSV with the columns id, claim, rule, statistic, estimate, low, high, interval, unit, units,
+            verdict, note.
 
     Raises:
         ReprlabError: a layout that is not valid or names a file that is no input.

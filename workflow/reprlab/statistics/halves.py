@@ -41,5 +41,7 @@ def correlation_over_halves(value: float, halves: ArrayLike, unit: str, *, level
     from reprlab.statistics.correlations import fisher_z
 
     found = over_halves(float(fisher_z([value])[0]), fisher_z(halves), unit, level=level)
-    low, high = min(value, math.tanh(found.low)), max(value, math.tanh(found.high))
+    low, high = math.tanh(found.low), math.tanh(found.high)
+    if not math.isnan(low):
+        low, high = min(value, low), max(value, high)
     return Estimate(value, low, high, found.n, unit, f"{found.method}, on Fisher's z", found.note)

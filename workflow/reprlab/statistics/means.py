@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reprlab.statistics.estimates import LEVEL, Estimate, contrast, known, no_interval, t_interval, t_quantile
@@ -119,7 +120,7 @@ def ratio_over_units(numerators: ArrayLike, denominators: ArrayLike, unit: str, 
     """sum(numerators) / sum(denominators), as a loss a token over batches; t over the linearised units.
 
     A unit contributes its residual (numerator - ratio x denominator) / mean denominator (Cochran 1977, section 2.11).
-    A share that is 0 or 1 in every unit has the exact interval of as many trials as there are units.
+    A share that is 0 or 1 in every unit has no residuals: it gets the exact interval of what was counted.
 
     Args:
         numerators: [n], one sum a unit.
@@ -130,8 +131,9 @@ def ratio_over_units(numerators: ArrayLike, denominators: ArrayLike, unit: str, 
 
     over, under, value = _ratio(numerators, denominators)
     if len(over) and (not over.any() or (over == under).all()):
-        share = proportion(len(over) if over.any() else 0, len(over), unit, level=level)
-        return Estimate(value, share.low, share.high, share.n, unit, share.method)
+        counted = round(float(under.sum()))
+        share = proportion(counted if over.any() else 0, counted, unit, level=level)
+        return replace(share, n=len(over), method=f"exact binomial of {counted} counted in {len(over)} units ({unit})")
     return t_interval(value, _linearised(over, under, value), unit, level)
 
 

@@ -74,9 +74,8 @@ def _report(paper: PaperFolder, name: str, title: str, text: str) -> Html | None
     first = ["id", "verdict"]
     ordered = frame[[*first, *(column for column in frame if column not in first)]]
     if name == "claims":
-        ordered = ordered[
-            ["id", "verdict", "claim", "estimate", "low", "high", "statistic", "rule", "interval", "n", "note"]
-        ]
+        columns = "id verdict claim estimate low high statistic rule interval unit units note"
+        ordered = ordered[columns.split()]
     return join(
         tag("h3", title, id=f"{paper.slug}-{name}"),
         tag("p", f"{text} {counts}."),
