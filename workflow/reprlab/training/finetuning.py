@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.evaluation.examples import TRAIN, ExampleTable, common_labels, load_examples
 from reprlab.evaluation.scoring import score_rows
-from reprlab.models.partial_embedding import PartialVocabulary, adapt_embedding, restore_embedding
+from reprlab.models.pema import PartialVocabulary, adapt_embedding, restore_embedding
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.log import get_logger
 from reprlab.text.tokenizer_folder import open_tokenizer

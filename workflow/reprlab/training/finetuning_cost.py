@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from reprlab.evaluation.examples import TRAIN
-from reprlab.models.partial_embedding import restore_embedding
+from reprlab.models.pema import restore_embedding
 from reprlab.training.engine import train
 from reprlab.training.finetuning import PreparedTask, engine_settings, partial_data
 from reprlab.training.finetuning_order import TrainingOrder

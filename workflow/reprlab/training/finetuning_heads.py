@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.evaluation.examples import ExampleTable
 from reprlab.inference.generation import sorted_batches
-from reprlab.models.partial_embedding import PartialVocabulary, kept_always
+from reprlab.models.pema import PartialVocabulary, kept_always
 from reprlab.runtime.errors import ReprlabError, first_line
 from reprlab.text.templates import render
 from reprlab.training.finetuning_encoding import Ragged

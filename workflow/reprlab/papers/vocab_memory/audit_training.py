@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from reprlab.models.partial_embedding import PartialVocabulary, adapt_embedding, merged_matrix, restore_embedding
+from reprlab.models.pema import PartialVocabulary, adapt_embedding, merged_matrix, restore_embedding
 from reprlab.reporting.audit import AuditRow, check, judge
 
 _ROWS, _WIDTH, _USED, _STEPS = 3_000, 64, 401, 20

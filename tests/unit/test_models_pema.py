@@ -5,9 +5,10 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from reprlab.models.partial_embedding import (
+from reprlab.models.pema import (
     PartialVocabulary,
     adapt_embedding,
+    keep_states_whole,
     kept_always,
     merged_matrix,
     restore_embedding,
@@ -115,6 +116,52 @@ def test_the_known_answer_of_the_released_tests():
     assert merged_matrix(learned, vocabulary, full)[:, 0].tolist() == [1, 6, 3, 5]
     assert full[:, 0].tolist() == [1, 2, 3, 4], "the original must stay as it is"
     assert (full + 4)[vocabulary.selected][:, 0].tolist() == [8, 6]
+
+
+class _Toy(torch.nn.Module):
+    """The four rows of the released tests as the input embedding of a model."""
+
+    config = None
+
+    def __init__(self):
+        super().__init__()
+        self.words = torch.nn.Embedding.from_pretrained(torch.arange(1.0, 5.0)[:, None].expand(4, 4).clone(), False)
+
+    def get_input_embeddings(self):
+        return self.words
+
+    def get_output_embeddings(self):
+        return None
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_states_of_an_adapted_model_are_whole(wrapped):
+    model, vocabulary = _Toy(), PartialVocabulary(np.array([3, 1]), 4)
+    original = model.words.weight.detach().clone()
+    adapt_embedding(model, vocabulary)
+    take_off = keep_states_whole(model, vocabulary, lambda: original)
+    seen, name = (torch.nn.Sequential(model), "0.words.weight") if wrapped else (model, "words.weight")
+    with torch.no_grad():
+        model.words.weight.copy_(torch.tensor([[5.0] * 4, [6.0] * 4]))
+    assert seen.state_dict()[name][:, 0].tolist() == [1, 6, 3, 5]
+    seen.load_state_dict({name: torch.arange(5.0, 9.0)[:, None].expand(4, 4)})
+    assert model.words.weight[:, 0].tolist() == [8, 6]
+    assert seen.state_dict()[name][:, 0].tolist() == [1, 6, 3, 8], "other rows are those before training"
+    take_off()
+    assert len(seen.state_dict()[name]) == 2
+
+
+def test_a_checkpoint_while_training_opens_with_plain_from_pretrained(tmp_path):
+    model, vocabulary = bert(), PartialVocabulary(USED, ROWS)
+    original = model.get_input_embeddings().weight.detach().clone()
+    adapt_embedding(model, vocabulary)
+    keep_states_whole(model, vocabulary, lambda: original)
+    with torch.no_grad():
+        model.get_input_embeddings().weight.add_(1)
+    model.save_pretrained(tmp_path)
+    again = BertForSequenceClassification.from_pretrained(tmp_path, local_files_only=True)
+    moved = (again.get_input_embeddings().weight - original).round().int()
+    assert moved[USED].eq(1).all() and moved.sum() == len(USED) * WIDTH
 
 
 def test_tied_output_layers_are_refused():

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+import torch
 from finetune_fixtures import make_bert, make_examples, make_tokenizer, sentiment_rows
 from pydantic import ValidationError
 from reprlab.artifacts.tables import read_parquet, read_tsv
@@ -13,6 +14,9 @@ from reprlab.stages.finetune_model import finetune_model
 from reprlab.stages.measure_finetuning import measure_finetuning
 from reprlab.training import finetuning
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
+from reprlab.training.pema_artifacts import pema_adapt, pema_restore
+from safetensors.torch import load_file
+from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
 UNSEEN = {"text": "Coherent First film was Second good e", "label": "1", "split": "validation"}
 
@@ -130,3 +134,40 @@ def test_costs_are_measured_on_the_tensors(toy, tmp_path):
     assert partial["steps"] == 3
     assert not list(tmp_path.glob("resume-*")), "a timed run leaves nothing but its row"
     shutil.rmtree(tmp_path)
+
+
+def test_a_model_adapted_for_another_trainer_comes_back_whole(toy, tmp_path):
+    adapted, trained, whole = tmp_path / "adapted", tmp_path / "trained", tmp_path / "whole"
+    settings = settings_of(["train", "validation"])
+    pema_adapt(toy / "bert", toy / "tokenizer", toy / "single.parquet", settings, adapted)
+    rows = read_parquet(adapted / "train.parquet").to_pylist()
+    tokens = load_file(adapted / "vocabulary.safetensors")["selected"]
+    tokenizer = AutoTokenizer.from_pretrained(toy / "tokenizer")
+    texts = [row for row in read_parquet(toy / "single.parquet").to_pylist() if row["split"] == "train"]
+    for row, example in zip(rows, texts, strict=True):
+        assert tokens[row["input_ids"]].tolist() == tokenizer(example["text"])["input_ids"]
+        assert str(row["labels"]) == example["label"]
+    # Plain transformers and torch from here: two steps, and the model saved.
+    model = AutoModelForSequenceClassification.from_pretrained(adapted / "model")
+    assert model.config.vocab_size == len(tokens) == len(model.get_input_embeddings().weight)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01, weight_decay=0.0)
+    for row in rows[:2]:
+        model(torch.tensor([row["input_ids"]]), labels=torch.tensor([row["labels"]])).loss.backward()
+        optimizer.step()
+    model.eval().save_pretrained(trained)
+    pema_restore(trained, adapted, toy / "bert", toy / "tokenizer", whole)
+    again = AutoModelForSequenceClassification.from_pretrained(whole).eval()
+    own = AutoTokenizer.from_pretrained(whole)
+    for row, example in zip(rows, texts, strict=True):
+        ids = own(example["text"], return_tensors="pt")["input_ids"]
+        assert ids[0].tolist() == tokenizer(example["text"])["input_ids"]
+        assert torch.equal(again(ids).logits, model(torch.tensor([row["input_ids"]])).logits)
+    before = AutoModel.from_pretrained(toy / "bert").get_input_embeddings().weight
+    same = (again.get_input_embeddings().weight == before).all(dim=1)
+    assert not same[tokens].all() and same[[row for row in range(len(before)) if row not in set(tokens.tolist())]].all()
+
+
+def test_adapting_needs_the_splits_whose_tokens_count(toy, tmp_path):
+    with pytest.raises(ReprlabError, match="names no split"):
+        pema_adapt(toy / "bert", toy / "tokenizer", toy / "single.parquet", settings_of([]), tmp_path / "adapted")
+    assert not list(tmp_path.iterdir())

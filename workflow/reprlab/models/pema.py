@@ -1,4 +1,4 @@
-"""Partial Embedding Matrix Adaptation (Williams and Aletras 2025, section 4): train the rows that the data uses.
+"""PEMA, Partial Embedding Matrix Adaptation (Williams and Aletras 2025, section 4): train the rows that the data uses.
 
 Before training the input embedding E [V, d] is replaced by its rows of the tokens that occur, E' [u, d], and the data
 is renumbered; afterwards the learned rows are written back into E. With a dense Adam and no weight decay a row that is
@@ -8,7 +8,7 @@ rows shrink in ordinary training and stay as they were here; every other number 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -96,6 +96,44 @@ def adapt_embedding(model: Any, vocabulary: PartialVocabulary) -> None:
             )
     rows = torch.from_numpy(vocabulary.selected).to(embedding.weight.device)
     _set_weight(embedding, embedding.weight.detach()[rows].clone())
+
+
+def keep_states_whole(
+    model: Any, vocabulary: PartialVocabulary, original: Callable[[], torch.Tensor]
+) -> Callable[[], None]:
+    """Let every `state_dict()` of an adapted model hold the whole matrix, and every `load_state_dict` take one.
+
+    So a Trainer's checkpoints open with plain `from_pretrained`, and it can go back to its best one. The hooks are
+    those of the embedding layer: they hold in a wrapped model (`module.` before each name) too.
+
+    Args:
+        original: gives the matrix before training [V, d], whose other rows a state gets; it is called at each save, so
+            that the matrix need not stay in memory.
+
+    Returns:
+        A function that takes the hooks off.
+    """
+    import torch
+
+    def write_whole(module: Any, state: dict[str, Any], prefix: str, *rest: Any) -> None:
+        state[f"{prefix}weight"] = merged_matrix(state[f"{prefix}weight"], vocabulary, original())
+
+    def read_part(module: Any, state: dict[str, Any], prefix: str, *rest: Any) -> None:
+        found = state.get(f"{prefix}weight")
+        if found is not None and len(found) == vocabulary.size:
+            state[f"{prefix}weight"] = found[torch.from_numpy(vocabulary.selected).to(found.device)]
+
+    embedding = model.get_input_embeddings()
+    hooks = (
+        embedding.register_state_dict_post_hook(write_whole),
+        embedding.register_load_state_dict_pre_hook(read_part),
+    )
+
+    def take_off() -> None:
+        for hook in hooks:
+            hook.remove()
+
+    return take_off
 
 
 def restore_embedding(model: Any, vocabulary: PartialVocabulary, original: torch.Tensor) -> None:

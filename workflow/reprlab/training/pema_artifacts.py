@@ -1,0 +1,99 @@
+"""PEMA for any trainer: an adapted model with its data in a folder, and the whole model out of what was trained.
+
+`finetune_model` needs neither: it adapts, trains and restores in one process.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reprlab.artifacts.tables import write_parquet
+from reprlab.evaluation.examples import TRAIN
+from reprlab.models.build import save_model
+from reprlab.models.pema import PartialVocabulary, restore_embedding
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.files import atomic_directory
+from reprlab.text.tokenizer_folder import copy_tokenizer
+from reprlab.training.finetuning import partial_data, prepare_task
+from reprlab.training.finetuning_encoding import Ragged
+from reprlab.training.finetuning_heads import EncoderHead
+from reprlab.training.finetuning_settings import FinetuneSettings
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_VOCABULARY = "vocabulary.safetensors"
+
+
+def pema_adapt(model: Path, tokenizer: Path, examples: Path, settings: FinetuneSettings, out: Path) -> None:
+    """Write what any trainer of an encoder needs to train the rows that the data uses.
+
+    `out` gets `model`, with its new head and `u` rows, that `from_pretrained` opens; `<split>.parquet` for each split
+    of `partial_embedding`, with `input_ids` (rows of the partial matrix), `token_type_ids` and `labels`; and
+    `vocabulary.safetensors`: `selected` [u], the token of each row, and `token_map` [V], the row of each token or -1.
+
+    Raises:
+        ReprlabError: `partial_embedding` names no split, or the task has no head.
+    """
+    import pyarrow
+    import torch
+    from safetensors.torch import save_file
+
+    prepared = prepare_task(examples, tokenizer, settings)
+    torch.manual_seed(settings.engine.seed)
+    network: Any = prepared.task.load(model, settings.dropout)
+    _, vocabulary = partial_data(prepared, settings, network)
+    task = prepared.task
+    if vocabulary is None or not isinstance(task, EncoderHead):
+        raise ReprlabError("pema_adapt: partial_embedding names no split; name train and those that are predicted")
+    with atomic_directory(out) as folder:
+        (folder / "model").mkdir()
+        network.config.vocab_size = len(vocabulary.selected)
+        save_model(network, folder / "model")
+        maps = {"selected": vocabulary.selected, "token_map": vocabulary.token_map}
+        save_file({name: torch.from_numpy(array) for name, array in maps.items()}, folder / _VOCABULARY)
+        for split in dict.fromkeys([TRAIN, *settings.partial_embedding]):
+            data = task.renumbered(prepared.encoded[split], vocabulary)
+            arrays = {"input_ids": data.inputs, "token_type_ids": data.types, "labels": data.targets}
+            write_parquet(
+                folder / f"{split}.parquet",
+                pyarrow.table({name: _column(values) for name, values in arrays.items()}),
+            )
+
+
+def pema_restore(trained: Path, adapted: Path, original: Path, tokenizer: Path, out: Path) -> None:
+    """Write the whole model, with its tokenizer: the rows of `trained` in the matrix of `original`.
+
+    Args:
+        trained: the model of `pema_adapt` after training, saved with `save_pretrained`.
+        adapted: the folder that `pema_adapt` made.
+        original: the model that it was made from.
+
+    Raises:
+        ReprlabError: the folders do not belong together.
+    """
+    import torch
+    import transformers
+    from safetensors.torch import load_file
+
+    stored = load_file(adapted / _VOCABULARY)
+    vocabulary = PartialVocabulary(stored["selected"].numpy(), len(stored["token_map"]))
+    config = transformers.AutoConfig.from_pretrained(trained, local_files_only=True, trust_remote_code=False)
+    options: dict[str, Any] = {"dtype": torch.float32, "local_files_only": True, "use_safetensors": True}
+    network = getattr(transformers, config.architectures[0]).from_pretrained(trained, **options)
+    whole = transformers.AutoModel.from_pretrained(original, trust_remote_code=False, **options)
+    restore_embedding(network, vocabulary, whole.get_input_embeddings().weight)
+    network.config.vocab_size = vocabulary.size
+    with atomic_directory(out) as folder:
+        save_model(network, folder)
+        copy_tokenizer(tokenizer, folder)
+
+
+def _column(values: np.ndarray | Ragged) -> Any:
+    """A column of numbers, or of lists of them."""
+    import pyarrow
+
+    if isinstance(values, Ragged):
+        return pyarrow.LargeListArray.from_arrays(values.offsets, values.flat)
+    return pyarrow.array(values)
