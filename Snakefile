@@ -5,6 +5,7 @@ min_version("9.20")
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/stages.smk"
 
 
 workdir: RUN_FOLDER
@@ -34,7 +35,6 @@ localrules:
     compare_published,
     test_claims,
     plot_figure,
-    draw_stage_graph,
     write_report,
 
 

@@ -352,7 +352,7 @@ def test_every_printed_cell_is_compared_once(results, tmp_path):
 def test_the_plan_names_every_input():
     plan, jobs = Plan(), [CellJob("finetune_completions", "small.xsum.all", "small", "xsum")]
     runs = dataclasses.replace(scored(), paths=["scores/b.tsv", "scores/a.tsv"], pretraining="lm.tsv", jobs=jobs)
-    config = SimpleNamespace(scale="mini", runtime=SimpleNamespace(device="cpu"))
+    config = SimpleNamespace(scale="mini", runtime=SimpleNamespace(device="cpu"), root=ROOT)
     add_results(plan, config, PAPER, runs)
     made = plan.jobs["tabulate_paper"]
     assert set(made) == {f"amuro-char/{name}" for name in TABLES}

@@ -4,7 +4,7 @@ import ast
 import shutil
 
 import pytest
-from reprlab.provenance import code_digest as module
+from reprlab.runtime import code_digest as module
 
 
 @pytest.fixture
@@ -30,12 +30,12 @@ def package(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "ROOT", root)
 
     def digest(stage, *plugins):
-        for cached in (module._tree, module._imports, module._tree_digest):
+        for cached in (module._tree, module._imports, module.tree_digest):
             cached.cache_clear()
         return module.code_digest(stage, *plugins)
 
     yield root, digest
-    for cached in (module._tree, module._imports, module._tree_digest):
+    for cached in (module._tree, module._imports, module.tree_digest):
         cached.cache_clear()
 
 

@@ -161,7 +161,7 @@ def test_predictions_do_not_depend_on_the_batch_size(toy, tmp_path):
     frames = []
     for size in (1, 5, 64):
         _, predictions = run(toy, tmp_path / str(size), "t5", toy / "single.parquet", settings_of(both, steps=3),
-                             evaluation_batch=size)  # fmt: skip
+                             inference_batch=size)  # fmt: skip
         frames.append(predictions)
     assert frames[0].equals(frames[1]) and frames[0].equals(frames[2])
     assert len(frames[0]) == 2 * 24

@@ -43,7 +43,7 @@ def run(toy, out, settings, work=None, save_every=500):
     finetune_model(
         models=[toy / "bert"], names=["bert"], tokenizer=toy / "tokenizer", examples=toy / "single.parquet",
         out_metrics=out / "metrics.tsv", out_predictions=out / "predictions.parquet", work=work or out / "work",
-        settings=settings, fingerprint="code", save_every=save_every, evaluation_batch=4,
+        settings=settings, fingerprint="code", save_every=save_every, inference_batch=4,
     )  # fmt: skip
     return (out / "metrics.tsv").read_bytes(), read_parquet(out / "predictions.parquet").to_pylist()
 

@@ -70,7 +70,7 @@ def test_every_planned_model_is_among_them(chain):
 def test_dropout_is_that_of_the_setting_in_every_layer(chain, architecture):
     key = next(key for stage, name, key in CASES if (stage, name) == ("finetune_model", architecture))
     chain.run("finetune_model", key)
-    (source,) = PLAN.jobs["finetune_model"][key].inputs["sources"]
+    (source,) = PLAN.jobs["finetune_model"][key].inputs["after"]
     task = TaskSettings(kind="classification", labels=["a", "b"], metrics=["accuracy"], input_length=8)
     model = EncoderHead(task, ("a", "b"), AutoTokenizer.from_pretrained(source), Path(source)).load(Path(source), 0.3)
     rates = {name: module.p for name, module in model.named_modules() if isinstance(module, torch.nn.Dropout)}

@@ -13,7 +13,7 @@ from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.artifacts.tables import read_tsv, write_tsv
 from reprlab.reporting.audit import AuditRow, rounded, write_audit
 from reprlab.reporting.benchmarks import by_stage, of_paper, read_benchmarks
-from reprlab.reporting.page.graph import draw_graph, layers, read_edges
+from reprlab.reporting.page.graph import draw_graph, layers
 from reprlab.reporting.page.html import Html, join, tag
 from reprlab.reporting.page.paper import PaperFolder
 from reprlab.reporting.page.report import render, summary_table
@@ -24,6 +24,7 @@ from reprlab.stages.write_report import write_report
 
 VOID = {"meta", "img", "br", "hr", "input"}
 HOSTILE = "<script>alert('x')</script> & \"quotes\""
+EDGES = [("a", "b"), ("b", "c"), ("a", "c")]
 
 
 class Checker(HTMLParser):
@@ -70,7 +71,6 @@ def folder(tmp_path):
     for stage, job, seconds in (("pretrain_lm", "t5_fs", 60.0), ("tabulate_paper", "depth.glue", 30.0)):
         (times / stage).mkdir(parents=True)
         write_tsv(times / stage / f"{job}.tsv", pandas.DataFrame({"s": [seconds], "h:m:s": ["-"], "max_rss": [100.0]}))
-    write_json(tmp_path / "graph.json", {"edges": [["a", "b"], ["b", "c"], ["a", "c"]]})
     write_json(tmp_path / "receipt.json", {"archive": HOSTILE, "licence": "CC0", "bytes": 3})
     return tmp_path
 
@@ -82,7 +82,7 @@ def page(folder):
         scale="mini",
         out=folder / "report.html",
         summary=folder / "summary.tsv",
-        graph=folder / "graph.json",
+        edges=EDGES,
         benchmarks=folder / "results" / "benchmarks",
         receipts=[folder / "receipt.json"],
     )
@@ -125,7 +125,7 @@ def test_the_page_is_the_same_each_time(folder, page):
         scale="mini",
         out=folder / "again.html",
         summary=folder / "summary.tsv",
-        graph=folder / "graph.json",
+        edges=EDGES,
         benchmarks=folder / "results" / "benchmarks",
         receipts=[folder / "receipt.json"],
     )
@@ -171,15 +171,6 @@ def test_the_graph_is_xml_with_a_box_for_each_stage():
 def test_a_circle_is_refused():
     with pytest.raises(ReprlabError, match="circle"):
         layers([("a", "b"), ("b", "a")])
-
-
-def test_edges_from_the_engines_dot(tmp_path):
-    dot = 'digraph {\n 0[label = "all", color="0"];\n 1[label = "train"];\n 2[label = "fetch"];\n 1 -> 0\n 2 -> 1\n}\n'
-    (tmp_path / "graph.dot").write_text(dot)
-    assert read_edges(tmp_path / "graph.dot") == [("fetch", "train")]
-    (tmp_path / "bad.json").write_text(json.dumps({"nodes": []}))
-    with pytest.raises(ReprlabError, match="edges"):
-        read_edges(tmp_path / "bad.json")
 
 
 def test_provenance_has_digests_and_no_paths_of_the_machine(folder):

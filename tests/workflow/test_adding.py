@@ -201,7 +201,7 @@ def test_a_finetuning_task(checkout):
 
 
 def test_an_objective(checkout):
-    digest = "from reprlab.provenance.code_digest import code_digest as d; print(d('pretrain_lm', 'objectives.t5'))"
+    digest = "from reprlab.runtime.code_digest import code_digest as d; print(d('pretrain_lm', 'objectives.t5'))"
     before = in_copy(checkout, digest)
     _, printed = follow(checkout, "An objective")
     assert "Pre-train depth_prefix_lm_fs_s2137" in printed

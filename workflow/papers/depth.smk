@@ -10,23 +10,21 @@ rule depth:
 
 rule preview_corruption:
     input:
-        tokens=given("preview_corruption", "tokens"),
-        tokenizer=given("preview_corruption", "tokenizer"),
+        inputs("preview_corruption"),
     output:
-        "results/depth/preview_{objective}.tsv",
+        **outputs("preview_corruption"),
     log:
-        "results/logs/preview_corruption/{objective}.log",
+        log_of("preview_corruption"),
     benchmark:
-        "results/benchmarks/preview_corruption/{objective}.tsv"
+        benchmark_of("preview_corruption")
     threads: LOADED.threads("preview_corruption")
     resources:
         mem_mb=2000,
         runtime=10,
     params:
-        settings=setting("preview_corruption", "settings"),
-        code=code("preview_corruption"),
+        key=key_of,
+        job=digest("preview_corruption"),
     message:
         "Show corrupted examples of {wildcards.objective}"
     shell:
-        "python -m reprlab.stages.preview_corruption --tokens {input.tokens} --tokenizer {input.tokenizer}"
-        " --settings {params.settings:q} --out {output} --log {log} --log-level {config[runtime][log_level]} --threads {threads}"
+        COMMAND

@@ -10,26 +10,22 @@ rule vocab_memory:
 
 rule measure_finetuning:
     input:
-        model=given("measure_finetuning", "model"),
-        tokenizer=given("measure_finetuning", "tokenizer"),
-        examples=given("measure_finetuning", "examples"),
+        inputs("measure_finetuning"),
     output:
-        "results/shared/measured/{model}/{task}/{cell}.tsv",
+        **outputs("measure_finetuning"),
     log:
-        "results/logs/measure_finetuning/{model}.{task}.{cell}.log",
+        log_of("measure_finetuning"),
     benchmark:
-        "results/benchmarks/measure_finetuning/{model}.{task}.{cell}.tsv"
+        benchmark_of("measure_finetuning")
     threads: LOADED.threads("measure_finetuning")
     resources:
-        mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 720 * attempt,
-        gpu=1 if count_gpus() else 0,
+        mem_mb=by_attempt(4000),
+        runtime=by_attempt(720),
+        gpu=GPU,
     params:
-        settings=setting("measure_finetuning", "settings"),
-        code=code("measure_finetuning"),
+        key=key_of,
+        job=digest("measure_finetuning"),
     message:
         "Measure fine-tuning of {wildcards.model} on {wildcards.task} ({wildcards.cell})"
     shell:
-        "python -m reprlab.stages.measure_finetuning --model {input.model} --tokenizer {input.tokenizer}"
-        " --examples {input.examples} --settings {params.settings:q} --out {output}"
-        " --device {config[runtime][device]} --threads {threads} --log {log} --log-level {config[runtime][log_level]}"
+        COMMAND

@@ -13,11 +13,12 @@ GROUPS = ("data.readers", "objectives", "papers")
 
 
 def load_plugin(group: str, name: str) -> ModuleType:
-    """Import `reprlab.<group>.<name>`.
+    """Import `reprlab.<group>.<name>`; a paper is named by its slug.
 
     Raises:
         ReprlabError: there is no such module.
     """
+    name = name.replace("-", "_")
     if group not in GROUPS or not all(part.isidentifier() for part in name.split(".")):
         raise ReprlabError(f"{group}.{name}: not a name of a module that the workflow may load")
     module = f"reprlab.{group}.{name}"

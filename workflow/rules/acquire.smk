@@ -2,73 +2,67 @@
 
 
 rule fetch_archive:
+    input:
+        inputs("fetch_archive"),
     output:
-        "results/shared/archives/{archive}.json",
+        **outputs("fetch_archive"),
     log:
-        "results/logs/fetch_archive/{archive}.log",
+        log_of("fetch_archive"),
     benchmark:
-        "results/benchmarks/fetch_archive/{archive}.tsv"
+        benchmark_of("fetch_archive")
     retries: 2
     threads: LOADED.threads("fetch_archive")
     resources:
         mem_mb=1000,
         runtime=60,
     params:
-        files=setting("fetch_archive", "files"),
-        code=code("fetch_archive"),
+        key=key_of,
+        job=digest("fetch_archive"),
     message:
         "Fetch {wildcards.archive}"
     shell:
-        "python -m reprlab.stages.fetch_archive --archive {wildcards.archive} --registry {REGISTRY:q}"
-        " --cache {CACHE:q} --receipt {output} --log {log} --log-level {config[runtime][log_level]} --threads {threads}"
+        COMMAND
 
 
 rule build_documents:
     input:
-        receipts=given("build_documents", "receipts"),
+        inputs("build_documents"),
     output:
-        "results/shared/corpora/{corpus}/documents.parquet",
+        **outputs("build_documents"),
     log:
-        "results/logs/build_documents/{corpus}.log",
+        log_of("build_documents"),
     benchmark:
-        "results/benchmarks/build_documents/{corpus}.tsv"
+        benchmark_of("build_documents")
     threads: LOADED.threads("build_documents")
     resources:
         mem_mb=2000,
         runtime=60,
     params:
-        entry=setting("build_documents", "entry"),
-        receipts=lambda wildcards, input: repeated("--receipts", input.receipts),
-        code=code("build_documents"),
+        key=key_of,
+        job=digest("build_documents"),
     message:
         "Read the documents of {wildcards.corpus}"
     shell:
-        "python -m reprlab.stages.build_documents --entry {params.entry:q} {params.receipts}"
-        " --cache {CACHE:q} --out {output} --log {log} --log-level {config[runtime][log_level]} --threads {threads}"
+        COMMAND
 
 
 rule build_examples:
     input:
-        receipts=given("build_examples", "receipts"),
-        documents=given("build_examples", "documents"),
+        inputs("build_examples"),
     output:
-        "results/shared/tasks/{dataset}/examples.parquet",
+        **outputs("build_examples"),
     log:
-        "results/logs/build_examples/{dataset}.log",
+        log_of("build_examples"),
     benchmark:
-        "results/benchmarks/build_examples/{dataset}.tsv"
+        benchmark_of("build_examples")
     threads: LOADED.threads("build_examples")
     resources:
         mem_mb=3000,
         runtime=60,
     params:
-        entry=setting("build_examples", "entry"),
-        receipts=lambda wildcards, input: repeated("--receipts", input.receipts),
-        documents=lambda wildcards, input: repeated("--documents", input.documents),
-        code=code("build_examples"),
+        key=key_of,
+        job=digest("build_examples"),
     message:
         "Read the examples of {wildcards.dataset}"
     shell:
-        "python -m reprlab.stages.build_examples --entry {params.entry:q}"
-        " {params.receipts} {params.documents} --cache {CACHE:q}"
-        " --out {output} --log {log} --log-level {config[runtime][log_level]} --threads {threads}"
+        COMMAND

@@ -3,27 +3,21 @@
 
 rule evaluate_baselines:
     input:
-        # Papers that score one data set in different ways give each way a name of its own.
-        examples=lambda wildcards: plan_job(
-            "evaluate_baselines", wildcards
-        ).inputs.get(
-            "examples", f"results/shared/tasks/{wildcards.dataset}/examples.parquet"
-        ),
+        inputs("evaluate_baselines"),
     output:
-        "results/shared/tasks/{dataset}/baselines.tsv",
+        **outputs("evaluate_baselines"),
     log:
-        "results/logs/evaluate_baselines/{dataset}.log",
+        log_of("evaluate_baselines"),
     benchmark:
-        "results/benchmarks/evaluate_baselines/{dataset}.tsv"
+        benchmark_of("evaluate_baselines")
     threads: LOADED.threads("evaluate_baselines")
     resources:
         mem_mb=2000,
         runtime=30,
     params:
-        settings=setting("evaluate_baselines", "settings"),
-        code=code("evaluate_baselines"),
+        key=key_of,
+        job=digest("evaluate_baselines"),
     message:
         "Score the baselines of {wildcards.dataset}"
     shell:
-        "python -m reprlab.stages.evaluate_baselines --examples {input.examples} --settings {params.settings:q}"
-        " --out {output} --log {log} --log-level {config[runtime][log_level]} --threads {threads}"
+        COMMAND

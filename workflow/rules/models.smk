@@ -3,27 +3,21 @@
 
 rule build_model:
     input:
-        tokenizer=given("build_model", "tokenizer"),
-        receipts=given("build_model", "receipts"),
+        inputs("build_model"),
     output:
-        directory("results/shared/models/{model}"),
+        **outputs("build_model"),
     log:
-        "results/logs/build_model/{model}.log",
+        log_of("build_model"),
     benchmark:
-        "results/benchmarks/build_model/{model}.tsv"
+        benchmark_of("build_model")
     threads: LOADED.threads("build_model")
     resources:
         mem_mb=4000,
         runtime=60,
     params:
-        entry=setting("build_model", "entry"),
-        seed=setting("build_model", "seed"),
-        tokenizer=option("build_model", "--tokenizer", "tokenizer"),
-        receipts=lambda wildcards, input: repeated("--receipts", input.receipts),
-        code=code("build_model"),
+        key=key_of,
+        job=digest("build_model"),
     message:
         "Build the model {wildcards.model}"
     shell:
-        "python -m reprlab.stages.build_model --entry {params.entry:q} {params.tokenizer} {params.receipts}"
-        " --cache {CACHE:q} --seed {params.seed}"
-        " --out {output} --log {log} --log-level {config[runtime][log_level]} --threads {threads}"
+        COMMAND

@@ -3,121 +3,90 @@
 
 rule pretrain_lm:
     input:
-        tokens=given("pretrain_lm", "tokens"),
-        tokenizer=given("pretrain_lm", "tokenizer"),
-        init=given("pretrain_lm", "init"),
+        inputs("pretrain_lm"),
     output:
-        ladder=directory("results/shared/pretrained/{model}/ladder"),
-        metrics="results/shared/pretrained/{model}/metrics.tsv",
-        throughput="results/shared/pretrained/{model}/throughput.tsv",
+        **outputs("pretrain_lm"),
     log:
-        "results/logs/pretrain_lm/{model}.log",
+        log_of("pretrain_lm"),
     benchmark:
-        "results/benchmarks/pretrain_lm/{model}.tsv"
+        benchmark_of("pretrain_lm")
     threads: LOADED.threads("pretrain_lm")
     resources:
-        mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 1440 * attempt,
-        gpu=1 if count_gpus() else 0,
+        mem_mb=by_attempt(4000),
+        runtime=by_attempt(1440),
+        gpu=GPU,
     params:
-        settings=setting("pretrain_lm", "settings"),
-        work="results/work/pretrain_lm/{model}",
-        code=code("pretrain_lm"),
+        key=key_of,
+        job=digest("pretrain_lm"),
     message:
         "Pre-train {wildcards.model}"
     shell:
-        "{LAUNCH} reprlab.stages.pretrain_lm --tokens {input.tokens} --tokenizer {input.tokenizer}"
-        " --init {input.init} --out {output.ladder} --metrics {output.metrics} --throughput {output.throughput}"
-        " --work {params.work} --settings {params.settings:q} --fingerprint {params.code}"
-        " --save-every {config[runtime][save_every]} --device {config[runtime][device]}"
-        " --threads {threads} --log {log} --log-level {config[runtime][log_level]}"
+        TRAINING_COMMAND
 
 
 rule evaluate_lm:
     input:
-        ladders=given("evaluate_lm", "ladders"),
-        tokens=given("evaluate_lm", "tokens"),
-        tokenizer=given("evaluate_lm", "tokenizer"),
+        inputs("evaluate_lm"),
     output:
-        "results/shared/evaluated/{evaluation}.tsv",
+        **outputs("evaluate_lm"),
     log:
-        "results/logs/evaluate_lm/{evaluation}.log",
+        log_of("evaluate_lm"),
     benchmark:
-        "results/benchmarks/evaluate_lm/{evaluation}.tsv"
+        benchmark_of("evaluate_lm")
     threads: LOADED.threads("evaluate_lm")
     resources:
         mem_mb=4000,
         runtime=240,
-        gpu=1 if count_gpus() else 0,
+        gpu=GPU,
     params:
-        runs=setting("evaluate_lm", "runs"),
-        code=code("evaluate_lm"),
+        key=key_of,
+        job=digest("evaluate_lm"),
     message:
         "Measure the validation losses of {wildcards.evaluation}"
     shell:
-        "python -m reprlab.stages.evaluate_lm --runs {params.runs:q} --tokenizer {input.tokenizer} --out {output}"
-        " --device {config[runtime][device]} --threads {threads}"
-        " --log {log} --log-level {config[runtime][log_level]}"
+        COMMAND
 
 
 rule finetune_model:
     input:
-        sources=given("finetune_model", "sources"),
-        tokenizer=given("finetune_model", "tokenizer"),
-        examples=given("finetune_model", "examples"),
+        inputs("finetune_model"),
     output:
-        metrics="results/shared/finetuned/{model}/{task}/{cell}/metrics.tsv",
-        predictions="results/shared/finetuned/{model}/{task}/{cell}/predictions.parquet",
+        **outputs("finetune_model"),
     log:
-        "results/logs/finetune_model/{model}.{task}.{cell}.log",
+        log_of("finetune_model"),
     benchmark:
-        "results/benchmarks/finetune_model/{model}.{task}.{cell}.tsv"
+        benchmark_of("finetune_model")
     threads: LOADED.threads("finetune_model")
     resources:
-        mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 720 * attempt,
-        gpu=1 if count_gpus() else 0,
+        mem_mb=by_attempt(4000),
+        runtime=by_attempt(720),
+        gpu=GPU,
     params:
-        settings=setting("finetune_model", "settings"),
-        models=lambda wildcards: repeated(
-            "--models", plan_job("finetune_model", wildcards).settings["models"]
-        ),
-        names=lambda wildcards: repeated(
-            "--names", plan_job("finetune_model", wildcards).settings["names"]
-        ),
-        work="results/work/finetune_model/{model}/{task}/{cell}",
-        code=code("finetune_model"),
+        key=key_of,
+        job=digest("finetune_model"),
     message:
         "Fine-tune {wildcards.model} on {wildcards.task} ({wildcards.cell})"
     shell:
-        "python -m reprlab.stages.finetune_model {params.models} {params.names} --tokenizer {input.tokenizer}"
-        " --examples {input.examples} --out-metrics {output.metrics} --out-predictions {output.predictions}"
-        " --work {params.work} --settings {params.settings:q} --fingerprint {params.code}"
-        " --save-every {config[runtime][save_every]} --evaluation-batch {config[runtime][inference_batch]} --device {config[runtime][device]}"
-        " --threads {threads} --log {log} --log-level {config[runtime][log_level]}"
+        COMMAND
 
 
 rule select_learning_rate:
     input:
-        metrics=given("select_learning_rate", "metrics"),
+        inputs("select_learning_rate"),
     output:
-        selected="results/shared/finetuned/{model}/{task}/{cell}.selected.json",
-        collected="results/shared/finetuned/{model}/{task}/{cell}.metrics.tsv",
+        **outputs("select_learning_rate"),
     log:
-        "results/logs/select_learning_rate/{model}.{task}.{cell}.log",
+        log_of("select_learning_rate"),
     benchmark:
-        "results/benchmarks/select_learning_rate/{model}.{task}.{cell}.tsv"
+        benchmark_of("select_learning_rate")
     threads: LOADED.threads("select_learning_rate")
     resources:
         mem_mb=500,
         runtime=10,
     params:
-        metrics=lambda wildcards, input: repeated("--metrics", input.metrics),
-        split=setting("select_learning_rate", "split"),
-        code=code("select_learning_rate"),
+        key=key_of,
+        job=digest("select_learning_rate"),
     message:
         "Select the learning rates of {wildcards.model} on {wildcards.task}"
     shell:
-        "python -m reprlab.stages.select_learning_rate {params.metrics} --split {params.split} --out {output.selected}"
-        " --collected {output.collected}"
-        " --log {log} --log-level {config[runtime][log_level]}"
+        COMMAND

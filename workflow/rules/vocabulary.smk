@@ -3,70 +3,65 @@
 
 rule extract_tokenizer:
     input:
-        receipts=given("extract_tokenizer", "receipts"),
+        inputs("extract_tokenizer"),
     output:
-        directory("results/shared/model_tokenizers/{model}"),
+        **outputs("extract_tokenizer"),
     log:
-        "results/logs/extract_tokenizer/{model}.log",
+        log_of("extract_tokenizer"),
     benchmark:
-        "results/benchmarks/extract_tokenizer/{model}.tsv"
+        benchmark_of("extract_tokenizer")
     threads: LOADED.threads("extract_tokenizer")
     resources:
         mem_mb=2000,
         runtime=30,
     params:
-        entry=setting("extract_tokenizer", "entry"),
-        receipts=lambda wildcards, input: repeated("--receipts", input.receipts),
-        code=code("extract_tokenizer"),
+        key=key_of,
+        job=digest("extract_tokenizer"),
     message:
         "Take the tokenizer of {wildcards.model}"
     shell:
-        "python -m reprlab.stages.extract_tokenizer --entry {params.entry:q} {params.receipts} --cache {CACHE:q}"
-        " --out {output} --log {log} --log-level {config[runtime][log_level]} --threads {threads}"
+        COMMAND
 
 
 rule count_tokens:
     input:
-        source=given("count_tokens", "source"),
-        tokenizer=given("count_tokens", "tokenizer"),
+        inputs("count_tokens"),
     output:
-        counts="results/shared/token_counts/{model}/{dataset}.safetensors",
-        summary="results/shared/token_counts/{model}/{dataset}.tsv",
+        **outputs("count_tokens"),
     log:
-        "results/logs/count_tokens/{model}.{dataset}.log",
+        log_of("count_tokens"),
     benchmark:
-        "results/benchmarks/count_tokens/{model}.{dataset}.tsv"
+        benchmark_of("count_tokens")
     threads: LOADED.threads("count_tokens")
     resources:
         mem_mb=2000,
         runtime=120,
     params:
-        settings=setting("count_tokens", "settings"),
-        code=code("count_tokens"),
+        key=key_of,
+        job=digest("count_tokens"),
     message:
         "Count the tokens of {wildcards.model} in {wildcards.dataset}"
     shell:
-        "python -m reprlab.stages.count_tokens --source {input.source} --tokenizer {input.tokenizer}"
-        " --settings {params.settings:q} --out {output.counts} --summary {output.summary}"
-        " --log {log} --log-level {config[runtime][log_level]} --threads {threads}"
+        COMMAND
 
 
 rule count_parameters:
+    input:
+        inputs("count_parameters"),
     output:
-        "results/shared/model_sizes/{model}.tsv",
+        **outputs("count_parameters"),
     log:
-        "results/logs/count_parameters/{model}.log",
+        log_of("count_parameters"),
     benchmark:
-        "results/benchmarks/count_parameters/{model}.tsv"
+        benchmark_of("count_parameters")
     threads: LOADED.threads("count_parameters")
     resources:
         mem_mb=2000,
         runtime=30,
     params:
-        models=setting("count_parameters", "models"),
-        code=code("count_parameters"),
+        key=key_of,
+        job=digest("count_parameters"),
     message:
         "Count the parameters of the models of {wildcards.model}"
     shell:
-        "python -m reprlab.stages.count_parameters --models {params.models:q} --out {output}"
-        " --log {log} --log-level {config[runtime][log_level]} --threads {threads}"
+        COMMAND

@@ -1,7 +1,8 @@
-"""A frozen copy of code and config for the jobs of a cluster.
+"""A frozen copy of code and config for the jobs of a run.
 
-Each job of a cluster parses the workflow and imports the package again, hours after the run was planned. It does so
-from a copy that is made when the run starts, so an edit of the checkout meanwhile reaches no job of that run.
+A stage imports parts of the package while it works, and each job of a cluster parses the workflow again, hours after
+the run was planned. They do so from a copy that is made when the run starts, so an edit of the checkout meanwhile
+reaches no job of that run.
 """
 
 import hashlib
@@ -12,20 +13,23 @@ from pathlib import Path
 from typing import Any
 
 from reprlab.artifacts.json_files import read_json, write_json
+from reprlab.runtime.commit import describe
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import atomic_directory
+from reprlab.runtime.planned import FROZEN
 
-RECORD = "frozen.json"
+RECORD = FROZEN
 _PARTS = ("Snakefile", "workflow", "config", "resources/published")
 _FOLDER = Path(".snakemake/frozen")
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a frozen copy was made: the checkout, the run's folder, the whole config, and what dtype `auto` is."""
+    """Where a frozen copy was made: the checkout, the run's folder, its plan, the whole config, and what `auto` is."""
 
     root: Path
     run_folder: Path
+    plan: Path
     config: dict[str, Any]
     dtype: str
 
@@ -36,7 +40,9 @@ def origin_of(root: Path) -> Origin | None:
     if not path.is_file():
         return None
     values = read_json(path)
-    return Origin(Path(values["root"]), Path(values["run_folder"]), values["config"], values["dtype"])
+    return Origin(
+        Path(values["root"]), Path(values["run_folder"]), Path(values["plan"]), values["config"], values["dtype"]
+    )
 
 
 def checkout_digest(root: Path) -> str:
@@ -48,7 +54,7 @@ def checkout_digest(root: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def freeze(root: Path, run_folder: Path, config: Mapping[str, Any], dtype: str, planned: str) -> Path:
+def freeze(root: Path, run_folder: Path, config: Mapping[str, Any], dtype: str, planned: str, plan: Path) -> Path:
     """Copy code and config of the checkout `root` into the run's folder; returns the copy.
 
     Args:
@@ -57,12 +63,20 @@ def freeze(root: Path, run_folder: Path, config: Mapping[str, Any], dtype: str, 
         config: the whole config of the run, which the copy holds instead of the user's own files.
         dtype: what `auto` is on the machine that plans the run.
         planned: `checkout_digest` when the run was planned.
+        plan: the run's plan, which the jobs of a cluster read.
 
     Raises:
         ReprlabError: the checkout was edited since then, so jobs would run other code than was planned.
     """
     folder = run_folder / _FOLDER
-    record = {"root": str(root), "run_folder": str(run_folder), "config": dict(config), "dtype": dtype}
+    record = {
+        "root": str(root),
+        "run_folder": str(run_folder),
+        "plan": str(plan),
+        "config": dict(config),
+        "dtype": dtype,
+        "commit": describe(root),
+    }
     name = hashlib.sha256(f"{planned}\n{record!r}".encode()).hexdigest()[:16]
     copy = folder / name
     if not (copy / RECORD).is_file():
@@ -71,6 +85,7 @@ def freeze(root: Path, run_folder: Path, config: Mapping[str, Any], dtype: str, 
                 (temporary / part).parent.mkdir(parents=True, exist_ok=True)
                 # With its time: the engine compares the times of inputs.
                 shutil.copy2(root / part, temporary / part)
+                (temporary / part).chmod(0o444)
             write_json(temporary / RECORD, record)
     if checkout_digest(copy) != planned:
         shutil.rmtree(copy)

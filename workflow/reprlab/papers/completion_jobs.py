@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reprlab.papers.paths import SHARED
+from reprlab.papers import paths
 from reprlab.papers.plan import Job, Plan
 
 if TYPE_CHECKING:
@@ -24,23 +24,22 @@ def add_completions(plan: Plan, key: str, settings: "CompletionFile") -> str:
     """Plan a file of prompts; `key` is dataset/cell. Returns its path."""
     examples = [str(part.examples) for part in settings.training]
     examples += [str(settings.evaluation.examples)] if settings.evaluation else []
-    plan.add("build_completions", key, Job(inputs={"examples": examples}, settings={"settings": settings}))
-    return f"{SHARED}/completions/{key}.parquet"
+    made = plan.add("build_completions", key, Job(inputs={"after": examples}, settings={"settings": settings}))
+    return made["out"]
 
 
 def tuning_metrics(key: str) -> str:
     """Table of the losses of a fine-tuning job."""
-    return f"{SHARED}/tuned/{key}/metrics.tsv"
+    return paths.output("finetune_completions", "metrics", key)
 
 
 def add_tuning(
     plan: Plan, key: str, models: ModelFolders, tokenizer: str, prompts: str, settings: "CompletionTuningSettings"
 ) -> ModelFolders:
     """Plan fine-tuning; `key` is model/task/cell. Returns the fine-tuned models."""
-    inputs: dict[str, str | list[str]] = {"sources": models.sources, "tokenizer": tokenizer, "prompts": prompts}
+    inputs: dict[str, str | list[str]] = {"after": models.sources, "tokenizer": tokenizer, "prompts": prompts}
     chosen = {"settings": settings, "models": list(models.folders.values()), "names": list(models.folders)}
-    plan.add("finetune_completions", key, Job(inputs=inputs, settings=chosen))
-    folder = f"{SHARED}/tuned/{key}/models"
+    folder = plan.add("finetune_completions", key, Job(inputs=inputs, settings=chosen))["out"]
     return ModelFolders({name: f"{folder}/{name}" for name in models.folders}, [folder])
 
 
@@ -49,11 +48,10 @@ def add_scores(
 ) -> str:
     """Plan scores; `key` is model/task/cell. Returns their table."""
     inputs: dict[str, str | list[str]] = {
-        "sources": models.sources,
+        "after": [*models.sources, *(str(path) for path in settings.prompts.values())],
         "tokenizer": tokenizer,
-        "prompts": [str(path) for path in settings.prompts.values()],
         "tuning": tuning,
     }
     folders = [models.folders[model.name] for model in settings.models]
-    plan.add("score_completions", key, Job(inputs=inputs, settings={"settings": settings, "models": folders}))
-    return f"{SHARED}/scored/{key}/scores.tsv"
+    job = Job(inputs=inputs, settings={"settings": settings, "models": folders})
+    return plan.add("score_completions", key, job)["out"]

@@ -11,6 +11,4 @@ if TYPE_CHECKING:
 def add_cost(plan: Plan, paper: str, layout: "CostLayout") -> None:
     """Plan `cost.tsv`, which reads the tables of the runs that were measured."""
     measured = sorted({str(path) for run in layout.runs for path in run.measured})
-    # Without what has its default: a command line holds at most 128 KiB.
-    short = layout.model_dump(mode="json", exclude_defaults=True)
-    plan.add("estimate_cost", paper, Job(inputs={"inputs": measured}, settings={"layout": short}))
+    plan.add("estimate_cost", paper, Job(inputs={"inputs": measured}, settings={"layout": layout}))

@@ -1,51 +1,159 @@
-"""Where the workflow keeps what papers share, relative to the folder of the run."""
+"""Where each stage writes, relative to the folder of the run: the one place that says so.
+
+A pattern names its wildcards in braces; those of a stage's first output make the key of a job, joined with `/`. Output
+names are the parameters of the stage's function. A pattern that ends in `/` is a folder.
+"""
+
+import functools
+import re
 
 SHARED = "results/shared"
+
+OUTPUTS: dict[str, dict[str, str]] = {
+    "fetch_archive": {"receipt": f"{SHARED}/archives/{{archive}}.json"},
+    "build_documents": {"out": f"{SHARED}/corpora/{{corpus}}/documents.parquet"},
+    "build_examples": {"out": f"{SHARED}/tasks/{{dataset}}/examples.parquet"},
+    "segment_documents": {"out": f"{SHARED}/corpora/{{corpus}}/{{segmentation}}/sentences.parquet"},
+    "train_tokenizer": {"out": f"{SHARED}/tokenizers/{{tokenizer}}/"},
+    "tokenize_corpus": {"out": f"{SHARED}/tokens/{{tokens}}.parquet"},
+    "build_model": {"out": f"{SHARED}/models/{{model}}/"},
+    "extract_tokenizer": {"out": f"{SHARED}/model_tokenizers/{{model}}/"},
+    "count_tokens": {
+        "out": f"{SHARED}/token_counts/{{model}}/{{dataset}}.safetensors",
+        "summary": f"{SHARED}/token_counts/{{model}}/{{dataset}}.tsv",
+    },
+    "count_parameters": {"out": f"{SHARED}/model_sizes/{{model}}.tsv"},
+    "pretrain_lm": {
+        "out": f"{SHARED}/pretrained/{{model}}/ladder/",
+        "metrics": f"{SHARED}/pretrained/{{model}}/metrics.tsv",
+        "throughput": f"{SHARED}/pretrained/{{model}}/throughput.tsv",
+    },
+    "evaluate_lm": {"out": f"{SHARED}/evaluated/{{evaluation}}.tsv"},
+    "finetune_model": {
+        "out_metrics": f"{SHARED}/finetuned/{{model}}/{{task}}/{{cell}}/metrics.tsv",
+        "out_predictions": f"{SHARED}/finetuned/{{model}}/{{task}}/{{cell}}/predictions.parquet",
+    },
+    "select_learning_rate": {
+        "out": f"{SHARED}/finetuned/{{model}}/{{task}}/{{cell}}.selected.json",
+        "collected": f"{SHARED}/finetuned/{{model}}/{{task}}/{{cell}}.metrics.tsv",
+    },
+    "measure_finetuning": {"out": f"{SHARED}/measured/{{model}}/{{task}}/{{cell}}.tsv"},
+    "evaluate_baselines": {"out": f"{SHARED}/tasks/{{dataset}}/baselines.tsv"},
+    "build_prompts": {"out": f"{SHARED}/prompts/{{dataset}}/{{cell}}.parquet"},
+    "train_adapter": {
+        "out": f"{SHARED}/adapters/{{model}}/{{dataset}}/{{cell}}/ladder/",
+        "metrics": f"{SHARED}/adapters/{{model}}/{{dataset}}/{{cell}}/metrics.tsv",
+    },
+    "collect_states": {
+        "out": f"{SHARED}/states/{{model}}/{{dataset}}/{{cell}}/layers/",
+        "table": f"{SHARED}/states/{{model}}/{{dataset}}/{{cell}}/items.parquet",
+    },
+    "estimate_dimension": {"out": f"{SHARED}/dimensions/{{model}}/{{dataset}}/{{cell}}.tsv"},
+    "build_completions": {"out": f"{SHARED}/completions/{{dataset}}/{{cell}}.parquet"},
+    "finetune_completions": {
+        "out": f"{SHARED}/tuned/{{model}}/{{task}}/{{cell}}/models/",
+        "metrics": f"{SHARED}/tuned/{{model}}/{{task}}/{{cell}}/metrics.tsv",
+    },
+    "score_completions": {
+        "out": f"{SHARED}/scored/{{model}}/{{task}}/{{cell}}/scores.tsv",
+        "predictions": f"{SHARED}/scored/{{model}}/{{task}}/{{cell}}/predictions.parquet",
+    },
+    "preview_corruption": {"out": "results/depth/preview_{objective}.tsv"},
+    "gather_results": {
+        "out": "results/{paper}/results.parquet",
+        "provenance": "results/{paper}/results.provenance.json",
+    },
+    "tabulate_paper": {
+        "out": "results/{paper}/{table}.tsv",
+        "provenance": "results/{paper}/{table}.provenance.json",
+    },
+    "compare_published": {
+        "out": "results/{paper}/comparison.tsv",
+        "provenance": "results/{paper}/comparison.provenance.json",
+    },
+    "audit_paper": {"out": "results/{paper}/audit.tsv", "provenance": "results/{paper}/audit.provenance.json"},
+    "test_claims": {"out": "results/{paper}/claims.tsv", "provenance": "results/{paper}/claims.provenance.json"},
+    "estimate_cost": {"out": "results/{paper}/cost.tsv", "provenance": "results/{paper}/cost.provenance.json"},
+    "plot_figure": {"png": "results/{paper}/{figure}.png", "svg": "results/{paper}/{figure}.svg"},
+    "write_report": {"out": "results/report.html", "summary": "results/summary.tsv"},
+}
+
+
+@functools.cache
+def wildcards(stage: str) -> tuple[str, ...]:
+    """The names whose values, joined with `/`, are the key of a job of this stage."""
+    return tuple(dict.fromkeys(re.findall(r"{(\w+)}", next(iter(OUTPUTS[stage].values())))))
+
+
+def wildcard_values(stage: str, key: str) -> dict[str, str]:
+    """The wildcards of the job `key`."""
+    names = wildcards(stage)
+    return dict(zip(names, key.split("/"), strict=True)) if names else {}
+
+
+def output(stage: str, name: str, key: str) -> str:
+    """One output of a job."""
+    return OUTPUTS[stage][name].format(**wildcard_values(stage, key)).rstrip("/")
+
+
+def outputs(stage: str, key: str) -> dict[str, str]:
+    """All outputs of a job by name."""
+    return {name: output(stage, name, key) for name in OUTPUTS[stage]}
+
+
+def log(stage: str, key: str) -> str:
+    """The log of a job."""
+    return f"results/logs/{stage}/{key.replace('/', '.') or 'all'}.log"
+
+
+def work(stage: str, key: str) -> str:
+    """Folder of a job that survives its failure."""
+    return f"results/work/{stage}/{key}"
 
 
 def receipt(archive: str) -> str:
     """Receipt of a fetched archive."""
-    return f"{SHARED}/archives/{archive}.json"
+    return output("fetch_archive", "receipt", archive)
 
 
 def documents(corpus: str) -> str:
     """Documents of a corpus."""
-    return f"{SHARED}/corpora/{corpus}/documents.parquet"
+    return output("build_documents", "out", corpus)
 
 
 def sentences(corpus: str, segmentation: str) -> str:
     """Passages of a corpus, cut into sentences."""
-    return f"{SHARED}/corpora/{corpus}/{segmentation}/sentences.parquet"
+    return output("segment_documents", "out", f"{corpus}/{segmentation}")
 
 
 def tokenizer(name: str) -> str:
     """Folder of a tokenizer."""
-    return f"{SHARED}/tokenizers/{name}"
+    return output("train_tokenizer", "out", name)
 
 
 def tokens(name: str) -> str:
     """Token ids of a corpus in one format."""
-    return f"{SHARED}/tokens/{name}.parquet"
+    return output("tokenize_corpus", "out", name)
 
 
 def model(name: str) -> str:
     """Folder of an initial model."""
-    return f"{SHARED}/models/{name}"
+    return output("build_model", "out", name)
 
 
 def pretrained(name: str) -> str:
     """Folder of a pre-training run: one folder per checkpoint of its ladder."""
-    return f"{SHARED}/pretrained/{name}/ladder"
+    return output("pretrain_lm", "out", name)
 
 
 def pretraining_metrics(name: str) -> str:
     """Loss by step of a pre-training run."""
-    return f"{SHARED}/pretrained/{name}/metrics.tsv"
+    return output("pretrain_lm", "metrics", name)
 
 
 def pretraining_throughput(name: str) -> str:
     """Tokens per second of a pre-training run."""
-    return f"{SHARED}/pretrained/{name}/throughput.tsv"
+    return output("pretrain_lm", "throughput", name)
 
 
 def checkpoint(name: str, step: int) -> str:
@@ -60,17 +168,17 @@ def checkpoint_name(step: int) -> str:
 
 def evaluation(name: str) -> str:
     """Validation losses of a ladder, one row per checkpoint and batch."""
-    return f"{SHARED}/evaluated/{name}.tsv"
+    return output("evaluate_lm", "out", name)
 
 
 def examples(task: str) -> str:
     """Examples of a task."""
-    return f"{SHARED}/tasks/{task}/examples.parquet"
+    return output("build_examples", "out", task)
 
 
 def baselines(task: str) -> str:
     """Trivial and bag-of-words baselines of a task."""
-    return f"{SHARED}/tasks/{task}/baselines.tsv"
+    return output("evaluate_baselines", "out", task)
 
 
 def finetuned(key: str) -> str:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from reprlab.papers.plan import Plan
+from reprlab.papers.report_job import add_report
 from reprlab.plugins import load_plugin
 from reprlab.runtime.errors import ReprlabError
 
@@ -27,4 +28,5 @@ def make_plan(config: "LoadedConfig") -> Plan:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
             raise ReprlabError(f"papers.{slug}: {error.title} {where}: {first['msg']}") from None
+    add_report(plan, config)
     return plan

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from reprlab.papers.paths import SHARED
+from reprlab.papers import paths
 from reprlab.papers.plan import Job, Plan
 
 if TYPE_CHECKING:
@@ -11,15 +11,14 @@ if TYPE_CHECKING:
 
 def add_prompts(plan: Plan, key: str, examples: str, settings: "PromptSettings") -> str:
     """Plan prompts; `key` is dataset/cell. Returns their path."""
-    plan.add("build_prompts", key, Job(inputs={"examples": examples}, settings={"settings": settings}))
-    return f"{SHARED}/prompts/{key}.parquet"
+    job = Job(inputs={"examples": examples}, settings={"settings": settings})
+    return plan.add("build_prompts", key, job)["out"]
 
 
 def add_adapter(plan: Plan, key: str, model: str, tokenizer: str, prompts: str, settings: "AdapterSettings") -> str:
     """Plan the fine-tuning of adapters; `key` is model/dataset/cell. Returns the folder of their ladder."""
     inputs: dict[str, str | list[str]] = {"model": model, "tokenizer": tokenizer, "prompts": prompts}
-    plan.add("train_adapter", key, Job(inputs=inputs, settings={"settings": settings}))
-    return f"{SHARED}/adapters/{key}/ladder"
+    return plan.add("train_adapter", key, Job(inputs=inputs, settings={"settings": settings}))["out"]
 
 
 def add_states(
@@ -38,11 +37,10 @@ def add_states(
         "prompts": prompts,
         "adapters": adapters,
     }
-    plan.add("collect_states", key, Job(inputs=inputs, settings={"settings": settings}))
-    return f"{SHARED}/states/{key}/items.parquet"
+    return plan.add("collect_states", key, Job(inputs=inputs, settings={"settings": settings}))["table"]
 
 
 def add_dimension(plan: Plan, key: str, settings: "DimensionSettings") -> str:
     """Plan the estimates on states that are planned under the same key. Returns their table."""
-    plan.add("estimate_dimension", key, Job(settings={"settings": settings}))
-    return f"{SHARED}/dimensions/{key}.tsv"
+    inputs: dict[str, str | list[str]] = {"states": paths.output("collect_states", "out", key)}
+    return plan.add("estimate_dimension", key, Job(inputs=inputs, settings={"settings": settings}))["out"]

@@ -15,7 +15,7 @@ def add_archive(plan: Plan, config: "LoadedConfig", archive: str) -> str:
     entry = config.datasets.archives[archive]
     # Origins, licence and purpose do not change the bytes: the files and their digests identify a download.
     files = [file.model_dump(mode="json", exclude_none=True) for file in entry.files]
-    plan.add("fetch_archive", archive, Job(settings={"files": {"files": files}}))
+    plan.add("fetch_archive", archive, Job(factors={"files": files}))
     return paths.receipt(archive)
 
 

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 def model_tokenizer(model: str) -> str:
     """Folder of the tokenizer that comes with a model."""
-    return f"{paths.SHARED}/model_tokenizers/{model}"
+    return paths.output("extract_tokenizer", "out", model)
 
 
 def token_counts(name: str) -> str:
     """Counts of every token by split."""
-    return f"{paths.SHARED}/token_counts/{name}.safetensors"
+    return paths.output("count_tokens", "out", name)
 
 
 def model_sizes(name: str) -> str:
     """Table of model sizes."""
-    return f"{paths.SHARED}/model_sizes/{name}.tsv"
+    return paths.output("count_parameters", "out", name)
 
 
 def add_tokenizer(plan: Plan, config: "LoadedConfig", model: str) -> str:

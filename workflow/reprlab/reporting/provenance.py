@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import platform
-import subprocess
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.artifacts.json_files import write_json
+from reprlab.runtime.commit import commit
 from reprlab.runtime.machine import count_gpus
 
 if TYPE_CHECKING:
@@ -85,23 +85,6 @@ def versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return found
-
-
-def commit() -> str:
-    """Commit of the working copy, with `-modified` where files differ from it; empty outside git."""
-    folder = Path(__file__).resolve().parent
-    try:
-        found = subprocess.run(
-            ["git", "describe", "--always", "--abbrev=40", "--dirty=-modified", "--exclude=*"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return found.stdout.strip() if found.returncode == 0 else ""
 
 
 def machine() -> dict[str, Any]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.papers import paths
 from reprlab.papers.plan import Job, Plan
+from reprlab.papers.published_jobs import audit_job, published_files
 
 if TYPE_CHECKING:
     from reprlab.results.records import PaperResults
@@ -19,10 +21,13 @@ def add_results(
     results: PaperResults,
     entries: Sequence[Source | Missing],
     *,
+    root: Path,
     scale: str,
     options: Mapping[str, Any],
 ) -> None:
     """Plan the gathering, every table and figure, comparison, audit and claims, and make them targets of the paper.
+
+    `root` is the checkout.
 
     Raises:
         ReprlabError: a record or an entry names a column, a factor's value or a metric that the paper does not declare.
@@ -38,11 +43,12 @@ def add_results(
     for table in results.tables:
         plan.add("tabulate_paper", f"{slug}/{table.name}", given)
     plan.add("test_claims", slug, given)
-    read = Job(inputs={"tables": frame}, settings={"scale": scale}, plugins=plugins)
+    files = {"published": published_files(root, slug)}
+    read = Job(inputs={"tables": frame}, settings={"scale": scale}, plugins=plugins, files=files)
     plan.add("compare_published", slug, read)
     for figure in results.figures:
         plan.add("plot_figure", f"{slug}/{figure.name}", read)
-    plan.add("audit_paper", slug, Job(plugins=(plugins[0].replace(".results", ".audit"),)))
+    plan.add("audit_paper", slug, audit_job(root, slug, plugins[0].replace(".results", ".audit")))
     plan.add_targets(slug, [paths.result(slug, f"{table.name}.tsv") for table in results.tables])
     plan.add_targets(slug, [paths.result(slug, f"{name}.tsv") for name in ("comparison", "audit", "claims")])
     plan.add_targets(slug, [paths.result(slug, f"{figure.name}.png") for figure in results.figures])

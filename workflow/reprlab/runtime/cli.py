@@ -21,12 +21,45 @@ def run_stage(function: Callable[..., None], arguments: list[str] | None = None)
     Every parameter of `function` becomes a named option: `Path`, `str`, `int`, `float` and `bool` as they are,
     `list[...]` by repeating the option, a pydantic model as one JSON object. The docstring is the help text.
     `--log`, `--log-level` and `--threads` are added. A `ReprlabError` becomes one line and exit status 1.
+    With `--plan FILE --job KEY` all of it comes from the plan of a run (`runtime.planned`), and the results are signed
+    with the job.
     """
+    given = sys.argv[1:] if arguments is None else arguments
+    if any(argument == "--plan" or argument.startswith("--plan=") for argument in given):
+        _run_planned(function, given)
+        return
     import typer
 
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     app.command()(_command(function))
     app(args=arguments, standalone_mode=True)
+
+
+def _run_planned(function: Callable[..., None], given: list[str]) -> None:
+    from reprlab.runtime.planned import parse_arguments, planned_call, show
+    from reprlab.runtime.seals import sign_results
+
+    options = parse_arguments(function.__name__, given)
+    try:
+        if options.show:
+            sys.stdout.write(show(function.__name__, options) + "\n")
+            return
+        _limit_threads(options.threads)
+        end_with_parent()
+        _close_input()
+        arguments, job, log = planned_call(function, options)
+    except ReprlabError as error:
+        _fail(error)
+    if options.into is None:
+        sign_results(job.digest, options.plan.name)
+    _run(function, arguments, log, options.log_level)
+
+
+def _close_input() -> None:
+    """No library may ask a question and take for an answer what happens to be on standard input."""
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
 
 
 def _command(function: Callable[..., None]) -> Callable[..., None]:

@@ -5,13 +5,16 @@ So every file and folder that a stage puts into place below `results/` gets a se
 before a run the seals are held against the disk.
 """
 
+import contextlib
 import glob
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 RESULTS = "results"
 _FOLDER = ".seals"
@@ -20,6 +23,32 @@ _UNSEALED = {"work", "logs", "benchmarks"}
 # Written by the engine into the folders that a job makes.
 _ENGINE_FILE = ".snakemake_timestamp"
 _BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The job that made a result, and the plan that it was a part of."""
+
+    job: str
+    plan: str
+
+
+_signature = Signature("", "")
+
+
+def sign_results(job: str, plan: str) -> None:
+    """From here on the seals of this process name the job, by its digest, and the plan, by its file."""
+    global _signature
+    _signature = Signature(job, plan)
+
+
+def signature_of(path: Path, run_folder: Path) -> Signature | None:
+    """Who made a result, `path` being relative to the run's folder; None where no seal says so."""
+    try:
+        record = json.loads((run_folder / _seal_path(path)).read_text(encoding="utf-8"))
+        return Signature(record["job"], record["plan"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 @dataclass(frozen=True)
@@ -105,7 +134,11 @@ def _seal_path(path: Path) -> Path:
 
 
 def _write(seal: Path, path: Path) -> None:
-    record = {"stamp": _stamp(path), "sha256": content_digest(path)}
+    made = {"job": _signature.job, "plan": _signature.plan, "made": time.time_ns()}
+    _write_record(seal, {"stamp": _stamp(path), "sha256": content_digest(path), **made})
+
+
+def _write_record(seal: Path, record: Mapping[str, Any]) -> None:
     seal.parent.mkdir(parents=True, exist_ok=True)
     # A plain atomic write: `atomic_file` seals what it writes.
     temporary = seal.with_name(f".{seal.name}.{os.getpid()}.part")
@@ -127,8 +160,18 @@ def _holds(seal: Path, path: Path, thorough: bool) -> bool:
     if content_digest(path) != digest:
         return False
     if stamp != _stamp(path) and os.access(seal.parent, os.W_OK):
-        _write(seal, path)  # copied or touched: the next check need not read it
+        # Copied or touched: it gets the time back at which it was made, for the engine compares times.
+        _date(path, record.get("made"))
+        _write_record(seal, {**record, "stamp": _stamp(path)})
     return True
+
+
+def _date(path: Path, made: int | None) -> None:
+    if made is None:
+        return
+    for file in [path, *path.rglob("*")] if path.is_dir() else [path]:
+        with contextlib.suppress(OSError):
+            os.utime(file, ns=(made, made), follow_symlinks=False)
 
 
 def _stamp(path: Path) -> str:

@@ -9,7 +9,7 @@ def audit_paper(*, paper: str, published: list[Path], models: Path, out: Path) -
     """Write the audit of a paper: one row per check, with the verdict agrees, differs or not checkable.
 
     Args:
-        paper: name of the paper's module below `reprlab.papers`.
+        paper: its slug.
         published: its printed tables and the other small files that its checks read.
         models: the registry of models, for parameter counts.
         out: TSV with the columns id, what, printed, recomputed, verdict, note.

@@ -13,12 +13,12 @@ def collect_states(
     tokenizer: Path,
     prompts: Path,
     out: Path,
-    items: Path,
+    table: Path,
     settings: CollectSettings,
     adapters: Path | None = None,
     device: str = "cpu",
 ) -> None:
-    """Write `out`, arrays by variant of the model (see `representations.files`), and the table `items`.
+    """Write `out`, arrays by variant of the model (see `representations.files`), and `table`, one row an item.
 
     `adapters` is a ladder of adapters; its steps are those of the settings. Every estimator and every paper reads these
     states; none runs the model again.
@@ -45,9 +45,9 @@ def collect_states(
     from reprlab.training.ladder import find_step
     from reprlab.training.processes import choose_device
 
-    table = read_parquet(prompts)
-    labels = read_metadata(prompts, table, ["labels"])["labels"]
-    rows = table.slice(0, settings.limit).to_pylist()
+    items = read_parquet(prompts)
+    labels = read_metadata(prompts, items, ["labels"])["labels"]
+    rows = items.slice(0, settings.limit).to_pylist()
     reader = open_tokenizer(tokenizer)
     label_ids = label_token_ids(reader, labels, settings.label_ids, rows[0]["prompt"])
     encoded = encode_texts(reader, [row["prompt"] for row in rows])
@@ -64,7 +64,7 @@ def collect_states(
             # Modules point at each other: without this the models of all variants pile up in memory.
             del network
             gc.collect()
-        write_parquet(items, pyarrow.concat_tables(answers))
+        write_parquet(table, pyarrow.concat_tables(answers))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ def compare_published(*, paper: str, scale: str, tables: list[Path], published: 
     """Write every printed cell once, with our number or the reason why there is none.
 
     Args:
-        paper: name of the paper's module below `reprlab.papers`.
+        paper: its slug.
         scale: scale of the run, for the notes.
         tables: results.parquet; or our finished tables, found by their file names.
         published: the printed tables.

@@ -21,7 +21,7 @@ def finetune_model(
     fingerprint: str,
     save_every: int = 500,
     device: str = "cpu",
-    evaluation_batch: int = 64,
+    inference_batch: int = 64,
 ) -> None:
     """Fine-tune, predict and score, one cell per checkpoint and learning rate, all in one process.
 
@@ -38,7 +38,7 @@ def finetune_model(
             belongs to the settings but for the other learning rates, so a longer sweep keeps the cells it has.
         fingerprint: identity of the code; settings and the bytes of the inputs are added to it.
         save_every: updates between resume points.
-        evaluation_batch: examples per batch of predictions.
+        inference_batch: examples per batch of predictions.
 
     Raises:
         ReprlabError: unreadable inputs, labels outside the set, or a template that does not fit the examples.
@@ -71,7 +71,7 @@ def finetune_model(
                 save_every=save_every,
                 fingerprint=cell_fingerprint(fingerprint, settings, [model, tokenizer, examples], learning_rate),
                 device=device,
-                evaluation_batch=evaluation_batch,
+                evaluation_batch=inference_batch,
             )
             metrics += rows
             predictions += answers

@@ -11,7 +11,7 @@ def plot_figure(
     """Draw a figure, as PNG and SVG with bytes that depend on the numbers alone.
 
     Args:
-        paper: name of the paper's module below `reprlab.papers`.
+        paper: its slug.
         figure: name of the figure, without ending.
         tables: results.parquet; or our finished tables, found by their file names.
         published: the printed tables.

@@ -9,7 +9,7 @@ def tabulate_paper(*, paper: str, table: str, layout: str = "", inputs: list[Pat
     """Write a table in the paper's own columns, followed by scale, seed, n, steps, tokens, data and note.
 
     Args:
-        paper: name of the paper's module below `reprlab.papers`.
+        paper: its slug.
         table: name of the table, without ending.
         layout: JSON that says which file feeds which row and column (papers without a frame of results).
         inputs: results.parquet; or every file that the layout names.

@@ -9,7 +9,7 @@ def test_claims(*, paper: str, layout: str = "", inputs: list[Path], out: Path) 
     """Write one row per claim: its rule, statistic, estimate, interval and verdict.
 
     Args:
-        paper: name of the paper's module below `reprlab.papers`.
+        paper: its slug.
         layout: JSON that says which file is evidence of what (papers without a frame of results).
         inputs: results.parquet; or every file that the layout names.
         out: TSV with the columns id, claim, rule, statistic, estimate, low, high, interval, unit, units,

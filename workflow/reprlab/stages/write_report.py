@@ -11,7 +11,7 @@ def write_report(
     scale: str,
     out: Path,
     summary: Path,
-    graph: Path | None = None,
+    edges: list[tuple[str, str]] | None = None,
     benchmarks: Path | None = None,
     receipts: list[Path] | None = None,
 ) -> None:
@@ -22,23 +22,21 @@ def write_report(
         scale: scale of the run.
         out: the HTML page.
         summary: TSV with one row per paper.
-        graph: edges between stages, as JSON or as `snakemake --rulegraph` prints them.
+        edges: of the graph of stages, from the one that makes a file to the one that reads it.
         benchmarks: folder of Snakemake's benchmark files, `<stage>/<job>.tsv`.
         receipts: receipts of the archives that were read, for their licences.
     """
     from reprlab.artifacts.tables import write_tsv
     from reprlab.plugins import load_plugin
     from reprlab.reporting.benchmarks import read_benchmarks
-    from reprlab.reporting.page.graph import read_edges
     from reprlab.reporting.page.paper import PaperFolder
     from reprlab.reporting.page.report import render, summary_table
     from reprlab.runtime.files import write_text
 
     folders = [PaperFolder(path, load_plugin("papers", f"{path.name.replace('-', '_')}.about")) for path in papers]
     jobs = read_benchmarks(benchmarks or Path())
-    edges = read_edges(graph) if graph is not None else []
     write_tsv(summary, summary_table(folders, jobs, scale))
-    write_text(out, render(folders, jobs, receipts or [], edges, scale))
+    write_text(out, render(folders, jobs, receipts or [], edges or [], scale))
 
 
 if __name__ == "__main__":

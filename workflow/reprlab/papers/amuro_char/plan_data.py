@@ -40,7 +40,7 @@ class PromptPlanner:
             max_sentences=_SENTENCES,
             passage_words=self.paper.pretraining.passage_words,
         )
-        job = Job(inputs={"splitter": receipt}, settings={"settings": settings})
+        job = Job(inputs={"documents": paths.documents(corpus), "receipt": receipt}, settings={"settings": settings})
         self.plan.add("segment_documents", f"{corpus}/{_PASSAGES}", job)
         return paths.sentences(corpus, _PASSAGES)
 

@@ -167,7 +167,7 @@ def _add_losses(
         "evaluate_lm",
         run,
         Job(
-            inputs={"ladders": [paths.pretrained(run)], "tokens": [tokens], "tokenizer": tokenizer},
+            inputs={"after": [paths.pretrained(run), tokens], "tokenizer": tokenizer},
             settings={"runs": EvaluationRuns(runs=[evaluated])},
             plugins=("objectives.causal_lm",),
         ),

@@ -19,6 +19,7 @@ from reprlab.papers.amuro_char.names import (
 )
 from reprlab.papers.amuro_char.plan_runs import Scored
 from reprlab.papers.plan import Job, Plan
+from reprlab.papers.published_jobs import audit_job, published_files
 from reprlab.reporting.layouts import Statistics, paths_of
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def add_results(plan: Plan, config: "LoadedConfig", paper: "AmuroCharSettings", 
         SLUG,
         Job(inputs={"inputs": _inputs(claims)}, settings={"layout": claims}, plugins=(f"{_MODULE}.claims",)),
     )
-    plan.add("audit_paper", SLUG, Job(plugins=(f"{_MODULE}.audit",)))
+    plan.add("audit_paper", SLUG, audit_job(config.root, SLUG, f"{_MODULE}.audit"))
     plan.add(
         "compare_published",
         SLUG,
@@ -73,6 +74,7 @@ def add_results(plan: Plan, config: "LoadedConfig", paper: "AmuroCharSettings", 
             inputs={"tables": [_result(table) for table in COMPARED]},
             settings={"scale": config.scale},
             plugins=(f"{_MODULE}.comparison",),
+            files={"published": published_files(config.root, SLUG)},
         ),
     )
     for figure, table in FIGURES.items():
@@ -83,6 +85,7 @@ def add_results(plan: Plan, config: "LoadedConfig", paper: "AmuroCharSettings", 
                 inputs={"tables": [_result(table)]},
                 settings={"scale": config.scale},
                 plugins=(f"{_MODULE}.figures",),
+                files={"published": published_files(config.root, SLUG)},
             ),
         )
     plan.add_targets(SLUG, [_result(table) for table in ("perf", *AGGREGATED, "gpu_hours")])

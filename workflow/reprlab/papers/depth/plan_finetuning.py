@@ -87,6 +87,7 @@ class _Planner:
             "evaluate_baselines",
             settings.dataset,
             Job(
+                inputs={"examples": paths.examples(settings.dataset)},
                 settings={
                     "settings": BaselineSettings(
                         metrics=[settings.metric],
@@ -96,7 +97,7 @@ class _Planner:
                         eval_limit=finetuning.evaluation_examples,
                         resamples=self.paper.statistics.bootstrap,
                     )
-                }
+                },
             ),
         )
 
@@ -164,7 +165,7 @@ class _Planner:
                 key,
                 Job(
                     inputs={
-                        "sources": sources,
+                        "after": sources,
                         "tokenizer": self.pretrained.text.tokenizer,
                         "examples": paths.examples(str(settings.dataset)),
                     },

@@ -14,6 +14,7 @@ from reprlab.papers.depth.plan_cost import cost_layout
 from reprlab.papers.depth.plan_finetuning import Finetuned
 from reprlab.papers.depth.plan_pretraining import Pretrained
 from reprlab.papers.plan import Job, Plan
+from reprlab.papers.published_jobs import audit_job, published_files
 from reprlab.reporting.layouts import (
     BenchmarkLayout,
     Checkpoint,
@@ -71,9 +72,10 @@ def add_results(
             inputs={"tables": [paths.result(SLUG, f"{table}.tsv") for table in compared]},
             settings={"scale": config.scale},
             plugins=("papers.depth.comparison",),
+            files={"published": published_files(config.root, SLUG)},
         ),
     )
-    plan.add("audit_paper", SLUG, Job(plugins=("papers.depth.audit",)))
+    plan.add("audit_paper", SLUG, audit_job(config.root, SLUG, "papers.depth.audit"))
     claims = layouts.claims()
     plan.add(
         "test_claims",
@@ -93,6 +95,7 @@ def add_results(
                 inputs={"tables": [paths.result(SLUG, f"{table}.tsv") for table in sources]},
                 settings={"scale": config.scale},
                 plugins=("papers.depth.figures",),
+                files={"published": published_files(config.root, SLUG)},
             ),
         )
     plan.add_targets(

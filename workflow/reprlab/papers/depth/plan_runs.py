@@ -210,8 +210,7 @@ class RunPlanner:
                 table,
                 Job(
                     inputs={
-                        "ladders": list(dict.fromkeys(str(run.ladder) for run in runs)),
-                        "tokens": list(dict.fromkeys(str(run.tokens) for run in runs)),
+                        "after": list(dict.fromkeys(str(path) for run in runs for path in (run.ladder, run.tokens))),
                         "tokenizer": self.text.tokenizer,
                     },
                     settings={"runs": EvaluationRuns(runs=runs)},

@@ -65,7 +65,11 @@ def add_sentences(plan: Plan, config: "LoadedConfig", paper: "DepthSettings", co
         passage_words=segmentation.passage_words,
     )
     key = f"{corpus}/{CORPUS_PASSAGES}"
-    plan.add("segment_documents", key, Job(inputs={"splitter": receipt}, settings={"settings": settings}))
+    plan.add(
+        "segment_documents",
+        key,
+        Job(inputs={"documents": paths.documents(corpus), "receipt": receipt}, settings={"settings": settings}),
+    )
     return paths.sentences(corpus, CORPUS_PASSAGES)
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.geometry.curves import Norm
-from reprlab.papers.paths import SHARED
+from reprlab.papers import paths
 from reprlab.representations.files import variant_names
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
@@ -180,6 +180,6 @@ class GridLayout(BaseModel):
 def files_of(key: str) -> dict[str, Path]:
     """The files of a collection, by the field of its cells."""
     return {
-        "items": Path(f"{SHARED}/states/{key}/items.parquet"),
-        "dimensions": Path(f"{SHARED}/dimensions/{key}.tsv"),
+        "items": Path(paths.output("collect_states", "table", key)),
+        "dimensions": Path(paths.output("estimate_dimension", "out", key)),
     }

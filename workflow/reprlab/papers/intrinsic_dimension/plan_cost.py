@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.models.formula import adapter_parameters, llama_parameters
+from reprlab.papers import paths
 from reprlab.papers.intrinsic_dimension.plan_needs import Collection, RunKey
 from reprlab.papers.intrinsic_dimension.plan_states import StatesPlanner
-from reprlab.papers.paths import SHARED
 from reprlab.papers.plan import Plan
 from reprlab.reporting.cost_layout import Accelerator, CostLayout, CostRun, Model, Shape
 
@@ -106,7 +106,7 @@ class _Costs:
             part_size=wanted.batch_size // wanted.accumulation,
             activation_bytes=self.number_bytes(self.planner.resolved(wanted.dtype)),
             adapter_parameters=adapter_parameters(self.config.models[model].config, wanted.rank, wanted.targets),
-            **self.measured("train_adapter", {key: f"{SHARED}/adapters/{key}/metrics.tsv" for key in keys}),
+            **self.measured("train_adapter", {key: paths.output("train_adapter", "metrics", key) for key in keys}),
         )
 
     def of_collections(self, model: str, cell: str, group: dict[str, Collection]) -> CostRun:
@@ -137,7 +137,7 @@ class _Costs:
             decoder_extra=1,
             part_size=examples,
             activation_bytes=self.number_bytes(one.dtype),
-            **self.measured("collect_states", {key: f"{SHARED}/states/{key}/items.parquet" for key in group}),
+            **self.measured("collect_states", {key: paths.output("collect_states", "table", key) for key in group}),
         )
 
     def length(self, dataset: str | None, k: int) -> float:

@@ -49,7 +49,7 @@ def _add_tokenizer(plan: Plan, config: "LoadedConfig", corpus: str) -> str:
     plan.add(
         "segment_documents",
         f"{corpus}/{_PASSAGES}",
-        Job(inputs={"splitter": receipt}, settings={"settings": settings}),
+        Job(inputs={"documents": paths.documents(corpus), "receipt": receipt}, settings={"settings": settings}),
     )
     name = f"intrinsic_dimension_{corpus}"
     wanted = TokenizerSettings(source="trained", pieces=_PIECES)

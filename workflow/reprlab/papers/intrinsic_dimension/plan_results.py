@@ -9,6 +9,7 @@ from reprlab.papers.intrinsic_dimension.layouts import FINETUNED, Experiment, Gr
 from reprlab.papers.intrinsic_dimension.plan_cost import cost_layout
 from reprlab.papers.intrinsic_dimension.plan_states import StatesPlanner
 from reprlab.papers.plan import Job, Plan
+from reprlab.papers.published_jobs import audit_job, published_files
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
@@ -50,7 +51,7 @@ def add_results(
     for table, experiments in TABLES.items():
         _add_gridded(plan, "tabulate_paper", f"{SLUG}/{table}", _grid(config, paper, planner, experiments), "tables")
     _add_gridded(plan, "test_claims", SLUG, _grid(config, paper, planner, _ALL), "claims")
-    plan.add("audit_paper", SLUG, Job(plugins=("papers.intrinsic_dimension.audit",)))
+    plan.add("audit_paper", SLUG, audit_job(config.root, SLUG, "papers.intrinsic_dimension.audit"))
     plan.add(
         "compare_published",
         SLUG,
@@ -58,6 +59,7 @@ def add_results(
             inputs={"tables": [paths.result(SLUG, f"{table}.tsv") for table in COMPARED]},
             settings={"scale": config.scale},
             plugins=("papers.intrinsic_dimension.comparison",),
+            files={"published": published_files(config.root, SLUG)},
         ),
     )
     add_cost(plan, SLUG, cost_layout(config, paper, planner))
@@ -69,6 +71,7 @@ def add_results(
                 inputs={"tables": [paths.result(SLUG, f"{table}.tsv")]},
                 settings={"scale": config.scale},
                 plugins=("papers.intrinsic_dimension.figures",),
+                files={"published": published_files(config.root, SLUG)},
             ),
         )
     plan.add_targets(SLUG, [paths.result(SLUG, f"{table}.tsv") for table in TABLES])

@@ -78,7 +78,7 @@ class _Costs:
         for task in self.with_data(timed.tasks) if timed.model in known else ():
             model = str(timed.model)
             keys = [run_key(model, task, seed, pema) for seed in range(1, timed.repeats + 1) for pema in ARMS]
-            files = {key: f"{paths.SHARED}/measured/{key}.tsv" for key in keys}
+            files = {key: paths.output("measure_finetuning", "out", key) for key in keys}
             yield self.of_jobs("measure_finetuning", model, task, timed.steps or finetuning.steps, files)
 
     def with_data(self, tasks: list[str]) -> list[str]:

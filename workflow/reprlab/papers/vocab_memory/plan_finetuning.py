@@ -101,7 +101,7 @@ class _Planner:
                 key,
                 Job(
                     inputs={
-                        "sources": [folder],
+                        "after": [folder],
                         "tokenizer": add_tokenizer(self.plan, self.config, model),
                         "examples": self.examples(task),
                     },
@@ -135,7 +135,9 @@ class _Planner:
                 settings={"settings": self.recipe(model, task, seed, pema, steps)},
             ),
         )
-        return Timing(model=model, task=task, seed=seed, pema=pema, measured=Path(f"{paths.SHARED}/measured/{key}.tsv"))
+        return Timing(
+            model=model, task=task, seed=seed, pema=pema, measured=Path(paths.output("measure_finetuning", "out", key))
+        )
 
     def recipe(self, model: str, task: str, seed: int, pema: bool, steps: int | None) -> FinetuneSettings:
         """The fine-tuning settings of one run; both arms differ in nothing but the rows that are trained."""

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from reprlab.papers import paths
 from reprlab.papers.cost_jobs import add_cost
 from reprlab.papers.plan import Job, Plan
+from reprlab.papers.published_jobs import audit_job, published_files
 from reprlab.papers.vocab_memory.counting_tables import splits_name
 from reprlab.papers.vocab_memory.layouts import (
     ClaimsLayout,
@@ -55,9 +56,10 @@ def add_results(
             inputs={"tables": [_result(table) for table in tables if table != "fig2_vocab_trend"]},
             settings={"scale": config.scale},
             plugins=(f"{_MODULE}.comparison",),
+            files={"published": published_files(config.root, SLUG)},
         ),
     )
-    plan.add("audit_paper", SLUG, Job(plugins=(f"{_MODULE}.audit",)))
+    plan.add("audit_paper", SLUG, audit_job(config.root, SLUG, f"{_MODULE}.audit"))
     add_cost(plan, SLUG, cost_layout(config, paper))
     files = [_result(table) for table in tables]
     if finetuned.timings and finetuned.arms:
@@ -81,6 +83,7 @@ def add_results(
                     inputs={"tables": [_result(table)]},
                     settings={"scale": config.scale},
                     plugins=(f"{_MODULE}.figures",),
+                    files={"published": published_files(config.root, SLUG)},
                 ),
             )
             files.append(paths.result(SLUG, f"{figure}.png"))

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable
-from pathlib import Path
 
-from reprlab.artifacts.json_files import read_json
 from reprlab.reporting.page.html import Html, tag
 from reprlab.runtime.errors import ReprlabError
 
@@ -16,27 +13,6 @@ _WIDTH, _HEIGHT, _GAP_X, _GAP_Y = 156, 28, 22, 40
 _LANE = 20
 """Width kept free where an edge passes a layer."""
 _SWEEPS = 8
-_DOT_NODE = re.compile(r'^\s*(\d+)\s*\[\s*label\s*=\s*"([^"\\]*)')
-_DOT_EDGE = re.compile(r"^\s*(\d+)\s*->\s*(\d+)")
-
-
-def read_edges(path: Path) -> list[Edge]:
-    """Edges (from, to) between stages: JSON (`{"edges": [[from, to], ...]}`), or DOT as `snakemake --rulegraph` prints.
-
-    Raises:
-        ReprlabError: neither.
-    """
-    if path.suffix == ".json":
-        try:
-            return sorted({(str(a), str(b)) for a, b in read_json(path)["edges"]})
-        except (KeyError, TypeError, ValueError):
-            raise ReprlabError(f'{path}: not a list of edges; expected {{"edges": [["from", "to"], ...]}}') from None
-    lines = path.read_text(encoding="utf-8").splitlines()
-    names = {match[1]: match[2] for line in lines if (match := _DOT_NODE.match(line))}
-    edges = [(match[1], match[2]) for line in lines if (match := _DOT_EDGE.match(line))]
-    if not names or any(end not in names for edge in edges for end in edge):
-        raise ReprlabError(f"{path}: not a graph in DOT as `snakemake --rulegraph` prints it")
-    return sorted({(names[a], names[b]) for a, b in edges if names[b] != "all"})
 
 
 def layers(edges: Iterable[Edge]) -> list[list[str]]:

@@ -7,6 +7,7 @@ stages that import its module and no others. Comments, formatting and docstrings
 import ast
 import functools
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
 PACKAGE = "reprlab"
@@ -21,11 +22,21 @@ def code_digest(stage: str, *plugins: str) -> str:
 
     Plugins are given as `<group>.<name>`, as in `load_plugin`.
     """
-    names = {f"{PACKAGE}.stages.{stage}", *(f"{PACKAGE}.{plugin}" for plugin in plugins)}
     digest = hashlib.sha256()
-    for module in sorted(imported_modules(*sorted(names))):
-        digest.update(f"{module}\0{_tree_digest(module)}\n".encode())
+    for module, found in module_digests(stage, *plugins).items():
+        digest.update(f"{module}\0{found}\n".encode())
     return digest.hexdigest()[:16]
+
+
+def module_digests(stage: str, *plugins: str) -> dict[str, str]:
+    """The modules that a stage and its plugins import, in order, with the digests of their syntax trees."""
+    names = {f"{PACKAGE}.stages.{stage}", *(f"{PACKAGE}.{plugin}" for plugin in plugins)}
+    return {module: tree_digest(module) for module in sorted(imported_modules(*sorted(names)))}
+
+
+def edited_modules(planned: Mapping[str, str]) -> list[str]:
+    """Modules whose code is not what `planned`, from `module_digests`, says."""
+    return [module for module, digest in planned.items() if not module_path(module) or tree_digest(module) != digest]
 
 
 def imported_modules(*roots: str) -> set[str]:
@@ -85,9 +96,10 @@ def _absolute(module: str, node: ast.ImportFrom) -> str:
 
 
 @functools.cache
-def _tree_digest(module: str) -> str:
+def tree_digest(module: str) -> str:
+    """Sixteen hex digits for the syntax tree of a module, docstrings left out."""
     tree = _WithoutStrings().visit(ast.parse(ast.unparse(_tree(module))))
-    return hashlib.sha256(ast.dump(tree, include_attributes=False).encode()).hexdigest()
+    return hashlib.sha256(ast.dump(tree, include_attributes=False).encode()).hexdigest()[:16]
 
 
 class _WithoutStrings(ast.NodeTransformer):

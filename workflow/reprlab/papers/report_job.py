@@ -1,0 +1,55 @@
+"""The job that gathers all papers: the report and the summary."""
+
+from typing import TYPE_CHECKING
+
+from reprlab.papers import paths
+from reprlab.papers.plan import Job, Plan
+
+if TYPE_CHECKING:
+    from reprlab.config.load import LoadedConfig
+
+STAGE = "write_report"
+
+
+def add_report(plan: Plan, config: "LoadedConfig") -> None:
+    """Plan the report of the papers that the config builds."""
+    papers = list(config.workflow.build)
+    plan.add(
+        STAGE,
+        "",
+        Job(
+            inputs={
+                "after": [path for paper in papers for path in plan.targets[paper]],
+                "receipts": [paths.receipt(archive) for archive in plan.jobs.get("fetch_archive", {})],
+            },
+            settings={
+                "papers": [f"results/{paper}" for paper in papers],
+                "scale": config.scale,
+                "edges": stage_graph(plan, papers),
+            },
+            plugins=tuple(f"papers.{paper.replace('-', '_')}.about" for paper in papers),
+        ),
+    )
+
+
+def stage_graph(plan: Plan, papers: list[str]) -> list[list[str]]:
+    """The edges between stages that the papers' results need, each from the stage that makes a file to its reader."""
+    makers = {
+        path: (stage, job)
+        for stage, jobs in plan.jobs.items()
+        for key, job in jobs.items()
+        for path in paths.outputs(stage, key).values()
+    }
+    waiting, seen, edges = [path for paper in papers for path in plan.targets[paper]], set(), set()
+    while waiting:
+        path = waiting.pop()
+        if path in seen or path not in makers:
+            continue
+        seen.add(path)
+        stage, job = makers[path]
+        for value in job.inputs.values():
+            for source in value if isinstance(value, list) else [value]:
+                if source in makers:
+                    edges.add((makers[source][0], stage))
+                    waiting.append(source)
+    return [list(edge) for edge in sorted(edges)]

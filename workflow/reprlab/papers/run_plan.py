@@ -1,0 +1,42 @@
+"""The plan of one run: its jobs as they are written down."""
+
+import functools
+from pathlib import Path
+
+from reprlab.papers.plan import Plan
+from reprlab.papers.planned_jobs import planned_jobs
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.plan_file import FOLDER, PlannedJob, plan_name, write_plan
+
+
+class RunPlan:
+    """Jobs by stage and key, with the questions that rules ask of a plan."""
+
+    def __init__(self, plan: Plan, root: Path) -> None:
+        self.targets = plan.targets
+        self.jobs: dict[tuple[str, str], PlannedJob] = {(one.stage, one.key): one for one in planned_jobs(plan, root)}
+
+    @functools.cached_property
+    def path(self) -> Path:
+        """Where the plan is written, relative to the run's folder."""
+        return FOLDER / plan_name(self.jobs.values(), self.targets)
+
+    def job(self, stage: str, key: str) -> PlannedJob:
+        """One job.
+
+        Raises:
+            ReprlabError: the config plans no such output.
+        """
+        try:
+            return self.jobs[stage, key]
+        except KeyError:
+            known = ", ".join(self.keys(stage)) or "nothing"
+            raise ReprlabError(f"{stage}: the config plans no '{key}'; it plans {known}") from None
+
+    def keys(self, stage: str) -> list[str]:
+        """The keys of a stage's jobs."""
+        return sorted(key for made_by, key in self.jobs if made_by == stage)
+
+    def write(self, run_folder: Path) -> None:
+        """Write the plan into the run's folder, if it is not there."""
+        write_plan(run_folder / self.path, self.jobs.values(), self.targets)

@@ -1,1 +1,0 @@
-"""What made a result: code digests and records."""
