@@ -11,6 +11,7 @@ from pathlib import Path
 
 from reprlab.config.dataset_entries import ArchiveEntry, ArchiveFile, CorpusEntry, SplitSettings, TaskEntry
 from reprlab.data.archives import Archive
+from reprlab.data.cache import CachedFile
 from reprlab.data.downloads import write_receipt
 from reprlab.data.sources import Sources
 
@@ -85,7 +86,7 @@ def opened(path: Path, cache: Path) -> Archive:
     folder = cache / entry.files[0].digest
     folder.mkdir(parents=True, exist_ok=True)
     (folder / path.name).write_bytes(path.read_bytes())
-    write_receipt(entry, list(entry.files), cache / f"{path.name}.json")
+    write_receipt(entry, [CachedFile(cache, file) for file in entry.files], cache / f"{path.name}.json")
     return Archive.open(cache, cache / f"{path.name}.json")
 
 
@@ -102,7 +103,7 @@ def file_set(files: dict[str, bytes], cache: Path) -> Sources:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / Path(name).name).write_bytes(content)
         entries.append(file)
-    return Sources({"sample": Archive("sample", "CC0", cache, tuple(entries), 2**20)})
+    return Sources({"sample": Archive("sample", cache, tuple(entries), 2**20)})
 
 
 def task(**changes: object) -> TaskEntry:

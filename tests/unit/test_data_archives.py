@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from data_fixtures import entry_for, link, make_deb, make_tgz, make_zip, opened
 from reprlab.config.dataset_entries import ArchiveFile
-from reprlab.data import downloads, extraction, origins
+from reprlab.data import cache as data_cache
+from reprlab.data import extraction, origins
 from reprlab.data.archives import Archive
-from reprlab.data.downloads import git_blob_of, obtain, unpack, write_receipt
+from reprlab.data.cache import git_blob_of
+from reprlab.data.downloads import obtain, write_receipt
 from reprlab.data.extraction import extract
 from reprlab.data.origins import github, pypi
 from reprlab.data.origins.client import require
@@ -163,12 +165,13 @@ def test_fetch_verifies_and_unpacks(tmp_path: Path) -> None:
     archive = make_tgz(tmp_path / "a.tgz", {"a.txt": b"A", "b.txt": b"B"})
     entry = entry_for(archive, ["a.txt"])
     cache = tmp_path / "cache"
-    path = obtain(entry, entry.files[0], cache)
-    unpack(entry, entry.files[0], cache)
+    cached = obtain(entry, entry.files[0], cache)
+    cached.ensure(entry.members, entry.member_limit)
+    path = cached.path
     assert path == cache / entry.files[0].digest / "a.tgz"
     assert (path.parent / "members" / "a.txt").read_bytes() == b"A"
     assert not (path.parent / "members" / "b.txt").exists()
-    write_receipt(entry, list(entry.files), tmp_path / "receipt.json")
+    write_receipt(entry, [cached], tmp_path / "receipt.json")
     assert Archive.open(cache, tmp_path / "receipt.json").member("b.txt").read_bytes() == b"B"
 
 
@@ -185,15 +188,15 @@ def test_a_wrong_sha256_is_refused_and_deleted_and_the_next_origin_tried(tmp_pat
         obtain(bad, bad.files[0], cache)
     assert not list(cache.rglob("*.tgz"))
     good = entry_for(archive, [], [f"local:{other}", f"local:{archive}"])
-    assert obtain(good, good.files[0], cache).read_bytes() == archive.read_bytes()
+    assert obtain(good, good.files[0], cache).path.read_bytes() == archive.read_bytes()
 
 
 def test_a_damaged_file_in_the_cache_is_fetched_again(tmp_path: Path) -> None:
     archive = make_tgz(tmp_path / "a.tgz", {"a.txt": b"A"})
     entry = entry_for(archive, [])
-    path = obtain(entry, entry.files[0], tmp_path / "cache")
+    path = obtain(entry, entry.files[0], tmp_path / "cache").path
     path.write_bytes(b"truncated")
-    assert obtain(entry, entry.files[0], tmp_path / "cache").read_bytes() == archive.read_bytes()
+    assert obtain(entry, entry.files[0], tmp_path / "cache").path.read_bytes() == archive.read_bytes()
 
 
 def test_all_origins_and_reasons_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,7 +234,7 @@ def test_the_mirror_is_looked_in_first(tmp_path: Path, monkeypatch: pytest.Monke
     copy.write_bytes(archive.read_bytes())
     monkeypatch.setenv("REPRLAB_MIRROR", str(tmp_path / "mirror"))
     entry = entry_for(archive, [], [f"github:o/n@{'0' * 40}"])
-    assert obtain(entry, entry.files[0], tmp_path / "cache").exists()
+    assert obtain(entry, entry.files[0], tmp_path / "cache").path.exists()
 
 
 def test_a_download_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,7 +265,7 @@ def test_a_download_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     entry = entry_for(tmp_path / "file.txt", [], [f"github:o/n@{'0' * 40}"])
     with pytest.raises(ReprlabError, match="ended after 3000 of 10240 bytes"):
         obtain(entry, entry.files[0], tmp_path / "cache")
-    assert obtain(entry, entry.files[0], tmp_path / "cache").read_bytes() == content
+    assert obtain(entry, entry.files[0], tmp_path / "cache").path.read_bytes() == content
     assert asked == [None, "bytes=3000-"]
     server.shutdown()
 
@@ -270,7 +273,7 @@ def test_a_download_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_a_deleted_download_names_file_and_remedy(tmp_path: Path) -> None:
     archive = opened(make_tgz(tmp_path / "a.tgz", {"a.txt": b"A"}), tmp_path / "cache")
     archive.file().unlink()
-    with pytest.raises(ReprlabError, match=r"a\.tgz: the download of sample was deleted .* delete its receipt"):
+    with pytest.raises(ReprlabError, match=r"a\.tgz: it is missing; delete the receipt of sample"):
         archive.member("a.txt")
 
 
@@ -294,8 +297,8 @@ inner = origins.fetch
 def slow(*a):
     print("fetched", flush=True); time.sleep(0.5); return inner(*a)
 origins.fetch = slow
-downloads.obtain(entry, entry.files[0], Path({str(tmp_path / "cache")!r}))
-downloads.unpack(entry, entry.files[0], Path({str(tmp_path / "cache")!r}))
+cached = downloads.obtain(entry, entry.files[0], Path({str(tmp_path / "cache")!r}))
+cached.ensure(entry.members, 100)
 """
     running = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) for _ in range(2)]
     outputs = [process.communicate(timeout=60)[0] for process in running]
@@ -307,13 +310,12 @@ def test_unpack_is_repeated_only_for_new_members(tmp_path: Path, monkeypatch: py
     archive = make_tgz(tmp_path / "a.tgz", {"a.txt": b"A", "b.txt": b"B"})
     calls: list[list[str]] = []
     monkeypatch.setattr(
-        downloads, "extract", lambda a, members, f, n: (calls.append(members), extract(a, members, f, n))
+        data_cache, "extract", lambda a, members, f, n: calls.append(members) or extract(a, members, f, n)
     )
     for members in (["a.txt"], ["a.txt"], ["a.txt", "b.txt"]):
         entry = entry_for(archive, members)
-        obtain(entry, entry.files[0], tmp_path / "cache")
-        unpack(entry, entry.files[0], tmp_path / "cache")
-    assert calls == [["a.txt"], ["a.txt", "b.txt"]]
+        obtain(entry, entry.files[0], tmp_path / "cache").ensure(entry.members, LIMIT)
+    assert calls == [["a.txt"], ["b.txt"]]
 
 
 def test_pip_is_asked_for_the_pinned_file_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from reprlab.config.dataset_entries import Limits
 from reprlab.config.datasets import load_registry
 from reprlab.data.archives import Archive
 from reprlab.data.documents import documents_of
-from reprlab.data.downloads import obtain, unpack, write_receipt
+from reprlab.data.downloads import obtain, write_receipt
 from reprlab.data.examples import examples_of
 from reprlab.data.sources import Sources
 
@@ -17,9 +17,7 @@ REGISTRY = Path(__file__).parents[2] / "config" / "datasets.yaml"
 
 def fetched(name: str, folder: Path) -> Sources:
     entry = load_registry(REGISTRY).archive(name)
-    obtain(entry, entry.files[0], folder)
-    unpack(entry, entry.files[0], folder)
-    write_receipt(entry, list(entry.files), folder / "receipt.json")
+    write_receipt(entry, [obtain(entry, entry.files[0], folder)], folder / "receipt.json")
     return Sources({name: Archive.open(folder, folder / "receipt.json")})
 
 

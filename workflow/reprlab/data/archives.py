@@ -1,48 +1,37 @@
 """Fetched archives, opened through their receipts."""
 
-import fnmatch
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from reprlab.artifacts.json_files import read_json, write_json
+from reprlab.artifacts.json_files import read_json
 from reprlab.config.dataset_entries import ArchiveFile
-from reprlab.data.extraction import NESTED, extract
+from reprlab.data.cache import CachedFile
+from reprlab.data.extraction import Content
 from reprlab.data.members import is_container
 from reprlab.runtime.errors import ReprlabError
-
-_BLOCK = 2**20
-
-
-@contextmanager
-def lock(cache: Path, digest: str) -> Iterator[Path]:
-    """Hold the lock of one cached file; yields its folder `cache/<digest>`. Other processes wait."""
-    import filelock
-
-    folder = cache / digest
-    folder.mkdir(parents=True, exist_ok=True)
-    with filelock.FileLock(folder / ".lock"):
-        yield folder
-
-
-def member_path(folder: Path, name: str) -> Path:
-    """Where the member `name` of the archive cached in `folder` is unpacked."""
-    return folder / "members" / name.replace(NESTED, NESTED + "/")
+from reprlab.runtime.log import get_logger
 
 
 @dataclass(frozen=True)
 class Archive:
-    """A fetched archive, opened through its receipt."""
+    """A fetched archive. What is read from it is what was fetched: see `data.cache`."""
 
     name: str
-    licence: str
     cache: Path
     files: tuple[ArchiveFile, ...]
     member_limit: int
+    held: dict[str, Content] = field(default_factory=dict)
+    """What files without a digest in the registry were when they were first fetched."""
+    registry: Path | None = None
+    """Data registry, from which a download that is missing or damaged is fetched again."""
+    _cached: dict[str, CachedFile] = field(default_factory=dict, compare=False)
 
     @classmethod
-    def open(cls, cache: Path, receipt: Path) -> "Archive":
+    def open(cls, cache: Path, receipt: Path, registry: Path | None = None) -> "Archive":
         """Open the archive that `receipt` describes in `cache`.
 
         Raises:
@@ -50,8 +39,10 @@ class Archive:
         """
         facts = read_json(receipt)
         try:
-            files = tuple(ArchiveFile.model_validate(file) for file in facts["files"])
-            return cls(facts["archive"], facts["licence"], cache, files, facts["member_limit"])
+            received = [dict(file) for file in facts["files"]]
+            held = {file["file"]: Content(**file.pop("received")) for file in received if "received" in file}
+            files = tuple(ArchiveFile.model_validate(file) for file in received)
+            return cls(facts["archive"], cache, files, facts["member_limit"], held, registry)
         except (KeyError, TypeError, ValueError):
             raise ReprlabError(f"{receipt}: not a receipt of a download; delete it and run again") from None
 
@@ -59,18 +50,21 @@ class Archive:
         """The downloaded file itself: the only one, or the one called `name` in the registry.
 
         Raises:
-            ReprlabError: the archive has no such file, or it was deleted from the cache.
+            ReprlabError: the archive has no such file, or it is damaged or gone and cannot be fetched again.
         """
         found = [file for file in self.files if name is None or file.file == name]
         if len(found) != 1:
             raise ReprlabError(f"{self.name}: has no file {name!r}; correct the data registry")
-        path = self.cache / found[0].digest / Path(found[0].file).name
-        if not path.exists():
-            raise ReprlabError(
-                f"{path}: the download of {self.name} was deleted from the cache; delete its receipt and run the same "
-                "command again"
-            )
-        return path
+        cached = self._in_cache(found[0])
+        if problem := cached.problem():
+            self._fetch_again(cached.path, problem)
+            cached = self._cached[found[0].file] = CachedFile(self.cache, found[0], self.held.get(found[0].file))
+            if problem := cached.problem():
+                raise ReprlabError(
+                    f"{cached.path}: {problem}, also after it was fetched again; the data registry describes another "
+                    f"file, or its origin has changed: delete {cached.folder} and the receipt to take that"
+                )
+        return cached.path
 
     def has_file(self, name: str) -> bool:
         """Whether the registry declares the file `name` for this archive."""
@@ -85,35 +79,42 @@ class Archive:
         # A name may come from the data itself (a list of files in the archive).
         if name.startswith("/") or ".." in name.split("/") or "\x00" in name:
             raise ReprlabError(f"{self.name}: {name!r} is no path inside the archive; its data is wrong")
-        return self._unpacked(name, lambda folder: member_path(folder, name).exists())
+        if name == self.files[0].file and not is_container(name):
+            return self.file(name)  # a plain file is its own and only member
+        return self.members(name)[0]
 
     def members(self, pattern: str) -> list[Path]:
         """The unpacked members that match `pattern` (`*` matches any text), sorted by path."""
-        self._unpacked(pattern, lambda folder: pattern in _listed(folder) and bool(self._matching(folder, pattern)))
-        return self._matching(self.cache / self.files[0].digest, pattern)
-
-    def _matching(self, folder: Path, pattern: str) -> list[Path]:
-        root = folder / "members"
-        files = (path for path in root.rglob("*") if path.is_file())
-        return sorted(path for path in files if fnmatch.fnmatchcase(path.relative_to(root).as_posix(), pattern))
-
-    def _unpacked(self, pattern: str, present: Callable[[Path], bool]) -> Path:
-        file = self.files[0]
-        folder = self.cache / file.digest
-        if not present(folder):
-            archive = self.file(file.file)
+        first = self.files[0]
+        cached = self._in_cache(first)
+        if cached.lacks([pattern]):
+            archive = self.file(first.file)
             if not is_container(archive):
-                if pattern == file.file:
-                    # A plain file is its own and only member.
-                    return archive
                 raise ReprlabError(f"{archive}: is not an archive, so it has no member {pattern!r}")
-            with lock(self.cache, file.digest):
-                if not present(folder):
-                    extract(archive, [pattern], folder / "members", self.member_limit)
-                    write_json(folder / "members.json", sorted({*_listed(folder), pattern}))
-        return member_path(folder, pattern)
+            cached = self._in_cache(first)
+            cached.ensure([pattern], self.member_limit)
+        return cached.members(pattern)
 
+    def _in_cache(self, file: ArchiveFile) -> CachedFile:
+        if file.file not in self._cached:
+            self._cached[file.file] = CachedFile(self.cache, file, self.held.get(file.file))
+        return self._cached[file.file]
 
-def _listed(folder: Path) -> list[str]:
-    marker = folder / "members.json"
-    return list(read_json(marker)) if marker.exists() else []
+    def _fetch_again(self, path: Path, problem: str) -> None:
+        """Run the stage that fetches, in a process of its own: how a file comes here is no part of what reads it."""
+        if self.registry is None:
+            raise ReprlabError(f"{path}: {problem}; delete the receipt of {self.name} and run the same command again")
+        get_logger().warning("%s: %s; %s is fetched again", path, problem, self.name)
+        with tempfile.TemporaryDirectory() as folder:
+            receipt = Path(folder) / "receipt.json"
+            options = {"archive": self.name, "registry": self.registry, "cache": self.cache, "receipt": receipt}
+            command = [sys.executable, "-m", "reprlab.stages.fetch_archive"]
+            command += [part for name, value in options.items() for part in (f"--{name}", str(value))]
+            code = {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])}
+            done = subprocess.run(
+                command, env={**os.environ, **code}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                errors="replace", check=False,
+            )  # fmt: skip
+        if done.returncode:
+            reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1].removeprefix("error: ")
+            raise ReprlabError(f"{path}: {problem}, and fetching it again failed: {reason}")

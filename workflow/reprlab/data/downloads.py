@@ -1,73 +1,64 @@
-"""Filling the download cache: fetch from the origins, verify, unpack, write the receipt."""
+"""Filling the download cache: fetch from the origins, verify, write the receipt."""
 
-import hashlib
 import shutil
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
-from reprlab.artifacts.json_files import read_json, write_json
+from reprlab.artifacts.json_files import write_json
 from reprlab.config.dataset_entries import ArchiveEntry, ArchiveFile
 from reprlab.data import origins
-from reprlab.data.archives import lock, member_path
-from reprlab.data.extraction import extract
+from reprlab.data.cache import CachedFile
 from reprlab.data.origins.errors import OriginError
 from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.files import describe_os_error
 from reprlab.runtime.log import get_logger
 
-_BLOCK = 2**20
 
-
-def sha256_of(path: Path) -> str:
-    """Hexadecimal sha256 of a file."""
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
-
-
-def git_blob_of(path: Path) -> str:
-    """The digest by which git knows the content of a file: sha1 over "blob <size>", a zero byte and the content."""
-    digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
-    with path.open("rb") as handle:
-        while block := handle.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
-
-
-def obtain(entry: ArchiveEntry, file: ArchiveFile, cache: Path) -> Path:
-    """Path of the verified `file` in `cache`, fetched from the origins of `entry` in order if it is not there.
+def obtain(entry: ArchiveEntry, file: ArchiveFile, cache: Path) -> CachedFile:
+    """The verified `file` in `cache`, fetched from the origins of `entry` in order if it is not there.
 
     Raises:
         ReprlabError: no origin delivered it; lists each origin and its reason.
     """
-    with lock(cache, file.digest) as folder:
-        target = folder / Path(file.file).name
-        if target.exists():
-            problem = _difference(target, file)
-            if not problem:
-                return target
-            get_logger().warning("%s: %s; deleted and fetched again", target, problem)
-            target.unlink()
-        reasons = []
-        for origin in entry.origins:
-            try:
-                _fetch(origin, file, target)
-                get_logger().info("%s: %s from %s", entry.name, file.file, origin)
-                return target
-            except OriginError as error:
-                get_logger().warning("%s: %s: %s", entry.name, origin, error)
-                reasons.append(f"{origin}: {error}")
-    raise ReprlabError(f"{entry.name}: {file.file} could not be fetched: {'; '.join(reasons)}")
+    cached = CachedFile(cache, file)
+    if not cached.problem():
+        return cached  # without the lock: a cache in which all is there may be read-only
+    try:
+        with cached.lock():
+            problem = cached.problem()
+            if problem and cached.path.exists():
+                get_logger().warning("%s: %s; deleted and fetched again", cached.path, problem)
+                cached.path.unlink()
+            return _fetched(entry, cached) if problem else cached
+    except OSError as error:
+        raise describe_os_error(error, cached.folder) from error
 
 
-def _fetch(origin: str, file: ArchiveFile, target: Path) -> None:
-    incoming = target.parent / "incoming"
+def _fetched(entry: ArchiveEntry, cached: CachedFile) -> CachedFile:
+    reasons = []
+    for origin in entry.origins:
+        try:
+            _fetch(origin, cached)
+            get_logger().info("%s: %s from %s", entry.name, cached.file.file, origin)
+            return cached
+        except OriginError as error:
+            get_logger().warning("%s: %s: %s", entry.name, origin, error)
+            reasons.append(f"{origin}: {error}")
+    raise ReprlabError(f"{entry.name}: {cached.file.file} could not be fetched: {'; '.join(reasons)}")
+
+
+def _fetch(origin: str, cached: CachedFile) -> None:
+    incoming = cached.folder / "incoming"
     incoming.mkdir(exist_ok=True)
     try:
-        arrived = origins.fetch(origin, file, incoming)
-        problem = _difference(arrived, file)
-        if problem:
+        arrived = origins.fetch(origin, cached.file, incoming)
+        if problem := cached.difference(arrived):
             raise OriginError(f"{problem}; refused and deleted")
-        arrived.replace(target)
+        arrived.replace(cached.path)
+        cached.accept()
     except OriginError:
         _keep_partial(incoming)
         raise
@@ -83,36 +74,11 @@ def _keep_partial(incoming: Path) -> None:
             path.unlink()
 
 
-def _difference(path: Path, file: ArchiveFile) -> str:
-    size = path.stat().st_size
-    if file.bytes is not None and size != file.bytes:
-        return f"it has {size} bytes instead of {file.bytes}"
-    if file.revision is not None:
-        return ""
-    kind, digest = ("sha256", sha256_of(path)) if file.sha256 else ("git digest", git_blob_of(path))
-    return "" if digest == file.digest else f"its {kind} is {digest} instead of {file.digest}"
-
-
-def unpack(entry: ArchiveEntry, file: ArchiveFile, cache: Path) -> None:
-    """Write the members that `entry` lists to `cache/<sha256>/members`, in one pass over the archive."""
-    with lock(cache, file.digest) as folder:
-        marker = folder / "members.json"
-        # The list is kept, so that a registry that lists more members unpacks again and an equal one does not.
-        if marker.exists() and set(entry.members) <= set(read_json(marker)) and _all_present(folder, entry.members):
-            return
-        extract(folder / Path(file.file).name, entry.members, folder / "members", entry.member_limit)
-        write_json(marker, sorted(entry.members))
-
-
-def _all_present(folder: Path, members: list[str]) -> bool:
-    return all("*" in name or member_path(folder, name).exists() for name in members)
-
-
 def listed_files(entry: ArchiveEntry, cache: Path) -> list[ArchiveFile]:
     """The further files that the fetched lists of `entry` name, pinned by the same revision."""
     files: dict[str, ArchiveFile] = {}
     for file in entry.files if entry.listed else []:
-        path = cache / file.digest / Path(file.file).name
+        path = CachedFile(cache, file).path
         for name in path.read_text(encoding="utf-8").split():
             try:
                 further = ArchiveFile(file=str(entry.listed).replace("{}", name), revision=file.revision)
@@ -122,8 +88,12 @@ def listed_files(entry: ArchiveEntry, cache: Path) -> list[ArchiveFile]:
     return list(files.values())
 
 
-def write_receipt(entry: ArchiveEntry, files: list[ArchiveFile], receipt: Path) -> None:
-    """Record what was fetched: only facts of content, so that the same data gives the same receipt everywhere."""
+def write_receipt(entry: ArchiveEntry, files: list[CachedFile], receipt: Path) -> None:
+    """Record what was fetched: only facts of content, so that the same data gives the same receipt everywhere.
+
+    A file of which the registry has no digest stands there with what it was at first sight (`received`), which is held
+    against it from then on.
+    """
     write_json(
         receipt,
         {
@@ -131,6 +101,13 @@ def write_receipt(entry: ArchiveEntry, files: list[ArchiveFile], receipt: Path) 
             "version": entry.version,
             "licence": entry.licence,
             "member_limit": entry.member_limit,
-            "files": [file.model_dump(exclude_none=True) for file in files],
+            "files": [_facts(cached) for cached in files],
         },
     )
+
+
+def _facts(cached: CachedFile) -> dict[str, Any]:
+    facts = cached.file.model_dump(exclude_none=True)
+    if cached.file.sha256 is None and cached.content is not None:
+        facts["received"] = asdict(cached.content)
+    return facts

@@ -38,13 +38,15 @@ class Sources:
         return next(iter(self.archives.values()))
 
 
-def open_sources(names: list[str], receipts: list[Path], documents: list[Path], cache: Path) -> Sources:
-    """Open the archives `names` through their receipts (in any order).
+def open_sources(
+    names: list[str], receipts: list[Path], documents: list[Path], cache: Path, registry: Path | None = None
+) -> Sources:
+    """Open the archives `names` through their receipts (in any order), and with the registry that they come from.
 
     Raises:
         ReprlabError: the receipt of an archive is missing.
     """
-    opened = {archive.name: archive for archive in (Archive.open(cache, receipt) for receipt in receipts)}
+    opened = {archive.name: archive for archive in (Archive.open(cache, receipt, registry) for receipt in receipts)}
     missing = [name for name in names if name not in opened]
     if missing:
         raise ReprlabError(f"{missing[0]}: no receipt of this archive was given (--receipts)")

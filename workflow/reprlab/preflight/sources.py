@@ -93,7 +93,7 @@ def _first_row(entry: Any, name: str, archives: list[ArchiveEntry], cache: Path)
 
 def _open(entry: ArchiveEntry, cache: Path) -> Archive:
     files = (*entry.files, *listed_files(entry, cache))
-    return Archive(entry.name, entry.licence, cache, files, entry.member_limit)
+    return Archive(entry.name, cache, files, entry.member_limit)
 
 
 def planned_archives(plan: Plan, registry: Any) -> list[ArchiveEntry]:

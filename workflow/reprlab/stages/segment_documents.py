@@ -24,6 +24,7 @@ def segment_documents(
     settings: SegmentationSettings,
     receipt: Path | None = None,
     cache: Path | None = None,
+    registry: Path | None = None,
 ) -> None:
     """Split documents into sentences and cut them into passages.
 
@@ -45,13 +46,13 @@ def segment_documents(
         ],
         metadata=data_metadata(documents),
     )
-    splitter = _splitter(documents, settings, receipt, cache)
+    splitter = _splitter(documents, settings, receipt, cache, registry)
     rows = write_batches(out, schema, _passages(documents, settings, splitter, schema))
     get_logger().info("%s: %d passages", out, rows)
 
 
 def _splitter(
-    documents: Path, settings: SegmentationSettings, receipt: Path | None, cache: Path | None
+    documents: Path, settings: SegmentationSettings, receipt: Path | None, cache: Path | None, registry: Path | None
 ) -> SentenceSplitter:
     from reprlab.runtime.errors import ReprlabError
     from reprlab.text import sentences
@@ -64,7 +65,7 @@ def _splitter(
         raise ReprlabError("splitter: punkt_package needs --receipt and --cache of the archive with Punkt's model")
     from reprlab.data.archives import Archive
 
-    return sentences.package_splitter(Archive.open(cache, receipt).member(sentences.PUNKT_MEMBER))
+    return sentences.package_splitter(Archive.open(cache, receipt, registry).member(sentences.PUNKT_MEMBER))
 
 
 def _training_texts(documents: Path, characters: int) -> Iterator[str]:
