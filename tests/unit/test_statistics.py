@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from reprlab.provenance.code_digest import imported_modules
 from reprlab.statistics import (
     ABOVE_ZERO,
     BELOW_ZERO,
@@ -271,3 +272,10 @@ def test_seeds_that_all_learned_unequally_have_learned_and_one_of_three_is_count
 def test_scores_without_intervals_are_judged_over_seeds_alone():
     assert learned([Score(60.0), Score(61.0), Score(62.0)], 50).flag == "learned"
     assert learned([Score(60.0)], 50).flag == "not learned"
+
+
+def test_an_edit_of_a_rule_trains_and_scores_nothing_again():
+    for stage in ("pretrain_lm", "finetune_model", "finetune_completions", "score_completions", "evaluate_lm"):
+        modules = imported_modules(f"reprlab.stages.{stage}")
+        assert not [name for name in modules if name.startswith("reprlab.statistics")]
+    assert "reprlab.statistics.rules" in imported_modules("reprlab.stages.test_claims")

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from reprlab.evaluation.metrics import Metric, get_metric
-from reprlab.statistics.learning import LEARNED, NOT_LEARNED
-from reprlab.statistics.resampling import resample_sums
+from reprlab.evaluation.resampling import resample_sums
 
 if TYPE_CHECKING:
     import numpy as np
+
+LEARNED = "learned"
+NOT_LEARNED = "not learned"
 
 
 def bootstrap_interval(

@@ -12,7 +12,7 @@ import numpy as np
 from reprlab.evaluation.completion_answers import Answers, CellPrompts
 from reprlab.evaluation.completion_settings import CompletionScoring, ScoredModel
 from reprlab.evaluation.metrics import rouge_l
-from reprlab.statistics.resampling import resample_sums
+from reprlab.evaluation.resampling import resample_sums
 from reprlab.text.prompt_formats import LABELS
 
 LEVEL = 0.95

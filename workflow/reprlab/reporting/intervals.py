@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reprlab.evaluation.resampling import percentiles, resample_sums
 from reprlab.statistics.estimates import Estimate, no_interval
 from reprlab.statistics.means import difference_of_groups, ratio_over_units
 from reprlab.statistics.means import ratio_difference as _ratio_difference
-from reprlab.statistics.resampling import percentiles, resample_sums
 
 if TYPE_CHECKING:
     import numpy as np

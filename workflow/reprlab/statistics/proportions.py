@@ -5,21 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from reprlab.evaluation.resampling import binomial_interval
 from reprlab.statistics.estimates import LEVEL, Estimate, known, no_interval, normal_quantile
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike
-
-
-def binomial_interval(successes: int, total: int, level: float = LEVEL) -> tuple[float, float]:
-    """Exact interval of a share (Clopper and Pearson 1934); 0 of n and n of n have width as well."""
-    from scipy.special import betaincinv
-
-    tail = (1 - level) / 2
-    low = float(betaincinv(successes, total - successes + 1, tail)) if successes else 0.0
-    high = float(betaincinv(successes + 1, total - successes, 1 - tail)) if successes < total else 1.0
-    return low, high
 
 
 def proportion(successes: int, total: int, unit: str, *, level: float = LEVEL) -> Estimate:

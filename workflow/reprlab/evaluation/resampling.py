@@ -1,4 +1,7 @@
-"""The bootstrap over examples, for metrics that are no mean."""
+"""Intervals over examples: the bootstrap for any metric, the exact one for a share.
+
+Not in `reprlab.statistics`, which builds on it: stages that train score with it, and an edit of a rule trains nothing.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import math
 from typing import TYPE_CHECKING
 
 from reprlab.runtime.errors import ReprlabError
-from reprlab.statistics.estimates import LEVEL, t_quantile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,17 +36,27 @@ def resample_sums(statistics: np.ndarray, resamples: int, seed: int) -> np.ndarr
     return sums
 
 
-def percentiles(values: np.ndarray, n: int, level: float = LEVEL) -> tuple[float, float]:
+def percentiles(values: np.ndarray, n: int, level: float = 0.95) -> tuple[float, float]:
     """Expanded percentile interval (Hesterberg 2015) of resampled values [resamples] of a statistic of n examples.
 
     The bootstrap's spread is short by sqrt((n - 1) / n) and knows no t: the tail is the normal's beyond t's quantile
     times sqrt(n / (n - 1)), 2.5 % for many examples and less for few.
     """
     import numpy as np
-    from scipy.special import ndtr
+    from scipy.special import ndtr, stdtrit
 
     if n < 2:
         return math.nan, math.nan
-    tail = 100 * float(ndtr(-math.sqrt(n / (n - 1)) * t_quantile(n - 1, level)))
+    tail = 100 * float(ndtr(-math.sqrt(n / (n - 1)) * stdtrit(n - 1, (1 + level) / 2)))
     low, high = np.nanpercentile(values, [tail, 100 - tail])
     return float(low), float(high)
+
+
+def binomial_interval(successes: int, total: int, level: float = 0.95) -> tuple[float, float]:
+    """Exact interval of a share (Clopper and Pearson 1934); 0 of n and n of n have width as well."""
+    from scipy.special import betaincinv
+
+    tail = (1 - level) / 2
+    low = float(betaincinv(successes, total - successes + 1, tail)) if successes else 0.0
+    high = float(betaincinv(successes + 1, total - successes, 1 - tail)) if successes < total else 1.0
+    return low, high
