@@ -237,39 +237,6 @@ def test_the_mirror_is_looked_in_first(tmp_path: Path, monkeypatch: pytest.Monke
     assert obtain(entry, entry.files[0], tmp_path / "cache").path.exists()
 
 
-def test_a_download_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import http.server
-    import threading
-
-    content = bytes(range(256)) * 40
-    asked: list[str | None] = []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            wanted = self.headers.get("Range")
-            asked.append(wanted)
-            start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
-            self.send_response(206 if wanted else 200)
-            self.end_headers()
-            # The first answer breaks off in the middle.
-            self.wfile.write(content[start:] if wanted else content[:3000])
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    monkeypatch.delenv("REPRLAB_MIRROR", raising=False)
-    monkeypatch.setattr(github, "ADDRESS", f"http://127.0.0.1:{server.server_port}/" + "{path}")
-    (tmp_path / "file.txt").write_bytes(content)
-    entry = entry_for(tmp_path / "file.txt", [], [f"github:o/n@{'0' * 40}"])
-    with pytest.raises(ReprlabError, match="ended after 3000 of 10240 bytes"):
-        obtain(entry, entry.files[0], tmp_path / "cache")
-    assert obtain(entry, entry.files[0], tmp_path / "cache").path.read_bytes() == content
-    assert asked == [None, "bytes=3000-"]
-    server.shutdown()
-
-
 def test_a_deleted_download_names_file_and_remedy(tmp_path: Path) -> None:
     archive = opened(make_tgz(tmp_path / "a.tgz", {"a.txt": b"A"}), tmp_path / "cache")
     archive.file().unlink()

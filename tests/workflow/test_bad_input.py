@@ -60,7 +60,6 @@ def cache(tmp_path, finished) -> Path:
     source = archive_file(shared, finished)
     shutil.copytree(source.parent, tmp_path / "cache" / source.parent.name)
     shutil.rmtree(tmp_path / "cache" / source.parent.name / "members", ignore_errors=True)
-    (tmp_path / "cache" / source.parent.name / "members.json").unlink(missing_ok=True)
     return tmp_path / "cache"
 
 

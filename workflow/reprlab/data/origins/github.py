@@ -8,6 +8,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.data.origins.errors import OriginError
@@ -58,13 +59,32 @@ def _download(address: str, target: Path, size: int | None) -> None:
     request = urllib.request.Request(address, headers={"Range": f"bytes={have}-"} if have else {})  # noqa: S310
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310
-            resumed = have > 0 and answer.status == 206
-            with partial.open("ab" if resumed else "wb") as output:
-                shutil.copyfileobj(answer, output, _BLOCK)
+            start = have if answer.status == 206 else 0
+            size = _announced(answer, start, size)
+            with partial.open("ab" if start else "wb") as output:
+                # No byte beyond the announced ones is taken, however many the server has.
+                while start < size and (block := answer.read(min(_BLOCK, size - start))):
+                    output.write(block)
+                    start += len(block)
     except urllib.error.HTTPError as error:
         raise OriginError(f"the server answered {error.code} {error.reason}") from None
     except (urllib.error.URLError, TimeoutError, OSError, http.client.HTTPException) as error:
         raise OriginError(f"not reachable ({getattr(error, 'reason', None) or error})") from None
-    if size is not None and partial.stat().st_size < size:
-        raise OriginError(f"the connection ended after {partial.stat().st_size} of {size} bytes; run again to resume")
+    if start < size:
+        raise OriginError(f"the connection ended after {start} of {size} bytes; run again to resume")
     partial.replace(target)
+
+
+def _announced(answer: Any, start: int, size: int | None) -> int:
+    """Bytes of the whole file: what the server announces, which must be what the registry says, where it does."""
+    if "Content-Encoding" in answer.headers:
+        raise OriginError(f"the server sends it in the encoding {answer.headers['Content-Encoding']}")
+    length = answer.headers.get("Content-Length", "")
+    if not length.isdigit():
+        if size is None:
+            raise OriginError("the server does not say how long it is, so that one cut off could not be told from it")
+        return size
+    announced = start + int(length)
+    if size is not None and announced != size:
+        raise OriginError(f"the server's file has {announced} bytes instead of {size}")
+    return announced
