@@ -15,8 +15,9 @@ from reprlab.reporting.audit import AuditRow, rounded, write_audit
 from reprlab.reporting.benchmarks import by_stage, of_paper, read_benchmarks
 from reprlab.reporting.page.graph import draw_graph, layers
 from reprlab.reporting.page.html import Html, join, tag
-from reprlab.reporting.page.paper import PaperFolder
-from reprlab.reporting.page.report import render, summary_table
+from reprlab.reporting.page.folder import PaperFolder
+from reprlab.reporting.page.overview import summary_table
+from reprlab.reporting.page.report import render
 from reprlab.reporting.page.tables import shown
 from reprlab.reporting.provenance import public_path, write_provenance
 from reprlab.runtime.errors import ReprlabError
@@ -145,7 +146,7 @@ def test_a_paper_adds_only_its_own_section(folder):
     (folder / "results" / "another").mkdir()
     papers = [PaperFolder(folder / "results" / "another", about)]
     jobs = read_benchmarks(folder / "results" / "benchmarks")
-    html = render(papers, jobs, [], [], "nano")
+    html = render(papers, jobs, [], [], "nano", folder / "report.html")
     assert 'id="another"' in html and 'id="depth"' not in html
     assert summary_table(papers, jobs, "nano")["paper"].tolist() == ["another", "shared stages"]
 

@@ -4,6 +4,7 @@ from reprlab.papers.amuro_char.figures_names import CAPTIONS
 
 TITLE = "Amuro & Char: Analyzing the Relationship between Pre-Training and Fine-Tuning of Large Language Models"
 AUTHORS = "Kaiser Sun, Mark Dredze"
+URL = "https://aclanthology.org/2025.repl4nlp-1.11/"
 QUESTION = (
     "What does fine-tuning add to a model at each point of its pre-training, what does it make the model forget, and "
     "does longer pre-training show after fine-tuning where it does not show before?"

@@ -2,6 +2,7 @@
 
 TITLE = "DEPTH: Discourse Education through Pre-Training Hierarchically"
 AUTHORS = "Zachary Elisha Bamberger, Ofek Glick, Chaim Baskin, Yonatan Belinkov"
+URL = "https://arxiv.org/abs/2405.07788"
 QUESTION = (
     "Does an encoder-decoder that also puts shuffled sentences back in order learn faster, and more about discourse, "
     "than T5's span corruption alone?"

@@ -2,6 +2,7 @@
 
 TITLE = "A Comparative Study of Learning Paradigms in Large Language Models via Intrinsic Dimension"
 AUTHORS = "Saahith Janapati, Yangfeng Ji"
+URL = "https://aclanthology.org/2025.repl4nlp-1.5/"
 QUESTION = "Do hidden states of in-context learning fill more dimensions than those of fine-tuning?"
 TABLES = {
     "accuracy": "Accuracy by data set and paradigm, mean over models (Table 1).",

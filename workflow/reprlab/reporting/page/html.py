@@ -36,3 +36,8 @@ def join(*children: object) -> Html:
         else:
             parts.append(child if isinstance(child, Html) else html.escape(str(child), quote=False))
     return Html("".join(parts))
+
+
+def heading(level: str, title: str, id: str) -> Html:
+    """A heading that can be linked to, and that leads to itself."""
+    return tag(level, title, tag("a", "#", href=f"#{id}", class_="self", aria_label=f"Link to {title}"), id=id)

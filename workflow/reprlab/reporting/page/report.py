@@ -1,4 +1,4 @@
-"""The whole page: summary, one section per paper, shared stages, data and the graph of stages."""
+"""The whole page: what made it, an overview, a fold for each paper, settings, time, data and the graph of stages."""
 
 from __future__ import annotations
 
@@ -7,133 +7,118 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprlab.artifacts.json_files import read_json
-from reprlab.reporting.audit import VERDICTS as AUDIT_VERDICTS
-from reprlab.reporting.benchmarks import by_stage, of_paper
-from reprlab.reporting.claims import VERDICTS as CLAIM_VERDICTS
+from reprlab.artifacts.tables import read_tsv
+from reprlab.reporting.benchmarks import by_stage
+from reprlab.reporting.page.folder import PaperFolder
 from reprlab.reporting.page.graph import Edge, draw_graph
-from reprlab.reporting.page.html import Html, join, tag
-from reprlab.reporting.page.paper import PaperFolder, paper_section
-from reprlab.reporting.page.style import SCRIPT, STYLE
-from reprlab.reporting.page.tables import table, verdict
+from reprlab.reporting.page.html import Html, heading, tag
+from reprlab.reporting.page.overview import overview, summary_table
+from reprlab.reporting.page.paper import paper_section
+from reprlab.reporting.page.run import facts, file_links
+from reprlab.reporting.page.script import SCRIPT
+from reprlab.reporting.page.style import STYLE
+from reprlab.reporting.page.tables import table
 
 if TYPE_CHECKING:
     import pandas
 
-
-def summary_table(papers: Sequence[PaperFolder], jobs: pandas.DataFrame, scale: str) -> pandas.DataFrame:
-    """One row per paper (tables made, verdicts, minutes of its own stages), and one for the shared stages."""
-    import pandas
-
-    rows = []
-    own = 0.0
-    for paper in papers:
-        minutes = float(of_paper(jobs, paper.slug)["seconds"].sum()) / 60
-        own += minutes
-        audit, claims = paper.counts("audit"), paper.counts("claims")
-        row = {"paper": paper.slug, "scale": scale, "tables": len(paper.done()), "tables_planned": len(paper.tables)}
-        row |= {f"audit_{_name(verdict)}": audit.get(verdict, 0) for verdict in AUDIT_VERDICTS}
-        row |= {f"claims_{_name(verdict)}": claims.get(verdict, 0) for verdict in CLAIM_VERDICTS}
-        rows.append(row | {"minutes": round(minutes, 2)})
-    shared = float(jobs["seconds"].sum()) / 60 - own
-    rows.append({"paper": "shared stages", "scale": scale, "minutes": round(shared, 2)})
-    frame = pandas.DataFrame(rows)
-    counts = [column for column in frame if column not in ("paper", "scale", "minutes")]
-    return frame.astype(dict.fromkeys(counts, "Int64"))
-
-
-def _name(verdict: str) -> str:
-    return verdict.replace(" at this scale", "").replace(" ", "_")
+Links = list[tuple[str, str]]
+TITLE = "RepL4NLP 2025, run again"
 
 
 def render(
-    papers: Sequence[PaperFolder], jobs: pandas.DataFrame, receipts: Sequence[Path], edges: list[Edge], scale: str
+    papers: Sequence[PaperFolder],
+    jobs: pandas.DataFrame,
+    receipts: Sequence[Path],
+    edges: list[Edge],
+    scale: str,
+    page: Path,
+    settings: Path | None = None,
+    command: str = "",
 ) -> str:
-    """The page as one string that refers to nothing outside itself."""
+    """The page as one string that loads nothing; it links to the files beside `page` and to the papers."""
     summary = summary_table(papers, jobs, scale)
-    sections = [
+    folds = [(paper, *paper_section(paper, jobs, page)) for paper in papers]
+    ends = [section for section in (_settings(settings), _stages(jobs), _data(receipts), _graph(edges)) if section]
+    files = file_links(
+        page, [page.parent / "summary.tsv", *([settings.with_suffix(".yaml"), settings] if settings else [])]
+    )
+    header = tag("header", tag("h1", TITLE), facts(papers, scale, command, files))
+    first = tag(
+        "section",
+        heading("h2", "Overview", "overview"),
         tag(
-            "section",
-            tag("h2", "Summary", id="summary-title"),
-            tag(
-                "p",
-                "A number made at a small scale stands for that scale alone. Every row of every table names its data.",
-            ),
-            _summary(papers, summary),
-            id="summary",
-            aria_labelledby="summary-title",
+            "p", "A number made at a small scale stands for that scale alone. Every row of every table names its data."
         ),
-        [paper_section(paper, jobs) for paper in papers],
-        _stages(jobs),
-        _data(receipts),
-        _graph(edges),
-    ]
-    links = [("summary", "Summary"), *((paper.slug, paper.about.TITLE.partition(":")[0]) for paper in papers)]
-    links += [("stages", "Time and memory"), ("data", "Data"), ("graph", "Graph of stages")]
-    present = join(sections)
-    menu = [tag("li", tag("a", name, href=f"#{id}")) for id, name in links if f'id="{id}"' in present]
+        overview(papers, summary),
+        aria_labelledby="overview",
+    )
+    main = tag("main", first, [fold for _, fold, _ in folds], [section for _, _, section in ends])
+    menu = _contents([(paper, links) for paper, _, links in folds], [(id, title) for id, title, _ in ends])
+    body = tag(
+        "body",
+        tag("a", "Skip to the overview", href="#overview", class_="skip"),
+        menu,
+        header,
+        main,
+        tag(
+            "footer",
+            tag("p", "This file loads nothing from anywhere; its links lead to the files beside it and to the papers."),
+        ),
+        tag(
+            "dialog",
+            tag("p", "The rows and columns that are shown, as LaTeX:"),
+            tag("textarea", readonly=True, aria_label="LaTeX"),
+            id="latex",
+        ),
+        tag("script", Html(SCRIPT)),
+    )
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("title", f"Report of the {scale} run"),
+        tag("title", f"{TITLE}: scale {scale}"),
         tag("style", Html(STYLE)),
-    )
-    body = tag(
-        "body",
-        tag("a", "Skip to the summary", href="#summary", class_="skip"),
-        tag(
-            "header",
-            tag("h1", "RepL4NLP 2025, run again"),
-            tag("p", f"Scale of this run: {scale}."),
-            tag("nav", tag("ul", menu), aria_label="Sections"),
-        ),
-        tag("main", present),
-        tag("footer", tag("p", "Made by the workflow; this file needs no network.")),
-        tag("script", Html(SCRIPT)),
     )
     return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
 
 
-def _summary(papers: Sequence[PaperFolder], summary: pandas.DataFrame) -> Html:
-    """The summary for readers: verdicts counted in words; summary.tsv has them in columns."""
-    titles = {paper.slug: paper.about.TITLE for paper in papers}
-    head = tag("tr", [tag("th", name, scope="col") for name in ("Paper", "Tables", "Audit", "Claims", "Minutes")])
-    rows = []
-    for row in summary.to_dict("records"):
-        slug = row["paper"]
-        minutes = tag("td", f"{row['minutes']:.1f}", class_="number")
-        if slug not in titles:
-            rows.append(tag("tr", tag("th", slug.capitalize(), scope="row"), tag("td", colspan=3), minutes))
-            continue
-        name = tag("th", tag("a", titles[slug], href=f"#{slug}"), scope="row", class_="title")
-        tables = tag("td", f"{row['tables']} of {row['tables_planned']}")
-        audit = tag("td", [_count(row[f"audit_{_name(one)}"], one) for one in AUDIT_VERDICTS])
-        claims = tag("td", [_count(row[f"claims_{_name(one)}"], one) for one in CLAIM_VERDICTS])
-        rows.append(tag("tr", name, tables, audit, claims, minutes))
-    caption = tag("caption", "Tables made, verdicts counted, minutes of a paper's own stages and of the shared ones")
+def _contents(papers: Sequence[tuple[PaperFolder, Links]], ends: Links) -> Html:
+    """Contents that stay in view: a column at the side, or a bar above on narrow screens."""
+    items = [tag("li", tag("a", "Overview", href="#overview"))]
+    for paper, links in papers:
+        below = tag("ul", [tag("li", tag("a", title, href=f"#{id}")) for id, title in links])
+        items.append(tag("li", tag("a", paper.slug, href=f"#{paper.slug}"), below, data_paper=paper.slug))
+    items += [tag("li", tag("a", title, href=f"#{id}")) for id, title in ends]
+    fold = tag("details", tag("summary", "Contents"), tag("ul", items), id="contents", open=True)
     return tag(
-        "div",
-        tag("table", caption, tag("thead", head), tag("tbody", rows), id="table-summary"),
-        class_="scroll summary",
-        tabindex="0",
-        role="region",
-        aria_label="Summary",
+        "nav", fold, tag("button", "Dark colours", id="theme", type="button", hidden=True), aria_label="Contents"
     )
 
 
-def _count(number: int, name: str) -> Html:
-    return tag("div", verdict(name, f"{number} {name}"))
+def _section(id: str, title: str, *content: object) -> tuple[str, str, Html]:
+    return id, title, tag("section", heading("h2", title, id), content, aria_labelledby=id)
 
 
-def _stages(jobs: pandas.DataFrame) -> Html | None:
+def _settings(path: Path | None) -> tuple[str, str, Html] | None:
+    if path is None:
+        return None
+    rows = read_tsv(path)
+    said = (
+        f"{len(rows)} settings of the papers differ from the published ones, by the scale or by the one who ran this."
+    )
+    grid = table(rows, "Settings that differ from the published ones", "table-settings", fold=False, cards=True)
+    return _section("settings", "Settings", tag("p", said), grid if len(rows) else None)
+
+
+def _stages(jobs: pandas.DataFrame) -> tuple[str, str, Html] | None:
     if jobs.empty:
         return None
-    return _section(
-        "stages", "Time and memory of all stages", table(by_stage(jobs), "Seconds and peak memory (MB)", "table-stages")
-    )
+    grid = table(by_stage(jobs), "Seconds and peak memory (MB) of all stages", "table-stages", fold=False)
+    return _section("stages", "Time and memory", grid)
 
 
-def _data(receipts: Sequence[Path]) -> Html | None:
+def _data(receipts: Sequence[Path]) -> tuple[str, str, Html] | None:
     import pandas
 
     if not receipts:
@@ -141,20 +126,13 @@ def _data(receipts: Sequence[Path]) -> Html | None:
     records = [read_json(path) for path in receipts]
     names = ("archive", "licence", "file", "bytes", "sha256")
     rows = pandas.DataFrame([[record.get(name, "") for name in names] for record in records], columns=list(names))
-    return _section("data", "Data used, and licences", table(rows, "Archives that this run read", "table-data"))
+    grid = table(rows, "Archives that this run read", "table-data", fold=False)
+    return _section("data", "Data and licences", grid)
 
 
-def _graph(edges: list[Edge]) -> Html | None:
+def _graph(edges: list[Edge]) -> tuple[str, str, Html] | None:
     if not edges:
         return None
     listed = tag("ul", [tag("li", f"{source} feeds {target}") for source, target in edges])
-    return _section(
-        "graph",
-        "Graph of stages",
-        tag("div", draw_graph(edges), class_="graph", tabindex="0", role="region", aria_label="Graph of stages"),
-        tag("details", tag("summary", "The same as a list"), listed),
-    )
-
-
-def _section(id: str, title: str, *content: object) -> Html:
-    return tag("section", tag("h2", title, id=f"{id}-title"), content, id=id, aria_labelledby=f"{id}-title")
+    drawn = tag("div", draw_graph(edges), class_="graph")
+    return _section("graph", "Graph of stages", drawn, tag("details", tag("summary", "The same as a list"), listed))

@@ -1,83 +1,125 @@
-"""Tables of the page: scrolling inside their box, verdicts as coloured words."""
+"""Tables of the page: what varies stands in columns, what is the same in all rows above, intervals below values."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reprlab.reporting.page.html import Html, join, tag
+from reprlab.reporting.page.verdicts import chip, known, mark
 
 if TYPE_CHECKING:
     import pandas
 
-_VERDICTS = {
-    "agrees": "good",
-    "supported": "good",
-    "learned": "good",
-    "differs": "bad",
-    "not supported": "bad",
-    "not learned": "bad",
-    "inconclusive": "open",
-    "not checkable": "none",
-    "not testable at this scale": "none",
-}
-_DETAIL = re.compile(r"(^|_)(low|high)($|_)|^(seed|n|steps|tokens|pretraining_tokens|data_.*)$")
-_ALWAYS = {"low", "high"}
+_DETAIL = re.compile(r"^(seed|seeds|n|n_used|steps|tokens|pretraining_tokens|train_rows|train_steps|.*_boot|std)$")
+_COLUMNS, _ROWS = 11, 300
+"""What a table shows at once; the rest is a click or a file away."""
 _LONG = 40
 """Characters from which a cell gets a wide column."""
+_GROUPED = 100_000
+"""Whole numbers from here on are written with commas."""
+_FEW = 3
+"""Different data sets that a head names; more stand in a column of their own."""
 
 
-def table(frame: pandas.DataFrame, caption: str, id: str) -> Html:
-    """A table with caption. Intervals and counts are shown on request where there are many columns."""
+def table(frame: pandas.DataFrame, caption: str, id: str, *, fold: bool = True, cards: bool = False) -> Html:
+    """A table with its caption. `fold` takes what is the same in all rows out; `cards` are rows of narrow screens."""
+    columns, notes = _columns(frame) if fold else ([str(name) for name in frame], [])
+    shown_rows = frame.head(_ROWS)
+    if len(frame) > _ROWS:
+        notes.append(f"The first {_ROWS} of {len(frame)} rows; the file has all.")
+    details = _details(columns) if fold else set()
+    head = tag("tr", [_head(frame, name, name in details) for name in columns])
+    records: Any = shown_rows.to_dict("records")
+    body = [tag("tr", [_cell(row, name, name in details, cards) for name in columns]) for row in records]
+    attributes: dict[str, Any] = {"id": id, "class_": "cards" if cards else None, "data_details": bool(details)}
+    grid = tag("table", tag("caption", caption), tag("thead", head), tag("tbody", body), **attributes)
+    box = tag("div", grid, class_="scroll", tabindex="0", role="region", aria_label=caption)
+    return join(tag("p", " ".join(notes), class_="same") if notes else None, box)
+
+
+def _columns(frame: pandas.DataFrame) -> tuple[list[str], list[str]]:
+    """The columns that are shown, and a sentence with what is the same in all rows."""
     names = [str(name) for name in frame]
-    details = (
-        {name for name in names if _DETAIL.search(name) and name not in _ALWAYS} if len(frame.columns) > 11 else set()
-    )
-    head = tag("tr", [_head(frame, name, name in details) for name in names])
-    body = [
-        tag("tr", [_cell(value, name in details) for name, value in zip(names, row, strict=True)])
-        for row in frame.itertuples(index=False, name=None)
-    ]
-    box = tag(
-        "div",
-        tag("table", tag("caption", caption), tag("thead", head), tag("tbody", body), id=id),
-        class_="scroll",
-        tabindex="0",
-        role="region",
-        aria_label=caption,
-    )
-    if not details:
-        return box
-    return join(
-        tag("button", "Show all columns", type="button", data_table=id, aria_expanded="false", hidden=True), box
-    )
+    kept = [name for name in names if not _belongs(name, names)]
+    if len(frame) < 2:
+        return kept, []
+    same = {name: shown(frame[name].iloc[0]) for name in kept if frame[name].nunique(dropna=False) == 1}
+    said = "; ".join(f"{name} {value}" for name, value in same.items() if value)
+    return [name for name in kept if name not in same], [f"In all rows: {said}."] if said else []
+
+
+def _belongs(name: str, names: list[str]) -> bool:
+    """Whether a column is shown with another one: its interval, its data, its verdict."""
+    for part in ("low", "high", "data", "learned"):
+        if name.startswith(f"{part}_") and name.removeprefix(f"{part}_") in names:
+            return True
+        if name.endswith(f"_{part}") and name.removesuffix(f"_{part}") in names:
+            return True
+    return name == "high" and "low" in names
+
+
+def _details(columns: list[str]) -> set[str]:
+    """What is shown on request where there are many columns."""
+    if len(columns) <= _COLUMNS:
+        return set()
+    details = {name for name in columns if _DETAIL.search(name)}
+    first = [name for name in columns if name not in details and name != "note"]
+    return details | set(first[_COLUMNS - 1 :])
 
 
 def _head(frame: pandas.DataFrame, name: str, detail: bool) -> Html:
-    """A column's name, and below it the data that fills it where the table says so."""
-    sources: Iterable[str] = frame[f"data_{name}"].dropna().unique() if f"data_{name}" in frame else []
-    named = [tag("small", source) for source in sources if source]
-    return tag("th", name, named, scope="col", class_="detail" if detail else None)
+    """A column's name, and below it the data that fill it where the table says so."""
+    sources = frame[f"data_{name}"].dropna().unique().tolist() if f"data_{name}" in frame else []
+    named = [tag("small", source) for source in sources[:_FEW] if source]
+    text = "interval" if name == "low" and "high" in frame else name
+    return tag("th", Html(str(tag("span", text)).replace("_", "_<wbr>")), named, scope="col", class_=_classes(detail))
 
 
-def verdict(name: str, text: str = "") -> Html:
-    """A verdict as coloured text; the words themselves say it."""
-    return tag("span", text or name, class_=f"verdict {_VERDICTS[name]}")
+def _classes(detail: bool, *more: str) -> str | None:
+    return " ".join([*(["detail"] if detail else []), *(one for one in more if one)]) or None
 
 
-def _cell(value: object, detail: bool) -> Html:
-    classes = ["detail"] if detail else []
-    if isinstance(value, str) and value in _VERDICTS:
-        return tag("td", verdict(value), class_=" ".join(classes) or None)
+def _cell(row: dict[str, Any], name: str, detail: bool, cards: bool) -> Html:
+    value = row[name]
+    label: dict[str, Any] = {"data_label": name} if cards else {}
+    if isinstance(value, Html):
+        return tag("td", value, class_=_classes(detail, f"c-{name}" if cards else ""), **label)
+    if known(value):
+        return tag("td", chip(value), class_=_classes(detail, f"c-{name}" if cards else ""), **label)
     text = shown(value)
-    if isinstance(value, int | float) and not isinstance(value, bool) and text:
-        classes.append("number")
-    elif len(text) > _LONG:
-        classes.append("long")
+    if name == "low" and "high" in row:
+        return tag("td", interval(value, row["high"]), class_=_classes(detail, "number"), data_v=text or None)
+    number = isinstance(value, int | float) and not isinstance(value, bool) and bool(text)
+    under = _interval_of(row, name) if number else ""
+    verdict = row.get(f"learned_{name}")
+    children = [text, " ", mark(verdict)] if isinstance(verdict, str) and known(verdict) else [text]
     exact = repr(value) if isinstance(value, float) and text not in ("", repr(value)) else None
-    return tag("td", text, class_=" ".join(classes) or None, title=exact)
+    return tag(
+        "td",
+        children,
+        tag("small", under) if under else None,
+        class_=_classes(
+            detail, "number" if number else "long" if len(text) > _LONG else "", f"c-{name}" if cards else ""
+        ),
+        title=exact,
+        data_v=text if number and len(children) + bool(under) > 1 else None,
+        **label,
+    )
+
+
+def _interval_of(row: dict[str, Any], name: str) -> str:
+    for low, high in ((f"low_{name}", f"high_{name}"), (f"{name}_low", f"{name}_high")):
+        if low in row and high in row:
+            return interval(row[low], row[high])
+    return ""
+
+
+def interval(low: object, high: object) -> str:
+    """Two ends in brackets; nothing where one is missing."""
+    ends = shown(low), shown(high)
+    return f"[{', '.join(ends)}]" if all(ends) else ""
 
 
 def shown(value: object) -> str:
@@ -86,10 +128,12 @@ def shown(value: object) -> str:
 
     if value is None or value is pandas.NA:
         return ""
+    if isinstance(value, int) and abs(value) >= _GROUPED:
+        return f"{value:,}"
     if not isinstance(value, float):
         return str(value)
     if math.isnan(value):
         return ""
     if value == int(value) and abs(value) < 1e15:
-        return f"{int(value)}"
+        return f"{int(value):,}" if abs(value) >= _GROUPED else f"{int(value)}"
     return f"{value:.2f}" if abs(value) >= 10 else f"{value:.4g}"

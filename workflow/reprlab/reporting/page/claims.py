@@ -1,0 +1,85 @@
+"""A paper's claims with their verdicts, and the audit of its arithmetic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from reprlab.reporting.page.folder import PaperFolder
+from reprlab.reporting.page.html import Html, join, tag
+from reprlab.reporting.page.tables import interval, shown, table
+from reprlab.reporting.page.verdicts import ORDERS, chip, counts, legend
+
+_HEADS = ("Claim", "Verdict", "Estimate", "Unit", "What was measured, and the rule", "Note")
+
+
+def claim_id(slug: str, id: object) -> str:
+    """The anchor of a claim."""
+    return f"{slug}-claim-{id}"
+
+
+def claims(paper: PaperFolder) -> Html | None:
+    """The claims, a row each; the meaning of the verdicts stands above."""
+    frame = paper.read("claims")
+    if frame is None:
+        return None
+    records: Any = frame.to_dict("records")
+    rows = [_claim(paper.slug, row) for row in records]
+    head = tag("tr", [tag("th", name, scope="col") for name in _HEADS])
+    grid = tag(
+        "table",
+        tag("caption", f"Claims of {paper.about.TITLE}"),
+        tag("thead", head),
+        tag("tbody", rows),
+        class_="cards claims",
+    )
+    return join(
+        tag("ul", counts(paper.counts("claims"), ORDERS["claims"]), class_="chips"),
+        legend(ORDERS["claims"]),
+        tag("div", grid, class_="scroll", tabindex="0", role="region", aria_label=f"Claims, {paper.slug}"),
+    )
+
+
+def _claim(slug: str, row: dict[str, Any]) -> Html:
+    anchor = claim_id(slug, row["id"])
+    unit = " ".join(filter(None, (shown(row.get("units", row.get("n"))), shown(row.get("unit")))))
+    ends = interval(row["low"], row["high"])
+    estimate = tag(
+        "td",
+        shown(row["estimate"]),
+        tag("small", ends) if ends else None,
+        class_="number",
+        data_v=shown(row["estimate"]),
+    )
+    return tag(
+        "tr",
+        tag("td", tag("a", str(row["id"]), href=f"#{anchor}"), f" {row['claim']}"),
+        tag("td", chip(row["verdict"]), data_v=row["verdict"]),
+        estimate,
+        tag("td", unit, data_label="unit"),
+        tag("td", row["statistic"], tag("small", f"Rule: {shown(row['rule'])}. Interval: {shown(row['interval'])}.")),
+        tag("td", shown(row["note"]), class_="long"),
+        id=anchor,
+    )
+
+
+def audit(paper: PaperFolder, page: Path) -> Html | None:
+    """What differs first, then all checks in a fold."""
+    frame = paper.read("audit")
+    if frame is None:
+        return None
+    ordered = frame[["id", "verdict", "what", "printed", "recomputed", "note"]]
+    differs = ordered[ordered["verdict"] == "differs"]
+    id = f"{paper.slug}-checks"
+    link = tag("a", "audit.tsv", href=paper.link("audit", "tsv", page))
+    return join(
+        tag("p", "The paper's numbers against each other, its code and the definitions; no training is needed. ", link),
+        tag("ul", counts(paper.counts("audit"), ORDERS["audit"]), class_="chips"),
+        legend(ORDERS["audit"]),
+        table(differs, "What differs", f"{id}-differ", fold=False, cards=True) if len(differs) else None,
+        tag(
+            "details",
+            tag("summary", f"All {len(frame)} checks"),
+            table(ordered, "All checks", id, fold=False, cards=True),
+        ),
+    )

@@ -1,0 +1,69 @@
+"""The results of one paper as they lie in its folder, and what the paper says about itself."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reprlab.artifacts.json_files import read_json
+from reprlab.artifacts.tables import read_tsv
+from reprlab.reporting.provenance import provenance_path
+
+if TYPE_CHECKING:
+    import pandas
+
+REPORTS = ("comparison", "audit", "claims")
+
+
+class PaperFolder:
+    """`results/<slug>`. Every table is read once."""
+
+    def __init__(self, folder: Path, about: Any) -> None:
+        self.folder, self.slug, self.about = folder, folder.name, about
+        self.tables: Mapping[str, str] = about.TABLES
+        self.figures: Mapping[str, str] = about.FIGURES
+        self._frames: dict[str, pandas.DataFrame | None] = {}
+
+    def path(self, name: str, ending: str = "tsv") -> Path:
+        """Where a result lies, made or not."""
+        return self.folder / f"{name}.{ending}"
+
+    def read(self, name: str) -> pandas.DataFrame | None:
+        """A table, or None where it was not made."""
+        if name not in self._frames:
+            self._frames[name] = read_tsv(self.path(name)) if self.path(name).exists() else None
+        return self._frames[name]
+
+    def counts(self, name: str) -> dict[str, int]:
+        """Number of rows by verdict in `audit` or `claims`."""
+        frame = self.read(name)
+        return {} if frame is None else {str(key): int(n) for key, n in frame["verdict"].value_counts().items()}
+
+    def learned(self) -> dict[str, int]:
+        """Trained scores by whether they show that something was learned, over all tables."""
+        found: Counter[str] = Counter()
+        for name in self.done():
+            frame = self.read(name)
+            for column in [] if frame is None else [one for one in frame if str(one).split("_")[0] == "learned"]:
+                found.update(str(value) for value in frame[column].dropna())  # type: ignore[index]
+        return {
+            "learned": sum(n for name, n in found.items() if name != "not learned"),
+            "not learned": found["not learned"],
+        }
+
+    def done(self) -> list[str]:
+        """The tables that were made."""
+        return [name for name in self.tables if self.path(name).exists()]
+
+    def records(self) -> dict[str, Mapping[str, Any]]:
+        """What made each result, by its name."""
+        paths = {name: provenance_path(self.path(name)) for name in (*self.done(), *REPORTS)}
+        return {name: read_json(path) for name, path in paths.items() if path.exists()}
+
+    def link(self, name: str, ending: str, page: Path) -> str | None:
+        """The way from the page to a file, or None where it was not made."""
+        path = self.path(name, ending)
+        return os.path.relpath(path, page.parent) if path.exists() else None

@@ -1,0 +1,76 @@
+"""The first table of the page, for someone who has two minutes: what each paper claims, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from reprlab.reporting.audit import VERDICTS as AUDIT_VERDICTS
+from reprlab.reporting.benchmarks import of_paper
+from reprlab.reporting.claims import VERDICTS as CLAIM_VERDICTS
+from reprlab.reporting.page.claims import claim_id
+from reprlab.reporting.page.folder import PaperFolder
+from reprlab.reporting.page.html import Html, join, tag
+from reprlab.reporting.page.verdicts import LEARNED, ORDERS, counts, legend, reference
+
+if TYPE_CHECKING:
+    import pandas
+
+_HEADS = ("Paper", "What it asks", "Claims, tested", "Learned", "Audit of its numbers", "Minutes")
+
+
+def summary_table(papers: Sequence[PaperFolder], jobs: pandas.DataFrame, scale: str) -> pandas.DataFrame:
+    """One row per paper (tables made, verdicts, minutes of its own stages), and one for the shared stages."""
+    import pandas
+
+    rows = []
+    own = 0.0
+    for paper in papers:
+        minutes = float(of_paper(jobs, paper.slug)["seconds"].sum()) / 60
+        own += minutes
+        audit, claims = paper.counts("audit"), paper.counts("claims")
+        row = {"paper": paper.slug, "scale": scale, "tables": len(paper.done()), "tables_planned": len(paper.tables)}
+        row |= {f"audit_{_name(verdict)}": audit.get(verdict, 0) for verdict in AUDIT_VERDICTS}
+        row |= {f"claims_{_name(verdict)}": claims.get(verdict, 0) for verdict in CLAIM_VERDICTS}
+        rows.append(row | {_name(name): n for name, n in paper.learned().items()} | {"minutes": round(minutes, 2)})
+    shared = float(jobs["seconds"].sum()) / 60 - own
+    rows.append({"paper": "shared stages", "scale": scale, "minutes": round(shared, 2)})
+    frame = pandas.DataFrame(rows)
+    counted = [column for column in frame if column not in ("paper", "scale", "minutes")]
+    return frame.astype(dict.fromkeys(counted, "Int64"))
+
+
+def _name(verdict: str) -> str:
+    return verdict.replace(" at this scale", "").replace(" ", "_")
+
+
+def overview(papers: Sequence[PaperFolder], summary: pandas.DataFrame) -> Html:
+    """A row for each paper; each claim is a chip that leads to its row."""
+    minutes = dict(zip(summary["paper"], summary["minutes"], strict=True))
+    rows = [_row(paper, minutes[paper.slug]) for paper in papers]
+    shared = [tag("td", f"{minutes['shared stages']:.1f}", class_="number")]
+    rows.append(tag("tr", tag("td", "Stages that papers share"), [tag("td")] * 4, shared))
+    head = tag("tr", [tag("th", name, scope="col") for name in _HEADS])
+    caption = tag("caption", "A sign is a claim; it leads to its number and rule")
+    grid = tag("table", caption, tag("thead", head), tag("tbody", rows), id="table-overview", class_="cards")
+    box = tag("div", grid, class_="scroll whole", tabindex="0", role="region", aria_label="Overview")
+    return join(box, legend(ORDERS["claims"]), legend(LEARNED), legend(ORDERS["audit"]))
+
+
+def _row(paper: PaperFolder, minutes: float) -> Html:
+    claims = paper.read("claims")
+    found = [] if claims is None else claims[["id", "verdict", "claim"]].itertuples(index=False, name=None)
+    chips = [tag("li", reference(word, f" {id}", f"#{claim_id(paper.slug, id)}", text)) for id, word, text in found]
+    judged = [
+        tag("ul", counts(paper.counts("claims"), ORDERS["claims"]), class_="chips"),
+        tag("details", tag("summary", "each claim"), tag("ul", chips, class_="chips")) if chips else None,
+    ]
+    return tag(
+        "tr",
+        tag("td", tag("a", paper.about.TITLE, href=f"#{paper.slug}")),
+        tag("td", paper.about.QUESTION),
+        tag("td", judged),
+        tag("td", tag("ul", counts(paper.learned(), LEARNED), class_="chips")),
+        tag("td", tag("ul", counts(paper.counts("audit"), ORDERS["audit"]), class_="chips")),
+        tag("td", f"{minutes:.1f}", class_="number", data_label="minutes"),
+    )

@@ -1,0 +1,66 @@
+"""The head of the page: when, by which commit, on what machine and with which versions the results were made."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from reprlab.reporting.page.folder import REPORTS, PaperFolder
+from reprlab.reporting.page.html import Html, join, tag
+
+MEANING = {
+    "nano": "tests. A few steps on slices of the data: that everything runs, and nothing else",
+    "mini": "a laptop. Small models trained on the spot on real text: mechanisms, not the papers' magnitudes",
+    "small": "one GPU, or patience. Longer runs and larger slices; still not the papers' models and data",
+    "paper": "the models, data and hyperparameters that the papers publish",
+}
+_COMMIT = 12
+
+
+def facts(papers: Sequence[PaperFolder], scale: str, command: str, files: Sequence[tuple[str, str]]) -> Html:
+    """What made these results, as a list of facts. `files` are (name, link) of files for the whole run."""
+    records = [record for paper in papers for record in paper.records().values()]
+    entries = {
+        "Results of": _newest(papers),
+        "Scale": f"{scale}: for {MEANING[scale]}." if scale in MEANING else scale,
+        "Commit": _listed(record["commit"][:_COMMIT] + _modified(record["commit"]) for record in records),
+        "Machine": _listed(_machine(record["machine"]) for record in records),
+        "Versions": _listed(
+            ", ".join(f"{name} {version}" for name, version in record["versions"].items()) for record in records
+        ),
+        "Again": tag("code", command) if command else "",
+        "Files": join(
+            [join(" · " if number else None, tag("a", name, href=link)) for number, (name, link) in enumerate(files)]
+        ),
+    }
+    return tag("dl", [join(tag("dt", name), tag("dd", said)) for name, said in entries.items() if said], class_="facts")
+
+
+def _newest(papers: Iterable[PaperFolder]) -> str:
+    """Day and hour of the newest result; the page itself has no clock, so that equal results give equal pages."""
+    paths = [paper.path(name) for paper in papers for name in (*paper.done(), *REPORTS)]
+    times = [path.stat().st_mtime for path in paths if path.exists()]
+    return f"{datetime.datetime.fromtimestamp(max(times), datetime.UTC):%d %B %Y, %H:%M} UTC" if times else ""
+
+
+def _modified(commit: str) -> str:
+    return ", with changes that are in no commit" if commit.endswith("-modified") else ""
+
+
+def _machine(record: dict[str, object]) -> str:
+    gpus = record.get("gpus") or "no"
+    return f"{record.get('cpu')}, {record.get('system')} {record.get('architecture')}, {gpus} GPU"
+
+
+def _listed(values: Iterable[str]) -> str:
+    """Each different value once, the most frequent first."""
+    return "; ".join(value for value, _ in Counter(value for value in values if value).most_common())
+
+
+def file_links(page: Path, paths: Iterable[Path]) -> list[tuple[str, str]]:
+    """Names and links, seen from the page, of those files that exist."""
+    import os
+
+    return [(path.name, os.path.relpath(path, page.parent)) for path in paths if path.exists()]

@@ -1,0 +1,79 @@
+"""The words of verdicts on the page: a colour, a sign that is told apart without it, and what each means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from reprlab.reporting.audit import VERDICTS as AUDIT
+from reprlab.reporting.claims import VERDICTS as CLAIMS
+from reprlab.reporting.page.html import Html, join, tag
+
+LEARNED = ("learned", "not learned")
+_WORDS = {
+    "supported": (
+        "good",
+        "✓",
+        "all of the interval lies where the rule wants it; the rule was written before the number",
+    ),
+    "not supported": ("bad", "✗", "none of the interval lies where the rule wants it"),
+    "inconclusive": ("open", "?", "some of the interval lies there and some does not, or there is none: no decision"),
+    "not testable at this scale": (
+        "none",
+        "–",
+        "reported, not judged: at this scale it would say nothing; the note says why",
+    ),
+    "agrees": ("good", "✓", "what is printed follows from the paper's own numbers, its code or the definition"),
+    "differs": ("bad", "≠", "what is printed is not what these give; this is about the paper, not about this run"),
+    "not checkable": ("none", "–", "what would be needed is not published"),
+    "learned": (
+        "good",
+        "✓",
+        "above the trivial answer, and the untrained model where there is one, by more than chance",
+    ),
+    "not learned": ("bad", "✗", "it is not, so the row says nothing about the method"),
+}
+_SOME = "learned with "
+
+
+def known(word: object) -> bool:
+    """Whether a cell is a verdict."""
+    return isinstance(word, str) and (word in _WORDS or word.startswith(_SOME))
+
+
+def _look(name: str) -> tuple[str, str, str]:
+    return ("open", "✓", "so with some seeds only") if name.startswith(_SOME) else _WORDS[name]
+
+
+def chip(name: str, text: str = "") -> Html:
+    """A verdict as a coloured word with its sign; its meaning is the tooltip."""
+    kind, sign, meaning = _look(name)
+    return tag("span", tag("b", sign, aria_hidden="true"), " ", text or name, class_=f"chip {kind}", title=meaning)
+
+
+def mark(name: str) -> Html:
+    """A verdict as its sign alone, with the word for screen readers."""
+    kind, sign, _ = _look(name)
+    hidden = tag("span", f" {name}", class_="hidden")
+    return tag("span", tag("b", sign, aria_hidden="true"), hidden, class_=f"mark {kind}", title=name)
+
+
+def reference(name: str, text: str, link: str, title: str) -> Html:
+    """A small chip that leads to what it judges."""
+    kind, sign, _ = _look(name)
+    said = tag("span", f" {name}: {title}", class_="hidden")
+    return tag(
+        "a", tag("b", sign, aria_hidden="true"), text, said, class_=f"chip {kind}", href=link, title=f"{name}: {title}"
+    )
+
+
+def counts(found: Mapping[str, int], names: Iterable[str]) -> Html:
+    """How often each verdict was given; those that never were are left out."""
+    return join([tag("li", chip(name, f"{found[name]} {name}")) for name in names if found.get(name)])
+
+
+def legend(names: Iterable[str]) -> Html:
+    """What verdicts mean, where they stand."""
+    return tag("ul", [tag("li", chip(name), f" {_WORDS[name][2]}") for name in names], class_="legend")
+
+
+ORDERS = {"claims": CLAIMS, "audit": AUDIT}
