@@ -1,5 +1,7 @@
 """What every figure gets before it is saved, seen in the drawn figure and in its files."""
 
+import itertools
+
 import pytest
 from PIL import Image
 from reprlab.reporting.description import describe
@@ -42,6 +44,19 @@ def test_an_axis_of_fractions_keeps_its_ticks(drawing):
     before = ticks(panel)
     finish(figure, {})
     assert ticks(panel) == before
+
+
+def test_an_axis_of_powers_has_short_names_that_do_not_overlap(drawing):
+    figure, [[panel]] = drawing
+    panel.plot([20_000, 250_000], [1, 2])
+    panel.set_xscale("log")
+    panel.set_xlim(15_000, 300_000)
+    finish(figure, {})
+    figure.canvas.draw()
+    shown = [text for text in panel.get_xticklabels(which="both") if panel.bbox.x0 <= text.get_window_extent().x1]
+    assert {"20k", "50k", "100k", "200k"} <= {text.get_text() for text in shown}
+    extents = [text.get_window_extent() for text in shown]
+    assert not any(one.overlaps(other) for one, other in itertools.pairwise(extents))
 
 
 def heights(panel):

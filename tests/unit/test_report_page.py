@@ -1,5 +1,6 @@
 """The report: well-formed, self-contained, escaped; the graph of stages; time, provenance and figures."""
 
+import itertools
 import json
 import re
 from html.parser import HTMLParser
@@ -13,17 +14,17 @@ from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.artifacts.tables import read_tsv, write_tsv
 from reprlab.reporting.audit import AuditRow, rounded, write_audit
 from reprlab.reporting.benchmarks import by_stage, of_paper, read_benchmarks
+from reprlab.reporting.page.folder import PaperFolder
 from reprlab.reporting.page.graph import draw_graph, layers
 from reprlab.reporting.page.html import Html, join, tag
-from reprlab.reporting.page.folder import PaperFolder
 from reprlab.reporting.page.overview import summary_table
 from reprlab.reporting.page.report import render
-from reprlab.reporting.page.tables import shown
+from reprlab.reporting.page.tables import shown, table
 from reprlab.reporting.provenance import public_path, write_provenance
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.write_report import write_report
 
-VOID = {"meta", "img", "br", "hr", "input"}
+VOID = {"meta", "img", "br", "hr", "input", "wbr"}
 HOSTILE = "<script>alert('x')</script> & \"quotes\""
 EDGES = [("a", "b"), ("b", "c"), ("a", "c")]
 
@@ -34,9 +35,20 @@ class Checker(HTMLParser):
     def __init__(self):
         super().__init__()
         self.open, self.ids, self.links, self.sources, self.images = [], [], [], [], []
+        self.names_of_parent, self.wide, self.unnamed, self.levels = [], [], [], []
 
     def handle_starttag(self, tag, attrs):
         found = dict(attrs)
+        if tag == "table":
+            self.wide.append(0)
+            self.unnamed += [] if "scroll" in self.names_of_parent else [found]
+        if tag == "th" and "detail" not in (found.get("class") or ""):
+            self.wide[-1] += 1
+        if re.fullmatch("h[1-6]", tag):
+            self.levels.append(int(tag[1]))
+        self.names_of_parent = (found.get("class") or "").split()
+        if found.get("role") == "region":
+            self.unnamed += [] if found.get("aria-label") and found.get("tabindex") == "0" else [found]
         if tag not in VOID:
             self.open.append(tag)
         self.ids += [found["id"]] if "id" in found else []
@@ -66,7 +78,8 @@ def folder(tmp_path):
     glue = {"model": ["t5"], "cola": [12.3456], "data_cola": [HOSTILE], "learned_cola": ["not learned"]}
     write_tsv(results / "glue.tsv", pandas.DataFrame(glue))
     write_provenance(results / "glue.tsv", stage="tabulate_paper", settings={}, inputs=[results / "audit.tsv"])
-    svg = '<svg xmlns="http://www.w3.org/2000/svg" width="100pt" height="50pt"></svg>'
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" width="100pt" height="50pt">'
+    svg += "<metadata><dc:description>CoLA: T5 from 1 to 2.</dc:description></metadata></svg>"
     (results / "fig_glue.svg").write_text(svg)
     times = tmp_path / "results" / "benchmarks"
     for stage, job, seconds in (("pretrain_lm", "t5_fs", 60.0), ("tabulate_paper", "depth.glue", 30.0)):
@@ -86,24 +99,96 @@ def page(folder):
         edges=EDGES,
         benchmarks=folder / "results" / "benchmarks",
         receipts=[folder / "receipt.json"],
+        command="make report SCALE=mini",
     )
     return (folder / "report.html").read_text(encoding="utf-8")
 
 
-def test_the_page_is_well_formed_and_links_lead_somewhere(page):
+def checked(page):
     checker = Checker()
     checker.feed(page)
+    return checker
+
+
+def test_the_page_is_well_formed_and_links_lead_somewhere(folder, page):
+    checker = checked(page)
     assert checker.open == []
     assert len(checker.ids) == len(set(checker.ids))
-    assert {link.removeprefix("#") for link in checker.links} <= set(checker.ids)
+    inside = {link for link in checker.links if link.startswith("#")}
+    outside = {link for link in checker.links if link.startswith("https://")}
+    assert {link.removeprefix("#") for link in inside} <= set(checker.ids)
+    assert outside == {"https://arxiv.org/abs/2405.07788"}
+    files = set(checker.links) - inside - outside
+    assert all((folder / link).is_file() for link in files)
+    names = "summary.tsv results/depth/glue.tsv results/depth/audit.tsv results/depth/fig_glue.svg"
+    assert set(names.split()) <= files
 
 
-def test_the_page_refers_to_nothing_outside_itself(page):
-    checker = Checker()
-    checker.feed(page)
-    assert all(link.startswith("#") for link in checker.links)
+def test_the_page_loads_nothing(page):
+    checker = checked(page)
     assert checker.sources and all(source.startswith("data:") for source in checker.sources)
-    assert not re.search(r"https?://|@import|url\(|<link", page)
+    assert not re.search(r"@import|url\(|<link|<iframe|fetch\(|XMLHttpRequest|WebSocket|import\(|http://", page)
+
+
+def test_no_table_is_wider_than_the_page(folder, page):
+    wide = {name: [1.5, 2.5] for name in ("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "seed")}
+    assert max(checked(page).wide) <= 11
+    columns = checked(table(pandas.DataFrame(wide | {"note": ["x", "y"]}), "t", "t")).wide
+    assert columns == [11]
+    assert "minmax(0, 1fr)" in page and 'name="viewport" content="width=device-width' in page
+
+
+def test_every_claim_can_be_linked_to_and_is_in_the_overview(page):
+    checker = checked(page)
+    assert "depth-claim-x" in checker.ids
+    overview = page[page.index('id="table-overview"') : page.index("</table>", page.index('id="table-overview"'))]
+    assert 'href="#depth-claim-x"' in overview
+
+
+def test_headings_and_regions_can_be_walked(page):
+    checker = checked(page)
+    assert checker.levels[0] == 1 and checker.levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(checker.levels))
+    assert checker.unnamed == []
+
+
+def test_ours_stands_beside_the_printed_number_with_the_difference(page):
+    both = page[page.index('id="depth-table-glue-both"') :]
+    row = both[: both.index("</table>")]
+    cells = re.findall(r'<td[^>]*data-label="(ours|published|difference)"[^>]*>([^<]*)<', row)
+    assert cells == [("ours", "2"), ("published", "2.5"), ("difference", "-0.5")]
+
+
+def test_what_is_the_same_in_all_rows_stands_above_them():
+    html = table(pandas.DataFrame({"scale": ["mini"] * 2, "x": [1, 2], "n": [3, 3]}), "t", "t")
+    assert "In all rows: scale mini; n 3." in html and ">scale<" not in html
+
+
+def test_intervals_and_verdicts_stand_with_their_value():
+    rows = {"cola": [12.5, 3.0], "low_cola": [10.0, 2.0], "high_cola": [15.0, 4.0]}
+    rows |= {"learned_cola": ["learned", "learned with 1 of 3 seeds"], "data_cola": ["Agreement", "Agreement"]}
+    html = table(pandas.DataFrame(rows), "t", "t")
+    assert html.count("<th") == 2 and "<small>[10, 15]</small>" in html  # one is the head of the table
+    assert "learned with 1 of 3 seeds" in html and "<small>Agreement</small>" in html
+
+
+def test_the_head_says_what_made_the_results(page):
+    facts = page[page.index("<dl") : page.index("</dl>")]
+    for name in ("Results of", "Scale", "Machine", "Versions"):
+        assert f"<dt>{name}</dt>" in facts
+    assert "make report" in facts and "mini: for a laptop" in facts
+
+
+def test_an_alternative_text_tells_what_is_seen(page):
+    alternative = next(text for text in checked(page).images if "T5 from 1 to 2" in text)
+    assert alternative.startswith("GLUE by pre-training step")
+
+
+def test_the_meaning_of_verdicts_stands_where_they_do(page):
+    for part, word in (("depth-claims", "inconclusive"), ("depth-audit", "differs")):
+        section = page[page.index(f'id="{part}"') :]
+        section = section[: section.index("</section>")]
+        assert re.search(rf"{word}</span> [a-z]", section)
 
 
 def test_text_is_escaped(page):
@@ -115,7 +200,7 @@ def test_pictures_and_tables_can_be_read_aloud(page):
     checker = Checker()
     checker.feed(page)
     assert all(checker.images)
-    assert page.count("<table") == page.count("<caption>")
+    assert len(checker.wide) == page.count("<caption>")
     assert 'lang="en"' in page and "viewport" in page
 
 
@@ -129,6 +214,7 @@ def test_the_page_is_the_same_each_time(folder, page):
         edges=EDGES,
         benchmarks=folder / "results" / "benchmarks",
         receipts=[folder / "receipt.json"],
+        command="make report SCALE=mini",
     )
     assert (folder / "again.html").read_bytes() == first
 

@@ -23,6 +23,7 @@ def finish(figure: Figure, labels: Mapping[str, str]) -> None:
     """Finish all panels of a figure. `labels` are the words for names of the workflow (`icl_0`: no demonstrations)."""
     for axes in figure.axes:
         whole_ticks(axes)
+        short_powers(axes)
         tell_apart(axes)
     name_texts(figure, labels)
 
@@ -41,6 +42,19 @@ def whole_ticks(axes: Axes) -> None:
         return
     few = len(points) <= _FEW_TICKS
     axes.xaxis.set_major_locator(FixedLocator(points) if few else MaxNLocator(integer=True, min_n_ticks=2))
+
+
+def short_powers(axes: Axes) -> None:
+    """Ticks of a decimal logarithmic x axis at 1, 2 and 5 times the powers of ten, as 20k: its own would overlap."""
+    from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, LogLocator, NullLocator
+
+    from reprlab.reporting.figures import short_step
+
+    if isinstance(axes.xaxis.get_major_formatter(), LogFormatterSciNotation) and axes.get_xlim()[0] >= 1:
+        low, high = axes.get_xlim()
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 1000 else (1,)))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: short_step(value)))
 
 
 def tell_apart(axes: Axes) -> None:

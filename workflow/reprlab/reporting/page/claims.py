@@ -51,13 +51,14 @@ def _claim(slug: str, row: dict[str, Any]) -> Html:
         class_="number",
         data_v=shown(row["estimate"]),
     )
+    rule = f"Rule: {shown(row['rule'])}." + (f" Interval: {shown(row['interval'])}." if ends else "")
     return tag(
         "tr",
         tag("td", tag("a", str(row["id"]), href=f"#{anchor}"), f" {row['claim']}"),
         tag("td", chip(row["verdict"]), data_v=row["verdict"]),
         estimate,
         tag("td", unit, data_label="unit"),
-        tag("td", row["statistic"], tag("small", f"Rule: {shown(row['rule'])}. Interval: {shown(row['interval'])}.")),
+        tag("td", row["statistic"], tag("small", rule)),
         tag("td", shown(row["note"]), class_="long"),
         id=anchor,
     )

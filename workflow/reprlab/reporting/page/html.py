@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-_VOID = {"meta", "img", "br", "hr", "input"}
+_VOID = {"meta", "img", "br", "hr", "input", "wbr"}
 
 
 class Html(str):

@@ -129,6 +129,7 @@ footer { color: var(--soft); font-size: .85rem; }
   .cards td { border: 0; padding: .08rem .4rem; grid-column: 1 / -1; min-width: 0; text-align: left; }
   .cards td:empty { display: none; }
   .cards td.c-ours, .cards td.c-published, .cards td.c-difference { grid-column: auto; }
+  .cards .c-ours::before, .cards .c-published::before, .cards .c-difference::before { display: block; }
   .cards td[data-label]::before { content: attr(data-label) ": "; color: var(--soft); }
 }
 @media print { nav, .tools, #theme { display: none; } body { display: block; } .scroll { max-height: none;

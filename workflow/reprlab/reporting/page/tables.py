@@ -74,7 +74,8 @@ def _head(frame: pandas.DataFrame, name: str, detail: bool) -> Html:
     sources = frame[f"data_{name}"].dropna().unique().tolist() if f"data_{name}" in frame else []
     named = [tag("small", source) for source in sources[:_FEW] if source]
     text = "interval" if name == "low" and "high" in frame else name
-    return tag("th", Html(str(tag("span", text)).replace("_", "_<wbr>")), named, scope="col", class_=_classes(detail))
+    parts = [(part, tag("wbr")) for part in re.split(r"(?<=_)", text)]
+    return tag("th", tag("span", parts), named, scope="col", class_=_classes(detail))
 
 
 def _classes(detail: bool, *more: str) -> str | None:
