@@ -1,0 +1,91 @@
+"""The rules err no more often than docs/statistics.md says, and the page says what the simulation gives."""
+
+import inspect
+import re
+
+import pytest
+from reprlab import statistics
+from reprlab.statistics.calibration import (
+    DOCUMENT,
+    LEARNED_HEAD,
+    MARKS,
+    SEED,
+    SIMULATIONS,
+    generator,
+    renewed,
+    row,
+    simulate,
+)
+from reprlab.statistics.calibration_cases import cases
+from reprlab.statistics.calibration_learned import learned_row, settings
+from scipy.stats import binom
+
+PAGE = DOCUMENT.read_text(encoding="utf-8")
+NOMINAL = 0.025
+RULES = [case for case in cases() if not case.reference]
+FIRST = list({case.name: case for case in reversed(RULES)}.values())
+
+
+def table(mark: str) -> list[list[str]]:
+    lines = PAGE.partition(mark + "\n")[2].partition("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+
+
+def allowed(simulations: int, tests: int) -> float:
+    """The share that a rule with 2.5 % exceeds in one of 100 runs of all tests together."""
+    return float(binom.ppf(1 - 0.01 / tests, simulations, NOMINAL)) / simulations
+
+
+def percent(cell: str) -> float:
+    return float(cell.removesuffix(" %")) / 100
+
+
+@pytest.mark.parametrize("case", FIRST, ids=[case.name for case in FIRST])
+def test_false_support_is_rare(case):
+    assert simulate(case, 300, seed=1).false_support <= allowed(300, len(FIRST))
+
+
+def test_the_simulation_finds_what_errs():
+    old = next(case for case in cases() if case.name.startswith("percentile bootstrap") and case.units == "2")
+    assert simulate(old, 300).false_support > 0.15
+
+
+@pytest.mark.parametrize(
+    ("name", "units"),
+    [("`mean_over_units`", "2"), ("`share_of_signs`", "6"), ("`proportion`, above 0.5", "30"), ("`slope`", "5")],
+)
+def test_rows_of_the_page_are_those_of_the_simulation(name, units):
+    case = next(case for case in RULES if (case.name, case.units) == (name, units))
+    assert row(case, simulate(case)) in PAGE.splitlines()
+
+
+def test_a_row_of_learned_is_that_of_the_simulation():
+    one = next(one for one in settings() if (one.seeds, one.examples) == (1, 100))
+    assert learned_row(one, SIMULATIONS, generator) in PAGE.splitlines()
+
+
+def test_the_page_has_every_case_and_no_rule_errs_more_than_it_may():
+    found = table(MARKS[0])
+    assert [(cells[0], cells[1]) for cells in found] == [(case.name, case.units) for case in RULES]
+    most = allowed(SIMULATIONS, len(found))
+    assert {tuple(cells[:3]) for cells in found if percent(cells[2]) > most + 0.0005} == set()
+    assert f"{SIMULATIONS:,} data sets for each row and truth, seed {SEED}" in PAGE
+
+
+def test_learned_comes_up_rarely_where_nothing_was_learned():
+    rows = [cells for cells in table(MARKS[2]) if cells[2].startswith(("nothing", "no better"))]
+    most = allowed(SIMULATIONS, 2 * len(rows))
+    assert len(rows) == sum(one.what.startswith(("nothing", "no better")) for one in settings())
+    assert [cells for cells in rows if max(map(percent, cells[3:5])) > most + 0.0005] == []
+
+
+def test_every_rule_is_simulated():
+    public = {name for name in statistics.__all__ if inspect.isfunction(getattr(statistics, name))}
+    named = set(re.findall(r"`(\w+)`", " ".join(case.name for case in RULES))) | {"learned"}
+    # They judge, say that there is no interval, or infer nothing.
+    assert public - named == {"judge", "no_interval", "count_exactly", "every_unit"}
+
+
+def test_tables_are_replaced_to_the_next_empty_line_and_nothing_else():
+    text = f"a\n\n{MARKS[2]}\n| old |\n| older |\n\nb\n"
+    assert renewed(text, {MARKS[2]: LEARNED_HEAD + "| 1 |\n"}) == f"a\n\n{MARKS[2]}\n{LEARNED_HEAD}| 1 |\n\nb\n"
