@@ -53,6 +53,7 @@ def _fetched(entry: ArchiveEntry, cached: CachedFile) -> CachedFile:
 def _fetch(origin: str, cached: CachedFile) -> None:
     incoming = cached.folder / "incoming"
     incoming.mkdir(exist_ok=True)
+    _keep_partial(incoming)  # of one that was killed
     try:
         arrived = origins.fetch(origin, cached.file, incoming)
         if problem := cached.difference(arrived):

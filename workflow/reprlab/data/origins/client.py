@@ -3,9 +3,11 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from reprlab.data.origins.errors import OriginError
+from reprlab.runtime import supervise
 
 TIMEOUT_SECONDS = 3600
 _REASON_LENGTH = 300
@@ -26,19 +28,21 @@ def require(program: str) -> str:
 def run_client(command: list[str], folder: Path, environment: dict[str, str] | None = None) -> None:
     """Run `command` in `folder`; its temporary files go there too.
 
+    It ends with this process, and in a folder there is one at a time.
+
     Raises:
         OriginError: it failed or ran for more than `TIMEOUT_SECONDS`; the message is the client's own last error.
     """
     settings = {**os.environ, "TMPDIR": str(folder), **(environment or {})}
+    lock = folder.with_name(f".{folder.name}.client")
+    supervised = [sys.executable, "-P", supervise.__file__, str(os.getpid()), str(lock), *command]
     try:
         done = subprocess.run(
-            command, cwd=folder, env=settings, capture_output=True, text=True, errors="replace",
+            supervised, cwd=folder, env=settings, capture_output=True, text=True, errors="replace",
             timeout=TIMEOUT_SECONDS, stdin=subprocess.DEVNULL, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise OriginError(f"no answer within {TIMEOUT_SECONDS} s") from None
-    except OSError as error:
-        raise OriginError(f"{command[0]} could not be started ({error.strerror})") from None
     if done.returncode:
         raise OriginError(_reason(done.stderr or done.stdout) or f"exit status {done.returncode}")
 
