@@ -1,15 +1,16 @@
 """Scores with known numbers for every cell of amuro-char: two models, three checkpoints of the first."""
 
 import json
+from pathlib import Path
 
 import pandas
 from reprlab.artifacts.tables import write_tsv
-from reprlab.config.papers.amuro_char import AmuroCharSettings
+from reprlab.config.load import load_config
 from reprlab.papers.amuro_char.names import BASE, SCORE_COLUMNS, Pair
 from reprlab.papers.amuro_char.plan_results import make_groups
 from reprlab.papers.amuro_char.plan_runs import Scored
 
-PAPER = AmuroCharSettings()
+PAPER = load_config(Path(__file__).parents[2], {"scale": "paper"}).papers["amuro-char"]
 LADDER = {"small": ["10", "100", "main"], "other": ["main"]}
 STEPS = {"10": 10, "100": 100, "main": 200}
 MAJORITY = {"nli": 0.4, "paraphrase": 0.6, "choice": 0.3}

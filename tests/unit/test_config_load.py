@@ -41,7 +41,8 @@ def test_every_scale_loads_without_warnings(scale):
 
 
 def test_paper_scale_is_the_published_base():
-    assert load_config(ROOT, {"scale": "paper"}).papers == {slug: model() for slug, model in PAPERS.items()}
+    config = load_config(ROOT, {"scale": "paper"})
+    assert config.papers == config.published == load_config(ROOT, {"scale": "nano", "set": f"{RATE}=7e-3"}).published
 
 
 def test_published_values():

@@ -61,8 +61,8 @@ def keys_of(model: BaseModel, prefix: str) -> set[str]:
 @cache
 def settings() -> set[str]:
     found = keys_of(WorkflowSettings(), "") | {f"threads.{name}" for name in ("default", *stages())}
-    for slug, model in PAPERS.items():
-        found |= keys_of(model(), f"papers.{slug}.")
+    for slug, paper in load_config(ROOT, {"scale": "paper"}).papers.items():
+        found |= keys_of(paper, f"papers.{slug}.")
     return found
 
 

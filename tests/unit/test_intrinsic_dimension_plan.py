@@ -133,7 +133,7 @@ def test_a_template_touches_its_data_set_alone(dataset):
 @pytest.mark.parametrize(
     ("edit", "stages"),
     [
-        ("estimation.discard=0.2", {"estimate_dimension"}),
+        ("estimation.estimators.two_nn.discard=0.2", {"estimate_dimension"}),
         ("estimation.norm=upstream", {"tabulate_paper", "test_claims"}),
         ("collection.label_ids=bare", {"collect_states"}),
         ("finetuning.rank=8", {"train_adapter", "estimate_cost"}),
@@ -189,5 +189,5 @@ def test_another_number_of_demonstrations_adds_its_collections():
 
 
 def test_a_random_model_needs_a_corpus_for_its_tokenizer():
-    with pytest.raises(ReprlabError, match="scratch_corpus is null, but llama_nano is drawn at random"):
-        jobs("nano", f"{PAPER}.data.scratch_corpus=null")
+    with pytest.raises(ReprlabError, match=r"scratch\.corpus is null, but llama_nano is drawn at random"):
+        jobs("nano", f"{PAPER}.data.scratch.corpus=null")

@@ -18,7 +18,7 @@ EDITS = {
     "beams": (f"{PAPER}.prediction.beams=2", SCORES),
     "weight decay of fine-tuning": (f"{PAPER}.finetuning.weight_decay=0.1", TUNING),
     "learning rate of one task": (f"{PAPER}.families.ladder.chosen.mnli=3e-3", TUNING),
-    "spaces of the prompts": (f"{PAPER}.prompts.template_spacing=clean", PROMPTS),
+    "spaces of the prompts": (f"{PAPER}.prompts.spacing=clean", PROMPTS),
     "another held-out loss of the ladder": (
         f"{PAPER}.pretraining.evaluation_batches=3",
         {"evaluate_lm", "test_claims", "amuro_char"},

@@ -33,12 +33,12 @@ EDITS = {
         # The paper prints no value of this control.
         TABLES - {"compare_published"} | {"estimate_cost"},
     ),
-    "estimator": ("estimation.discard=0.2", {"estimate_dimension": 9}, set(), TABLES),
+    "estimator": ("estimation.estimators.two_nn.discard=0.2", {"estimate_dimension": 9}, set(), TABLES),
     # Beside other seeds there are none.
     "halves of the jackknife": ("estimation.halves=4", {"estimate_dimension": 6}, set(), TABLES),
     "level of the intervals": ("estimation.confidence=0.9", {}, set(), TABLES),
     "learning rate of the adapters": (
-        "finetuning.learning_rate=0.0002",
+        "finetuning.optimizer.learning_rate=0.0002",
         {"train_adapter": 2, "collect_states": 3, "estimate_dimension": 3},
         TUNED,
         TABLES | {"estimate_cost"},

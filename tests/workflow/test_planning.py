@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 from reprlab.config.load import leaves, load_config
 from reprlab.config.papers import PAPERS
-from reprlab.config.papers.amuro_char import LadderPretraining
 from reprlab.config.runtime import SCALES
 from reprlab.papers.planning import make_plan
 from reprlab.preflight.planned_jobs import TABLE, planned_jobs
@@ -44,6 +43,7 @@ MEMORY_KIB = 2**20
 DEAD: dict[str, str] = {}
 _OLMO, _LLAMA = "papers.amuro-char.families.olmo1b", "papers.amuro-char.families.llama3_8b"
 _TRAINED_HERE = f"{_OLMO}.model=olmo_mini; {_OLMO}.checkpoints=[main]; {_OLMO}.revisions=[]"
+PUBLISHED = [".".join(path) for path, _ in leaves(load_config(ROOT, {"scale": "paper"}).as_dict())]
 # Edits beside which alone a setting is read, or another value of it allowed.
 COMPANIONS = {
     "papers.depth.finetuning.seeds": "papers.depth.pretraining.seeds=[2137, 7]",
@@ -55,7 +55,17 @@ COMPANIONS = {
     # The corpus of Table 1 is not named in the paper.
     "papers.vocab-memory.unseen.tokenizers": "papers.vocab-memory.unseen.corpus=wikipedia_sample",
     # For models that are drawn at random.
-    "papers.intrinsic-dimension.data.scratch_corpus": "papers.intrinsic-dimension.comparison.models=[llama_nano]",
+    "papers.intrinsic-dimension.data.scratch.corpus": "papers.intrinsic-dimension.comparison.models=[llama_nano]",
+    **{
+        name: "papers.intrinsic-dimension.comparison.models=[llama_nano]; "
+        "papers.intrinsic-dimension.data.scratch.corpus=wikipedia_sample"
+        for name in PUBLISHED
+        if name.startswith(("papers.intrinsic-dimension.data.scratch.s", "papers.intrinsic-dimension.data.scratch.p"))
+    },
+    # The lengths of the published data are known.
+    "papers.intrinsic-dimension.cost.characters_otherwise": (
+        "papers.intrinsic-dimension.icl_unique.datasets.ag_news.dataset=tweet_ratings"
+    ),
     # No further seeds as published.
     "papers.intrinsic-dimension.replication.seeds": "papers.intrinsic-dimension.replication.datasets=[sst2]",
     "papers.intrinsic-dimension.replication.datasets": "papers.intrinsic-dimension.replication.seeds=[7]",
@@ -67,7 +77,6 @@ COMPANIONS = {
     f"{_LLAMA}.candidates": f"{_LLAMA}.chosen.xsum=null",
     f"{_LLAMA}.tokens_per_step": f"{_LLAMA}.main_step=5",
     f"{_LLAMA}.chat_epochs": f"{_LLAMA}.trainings=[xsum, tulu]",
-    f"{_LLAMA}.chosen.tulu": f"{_LLAMA}.trainings=[xsum, tulu]",
     f"{_OLMO}.checkpoints": f"{_OLMO}.revisions=[]",
     f"{_OLMO}.revisions": f"{_OLMO}.checkpoints=[main]",
     "papers.amuro-char.grid.everywhere": "papers.amuro-char.grid.tuned=[main]",
@@ -78,7 +87,7 @@ COMPANIONS = {
     # A training set has data of its own or is a mixture.
     "papers.amuro-char.trainings.xsum.mixture": "papers.amuro-char.trainings.xsum.dataset=null",
     # Published checkpoints are not pre-trained here.
-    **{f"papers.amuro-char.pretraining.{name}": _TRAINED_HERE for name in LadderPretraining.model_fields},
+    **{name: _TRAINED_HERE for name in PUBLISHED if name.startswith("papers.amuro-char.pretraining.")},
     # Off at paper scale.
     **{
         f"papers.depth.ablations.{name}.{key}": f"papers.depth.ablations.{name}.enabled=true"
@@ -162,11 +171,11 @@ def test_a_dry_run_plans_every_paper(checkout, scale: str, tmp_path: Path, monke
     assert kib < MEMORY_KIB
 
 
-def dump(paper: str, overrides: dict[str, Any]) -> str:
-    """All jobs of a paper's plan as text, but for the table of costs, which reads the plan itself."""
+def dump(paper: str, overrides: dict[str, Any], *, cost: bool = False) -> str:
+    """All jobs of a paper's plan as text but for the table of costs, which reads the plan itself; or that one."""
     config = load_config(ROOT, overrides)
     plan = make_plan(replace(config, papers={paper: config.papers[paper]}))
-    return repr({stage: jobs for stage, jobs in plan.jobs.items() if stage != "estimate_cost"})
+    return repr({stage: jobs for stage, jobs in plan.jobs.items() if (stage == "estimate_cost") == cost})
 
 
 def schema_at(schema: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
@@ -242,11 +251,13 @@ def test_every_published_setting_reaches_a_stage(paper: str) -> None:
     """Changes each setting of the paper at paper scale and looks for the change in the jobs."""
     small = SMALLER.get(paper, "")
     schema = PAPERS[paper].model_json_schema()
-    values = dict(leaves(PAPERS[paper]().model_dump(mode="json")))
-    base, dead, refused = dump(paper, {"scale": "paper", "set": small}), [], []
+    values = dict(leaves(load_config(ROOT, {"scale": "paper"}).papers[paper].model_dump(mode="json")))
+    bases = {cost: dump(paper, {"scale": "paper", "set": small}, cost=cost) for cost in (False, True)}
+    dead: list[str] = []
+    refused: list[str] = []
     start, tried = time.process_time(), 0
     for path in representative(list(values)):
-        name = ".".join(("papers", paper, *path))
+        name, cost = ".".join(("papers", paper, *path)), path[0] == "cost"
         if "const" in schema_at(schema, path):
             continue  # one value only, so far
         beside = [edit for edit in (small, COMPANIONS.get(name, "")) if edit and not edit.startswith(f"{name}=")]
@@ -254,12 +265,17 @@ def test_every_published_setting_reaches_a_stage(paper: str) -> None:
         if name in COMPANIONS:
             alone = ""
         else:
-            alone = base if beside == [small] else dump(paper, {"scale": "paper", "set": "; ".join(beside)})
+            alone = (
+                bases[cost]
+                if beside == [small]
+                else dump(paper, {"scale": "paper", "set": "; ".join(beside)}, cost=cost)
+            )
         understood, reason, reached = False, "", False
-        for edit in alternatives(schema, path, values[path]):
+        again = [json.dumps(values[path])] if name in COMPANIONS else []
+        for edit in [*alternatives(schema, path, values[path]), *again]:
             tried += 1
             try:
-                found = dump(paper, {"scale": "paper", "set": "; ".join([*beside, f"{name}={edit}"])})
+                found = dump(paper, {"scale": "paper", "set": "; ".join([*beside, f"{name}={edit}"])}, cost=cost)
             except ReprlabError as error:
                 reason = str(error)
                 continue
@@ -277,8 +293,8 @@ def test_every_published_setting_reaches_a_stage(paper: str) -> None:
 def test_the_table_of_dead_settings_names_settings() -> None:
     known = {
         ".".join(("papers", paper, *path))
-        for paper, model in PAPERS.items()
-        for path, _ in leaves(model().model_dump(mode="json"))
+        for paper, settings in load_config(ROOT, {"scale": "paper"}).papers.items()
+        for path, _ in leaves(settings.model_dump(mode="json"))
     }
     assert set(DEAD) <= known
 

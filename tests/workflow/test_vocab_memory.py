@@ -9,8 +9,8 @@ from tests.checkouts import copy_project
 TABLES = {"tabulate_paper", "compare_published", "test_claims", "plot_figure", "vocab_memory"}
 TRAINING = {"finetune_model", "select_learning_rate", "measure_finetuning", "estimate_cost"}
 EDITS = {
-    "nothing": ("papers.vocab-memory.finetuning.weight_decay=0.0", set()),
-    "weight decay": ("papers.vocab-memory.finetuning.weight_decay=0.01", TRAINING | TABLES),
+    "nothing": ("papers.vocab-memory.finetuning.optimizer.weight_decay=0.0", set()),
+    "weight decay": ("papers.vocab-memory.finetuning.optimizer.weight_decay=0.01", TRAINING | TABLES),
     "splits that keep their rows": ("papers.vocab-memory.finetuning.partial_splits=[train]", TRAINING | TABLES),
     "steps of the timed runs": (
         "papers.vocab-memory.runtime_table.steps=3",

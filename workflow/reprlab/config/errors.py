@@ -3,7 +3,7 @@
 import difflib
 import types
 import typing
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -56,6 +56,9 @@ def validation_error(error: ValidationError, model: type[BaseModel], merged: Mer
 
 def _missing(problems: list[Any], model: type[BaseModel], merged: Merged, prefix: Key, location: Key) -> ReprlabError:
     parent = location[:-1]
+    if not parent or not holds_entries(model, parent[:-1]):
+        keys = ".".join((*prefix, *location))
+        return ReprlabError(f"{keys} is missing ({merged.place(parent) if parent else 'no file sets it'})")
     absent = ", ".join(str(item["loc"][-1]) for item in problems if item["type"] == "missing")
     siblings: Any = merged.values
     for part in parent[:-1]:
@@ -107,6 +110,28 @@ def _at(model: type[BaseModel], location: Key) -> Any:
     for key in location:
         annotation = _step(annotation, key)
     return _plain(annotation)
+
+
+def model_at(model: type[BaseModel], location: Key) -> type[BaseModel] | None:
+    """The model of the group of settings at `location` below `model`; None where there is no group."""
+    found = _at(model, location)
+    return found if _is_model(found) else None
+
+
+def groups_of(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """The model and all that its groups and entries are made of; one that stands in several places comes as often."""
+    yield model
+    parts: list[Any] = [info.annotation for info in model.model_fields.values()]
+    while parts:
+        part = parts.pop()
+        parts += typing.get_args(part)
+        if _is_model(part):
+            yield from groups_of(part)
+
+
+def holds_entries(model: type[BaseModel], location: Key) -> bool:
+    """Whether the setting at `location` is a mapping of entries by names of the user's choice."""
+    return typing.get_origin(_at(model, location)) is dict
 
 
 def _step(annotation: Any, key: str) -> Any:

@@ -13,6 +13,7 @@ from reprlab.config.names import check_names
 from reprlab.config.overrides import COMMAND_LINE, Layer, Merged, merge, normalise, parse_edits
 from reprlab.config.papers import PAPERS
 from reprlab.config.runtime import SCALES, NumericsSettings, RuntimeSettings, WorkflowSettings
+from reprlab.config.schema import published_as_shipped
 from reprlab.config.settings import Settings
 from reprlab.config.yaml_text import Key, read_as_snakemake, read_yaml
 
@@ -75,6 +76,15 @@ class LoadedConfig:
 
         return load_registry(self.root / DATASETS_FILE)
 
+    @cached_property
+    def published(self) -> dict[str, Any]:
+        """The settings of each paper at its own scale: the base of its file, without anybody's edits on top."""
+        found = {}
+        for slug, model in PAPERS.items():
+            base = merge([_without(_layer(self.root, paper_file(slug)), "scales")])
+            found[slug] = _validated(model, base, ("papers", slug))
+        return found
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as JSON would hold them; `load_config(root, config.as_dict())` gives the same config."""
         values = self.workflow.model_dump(mode="json")
@@ -102,6 +112,7 @@ def load_config(
     top = merge(_without(layer, "papers") for layer in users)
     workflow = _validated(WorkflowSettings, top, ())
     _check_workflow(root, workflow, top)
+    workflow = workflow.model_copy(update={"build": workflow.build or list(PAPERS)})
     edits = [_below(layer, ("papers",)) for layer in users]
     _check_slugs(edits)
     papers, warnings = {}, []
@@ -173,7 +184,8 @@ def _below(layer: Layer, path: Key) -> Layer:
 
 def _validated(model: type[BaseModel], merged: Merged, prefix: Key) -> Any:
     try:
-        return model.model_validate(merged.values)
+        # Strict also where a group is a stage's own model: true is no number, and "8" is none either.
+        return model.model_validate(merged.values, strict=True)
     except ValidationError as error:
         raise validation_error(error, model, merged, prefix) from None
 
@@ -214,17 +226,15 @@ def _paper(
     merged = merge([base, scaled, *(_below(layer, (slug,)) for layer in edits)])
     settings = _validated(model, merged, ("papers", slug))
     check_names(root, settings, merged, ("papers", slug))
-    return settings, list(_shadowed(slug, model, scale, base, scaled, merged))
+    return settings, list(_shadowed(root, slug, scale, base, scaled, merged))
 
 
-def _shadowed(
-    slug: str, model: type[Settings], scale: str, base: Layer, scaled: Layer, merged: Merged
-) -> Iterator[str]:
+def _shadowed(root: Path, slug: str, scale: str, base: Layer, scaled: Layer, merged: Merged) -> Iterator[str]:
     """Edits of the base that the scale overrides."""
-    defaults = dict(leaves(model().model_dump(mode="json")))
+    shipped = dict(leaves(published_as_shipped(root).get(slug, base.values)))
     scale_leaves = dict(leaves(scaled.values))
     for path, value in leaves(base.values):
-        edited = path not in defaults or defaults[path] != value
+        edited = path not in shipped or shipped[path] != value
         if edited and path in scale_leaves and merged.layers.get(path) is scaled:
             name = f"papers.{slug}.{'.'.join(path)}"
             yield (

@@ -56,8 +56,8 @@ class WorkflowSettings(Settings):
     run: RunName | None = None
     """Name of the run; its files lie in runs/<run>/. null names it like the scale; mini lies at the root."""
 
-    build: list[Slug] = ["depth", "vocab-memory", "amuro-char", "intrinsic-dimension"]
-    """Papers that `snakemake` builds when no target is given."""
+    build: list[Slug] = []
+    """Papers that `snakemake` builds when no target is given; empty: all that stand."""
 
     seed: Seed = 2137
     """Seed of what the papers share: splits, tokenizers and random models of the registries."""

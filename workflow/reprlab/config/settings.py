@@ -1,8 +1,8 @@
-"""What every settings model shares: the base class, where a value comes from, and the types of values."""
+"""What every settings model shares: the base class, the types of values, and a stage's settings out of a paper's."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
@@ -10,7 +10,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 class Settings(BaseModel):
     """A frozen group of settings: unknown keys and values of another type are refused.
 
-    The string under a field is its description; `render.py` writes it into the YAML files.
+    The values stand in `config/papers/<slug>.yaml`, with what each key means and where its value comes from; a model
+    holds the types. Groups that a stage has settings for are that stage's models.
     """
 
     model_config = ConfigDict(
@@ -18,30 +19,20 @@ class Settings(BaseModel):
     )
 
 
-@dataclass(frozen=True)
-class Source:
-    """Where a default comes from: a place in the paper, a file upstream, or a decision of ours.
+Model = TypeVar("Model", bound=BaseModel)
 
-    On a field that holds a group, it covers the leaves of the group; `leaves` names those that come from elsewhere.
+
+def derive(model: type[Model], /, *groups: BaseModel, **own: Any) -> Model:
+    """A stage's settings: `own`, and for its other fields the values of the same names in `groups` (the first wins).
+
+    Raises:
+        pydantic.ValidationError: a field without default stands nowhere, or the values do not go together.
     """
-
-    text: str
-    leaves: dict[str, "Source"] = field(default_factory=dict)
-
-
-def paper(place: str, **leaves: Source) -> Source:
-    """The value is printed in the paper at `place` (section, table or figure)."""
-    return Source(f"paper, {place}", leaves)
-
-
-def upstream(place: str, **leaves: Source) -> Source:
-    """The value was read in the authors' released code at `place`."""
-    return Source(f"upstream code, {place}", leaves)
-
-
-def decision(reason: str, **leaves: Source) -> Source:
-    """The value is ours; `reason` says why."""
-    return Source(f"[decision] {reason}", leaves)
+    values = dict(own)
+    for group in groups:
+        shared = type(group).model_fields.keys() & model.model_fields.keys()
+        values = {**{name: getattr(group, name) for name in shared}, **values}
+    return model.model_validate(values)
 
 
 @dataclass(frozen=True)
@@ -97,6 +88,12 @@ PositiveFloat = Annotated[float, Field(gt=0)]
 NonNegativeFloat = Annotated[float, Field(ge=0)]
 Probability = Annotated[float, Field(ge=0, le=1)]
 OpenProbability = Annotated[float, Field(gt=0, lt=1)]
+Dropout = Annotated[float, Field(ge=0, lt=1)]
+Course = Literal["constant", "linear", "inverse_sqrt", "cosine"]
+"""Learning rate after the warm-up."""
+
+Computed = Literal["auto", "float32", "bfloat16"]
+"""Arithmetic; auto takes numerics.dtype of config.yaml."""
 
 Ladder = Annotated[list[PositiveInt], Field(min_length=1), AfterValidator(_increasing)]
 """Steps at which a checkpoint is kept, in increasing order."""

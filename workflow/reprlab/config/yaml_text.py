@@ -1,32 +1,24 @@
-"""YAML files of the config: safe, without duplicate keys, and with numbers as people write them.
-
-YAML 1.1, which PyYAML reads, takes `1e-4` for a string and `no` for false. Here a plain scalar is null, true, false,
-a whole number, a number, or a string.
-"""
+"""YAML 1.2 files of the config: safe, without duplicate keys, aliases and tags, and with the line of each key."""
 
 import functools
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from reprlab.runtime.errors import ReprlabError
 
 Key = tuple[str, ...]
 
-_INTEGER = re.compile(r"[-+]?[0-9](_?[0-9]){0,30}\Z")
-_NUMBER = re.compile(r"[-+]?([0-9](_?[0-9])*(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,4})?\Z")
-_WORDS: dict[str, Any] = {
-    "": None, "~": None, "null": None, "Null": None, "NULL": None,
-    "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
-    ".inf": float("inf"), "-.inf": float("-inf"), ".nan": float("nan"),
-}  # fmt: skip
 _TAG = "tag:yaml.org,2002:"
 _KINDS = ("str", "int", "float", "bool", "null", "seq", "map", "timestamp", "value", "merge")
+_READ = ("int", "float", "bool", "null")
+_LONGEST_NUMBER = 40
 _DEEPEST = 20
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True)
@@ -37,17 +29,6 @@ class Document:
     lines: dict[Key, int] = field(default_factory=dict)
 
 
-def parse_scalar(text: str) -> Any:
-    """The value of a plain (unquoted) scalar."""
-    if text in _WORDS:
-        return _WORDS[text]
-    if _INTEGER.match(text):
-        return int(text)
-    if _NUMBER.match(text):
-        return float(text)
-    return text
-
-
 def read_yaml(path: Path, *, name: str | None = None) -> Document:
     """Read a YAML file that holds a mapping; `name` is how messages call the file (default: its path).
 
@@ -55,10 +36,11 @@ def read_yaml(path: Path, *, name: str | None = None) -> Document:
         ReprlabError: the file is missing, unreadable, not YAML, or not a mapping; a key is repeated.
     """
     name = name or str(path)
-    return parse_yaml(_read(path, name), name=name)
+    return parse_yaml(read_text(path, name), name=name)
 
 
-def _read(path: Path, name: str) -> str:
+def read_text(path: Path, name: str) -> str:
+    """The text of a file; `ReprlabError` where it cannot be read."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -70,7 +52,8 @@ def _read(path: Path, name: str) -> str:
 def read_as_snakemake(path: Path) -> dict[str, Any]:
     """What Snakemake makes of a `--configfile` that `read_yaml` accepts: YAML 1.1, where `no` is false, `010` is 8."""
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader) or {}  # noqa: S506 (the loader is a safe one)
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=loader) or {}  # noqa: S506 (the loader is a safe one)
     # ValueError: a date that does not exist; TypeError: a mapping as a key.
     except (yaml.YAMLError, ValueError, TypeError) as error:
         raise ReprlabError(f"{path}: not YAML that Snakemake reads ({' '.join(str(error).split())})") from None
@@ -80,26 +63,12 @@ def parse_yaml(text: str, *, name: str) -> Document:
     """Parse YAML text that holds a mapping (or nothing); see `read_yaml`."""
     node = _compose(text, name)
     document = Document({}, {})
-    if node is None or (isinstance(node, yaml.ScalarNode) and parse_scalar(node.value) is None):
+    if node is None or (isinstance(node, ScalarNode) and node.tag == f"{_TAG}null"):
         return document
-    if not isinstance(node, yaml.MappingNode):
+    if not isinstance(node, MappingNode):
         raise ReprlabError(f"{name}: must hold settings as `key: value`, not {_kind(node)}")
     document.values.update(_Builder(name, document.lines).mapping(node, ()))
     return document
-
-
-def read_keys(path: Path, *, name: str) -> dict[str, list[str]]:
-    """The keys of a YAML mapping, each with the keys of the mapping below it.
-
-    Raises:
-        ReprlabError: the file is missing, unreadable, or not YAML.
-    """
-    node = _compose(_read(path, name), name)
-    return {key.value: [inner.value for inner, _ in _pairs(value)] for key, value in _pairs(node)}
-
-
-def _pairs(node: Any) -> list[Any]:
-    return list(node.value) if isinstance(node, yaml.MappingNode) else []
 
 
 def parse_value(text: str, *, name: str) -> Any:
@@ -108,23 +77,59 @@ def parse_value(text: str, *, name: str) -> Any:
     return None if node is None else _Builder(name, {}).value(node, ())
 
 
-def _compose(text: str, name: str) -> yaml.Node | None:
+def parse_scalar(text: str) -> Any:
+    """The value of a plain (unquoted) scalar: null, true, false, a number, or a string (dates are strings)."""
+    return _read_scalar(_yaml().resolver.resolve(ScalarNode, text, (True, False)), text)
+
+
+def _read_scalar(tag: Any, text: str) -> Any:
+    kind = str(tag).removeprefix(_TAG)
+    # The resolver takes `1_` and `0o9` for numbers; what the constructor refuses, and what is no number of anybody's,
+    # is text.
+    if kind not in _READ or len(text) > _LONGEST_NUMBER:
+        return text
+    try:
+        return _yaml().constructor.construct_object(ScalarNode(tag, text))
+    except (ValueError, YAMLError):
+        return text
+
+
+def read_keys(path: Path, *, name: str) -> dict[str, list[str]]:
+    """The keys of a YAML mapping, each with the keys of the mapping below it.
+
+    Raises:
+        ReprlabError: the file is missing, unreadable, or not YAML.
+    """
+    node = _compose(read_text(path, name), name)
+    return {key.value: [inner.value for inner, _ in _pairs(value)] for key, value in _pairs(node)}
+
+
+def _pairs(node: Any) -> list[Any]:
+    return list(node.value) if isinstance(node, MappingNode) else []
+
+
+def _compose(text: str, name: str) -> Node | None:
     try:
         return _nodes(text)
-    except yaml.MarkedYAMLError as error:
+    except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f", line {mark.line + 1}" if mark else ""
         raise ReprlabError(f"{name}{where}: not valid YAML ({error.problem or error.context})") from None
-    except (yaml.YAMLError, ValueError) as error:
+    except (YAMLError, ValueError) as error:
         raise ReprlabError(f"{name}: not valid YAML ({' '.join(str(error).split())})") from None
     except RecursionError:
         raise ReprlabError(f"{name}: nested too deeply") from None
 
 
 @functools.lru_cache(maxsize=32)
-def _nodes(text: str) -> yaml.Node | None:
+def _nodes(text: str) -> Node | None:
     # The engine and its checks read the same files several times; nothing changes the nodes.
-    return yaml.compose(text, Loader=_Loader)
+    return _yaml().compose(text)
+
+
+@functools.cache
+def _yaml() -> YAML:
+    return YAML(typ="safe")
 
 
 class _Builder:
@@ -135,20 +140,19 @@ class _Builder:
         self.lines = lines
         self.seen: set[int] = set()
 
-    def value(self, node: yaml.Node, path: Key) -> Any:
+    def value(self, node: Node, path: Key) -> Any:
         self._check(node, path)
-        if isinstance(node, yaml.MappingNode):
+        if isinstance(node, MappingNode):
             return self.mapping(node, path)
-        if isinstance(node, yaml.SequenceNode):
+        if isinstance(node, SequenceNode):
             return [self.value(item, (*path, str(place))) for place, item in enumerate(node.value)]
-        # Quoted and block scalars are strings; the style of a plain one is None or "" by the loader.
-        return node.value if getattr(node, "style", None) else parse_scalar(node.value)
+        return _read_scalar(node.tag, node.value)
 
-    def mapping(self, node: yaml.MappingNode, path: Key) -> dict[str, Any]:
+    def mapping(self, node: MappingNode, path: Key) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for key_node, value_node in node.value:
             key = key_node.value
-            if not isinstance(key_node, yaml.ScalarNode) or key == "<<":
+            if not isinstance(key_node, ScalarNode) or key == "<<":
                 raise self._error(key_node, "a key must be a plain name")
             here = (*path, key)
             if key in values:
@@ -157,18 +161,18 @@ class _Builder:
             values[key] = self.value(value_node, here)
         return values
 
-    def _check(self, node: yaml.Node, path: Key) -> None:
+    def _check(self, node: Node, path: Key) -> None:
         if id(node) in self.seen:
             raise self._error(node, "YAML aliases are not supported; write the value out")
         self.seen.add(id(node))
         if len(path) > _DEEPEST:
             raise self._error(node, "nested too deeply")
-        if node.tag.removeprefix(_TAG) not in _KINDS:
+        if str(node.tag).removeprefix(_TAG) not in _KINDS:
             raise self._error(node, f"the tag {node.tag} is not supported")
 
-    def _error(self, node: yaml.Node, problem: str) -> ReprlabError:
+    def _error(self, node: Node, problem: str) -> ReprlabError:
         return ReprlabError(f"{self.name}, line {node.start_mark.line + 1}: {problem}")
 
 
-def _kind(node: yaml.Node) -> str:
-    return "a list" if isinstance(node, yaml.SequenceNode) else repr(str(node.value)[:40])
+def _kind(node: Node) -> str:
+    return "a list" if isinstance(node, SequenceNode) else repr(str(node.value)[:40])

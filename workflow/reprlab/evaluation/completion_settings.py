@@ -42,10 +42,31 @@ class ScoredModel(BaseModel):
     """Tokens of pre-training; null where they are not known."""
 
 
-class CompletionScoring(BaseModel):
-    """One job: models of one family and training set, on evaluation sets."""
+class AnswerSettings(BaseModel):
+    """How models answer, and how sure their scores are."""
 
     model_config = _STRICT
+
+    max_new_tokens: int = Field(ge=1)
+    """Tokens of a generated text."""
+    stop_at_newline: bool = False
+    """Cut a generated text at its first line end."""
+    free_tokens: int = Field(ge=1)
+    """Tokens in which a free answer is looked for."""
+    beams: int = Field(ge=1)
+    """Beams of constrained answers."""
+    all_subtokens: bool = False
+    """TokenProb looks at every sub-token of a label word."""
+    bootstrap: int = Field(ge=2)
+    """Resamples of the rows."""
+    seed: int = Field(ge=0)
+    """Seed of the bootstrap."""
+    dtype: Literal["float32", "bfloat16"]
+    """Arithmetic."""
+
+
+class CompletionScoring(AnswerSettings):
+    """One job: models of one family and training set, on evaluation sets."""
 
     family: str
     """Family of the models."""
@@ -61,24 +82,8 @@ class CompletionScoring(BaseModel):
     """What is scored."""
     max_length: int = Field(ge=8)
     """Tokens of a prompt with its shots and its answer."""
-    max_new_tokens: int = Field(ge=1)
-    """Tokens of a generated text."""
-    stop_at_newline: bool = False
-    """Cut a generated text at its first line end."""
-    free_tokens: int = Field(ge=1)
-    """Tokens in which a free answer is looked for."""
-    beams: int = Field(ge=1)
-    """Beams of constrained answers."""
-    all_subtokens: bool = False
-    """TokenProb looks at every sub-token of a label word."""
-    bootstrap: int = Field(ge=2)
-    """Resamples of the rows."""
-    seed: int = Field(ge=0)
-    """Seed of the bootstrap."""
     tuning_seed: int | None = None
     """Seed of fine-tuning; null where there was none."""
-    dtype: Literal["float32", "bfloat16"]
-    """Arithmetic."""
     notes: dict[str, str] = {}
     """What the table says of an evaluation set."""
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 Duplicates = Literal["drop", "upstream"]
 
 
-class EstimatorSettings(BaseModel):
-    """One estimator of intrinsic dimension."""
+class EstimatorRecipe(BaseModel):
+    """One estimator of intrinsic dimension, whatever its name."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
 
-    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
-    """Its name in the tables."""
     kind: Literal["two_nn", "two_nn_ml", "levina_bickel", "gride"]
     """two_nn: line through the origin; two_nn_ml: maximum likelihood; levina_bickel: MLE over k neighbours; gride:
     ratio of two ranks."""
@@ -27,10 +25,11 @@ class EstimatorSettings(BaseModel):
     """levina_bickel: divide by k - 2 instead of k - 1."""
     combine: Literal["mean", "harmonic"] = "mean"
     """levina_bickel: arithmetic mean over points as in the paper, or harmonic (MacKay and Ghahramani)."""
-    ranks: tuple[int, int] = (1, 2)
+    ranks: Annotated[tuple[int, int], BeforeValidator(lambda ranks: tuple(ranks) if type(ranks) is list else ranks)] = (
+        1,
+        2,
+    )
     """gride: the two ranks, n1 < n2."""
-    duplicates: Duplicates = "drop"
-    """drop: one of each set of equal points; upstream: a first distance of 0 becomes 1e-10."""
 
     @model_validator(mode="after")
     def _ranks_increase(self) -> Self:
@@ -42,3 +41,12 @@ class EstimatorSettings(BaseModel):
     def largest_rank(self) -> int:
         """Neighbours that the estimator looks at."""
         return {"levina_bickel": self.neighbours, "gride": self.ranks[1]}.get(self.kind, 2)
+
+
+class EstimatorSettings(EstimatorRecipe):
+    """One estimator with its name, and what it does with equal points."""
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    """Its name in the tables."""
+    duplicates: Duplicates = "drop"
+    """drop: one of each set of equal points; upstream: a first distance of 0 becomes 1e-10."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field
-
+from reprlab.objectives.settings import AttentionSettings, LossSettings, ShuffleSettings, SpanSettings
 from reprlab.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -13,29 +12,8 @@ if TYPE_CHECKING:
     import torch
 
 
-class Settings(BaseModel):
+class Settings(SpanSettings, ShuffleSettings, AttentionSettings, LossSettings):
     """DEPTH's corruption, masks and loss."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
-
-    mask_probability: float = Field(default=0.3, gt=0, lt=1)
-    """Share of tokens that are masked."""
-    mean_span_length: float = Field(default=3.0, ge=1)
-    """Mean length of a masked span in tokens."""
-    shuffle_probability: float = Field(default=0.5, ge=0, le=1)
-    """Probability, per batch, that the sentences of every encoder input are shuffled."""
-    sentinel_replacement: bool = True
-    """Draw each span's sentinel by itself, so that two spans can share one; the released code does."""
-    mask_rows: Literal["sent", "sent_eosen"] = "sent"
-    """Which tokens have restricted attention: the SENT tokens (released code) or EOSEN as well (paper)."""
-    mask_keys: Literal["sent", "sent_eosen"] = "sent"
-    """Which tokens the restricted rows of the decoder see."""
-    mask_padding: bool = True
-    """Hide padding from encoder and cross-attention; the released code did not."""
-    sentence_weight: float | None = Field(default=None, gt=0)
-    """None: one mean over all labels; w: w times that over SENT and EOSEN plus that over the rest (Figure 10)."""
-    count_padding_in_loss: bool = False
-    """Average over the padded tail of the labels too and leave out piece `target_length`, as the released code did."""
 
 
 class Objective:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field
-
+from reprlab.objectives.settings import Int8Settings, PaddingSettings, SpanSettings
 from reprlab.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -13,19 +12,8 @@ if TYPE_CHECKING:
     import torch
 
 
-class Settings(BaseModel):
+class Settings(SpanSettings, PaddingSettings, Int8Settings):
     """Span corruption of the T5 baseline."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
-
-    mask_probability: float = Field(default=0.3, gt=0, lt=1)
-    """Share of tokens that are masked."""
-    mean_span_length: float = Field(default=3.0, ge=1)
-    """Mean length of a masked span in tokens."""
-    mask_padding: bool = True
-    """Hide padding from encoder and cross-attention; the released code did not."""
-    t5_int8_bug: bool = False
-    """Reproduce the released collator's int8 gather indices, which scramble inputs beyond 127 tokens."""
 
 
 class Objective:

@@ -58,13 +58,11 @@ class CollectSettings(BaseModel):
     """Steps of the adapter's ladder; none: the model without adapter."""
 
 
-class AdapterSettings(BaseModel):
+class AdapterRecipe(BaseModel):
     """Low-rank adapters on the attention projections."""
 
     model_config = _STRICT
 
-    engine: EngineSettings
-    """Loop, optimizer and schedule."""
     rank: int = Field(ge=1)
     """r."""
     alpha: int = Field(gt=0)
@@ -75,6 +73,13 @@ class AdapterSettings(BaseModel):
     """Names of the adapted linear layers."""
     max_length: int = Field(ge=4)
     """Tokens of a training text; longer ones are cut."""
+
+
+class AdapterSettings(AdapterRecipe):
+    """Adapters and their training."""
+
+    engine: EngineSettings
+    """Loop, optimizer and schedule."""
 
 
 class DimensionSettings(BaseModel):

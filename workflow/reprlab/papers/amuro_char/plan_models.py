@@ -17,15 +17,12 @@ from reprlab.training.settings import (
     EvaluationRun,
     EvaluationRuns,
     EvaluationSettings,
-    OptimizerSettings,
     PretrainSettings,
-    ScheduleSettings,
 )
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.amuro_char import AmuroCharSettings
-    from reprlab.config.papers.amuro_char_families import Family
+    from reprlab.config.papers.amuro_char import AmuroCharSettings, Family
     from reprlab.papers.amuro_char.plan_data import PromptPlanner
 
 MAIN = "main"
@@ -132,13 +129,10 @@ def _run_settings(config: "LoadedConfig", paper: "AmuroCharSettings", ladder: li
             steps=wanted.steps,
             ladder=ladder,
             batch_size=wanted.batch_size,
-            optimizer=OptimizerSettings(
-                learning_rate=wanted.learning_rate,
-                weight_decay=wanted.weight_decay,
-                beta2=wanted.beta2,
-                clip_norm=wanted.clip_norm,
+            optimizer=wanted.optimizer,
+            schedule=wanted.schedule.model_copy(
+                update={"warmup_steps": min(wanted.schedule.warmup_steps, wanted.steps - 1)}
             ),
-            schedule=ScheduleSettings(name="cosine", warmup_steps=min(wanted.warmup_steps, wanted.steps - 1)),
             dtype=resolved(config, wanted.dtype),
             seed=wanted.seed,
         ),

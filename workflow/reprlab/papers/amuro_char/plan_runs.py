@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reprlab.config.settings import derive
 from reprlab.evaluation.completion_settings import CompletionScoring, Method, ScoreCell, ScoredModel
 from reprlab.papers.amuro_char.plan_data import PromptPlanner
 from reprlab.papers.amuro_char.plan_models import Checkpoints, add_checkpoints, resolved
@@ -14,8 +15,7 @@ from reprlab.training.completion_settings import CompletionTuningSettings
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.amuro_char import AmuroCharSettings, Sweep
-    from reprlab.config.papers.amuro_char_families import Family
+    from reprlab.config.papers.amuro_char import AmuroCharSettings, Family, Sweep
 
 BASE = "base"
 _METHODS: dict[str, Method] = {"generation": "generate", "classification": "tokenprob", "choice": "loglikelihood"}
@@ -108,19 +108,15 @@ class RunPlanner:
 
     def _tune_and_score(self, name: str, train: str, group: str, found: Checkpoints, checkpoints: list[str]) -> None:
         family, wanted = self.paper.families[name], self.paper.finetuning
-        chosen = getattr(family.chosen, train, None)
+        chosen = family.chosen.get(train)
         chat = self.paper.trainings[train].form == "chat"
-        settings = CompletionTuningSettings(
+        settings = derive(
+            CompletionTuningSettings,
+            family,
+            wanted,
             learning_rates=list(family.candidates) if chosen is None else [chosen],
             epochs=family.chat_epochs if chat else family.epochs,
-            batch_size=family.batch_size,
-            accumulation=wanted.accumulation,
-            warmup_ratio=wanted.warmup_ratio,
-            weight_decay=wanted.weight_decay,
-            clip_norm=wanted.clip_norm,
             dtype=resolved(self.config, wanted.dtype),
-            max_length=family.max_length,
-            seed=wanted.seed,
         )
         key = f"{name}/{train}/{group}"
         tuned = add_tuning(
@@ -216,7 +212,9 @@ class RunPlanner:
         family, wanted, paper = self.paper.families[name], self.paper.prediction, self.paper
         cells = [cell for cell in cells if not cell.names or set(cell.names) & set(models.folders)]
         evals = list(dict.fromkeys(cell.eval for cell in cells))
-        settings = CompletionScoring(
+        settings = derive(
+            CompletionScoring,
+            wanted,
             family=name,
             train=train,
             models=[self._model(family, checkpoint, found.steps[checkpoint]) for checkpoint in models.folders],
@@ -226,13 +224,6 @@ class RunPlanner:
             },
             cells=cells,
             max_length=family.max_length,
-            max_new_tokens=wanted.max_new_tokens,
-            stop_at_newline=wanted.stop_at_newline,
-            free_tokens=wanted.free_tokens,
-            beams=wanted.beams,
-            all_subtokens=wanted.all_subtokens,
-            bootstrap=wanted.bootstrap,
-            seed=wanted.seed,
             tuning_seed=paper.finetuning.seed if tuning else None,
             dtype=resolved(self.config, wanted.dtype),
             notes={one: note for one in evals if (note := self._note(one))},

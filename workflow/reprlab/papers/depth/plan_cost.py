@@ -10,7 +10,7 @@ from reprlab.papers import paths
 from reprlab.papers.depth.plan_finetuning import Finetuned, add_finetuning
 from reprlab.papers.depth.plan_pretraining import Pretrained, add_pretraining
 from reprlab.papers.plan import Job, Plan
-from reprlab.reporting.cost_layout import Accelerator, CostLayout, CostRun, Model, Shape
+from reprlab.reporting.cost_layout import CostLayout, CostRun, Model, Shape
 from reprlab.text.vocabulary import Vocabulary
 from reprlab.training.finetuning_settings import FinetuneSettings
 from reprlab.training.settings import EvaluationRuns, PretrainSettings, TextSettings
@@ -18,19 +18,6 @@ from reprlab.training.settings import EvaluationRuns, PretrainSettings, TextSett
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
     from reprlab.config.papers.depth import DepthSettings
-
-# Appendix C: pre-training on 4 A40. Peaks: NVIDIA's data sheet of the A40, dense. Utilisation: an assumption
-# for a 0.25 B encoder-decoder with masks of its own; `python -m benchmarks.gpu_rehearsal` measures it.
-_A40 = Accelerator(name="A40", peak_flops=149.7e12, peak_flops_float32=37.4e12, memory_gb=48, utilisation=0.35)
-_PRETRAINING_DEVICES = 4
-# Footnote 8: "Running a single downstream experiment on MNLI takes 5-7.5 hours"; the device is not stated.
-_PUBLISHED_HOURS = {"mnli": "5-7.5"}
-# Scored examples of the published data, and training examples where a task trains by epochs: GLUE (Wang et al. 2018,
-# validation sets; MNLI both), DiscoEval (its files), the default split of Super-NaturalInstructions with 100 instances
-# of each of 119 test and 757 training tasks, 1 % of which are set aside for validation.
-_SCORED = {"cola": 1_043, "sst2": 872, "mnli": 19_647, "dc_chat": 1_834, "ni": 11_900 + 757}
-_SCORED_OTHERWISE = 4_000
-_TRAINED = {"ni": 74_943}
 
 
 def cost_layout(
@@ -40,14 +27,14 @@ def cost_layout(
     of the user, and nothing need have run."""
     if config.scale == "paper":
         found = _Costs(config, paper, plan, finetuned, "paper")
-        return CostLayout(accelerator=_A40, models={"paper": found.model()}, runs=list(found.runs()))
-    published = type(paper)()
+        return CostLayout(accelerator=paper.cost.accelerator, models={"paper": found.model()}, runs=list(found.runs()))
+    published = config.published["depth"]
     scratch = Plan()
     trained = add_pretraining(scratch, config, published)
     wanted = _Costs(config, published, scratch, add_finetuning(scratch, config, published, trained), "paper")
     measured = _Costs(config, paper, plan, finetuned, config.scale)
     return CostLayout(
-        accelerator=_A40,
+        accelerator=paper.cost.accelerator,
         models={"paper": wanted.model(), config.scale: measured.model()},
         runs=[*wanted.runs(), *measured.runs()],
     )
@@ -60,7 +47,7 @@ class _Costs:
         self, config: "LoadedConfig", paper: "DepthSettings", plan: Plan, finetuned: list[Finetuned], scale: str
     ) -> None:
         self.config, self.paper, self.plan, self.finetuned, self.scale = config, paper, plan, finetuned, scale
-        self.devices = _PRETRAINING_DEVICES if scale == "paper" else 1
+        self.devices = paper.cost.pretraining_devices if scale == "paper" else 1
 
     def jobs(self, stage: str) -> dict[str, Job]:
         """DEPTH's jobs of a stage, by their keys: other papers plan some of their own."""
@@ -153,11 +140,11 @@ class _Costs:
         jobs = [self.plan.jobs["finetune_model"][key] for key in keys]
         settings = FinetuneSettings.model_validate_json(jobs[0].settings["settings"])
         cells = sum(len(job.settings["names"]) for job in jobs) * len(settings.learning_rates)
-        engine = settings.engine
+        engine, cost = settings.engine, self.paper.cost
         steps = engine.steps
-        if settings.epochs is not None and task in _TRAINED:
-            steps = int(settings.epochs * _TRAINED[task] / engine.batch_size)
-        scored = _SCORED.get(task, _SCORED_OTHERWISE)
+        if settings.epochs is not None and task in cost.trained:
+            steps = int(settings.epochs * cost.trained[task] / engine.batch_size)
+        scored = cost.scored.get(task, cost.scored_otherwise)
         if settings.eval_limit is not None:
             scored = min(scored, settings.eval_limit * len(settings.splits))
         runs = [run for run in self.finetuned if run.task == task and run.ladder.objective == objective]
@@ -177,7 +164,7 @@ class _Costs:
             decoder_extra=settings.task.target_length,
             part_size=max(1, engine.batch_size // engine.accumulation),
             activation_bytes=2 if engine.dtype == "bfloat16" else 4,
-            published_hours="" if here else _PUBLISHED_HOURS.get(task, ""),
+            published_hours="" if here else cost.hours.get(task, ""),
             measured=sorted({Path(run.metrics) for run in runs}) if here else [],
             benchmarks=[f"finetune_model/{key.replace('/', '.')}.tsv" for key in keys] if here else [],
             note="seconds hold the start of the process and loading" if here else "inputs filled to their length",

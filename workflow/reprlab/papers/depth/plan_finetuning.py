@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from reprlab.config.settings import derive
 from reprlab.evaluation.settings import BaselineSettings
 from reprlab.papers import paths
 from reprlab.papers.depth.names import Ladder
@@ -16,8 +17,7 @@ from reprlab.training.settings import EngineSettings, OptimizerSettings, Schedul
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.depth import DepthSettings
-    from reprlab.config.papers.depth_finetuning import FinetuningTask
+    from reprlab.config.papers.depth import DepthSettings, FinetuningTask
 
 
 @dataclass(frozen=True)
@@ -136,9 +136,8 @@ class _Planner:
             folder = add_model(
                 self.plan, self.config, pretraining.published_weights, seed=seed, dropout=pretraining.dropout
             )
-            # The released weights saw one million steps.
-            ladder = Ladder(f"depth_public_s{seed}", "t5", "public", seed, [1_000_000])
-            found.append(Candidate(ladder, [1_000_000], [folder], folder))
+            ladder = Ladder(f"depth_public_s{seed}", "t5", "public", seed, [pretraining.published_steps])
+            found.append(Candidate(ladder, ladder.steps, [folder], folder))
         return found
 
     def add_group(self, task: str, settings: "FinetuningTask", group: list[Candidate], seed: int) -> list[Finetuned]:
@@ -207,18 +206,17 @@ class _Planner:
         """The fine-tuning settings of a task."""
         finetuning = self.paper.finetuning
         entry = self.config.datasets.tasks[str(settings.dataset)]
-        return FinetuneSettings(
-            task=TaskSettings(
+        return derive(
+            FinetuneSettings,
+            finetuning,
+            task=derive(
+                TaskSettings,
+                settings,
                 kind="text_to_text",
-                template=settings.template,
-                template_task=settings.template_task,
                 field_order=finetuning.mnli_field_order if settings.template == "mnli" else "right",
                 labels=list(entry.labels),
                 label_words=list(settings.labels),
                 metrics=[settings.metric],
-                input_length=settings.input_length,
-                target_length=settings.target_length,
-                eval_modes=list(settings.eval_modes),
                 depth_format=depth_format,
                 mask_padding=self.paper.attention.mask_padding or not depth_format,
             ),
@@ -226,19 +224,12 @@ class _Planner:
                 # Where epochs are given they decide, and this number is not used.
                 steps=settings.steps or 1,
                 batch_size=settings.batch_size,
-                optimizer=OptimizerSettings(
-                    learning_rate=finetuning.learning_rates[0],
-                    weight_decay=finetuning.optimizer.weight_decay,
-                    clip_norm=finetuning.optimizer.clip_norm,
-                ),
+                optimizer=derive(OptimizerSettings, finetuning.optimizer, learning_rate=finetuning.learning_rates[0]),
                 schedule=ScheduleSettings(name=settings.schedule, warmup_steps=settings.warmup_steps),
                 dtype=self.dtype,
                 seed=seed,
             ),
-            dropout=finetuning.dropout,
-            learning_rates=finetuning.learning_rates,
             epochs=settings.epochs,
-            group_by_length=finetuning.group_by_length,
             splits=self.splits(settings),
             train_limit=finetuning.train_examples,
             train_limit_per_task=settings.instances_per_task,

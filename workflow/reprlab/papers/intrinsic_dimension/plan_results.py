@@ -13,8 +13,7 @@ from reprlab.papers.published_jobs import audit_job, published_files
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.intrinsic_dimension import IntrinsicDimensionSettings
-    from reprlab.config.papers.intrinsic_dimension_prompts import PromptedDataset
+    from reprlab.config.papers.intrinsic_dimension import IntrinsicDimensionSettings, PromptedDataset
 
 SLUG = "intrinsic-dimension"
 _ALL: tuple[Experiment, ...] = ("comparison", "sft_dynamics", "icl_dynamics", "icl_unique")

@@ -19,8 +19,7 @@ from reprlab.runtime.machine import resolve_dtype
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.intrinsic_dimension import IntrinsicDimensionSettings
-    from reprlab.config.papers.intrinsic_dimension_prompts import PromptedDataset
+    from reprlab.config.papers.intrinsic_dimension import IntrinsicDimensionSettings, PromptedDataset
 
 
 class StatesPlanner:

@@ -8,26 +8,14 @@ from typing import TYPE_CHECKING, Any
 from reprlab.models.formula import ENCODERS, classifier_parameters
 from reprlab.papers import paths
 from reprlab.papers.vocab_memory.plan_finetuning import ARMS, resolved, run_key
-from reprlab.reporting.cost_layout import Accelerator, CostLayout, CostRun, Model, Shape
+from reprlab.reporting.cost_layout import CostLayout, CostRun, Model, Shape
+from reprlab.reporting.published import read_printed
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
     from reprlab.config.papers.vocab_memory import VocabMemorySettings
 
-# Appendix: one V100 SXM2 of 32 GB. Peaks: NVIDIA's data sheet. Utilisation: what MNLI's time in Table 9 amounts to;
-# the times of the other tasks test it.
-_V100 = Accelerator(name="V100 SXM2", peak_flops=125e12, peak_flops_float32=15.7e12, memory_gb=32, utilisation=0.645)
-# Table 7: training and validation examples.
-EXAMPLES = {
-    "cola": (8_551, 1_043), "mnli": (392_702, 19_647), "mrpc": (3_668, 408), "qnli": (104_743, 5_463),
-    "qqp": (363_846, 40_430), "rte": (2_490, 277), "sst2": (67_349, 872), "stsb": (5_749, 1_500), "wnli": (635, 71),
-}  # fmt: skip
-# Table 9: seconds of fine-tuning RoBERTa once.
-_PUBLISHED_MODEL = "roberta_base"
-_PUBLISHED_SECONDS = {
-    "cola": 172.7, "mnli": 7817.8, "mrpc": 78.7, "qnli": 2092.8, "qqp": 7235.5, "rte": 55.4, "sst2": 1329.2,
-    "stsb": 118.7, "wnli": 18.3,
-}  # fmt: skip
+_SLUG = "vocab-memory"
 _PUBLISHED = "inputs filled to their length; memory without PEMA"
 _RELATIVE = "; without the products of relative positions"
 _HERE = "memory without PEMA; seconds hold the start of the process and loading"
@@ -37,10 +25,11 @@ _TIMED = "memory without PEMA"
 def cost_layout(config: "LoadedConfig", paper: "VocabMemorySettings") -> CostLayout:
     """Published runs first, then those of the active scale; at paper scale these are the published ones with the edits
     of the user, and nothing need have run."""
-    scales = {"paper": paper} if config.scale == "paper" else {"paper": type(paper)(), config.scale: paper}
+    published = {"paper": paper if config.scale == "paper" else config.published[_SLUG]}
+    scales = {**published, config.scale: paper}
     costs = [_Costs(config, settings, scale) for scale, settings in scales.items()]
     return CostLayout(
-        accelerator=_V100,
+        accelerator=paper.cost.accelerator,
         models={name: model for cost in costs for name, model in cost.models().items()},
         runs=[run for cost in costs for run in cost.runs()],
     )
@@ -52,6 +41,8 @@ class _Costs:
     def __init__(self, config: "LoadedConfig", paper: "VocabMemorySettings", scale: str) -> None:
         self.config, self.paper, self.scale = config, paper, scale
         self.here = scale != "paper"
+        self.sizes = read_printed(config.root, _SLUG, "table7_splits")
+        self.seconds = read_printed(config.root, _SLUG, "table9_runtime")
 
     def models(self) -> dict[str, Model]:
         """The models that are fine-tuned, with a head for two classes, where the formulas know their architecture."""
@@ -83,12 +74,12 @@ class _Costs:
 
     def with_data(self, tasks: list[str]) -> list[str]:
         """The tasks that have data at this scale and a published size."""
-        return [task for task in tasks if self.paper.tasks[task].dataset is not None and task in EXAMPLES]
+        return [task for task in tasks if self.paper.tasks[task].dataset is not None and task in self.sizes]
 
     def of_jobs(self, stage: Any, model: str, task: str, steps: int | None, files: dict[str, str]) -> CostRun:
         """The runs whose tables are `files`, by their keys."""
         finetuning = self.paper.finetuning
-        train, validation = EXAMPLES[task]
+        train, validation = int(self.sizes[task]["train"]), int(self.sizes[task]["validation"])
         train = min(train, finetuning.train_examples or train)
         scored = min(validation, finetuning.evaluation_examples or validation) if stage == "finetune_model" else 0
         dtype = resolved(self.config, self.paper)
@@ -119,7 +110,8 @@ class _Costs:
                 "benchmarks": [f"{stage}/{key.replace('/', '.')}.tsv" for key in files],
                 "note": _HERE if stage == "finetune_model" else _TIMED,
             }
-        seconds = _PUBLISHED_SECONDS.get(task) if model == _PUBLISHED_MODEL else None
+        timed = self.seconds if model == self.paper.cost.timed_model else {}
+        seconds = float(timed[task]["finetune_s"]) if task in timed else None
         relative = self.config.models[model].architecture == "deberta_v2"
         return {
             "published_hours": f"{seconds / 3600:.4f}" if seconds else "",

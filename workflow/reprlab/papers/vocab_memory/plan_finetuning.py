@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from reprlab.config.settings import derive
 from reprlab.evaluation.settings import BaselineSettings
 from reprlab.papers import paths
 from reprlab.papers.plan import Job, Plan
@@ -13,7 +14,7 @@ from reprlab.papers.vocab_memory.plan_counting import add_readable_task
 from reprlab.papers.vocabulary_jobs import add_tokenizer
 from reprlab.runtime.machine import resolve_dtype
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
-from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
+from reprlab.training.settings import EngineSettings
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
@@ -144,32 +145,22 @@ class _Planner:
         finetuning, settings = self.paper.finetuning, self.paper.tasks[task]
         entry = self.config.datasets.tasks[str(settings.dataset)]
         exception = finetuning.exceptions.get(model)
-        rate = exception.learning_rate if exception else finetuning.learning_rate
-        return FinetuneSettings(
-            task=TaskSettings(
+        optimizer = finetuning.optimizer.model_copy(update=exception.model_dump() if exception else {})
+        return derive(
+            FinetuneSettings,
+            finetuning,
+            task=derive(
+                TaskSettings,
+                finetuning,
                 kind="regression" if entry.kind == "similarity" else "classification",
                 labels=list(entry.labels),
                 metrics=[settings.metric],
-                input_length=finetuning.input_length,
             ),
-            engine=EngineSettings(
-                # Where epochs decide this number is not used.
-                steps=steps or 1,
-                batch_size=finetuning.batch_size,
-                optimizer=OptimizerSettings(
-                    learning_rate=rate,
-                    weight_decay=finetuning.weight_decay,
-                    beta1=finetuning.beta1,
-                    beta2=finetuning.beta2,
-                    epsilon=finetuning.epsilon,
-                    clip_norm=finetuning.clip_norm,
-                ),
-                schedule=ScheduleSettings(name=finetuning.schedule, warmup_steps=finetuning.warmup_steps),
-                dtype=self.dtype,
-                seed=seed,
+            # Where epochs decide the number of steps is not used.
+            engine=derive(
+                EngineSettings, finetuning, steps=steps or 1, optimizer=optimizer, dtype=self.dtype, seed=seed
             ),
-            dropout=finetuning.dropout,
-            learning_rates=[rate],
+            learning_rates=[optimizer.learning_rate],
             epochs=None if steps else finetuning.epochs,
             splits=[_VALIDATION],
             train_limit=finetuning.train_examples,
