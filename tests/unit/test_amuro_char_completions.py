@@ -16,7 +16,7 @@ from reprlab.evaluation.metrics import rouge_l
 from reprlab.inference import causal_generation
 from reprlab.inference.causal_batches import padded_batches, shot_prompts
 from reprlab.inference.causal_generation import constrained, greedy
-from reprlab.inference.choice_likelihood import continuation_ids, log_likelihoods, normalised
+from reprlab.inference.choice_likelihood import Question, choice_ids, log_likelihoods, normalised
 from reprlab.inference.label_scores import label_candidates, label_scores, next_logits
 from reprlab.inference.shared_start import shared_start
 from reprlab.models.build import build_from_config
@@ -29,6 +29,7 @@ from reprlab.text.vocabulary import Vocabulary
 from reprlab.training.completion_settings import CompletionTuningSettings
 from reprlab.training.completion_texts import encode_completions
 from reprlab.training.completion_tuning import engine_settings
+from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
 MODELS = load_models(Path(__file__).parents[2] / "config" / "models.yaml")
 TEXT = [
@@ -286,15 +287,61 @@ def test_constrained_finds_the_word_that_the_model_wants(tokenizer, model):
 # --- choices --------------------------------------------------------------------------------------------------------
 
 
-def test_log_likelihoods_are_sums_over_the_continuation(tokenizer, model):
-    prompt = ids_of(tokenizer, "the lazy")
-    texts = [continuation_ids(tokenizer, prompt, text) for text in (" dog", " fox jumps over", " no")]
-    found = log_likelihoods(model, texts, 3, 0, "cpu")
-    np.testing.assert_allclose(found, log_likelihoods(model, texts, 1, 0, "cpu"), rtol=1e-4)
-    for (ids, count), value in zip(texts, found, strict=True):
+CHOICES = ["dog", "fox jumps over", "no", "dog and so"]
+
+
+def likelihood_alone(model, prompt, choice):
+    """The sum for one choice behind its prompt, in a run of its own and without padding."""
+    ids = prompt + choice
+    with torch.inference_mode():
         scores = model(input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
-        wanted = sum(float(scores[place - 1, ids[place]]) for place in range(len(ids) - count, len(ids)))
-        assert value == pytest.approx(wanted, rel=1e-4)
+    return sum(float(scores[place - 1, ids[place]]) for place in range(len(prompt), len(ids)))
+
+
+def assert_as_alone(model, questions, size):
+    for question, sums in zip(questions, log_likelihoods(model, questions, size, 0, "cpu"), strict=True):
+        expected = [likelihood_alone(model, question.prompt, choice) for choice in question.choices]
+        np.testing.assert_allclose(sums, expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_log_likelihoods_are_those_of_each_choice_alone(tokenizer, model, size):
+    prompts = [ids_of(tokenizer, text) for text in ("the lazy", "nobody knows why the lazy dog", "Z")]
+    choices = choice_ids(tokenizer, CHOICES)
+    assert len(set(map(len, choices))) > 1
+    # Numbers of choices differ, and a choice may stand twice.
+    questions = [Question(prompt, choices[: 2 + place] + choices[:1]) for place, prompt in enumerate(prompts)]
+    assert_as_alone(model, questions, size)
+
+
+def test_choices_of_one_token_run_only_the_question(tokenizer, model):
+    prompt, tokens = ids_of(tokenizer, "nobody knows why the lazy dog"), [[5], [9], [70]]
+    read = []
+
+    class Counting(torch.nn.Module):
+        dtype = torch.float32
+
+        def forward(self, **options):
+            read.append((options["input_ids"].shape[1], options["logits_to_keep"]))
+            return model(**options)
+
+    (sums,) = log_likelihoods(Counting(), [Question(prompt, tokens)], 4, 0, "cpu")
+    assert read == [(len(prompt), 1)]
+    np.testing.assert_allclose(sums, [likelihood_alone(model, prompt, choice) for choice in tokens], rtol=1e-4)
+
+
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+@pytest.mark.parametrize("architecture", ["llama", "gpt2"])
+def test_choices_do_not_see_each_other_in_other_decoders(tokenizer, architecture, attention):
+    torch.manual_seed(1)
+    common = {"vocab_size": VOCABULARY.padded_size, "attn_implementation": attention}
+    if architecture == "llama":
+        other = LlamaForCausalLM(LlamaConfig(hidden_size=32, intermediate_size=48, num_hidden_layers=2,
+                                             num_attention_heads=4, num_key_value_heads=2, **common))  # fmt: skip
+    else:
+        other = GPT2LMHeadModel(GPT2Config(n_embd=32, n_layer=2, n_head=4, n_positions=128, **common))
+    prompts = [ids_of(tokenizer, text) for text in ("the lazy", "nobody knows why the lazy dog")]
+    assert_as_alone(other.eval(), [Question(prompt, choice_ids(tokenizer, CHOICES)) for prompt in prompts], 8)
 
 
 # --- a start that all prompts share ---------------------------------------------------------------------------------
@@ -345,12 +392,8 @@ def test_a_shared_start_changes_no_answer(tokenizer, model, shared):
 
 
 def test_choices_behind_a_shared_start(tokenizer, model, shared):
-    texts = [continuation_ids(tokenizer, ids, text) for ids in shared for text in (" dog", " fox jumps over it", " no")]
-    found = log_likelihoods(model, texts, 4, 0, "cpu")
-    for (ids, count), value in zip(texts, found, strict=True):
-        scores = model(input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
-        wanted = sum(float(scores[place - 1, ids[place]]) for place in range(len(ids) - count, len(ids)))
-        assert value == pytest.approx(wanted, rel=1e-4)
+    assert shared_start(model, shared, "cpu") is not None
+    assert_as_alone(model, [Question(ids, choice_ids(tokenizer, CHOICES)) for ids in shared], 8)
 
 
 def test_the_examples_are_run_once(tokenizer, model, tmp_path):

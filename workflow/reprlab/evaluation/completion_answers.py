@@ -13,7 +13,7 @@ import numpy as np
 from reprlab.evaluation.completion_settings import CompletionScoring, ScoreCell
 from reprlab.inference import causal_generation
 from reprlab.inference.causal_batches import ShotPrompts, padded_batches, shot_prompts
-from reprlab.inference.choice_likelihood import continuation_ids, log_likelihoods, normalised
+from reprlab.inference.choice_likelihood import Question, choice_ids, log_likelihoods, normalised
 from reprlab.inference.generation import decode
 from reprlab.inference.label_scores import label_candidates, label_scores
 from reprlab.inference.shared_start import shared_start
@@ -156,14 +156,16 @@ def _words(tokenizer: Any, labels: Sequence[str]) -> list[list[int]]:
 def _chosen(
     model: Any, prompts: CellPrompts, tokenizer: Any, settings: CompletionScoring, batch: int, pad: int, device: Any
 ) -> Answers:
-    texts, lengths = [], []
-    for row, ids in zip(prompts.rows, prompts.encoded.ids, strict=True):
-        for choice in row["choices"]:
-            texts.append(continuation_ids(tokenizer, ids, f" {choice}"))
-            lengths.append(len(choice))
-    sums = log_likelihoods(model, texts, batch, pad, device)
-    counts = np.array([count for _, count in texts])
+    questions = [
+        Question(ids, choice_ids(tokenizer, row["choices"]))
+        for row, ids in zip(prompts.rows, prompts.encoded.ids, strict=True)
+    ]
     how = settings.normalisation.get(prompts.cell.eval, "none")
-    scores = normalised(sums, counts, np.array(lengths), how)
-    ends = np.cumsum([len(row["choices"]) for row in prompts.rows])
-    return Answers([str(part.argmax()) for part in np.split(scores, ends[:-1])])
+    answers = []
+    sums = log_likelihoods(model, questions, batch, pad, device)
+    for row, question, found in zip(prompts.rows, questions, sums, strict=True):
+        tokens, characters = (
+            np.array([len(choice) for choice in texts]) for texts in (question.choices, row["choices"])
+        )
+        answers.append(str(normalised(found, tokens, characters, how).argmax()))
+    return Answers(answers)
