@@ -20,6 +20,7 @@ from reprlab.artifacts.tables import write_parquet
 from reprlab.config.models import ModelEntry
 from reprlab.data.schema import columns_of
 from reprlab.models.build import build_from_config, save_model
+from reprlab.papers import paths
 from reprlab.papers.plan import Job, Plan
 from reprlab.stages.build_model import build_model
 from reprlab.text.byte_pairs import train_byte_pairs
@@ -28,7 +29,6 @@ from reprlab.text.vocabulary import Vocabulary
 from text_fixtures import prose
 from training_samples import write_tokens
 
-SHARED = "results/shared"
 # One layer, and narrow. The class, its switches, the positions and the ids of its special tokens stay.
 NARROW = {
     **dict.fromkeys(("hidden_size", "dim", "n_embd", "d_model", "pooler_hidden_size"), 32),
@@ -45,14 +45,8 @@ FEW = {
     "train_items": 8, "validation_items": 2, "rows": 2, "share": 1.0, "held_out": 2, "shots": 1, "demonstrations": 1,
     "max_new_tokens": 2, "free_tokens": 2, "rank": 2, "examples": 2,
 }  # fmt: skip
-# Where stages put what others read, below the shared folder.
-OUTPUTS = {
-    "build_prompts": {"out": "prompts/{}.parquet"},
-    "build_completions": {"out": "completions/{}.parquet"},
-    "pretrain_lm": {"out": "pretrained/{}/ladder"},
-    "finetune_completions": {"out": "tuned/{}/models", "metrics": "tuned/{}/metrics.tsv"},
-    "train_adapter": {"out": "adapters/{}/ladder"},
-}
+# Stages whose outputs others of them read; what the rest of the plan makes is made up.
+LINKS = ("build_prompts", "build_completions", "pretrain_lm", "finetune_completions", "train_adapter")
 PIECES = 600
 
 
@@ -131,10 +125,10 @@ class Chain:
         entries = counted.get("entries", {}) if isinstance(counted, dict) else {}
         found = {entry["architecture"] for entry in entries.values()}
         for path in self._paths({**job.inputs, **settings_of(job)}):
-            area, name = path.removeprefix(f"{SHARED}/").split("/", 1)
+            area, name = path.removeprefix(f"{paths.SHARED}/").split("/", 1)
             if area == "models":
                 found.add(self._entry(name).architecture)
-            elif maker := self._maker(area, name):
+            elif maker := self._maker(path):
                 found |= self.architectures(*maker)
         return found
 
@@ -144,23 +138,28 @@ class Chain:
             return [path for part in given.values() for path in self._paths(part)]
         if isinstance(given, list):
             return [path for part in given for path in self._paths(part)]
-        return [str(given)] if isinstance(given, str | Path) and str(given).startswith(SHARED) else []
+        return [str(given)] if isinstance(given, str | Path) and str(given).startswith(paths.SHARED) else []
 
-    def _maker(self, area: str, name: str) -> tuple[str, str] | None:
-        """Stage and key of the job that makes what lies at `name` in a shared folder, or none of OUTPUTS."""
-        for stage, outputs in OUTPUTS.items():
-            if any(form.startswith(f"{area}/") for form in outputs.values()):
-                parts = re.split(r"[/.]", name)
-                keys = ("/".join(parts[:count]) for count in range(len(parts), 0, -1))
-                return stage, next(key for key in keys if key in self.plan.jobs[stage])
-        return None
+    def _maker(self, path: str) -> tuple[str, str] | None:
+        """Stage and key of the job whose output holds `path`, or none of LINKS."""
+        places = (Path(path), *Path(path).parents)
+        return next((self._made_by[str(place)] for place in places if str(place) in self._made_by), None)
+
+    @cached_property
+    def _made_by(self) -> dict[str, tuple[str, str]]:
+        return {
+            path: (stage, key)
+            for stage in LINKS
+            for key in self.plan.jobs.get(stage, {})
+            for path in paths.outputs(stage, key).values()
+        }
 
     def _entry(self, model: str) -> ModelEntry:
         return ModelEntry.model_validate(settings_of(self.plan.jobs["build_model"][model])["entry"])
 
     def _make(self, path: str) -> None:
-        area, name = path.removeprefix(f"{SHARED}/").split("/", 1)
-        if maker := self._maker(area, name):
+        area, name = path.removeprefix(f"{paths.SHARED}/").split("/", 1)
+        if maker := self._maker(path):
             self.run(*maker)
         elif not Path(path).exists():
             getattr(self, f"_make_{area}")(Path(path), name)
@@ -168,7 +167,7 @@ class Chain:
     def _arguments(self, function: Any, stage: str, key: str, given: dict[str, Any], folder: Path) -> dict[str, Any]:
         """Arguments by the names of the function: what the plan gives, and a path for each output."""
         hints, found = typing.get_type_hints(function), {"fingerprint": "code"}
-        outputs = {output: f"{SHARED}/{form.format(key)}" for output, form in OUTPUTS.get(stage, {}).items()}
+        outputs = paths.outputs(stage, key) if stage in LINKS else {}
         for name, parameter in inspect.signature(function).parameters.items():
             if given.get(name) not in (None, "", []):
                 found[name] = _as_hinted(hints[name], given[name])

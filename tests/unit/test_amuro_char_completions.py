@@ -361,7 +361,6 @@ def test_a_shared_start_is_all_that_the_texts_share(model, shared):
     assert len({tuple(text[: start.length]) for text in shared}) == 1
     assert len({text[start.length] for text in shared}) > 1
     assert shared_start(model, [shared[0]] * 2, "cpu").length == len(shared[0]) - 1
-    assert shared_start(model, [shared[0]] * 2, "cpu", own=4).length == len(shared[0]) - 4
     # A prompt that lost its examples, short texts and a single text share nothing.
     assert shared_start(model, [*shared, shared[0][3:]], "cpu") is None
     assert shared_start(model, [[1, 2, 3]] * 4, "cpu") is None

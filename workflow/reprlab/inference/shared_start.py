@@ -38,16 +38,13 @@ class SharedStart:
         return cache
 
 
-def shared_start(model: Any, texts: Sequence[list[int]], device: Any, *, own: int = 1) -> SharedStart | None:
-    """The start that all texts share, or none where that is short.
+def shared_start(model: Any, texts: Sequence[list[int]], device: Any) -> SharedStart | None:
+    """The start that all texts share, or none where that is short; the last token of each text is not part of it.
 
     One text that lost an example for its length begins with another one: then hardly anything is common to all.
-
-    Args:
-        own: tokens at the end of each text that are never part of the start.
     """
     # All texts lie, in order, between the smallest and the largest: what these two share, all share.
     pairs = enumerate(zip(min(texts), max(texts), strict=False))
     shortest = min(map(len, texts))
-    length = min(next((place for place, (one, other) in pairs if one != other), shortest), shortest - own)
+    length = min(next((place for place, (one, other) in pairs if one != other), shortest), shortest - 1)
     return SharedStart(model, texts[0][:length], device) if length >= _LEAST and len(texts) > 1 else None
