@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from reprlab.provenance.code_digest import imported_modules
+from reprlab.runtime.code_digest import imported_modules
 from reprlab.statistics import (
     ABOVE_ZERO,
     BELOW_ZERO,
@@ -267,6 +267,13 @@ def test_seeds_that_all_learned_unequally_have_learned_and_one_of_three_is_count
     found = learned([Score(50, 45, 55), Score(50, 45, 55), Score(90, 85, 93)], 50)
     assert (found.flag, found.unit, found.n) == ("learned with 1 of 3 seeds", "seed", 3)
     assert learned(unequal, 50, [Score(70, 65, 75), Score(75, 70, 80), Score(80, 75, 85)]).flag == "not learned"
+
+
+def test_the_best_of_several_learning_rates_pays_for_the_choice():
+    assert learned([Score(60, 52.1, 68)], 52).flag == "learned"
+    assert learned([Score(60, 52.1, 68)], 52, tried=3).flag == "not learned"
+    assert learned([Score(60.0), Score(61.0), Score(62.0)], 58.2).flag == "learned"
+    assert learned([Score(60.0), Score(61.0), Score(62.0)], 58.2, tried=3).flag == "not learned"
 
 
 def test_scores_without_intervals_are_judged_over_seeds_alone():

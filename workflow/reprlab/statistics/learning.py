@@ -39,7 +39,7 @@ class Learned:
     n: int
 
 
-def learned(scores: Sequence[Score], majority: float, untrained: Sequence[Score] = ()) -> Learned:
+def learned(scores: Sequence[Score], majority: float, untrained: Sequence[Score] = (), *, tried: int = 1) -> Learned:
     """Whether the scores of a model's seeds are above the majority's, and above those of the untrained model.
 
     Above the majority: with one seed, its interval over examples is. With several, the mean of their lower ends over
@@ -54,6 +54,8 @@ def learned(scores: Sequence[Score], majority: float, untrained: Sequence[Score]
         scores: one of each seed, on the same examples, in the unit of `majority`.
         majority: what the trivial answer scores on these examples.
         untrained: scores of the same model without training (random or pre-trained weights), tuned alike, one a seed.
+        tried: learning rates of which the best was chosen on the examples that are judged; the reach above the majority
+            is Bonferroni's. 1 where it was fixed, or chosen on other examples.
 
     Raises:
         ValueError: there is no score.
@@ -62,8 +64,9 @@ def learned(scores: Sequence[Score], majority: float, untrained: Sequence[Score]
         raise ValueError("no score to judge")
     n, values = len(scores), [one.value for one in scores]
     down = fmean(one.value - one.low for one in scores)
-    first = Margin(fmean(values) - majority, down, mean_over_units([one - majority for one in values], "seed").low)
-    sure = first.holds(each=n > 1 and all(one.low > majority for one in scores))
+    over_seeds = mean_over_units([one - majority for one in values], "seed", level=1 - (1 - LEVEL) / tried)
+    first = Margin(fmean(values) - majority, _wider(tried) * down, over_seeds.low)
+    sure = first.holds(each=n > 1 and _above(scores, majority, tried) == n)
     second = Margin(math.nan, math.nan, math.nan)
     beyond_untrained = True
     if untrained:
@@ -71,8 +74,7 @@ def learned(scores: Sequence[Score], majority: float, untrained: Sequence[Score]
         reach = math.hypot(down, fmean(one.high - one.value for one in untrained))
         second = Margin(fmean(values) - fmean(others), reach, difference_of_groups(values, others, "seed").low)
         beyond_untrained = second.holds()
-    factor = normal_quantile(1 - (1 - LEVEL) / n) / normal_quantile()
-    above = sum(one.value - factor * (one.value - one.low) > majority for one in scores)
+    above = _above(scores, majority, n * tried)
     flag = f"{LEARNED} with {above} of {n} seeds" if above and beyond_untrained else NOT_LEARNED
     if sure and beyond_untrained:
         flag = LEARNED
@@ -96,3 +98,12 @@ class Margin:
     def holds(self, *, each: bool = False) -> bool:
         """Whether it is above 0 over all that is known; `each` stands in for the seeds."""
         return self.value - self.reach > 0 if each else self.low > 0
+
+
+def _above(scores: Sequence[Score], majority: float, tests: int) -> int:
+    """Scores that lie above by themselves, over examples, with Bonferroni over `tests`."""
+    return sum(one.value - _wider(tests) * (one.value - one.low) > majority for one in scores)
+
+
+def _wider(tests: int) -> float:
+    return normal_quantile(1 - (1 - LEVEL) / tests) / normal_quantile()
