@@ -14,6 +14,7 @@ from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.artifacts.tables import read_tsv, write_tsv
 from reprlab.reporting.audit import AuditRow, rounded, write_audit
 from reprlab.reporting.benchmarks import by_stage, of_paper, read_benchmarks
+from reprlab.reporting.page.data import data_table
 from reprlab.reporting.page.folder import PaperFolder
 from reprlab.reporting.page.graph import draw_graph, layers
 from reprlab.reporting.page.html import Html, join, tag
@@ -85,7 +86,10 @@ def folder(tmp_path):
     for stage, job, seconds in (("pretrain_lm", "t5_fs", 60.0), ("tabulate_paper", "depth.glue", 30.0)):
         (times / stage).mkdir(parents=True)
         write_tsv(times / stage / f"{job}.tsv", pandas.DataFrame({"s": [seconds], "h:m:s": ["-"], "max_rss": [100.0]}))
-    write_json(tmp_path / "receipt.json", {"archive": HOSTILE, "licence": "CC0", "bytes": 3})
+    file = {"file": "a.tgz", "bytes": 34567, "sha256": "12" * 32}
+    write_json(tmp_path / "receipt.json", {"archive": HOSTILE, "version": "1.2", "files": [file]})
+    files = [{"file": name, "revision": "0" * 40, "received": {"bytes": 4, "sha256": "ab" * 32}} for name in "xy"]
+    write_json(tmp_path / "many.json", {"archive": "tasks", "version": "main", "files": files})
     return tmp_path
 
 
@@ -98,7 +102,8 @@ def page(folder):
         summary=folder / "summary.tsv",
         edges=EDGES,
         benchmarks=folder / "results" / "benchmarks",
-        receipts=[folder / "receipt.json"],
+        receipts=[folder / "receipt.json", folder / "many.json"],
+        licences=[(HOSTILE, "CC0"), ("tasks", "Apache-2.0")],
         command="make report SCALE=mini",
     )
     return (folder / "report.html").read_text(encoding="utf-8")
@@ -213,10 +218,16 @@ def test_the_page_is_the_same_each_time(folder, page):
         summary=folder / "summary.tsv",
         edges=EDGES,
         benchmarks=folder / "results" / "benchmarks",
-        receipts=[folder / "receipt.json"],
+        receipts=[folder / "receipt.json", folder / "many.json"],
+        licences=[(HOSTILE, "CC0"), ("tasks", "Apache-2.0")],
         command="make report SCALE=mini",
     )
     assert (folder / "again.html").read_bytes() == first
+
+
+def test_the_data_has_its_files_digests_and_licences(page):
+    section = page[page.index('id="data"') :]
+    assert all(word in section for word in ("a.tgz", "34", "12" * 32, "CC0", "2 files", "Apache-2.0"))
 
 
 def test_summary_counts_verdicts_and_minutes(folder, page):
@@ -232,7 +243,7 @@ def test_a_paper_adds_only_its_own_section(folder):
     (folder / "results" / "another").mkdir()
     papers = [PaperFolder(folder / "results" / "another", about)]
     jobs = read_benchmarks(folder / "results" / "benchmarks")
-    html = render(papers, jobs, [], [], "nano", folder / "report.html")
+    html = render(papers, jobs, data_table([], {}), [], "nano", folder / "report.html")
     assert 'id="another"' in html and 'id="depth"' not in html
     assert summary_table(papers, jobs, "nano")["paper"].tolist() == ["another", "shared stages"]
 

@@ -100,7 +100,6 @@ def write_receipt(entry: ArchiveEntry, files: list[CachedFile], receipt: Path) -
         {
             "archive": entry.name,
             "version": entry.version,
-            "licence": entry.licence,
             "member_limit": entry.member_limit,
             "files": [_facts(cached) for cached in files],
         },

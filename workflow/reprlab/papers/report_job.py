@@ -14,17 +14,19 @@ STAGE = "write_report"
 def add_report(plan: Plan, config: "LoadedConfig") -> None:
     """Plan the report of the papers that the config builds."""
     papers = list(config.workflow.build)
+    archives = list(plan.jobs.get("fetch_archive", {}))
     plan.add(
         STAGE,
         "",
         Job(
             inputs={
                 "after": [path for paper in papers for path in plan.targets[paper]],
-                "receipts": [paths.receipt(archive) for archive in plan.jobs.get("fetch_archive", {})],
+                "receipts": [paths.receipt(archive) for archive in archives],
             },
             settings={
                 "papers": [f"results/{paper}" for paper in papers],
                 "scale": config.scale,
+                "licences": [[archive, config.datasets.archives[archive].licence] for archive in archives],
                 "edges": stage_graph(plan, papers),
             },
             plugins=tuple(f"papers.{paper.replace('-', '_')}.about" for paper in papers),

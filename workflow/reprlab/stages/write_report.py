@@ -14,6 +14,7 @@ def write_report(
     edges: list[tuple[str, str]] | None = None,
     benchmarks: Path | None = None,
     receipts: list[Path] | None = None,
+    licences: list[tuple[str, str]] | None = None,
     settings: Path | None = None,
     command: str = "",
 ) -> None:
@@ -26,13 +27,15 @@ def write_report(
         summary: TSV with one row per paper.
         edges: of the graph of stages, from the one that makes a file to the one that reads it.
         benchmarks: folder of Snakemake's benchmark files, `<stage>/<job>.tsv`.
-        receipts: receipts of the archives that were read, for their licences.
+        receipts: receipts of the archives that were read.
+        licences: of these archives, by name.
         settings: TSV of the settings that differ from the published ones, beside the YAML file with all of them.
         command: what makes this run again, as a user types it.
     """
     from reprlab.artifacts.tables import write_tsv
     from reprlab.plugins import load_plugin
     from reprlab.reporting.benchmarks import read_benchmarks
+    from reprlab.reporting.page.data import data_table
     from reprlab.reporting.page.folder import PaperFolder
     from reprlab.reporting.page.overview import summary_table
     from reprlab.reporting.page.report import render
@@ -40,8 +43,9 @@ def write_report(
 
     folders = [PaperFolder(path, load_plugin("papers", f"{path.name.replace('-', '_')}.about")) for path in papers]
     jobs = read_benchmarks(benchmarks or Path())
+    data = data_table(receipts or [], dict(licences or []))
     write_tsv(summary, summary_table(folders, jobs, scale))
-    write_text(out, render(folders, jobs, receipts or [], edges or [], scale, out, settings, command))
+    write_text(out, render(folders, jobs, data, edges or [], scale, out, settings, command))
 
 
 if __name__ == "__main__":

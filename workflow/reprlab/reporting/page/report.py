@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reprlab.artifacts.json_files import read_json
 from reprlab.artifacts.tables import read_tsv
 from reprlab.reporting.benchmarks import by_stage
 from reprlab.reporting.page.folder import PaperFolder
@@ -29,7 +28,7 @@ TITLE = "RepL4NLP 2025, run again"
 def render(
     papers: Sequence[PaperFolder],
     jobs: pandas.DataFrame,
-    receipts: Sequence[Path],
+    data: pandas.DataFrame,
     edges: list[Edge],
     scale: str,
     page: Path,
@@ -39,7 +38,7 @@ def render(
     """The page as one string that loads nothing; it links to the files beside `page` and to the papers."""
     summary = summary_table(papers, jobs, scale)
     folds = [(paper, *paper_section(paper, jobs, page)) for paper in papers]
-    ends = [section for section in (_settings(settings), _stages(jobs), _data(receipts), _graph(edges)) if section]
+    ends = [section for section in (_settings(settings), _stages(jobs), _data(data), _graph(edges)) if section]
     files = file_links(
         page, [page.parent / "summary.tsv", *([settings.with_suffix(".yaml"), settings] if settings else [])]
     )
@@ -118,15 +117,10 @@ def _stages(jobs: pandas.DataFrame) -> tuple[str, str, Html] | None:
     return _section("stages", "Time and memory", grid)
 
 
-def _data(receipts: Sequence[Path]) -> tuple[str, str, Html] | None:
-    import pandas
-
-    if not receipts:
+def _data(data: pandas.DataFrame) -> tuple[str, str, Html] | None:
+    if data.empty:
         return None
-    records = [read_json(path) for path in receipts]
-    names = ("archive", "licence", "file", "bytes", "sha256")
-    rows = pandas.DataFrame([[record.get(name, "") for name in names] for record in records], columns=list(names))
-    grid = table(rows, "Archives that this run read", "table-data", fold=False)
+    grid = table(data, "Archives that this run read", "table-data", fold=False)
     return _section("data", "Data and licences", grid)
 
 
