@@ -137,9 +137,9 @@ def test_the_page_loads_nothing(page):
 
 def test_no_table_is_wider_than_the_page(folder, page):
     wide = {name: [1.5, 2.5] for name in ("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "seed")}
-    assert max(checked(page).wide) <= 11
+    assert max(checked(page).wide) <= 10
     columns = checked(table(pandas.DataFrame(wide | {"note": ["x", "y"]}), "t", "t")).wide
-    assert columns == [11]
+    assert columns == [10]
     assert "minmax(0, 1fr)" in page and 'name="viewport" content="width=device-width' in page
 
 

@@ -18,7 +18,7 @@ STYLE = (
 * { box-sizing: border-box; }
 html { scroll-padding-top: .75rem; }
 body { margin: 0; color: var(--ink); background: var(--page); font: 16px/1.5 system-ui, "Segoe UI", sans-serif;
-  display: grid; grid-template-columns: 16rem minmax(0, 1fr); }
+  display: grid; grid-template-columns: 16rem minmax(0, 1fr); overflow-wrap: break-word; }
 main, header, footer { padding: 1rem 2rem; min-width: 0; max-width: 90rem; }
 header, main, footer { grid-column: 2; }
 nav { grid-column: 1; grid-row: 1 / span 9; position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1rem;
@@ -47,16 +47,16 @@ dl.facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap
 dl.facts dt { color: var(--soft); }
 dl.facts dd { margin: 0; overflow-wrap: anywhere; }
 code { font: .92em ui-monospace, monospace; background: var(--wash); padding: .05rem .3rem; border-radius: 3px; }
-.scroll { overflow: auto; max-height: 36rem; border: 1px solid var(--line); border-radius: 4px;
+.scroll { position: relative; overflow: auto; max-height: 36rem; border: 1px solid var(--line); border-radius: 4px;
   margin: .3rem 0 .8rem; }
 table { border-collapse: collapse; font-size: .84rem; line-height: 1.4; width: 100%;
   font-variant-numeric: tabular-nums; }
 caption { text-align: left; padding: .35rem .5rem; color: var(--soft); }
 th, td { padding: .28rem .5rem; border-top: 1px solid var(--line); text-align: left; vertical-align: top; }
 thead th { background: var(--wash); position: sticky; top: 0; z-index: 1; border-top: 0; }
-td { overflow-wrap: break-word; min-width: 2.6rem; }
+td { min-width: 2.6rem; }
 td.number { text-align: right; white-space: nowrap; }
-td.long { min-width: 14rem; overflow-wrap: anywhere; }
+td.long { min-width: 9rem; overflow-wrap: anywhere; }
 .claims td:first-child { width: 25%; } .claims td:nth-child(5) { width: 30%; } .claims td:nth-child(6) { width: 22%; }
 td small, th small { display: block; color: var(--soft); font-size: .92em; font-weight: 400; }
 td.number small { font-size: .88em; }

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas
 
 _DETAIL = re.compile(r"^(seed|seeds|n|n_used|steps|tokens|pretraining_tokens|train_rows|train_steps|.*_boot|std)$")
-_COLUMNS, _ROWS = 11, 300
+_COLUMNS, _ROWS = 10, 300
 """What a table shows at once; the rest is a click or a file away."""
 _LONG = 40
 """Characters from which a cell gets a wide column."""
