@@ -1,0 +1,33 @@
+"""What makes a result again: an edit of what it was made from, and neither a word for people nor a date."""
+
+from pathlib import Path
+
+import pytest
+from reprlab.config.load import load_config
+from reprlab.config.runtime import SCALES
+from reprlab.papers.planned_jobs import planned_jobs
+from reprlab.papers.planning import make_plan
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_an_edited_licence_of_a_download_reaches_the_report_alone() -> None:
+    config = load_config(ROOT, {"scale": "nano"})
+    before = {(job.stage, job.key): job.digest for job in planned_jobs(make_plan(config), ROOT)}
+    archives = config.datasets.archives
+    assert "vader" in archives
+    archives["vader"] = archives["vader"].model_copy(update={"licence": "CC0"})
+    after = {(job.stage, job.key): job.digest for job in planned_jobs(make_plan(config), ROOT)}
+    assert [name for name in before if before[name] != after[name]] == [("write_report", "")]
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_engine_compares_dates_of_results_alone(scale: str) -> None:
+    """A file of the checkout, as the published tables, is known by its content: its date may be of the future."""
+    jobs = list(planned_jobs(make_plan(load_config(ROOT, {"scale": scale})), ROOT))
+    read = [
+        path for job in jobs for value in job.inputs.values() for path in ([value] if isinstance(value, str) else value)
+    ]
+    assert [path for path in read if path and not path.startswith("results/")] == []
+    published = [path for job in jobs for files in job.files.values() for path in files if isinstance(files, dict)]
+    assert any(path.startswith("resources/published/") for path in published)
