@@ -29,6 +29,7 @@ from reprlab.text.vocabulary import Vocabulary
 from reprlab.training.completion_settings import CompletionTuningSettings
 from reprlab.training.completion_texts import encode_completions
 from reprlab.training.completion_tuning import engine_settings
+from scipy import stats
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
 MODELS = load_models(Path(__file__).parents[2] / "config" / "models.yaml")
@@ -448,7 +449,9 @@ def test_the_standard_error_of_accuracy_is_the_binomial_one():
     assert found["performance"] == 0.3
     assert found["std"] == pytest.approx(math.sqrt(0.3 * 0.7 / 200), rel=0.05)
     assert found["low"] < 0.3 < found["high"]
-    assert found["performance_boot"] == (found["low"] + found["high"]) / 2
+    assert found["performance_boot"] == pytest.approx(0.3, abs=0.005)
+    assert (found["low"], found["high"]) == pytest.approx(tuple(stats.binomtest(60, 200).proportion_ci(method="exact")))
+    assert bootstrap_mean([1.0] * 20, 100, 0)["low"] == pytest.approx(0.025 ** (1 / 20))
 
 
 def test_rouge_l():

@@ -14,6 +14,7 @@ from reprlab.evaluation.bootstrap import (
 from reprlab.evaluation.metrics import METRICS, get_metric, rouge_l, score
 from reprlab.evaluation.scoring import score_rows
 from reprlab.runtime.errors import ReprlabError
+from scipy import stats
 from sklearn.metrics import f1_score, matthews_corrcoef
 
 LABELS = ["no", "yes"]
@@ -128,15 +129,30 @@ def test_bad_input_raises():
         score("accuracy", [], [])
 
 
-def test_bootstrap_matches_the_binomial_and_its_seed():
-    gold = ["yes"] * 400
-    predicted = ["yes"] * 300 + ["no"] * 100
-    low, high = bootstrap_interval("accuracy", gold, predicted, LABELS, resamples=4000, seed=3)
-    spread = 100 * np.sqrt(0.75 * 0.25 / 400)
-    assert low == pytest.approx(75 - 1.96 * spread, abs=0.4)
-    assert high == pytest.approx(75 + 1.96 * spread, abs=0.4)
-    assert (low, high) == bootstrap_interval("accuracy", gold, predicted, LABELS, resamples=4000, seed=3)
-    assert (low, high) != bootstrap_interval("accuracy", gold, predicted, LABELS, resamples=4000, seed=4)
+def test_a_share_has_the_exact_interval_and_width_without_a_mistake():
+    for right in (400, 300, 0):
+        predicted = ["yes"] * right + ["no"] * (400 - right)
+        expected = stats.binomtest(right, 400).proportion_ci(method="exact")
+        found = bootstrap_interval("accuracy", ["yes"] * 400, predicted, LABELS, resamples=10)
+        assert found == pytest.approx((100 * expected.low, 100 * expected.high))
+        assert found[0] < found[1]
+
+
+def test_the_bootstrap_of_a_mean_matches_t_for_few_examples():
+    values = np.random.default_rng(0).normal(size=12)
+    _, low, high = mean_interval(values.tolist(), resamples=20_000)
+    expected = stats.t.interval(0.95, 11, values.mean(), stats.sem(values))
+    assert (low, high) == pytest.approx(expected, abs=0.1 * (expected[1] - expected[0]))
+    assert high - low > 1.1 * 2 * 1.96 * values.std() / np.sqrt(12), "the plain percentile interval is shorter"
+
+
+def test_bootstrap_matches_the_normal_and_its_seed():
+    values = np.random.default_rng(2).uniform(size=400).tolist()
+    mean, low, high = mean_interval(values, resamples=4000, seed=3)
+    reach = 1.96 * stats.sem(values)
+    assert (low, high) == pytest.approx((mean - reach, mean + reach), abs=0.1 * reach)
+    assert (low, high) == mean_interval(values, resamples=4000, seed=3)[1:]
+    assert (low, high) != mean_interval(values, resamples=4000, seed=4)[1:]
 
 
 def test_resamples_keep_the_size_of_the_sample():

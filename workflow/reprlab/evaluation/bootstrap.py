@@ -1,4 +1,4 @@
-"""Bootstrap over examples: percentile intervals of metrics and of their differences, and the verdict `learned`."""
+"""Intervals of metrics and of their differences over examples, and the verdict `learned`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from reprlab.evaluation.metrics import Metric, get_metric
-from reprlab.evaluation.resampling import resample_sums
+from reprlab.evaluation.resampling import binomial_interval, each_right_or_wrong, percentiles, resample_sums
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,8 @@ def bootstrap_interval(
     level: float = 0.95,
     seed: int = 0,
 ) -> tuple[float, float]:
-    """Percentile interval, in percent, of `metric` over resampled examples."""
+    """Interval, in percent, of `metric` over examples: the exact one where each is right or wrong, else the expanded
+    percentile interval of the bootstrap."""
     chosen = get_metric(metric)
     return statistics_interval(
         chosen, chosen.statistics(gold, predicted, labels), resamples=resamples, level=level, seed=seed
@@ -36,7 +37,10 @@ def statistics_interval(
     metric: Metric, statistics: np.ndarray, *, resamples: int = 1000, level: float = 0.95, seed: int = 0
 ) -> tuple[float, float]:
     """`bootstrap_interval` of a metric whose per-example statistics are at hand."""
-    return _percentiles(metric.finish(resample_sums(statistics, resamples, seed)), level)
+    if each_right_or_wrong(statistics):
+        low, high = binomial_interval(int(statistics[:, 0].sum()), len(statistics), level)
+        return 100 * low, 100 * high
+    return percentiles(metric.finish(resample_sums(statistics, resamples, seed)), len(statistics), level)
 
 
 def difference_interval(
@@ -59,7 +63,7 @@ def difference_interval(
     width = one.shape[1]
     values = chosen.finish(sums[:, :width]) - chosen.finish(sums[:, width:])
     estimate = float(chosen.finish(one.sum(0)) - chosen.finish(two.sum(0)))
-    return estimate, *_percentiles(values, level)
+    return estimate, *percentiles(values, len(one), level)
 
 
 def mean_interval(
@@ -70,17 +74,9 @@ def mean_interval(
 
     array = np.asarray(values, dtype=np.float64)
     sums = resample_sums(array[:, None], resamples, seed)[:, 0] / len(array)
-    return float(array.mean()), *_percentiles(sums, level)
+    return float(array.mean()), *percentiles(sums, len(array), level)
 
 
 def learned(low: float, baseline: float) -> str:
     """`learned` if the lower end of a row's 95 % interval exceeds the baseline's value, else `not learned`."""
     return LEARNED if low > baseline else NOT_LEARNED
-
-
-def _percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
-    import numpy as np
-
-    tail = 50 * (1 - level)
-    low, high = np.percentile(values, [tail, 100 - tail])
-    return float(low), float(high)

@@ -12,7 +12,7 @@ import numpy as np
 from reprlab.evaluation.completion_answers import Answers, CellPrompts
 from reprlab.evaluation.completion_settings import CompletionScoring, ScoredModel
 from reprlab.evaluation.metrics import rouge_l
-from reprlab.evaluation.resampling import resample_sums
+from reprlab.evaluation.resampling import binomial_interval, each_right_or_wrong, percentiles, resample_sums
 from reprlab.text.prompt_formats import LABELS
 
 LEVEL = 0.95
@@ -29,17 +29,20 @@ def bootstrap_mean(values: Sequence[float], resamples: int, seed: int) -> dict[s
 
     Returns:
         `performance`, the plain mean; `performance_boot`, the midpoint of the percentile interval, which the original
-        reports; `std`, the standard error; `low` and `high`.
+        reports; `std`, the standard error; `low` and `high`, exact where each row is right or wrong.
     """
     array = np.asarray(values, dtype=np.float64)
     means = resample_sums(array[:, None], resamples, seed)[:, 0] / len(array)
-    low, high = np.percentile(means, [50 * (1 - LEVEL), 50 * (1 + LEVEL)])
+    ends = np.percentile(means, [50 * (1 - LEVEL), 50 * (1 + LEVEL)])
+    low, high = percentiles(means, len(array), LEVEL)
+    if each_right_or_wrong(np.stack([array, np.ones_like(array)], axis=1)):
+        low, high = binomial_interval(int(array.sum()), len(array), LEVEL)
     return {
         "performance": float(array.mean()),
-        "performance_boot": float((low + high) / 2),
+        "performance_boot": float(ends.mean()),
         "std": float(means.std()),
-        "low": float(low),
-        "high": float(high),
+        "low": low,
+        "high": high,
     }
 
 

@@ -60,3 +60,10 @@ def binomial_interval(successes: int, total: int, level: float = 0.95) -> tuple[
     low = float(betaincinv(successes, total - successes + 1, tail)) if successes else 0.0
     high = float(betaincinv(successes + 1, total - successes, 1 - tail)) if successes < total else 1.0
     return low, high
+
+
+def each_right_or_wrong(statistics: np.ndarray) -> bool:
+    """Whether per-example statistics [n, 2] of a mean, its sum and its count, are a 0 or a 1 each."""
+    import numpy as np
+
+    return statistics.shape[1] == 2 and bool((statistics[:, 1] == 1).all() and np.isin(statistics[:, 0], (0, 1)).all())

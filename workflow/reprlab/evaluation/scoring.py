@@ -1,4 +1,4 @@
-"""Scores as rows of a table: one per metric and subset, with the bootstrap interval."""
+"""Scores as rows of a table: one per metric and subset, with an interval over examples."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def finetune_model(
         tokenizer: its folder.
         examples: table of examples with a training split and the splits to score.
         out_metrics: TSV, one row per checkpoint, learning rate, split, subset, metric and evaluation mode; in percent,
-            with 95 % bootstrap intervals over examples.
+            with 95 % intervals over examples.
         out_predictions: Parquet, one row per scored example. Where the settings keep models, the folder `models` lies
             beside both, with a folder for each checkpoint and learning rate.
         work: folder that survives failure: unfinished cells resume exactly, finished ones are not run again. A cell
