@@ -9,8 +9,8 @@ from reprlab.reporting.page.html import Html, tag
 from reprlab.runtime.errors import ReprlabError
 
 Edge = tuple[str, str]
-_WIDTH, _HEIGHT, _GAP_X, _GAP_Y = 156, 28, 22, 40
-_LANE = 20
+_WIDTH, _HEIGHT, _GAP_X, _GAP_Y = 138, 28, 14, 40
+_LANE = 12
 """Width kept free where an edge passes a layer."""
 _SWEEPS = 8
 
