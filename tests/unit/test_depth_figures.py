@@ -37,7 +37,8 @@ def tables(tmp_path_factory):
 def draw(tables, figure, out, scale="mini"):
     png, svg = out / f"{figure}.png", out / f"{figure}.svg"
     source = tables / f"{FIGURES[figure][0]}.tsv"
-    plot_figure(paper="depth", figure=figure, tables=[source], published=FILES, scale=scale, png=png, svg=svg)
+    files = {"png": png, "svg": svg, "pdf": out / f"{figure}.pdf"}
+    plot_figure(paper="depth", figure=figure, tables=[source], published=FILES, scale=scale, **files)
     return png, svg
 
 
@@ -67,6 +68,7 @@ def test_an_unknown_figure_and_a_missing_table_are_refused(tables, tmp_path):
         "scale": "mini",
         "png": tmp_path / "a.png",
         "svg": tmp_path / "a.svg",
+        "pdf": tmp_path / "a.pdf",
         "paper": "depth",
     }
     with pytest.raises(ReprlabError, match="no such figure"):

@@ -79,7 +79,7 @@ def test_an_empty_table_gives_its_reason_and_is_drawn(key, tmp_path):
     # Of these tables only DEPTH's have figures.
     assert figures == ([key] if slug == "depth" else [])
     for name in figures:
-        png, svg = tmp_path / "figure.png", tmp_path / "figure.svg"
+        png, svg, pdf = (tmp_path / f"figure.{ending}" for ending in ("png", "svg", "pdf"))
         run(plot_figure, "--paper", module, "--figure", name.partition("/")[2], "--tables", out, *published,
-            "--scale", "paper", "--png", png, "--svg", svg)  # fmt: skip
+            "--scale", "paper", "--png", png, "--svg", svg, "--pdf", pdf)  # fmt: skip
         assert "not run" in svg.read_text() or "false" in svg.read_text()

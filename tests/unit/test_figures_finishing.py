@@ -126,7 +126,7 @@ def test_files_have_200_dots_an_inch_and_the_same_bytes_each_time(tmp_path):
             figure, [[panel]] = panels(1, 1)
             panel.plot([1, 2], [1, 2])
             size = figure.get_figwidth()
-            save_figure(figure, *(folder / f"f.{ending}" for ending in ("png", "svg", "pdf")))
+            save_figure(figure, [folder / f"f.{ending}" for ending in ("png", "svg", "pdf")])
         return size, {path.name: path.read_bytes() for path in folder.iterdir()}
 
     (width, first), (_, again) = save(tmp_path / "a"), save(tmp_path / "b")

@@ -74,7 +74,7 @@ OUTPUTS: dict[str, dict[str, str]] = {
     "audit_paper": {"out": "results/{paper}/audit.tsv", "provenance": "results/{paper}/audit.provenance.json"},
     "test_claims": {"out": "results/{paper}/claims.tsv", "provenance": "results/{paper}/claims.provenance.json"},
     "estimate_cost": {"out": "results/{paper}/cost.tsv", "provenance": "results/{paper}/cost.provenance.json"},
-    "plot_figure": {"png": "results/{paper}/{figure}.png", "svg": "results/{paper}/{figure}.svg"},
+    "plot_figure": {name: f"results/{{paper}}/{{figure}}.{name}" for name in ("png", "svg", "pdf")},
     "write_report": {"out": "results/report.html", "summary": "results/summary.tsv"},
 }
 

@@ -72,26 +72,25 @@ def house_style() -> Iterator[None]:
         yield
 
 
-def save_figure(
-    figure: Figure, png: Path, svg: Path, pdf: Path | None = None, *, labels: Mapping[str, str] | None = None
-) -> None:
+def save_figure(figure: Figure, files: Sequence[Path], labels: Mapping[str, str] | None = None) -> None:
     """Finish a figure and write its files, which say in words what is seen, without dates: equal numbers, equal bytes.
 
-    `labels` are people's words for the names of the workflow that stand in legends, titles and ticks.
+    The endings of `files` name their formats: png, svg, pdf. `labels` are people's words for the names of the workflow
+    that stand in legends, titles and ticks.
     """
     import matplotlib.pyplot
 
     finish(figure, labels or {})
     words = describe(figure)
-    formats: list[tuple[Path | None, str, dict[str, Any]]] = [
-        (svg, "svg", {"Date": None, "Creator": None, "Description": words}),
-        (png, "png", {"Software": None, "Description": words}),
-        (pdf, "pdf", {"CreationDate": None, "Creator": None, "Producer": None, "Subject": words}),
-    ]
-    for path, name, metadata in formats:
-        if path is not None:
-            with atomic_file(path) as temporary:
-                figure.savefig(temporary, format=name, metadata=metadata)
+    metadata: dict[str, dict[str, Any]] = {
+        "png": {"Software": None, "Description": words},
+        "svg": {"Date": None, "Creator": None, "Description": words},
+        "pdf": {"CreationDate": None, "Creator": None, "Producer": None, "Subject": words},
+    }
+    for path in files:
+        ending = path.suffix.removeprefix(".")
+        with atomic_file(path) as temporary:
+            figure.savefig(temporary, format=ending, metadata=metadata[ending])
     matplotlib.pyplot.close(figure)
 
 

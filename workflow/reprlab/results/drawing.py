@@ -13,9 +13,9 @@ from reprlab.results.records import Drawn, PaperResults
 
 
 def draw_figure(
-    records: PaperResults, name: str, frame: Frame, published: Sequence[Path], png: Path, svg: Path
+    records: PaperResults, name: str, frame: Frame, published: Sequence[Path], files: Sequence[Path]
 ) -> None:
-    """Draw a figure from the table of its record, as PNG and SVG.
+    """Draw a figure from the table of its record, in the formats that the endings of `files` name.
 
     Raises:
         ReprlabError: no such figure, or a printed table is missing or malformed.
@@ -24,4 +24,4 @@ def draw_figure(
     printed = read_published(published, declarations(records.printed))
     with house_style():
         drawing = figure.draw(records.table(figure.table).make(frame), Drawn(frame.scale, printed, records.labels))
-        save_figure(drawing, png, svg)
+        save_figure(drawing, files, records.labels)

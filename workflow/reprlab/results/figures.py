@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from reprlab.reporting.figures import CYCLE, MARKERS, panels, say, shared_legend
+from reprlab.reporting.figures import CYCLE, DASHES, MARKERS, name_panel, panels, say, shared_legend
 from reprlab.results.frame import Rows
 
 if TYPE_CHECKING:
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from reprlab.results.records import Drawn
-
-_DASHES = ("-", "--", "-.", ":")
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,8 @@ class Curves:
         for place, (name, rows) in enumerate(groups):
             for row, axis in enumerate(self.y):
                 self._draw(axes[row][place], rows, axis, drawn)
-            axes[0][place].set_title("\n".join(drawn.label(part) for part in name))
+            data = ", ".join(rows["data"].dropna().unique()) if "data" in rows else ""
+            name_panel(axes[0][place], "\n".join(drawn.label(part) for part in name), data)
             axes[-1][place].set_xlabel(self.x.label)
         for row, axis in enumerate(self.y):
             axes[row][0].set_ylabel(axis.label)
@@ -59,12 +58,9 @@ class Curves:
         return figure
 
     def _draw(self, panel: Axes, rows: Rows, axis: Axis, drawn: Drawn) -> None:
-        from matplotlib.ticker import MaxNLocator
-
-        # Curves that cover each other are told apart by colour, dashes and marks.
         for number, (name, curve) in enumerate(groups_of(rows, self.line)):
             curve = curve.dropna(subset=[axis.column]).sort_values(self.x.column)
-            style: dict[str, Any] = {"color": CYCLE[number % len(CYCLE)], "linestyle": _DASHES[number % len(_DASHES)]}
+            style: dict[str, Any] = {"color": CYCLE[number % len(CYCLE)], "linestyle": DASHES[number % len(DASHES)]}
             style |= {"marker": MARKERS[number % len(MARKERS)]} if len(curve) < 20 else {}
             x, y = curve[self.x.column].astype(float), curve[axis.column].astype(float)
             panel.plot(x, y, label=" ".join(drawn.label(part) for part in name), **style)
@@ -74,7 +70,6 @@ class Curves:
         if axis.level and rows[axis.level].notna().any():
             level = float(rows[axis.level].dropna().iloc[-1])
             panel.axhline(level, color="#666666", linestyle=":", label=axis.level_label)
-        panel.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
 
 
 @dataclass(frozen=True)

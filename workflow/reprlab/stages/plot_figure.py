@@ -6,9 +6,9 @@ from reprlab.runtime.cli import run_stage
 
 
 def plot_figure(
-    *, paper: str, figure: str, tables: list[Path], published: list[Path], scale: str, png: Path, svg: Path
+    *, paper: str, figure: str, tables: list[Path], published: list[Path], scale: str, png: Path, svg: Path, pdf: Path
 ) -> None:
-    """Draw a figure, as PNG and SVG with bytes that depend on the numbers alone.
+    """Draw a figure, as PNG, SVG and PDF with bytes that depend on the numbers alone.
 
     Args:
         paper: its slug.
@@ -23,9 +23,9 @@ def plot_figure(
     from reprlab.results.records import records_of
 
     if is_frame(tables):
-        draw_figure(records_of(paper), figure, read_frame(tables[0]), published, png, svg)
+        draw_figure(records_of(paper), figure, read_frame(tables[0]), published, [png, svg, pdf])
         return
-    load_plugin("papers", f"{paper}.figures").plot(figure, tables, published, scale, png, svg)
+    load_plugin("papers", f"{paper}.figures").plot(figure, tables, published, scale, [png, svg, pdf])
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ DRAWN: dict[str, Draw] = {
 }
 
 
-def plot(figure: str, tables: Sequence[Path], published: Sequence[Path], scale: str, png: Path, svg: Path) -> None:
+def plot(figure: str, tables: Sequence[Path], published: Sequence[Path], scale: str, files: Sequence[Path]) -> None:
     """Draw one figure. The paper's figures print no numbers, so `published` is not drawn.
 
     Raises:
@@ -42,4 +42,4 @@ def plot(figure: str, tables: Sequence[Path], published: Sequence[Path], scale: 
         if column in frame:
             frame[column] = frame[column].astype(str)
     with house_style():
-        save_figure(DRAWN.get(figure, draw_curves)(frame, figure, scale), png, svg)
+        save_figure(DRAWN.get(figure, draw_curves)(frame, figure, scale), files)

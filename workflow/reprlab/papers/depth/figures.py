@@ -42,7 +42,7 @@ FIGURES: dict[str, tuple[str, Draw]] = {
 }
 
 
-def plot(figure: str, tables: Sequence[Path], published: Sequence[Path], scale: str, png: Path, svg: Path) -> None:
+def plot(figure: str, tables: Sequence[Path], published: Sequence[Path], scale: str, files: Sequence[Path]) -> None:
     """Draw one figure.
 
     Raises:
@@ -52,4 +52,4 @@ def plot(figure: str, tables: Sequence[Path], published: Sequence[Path], scale: 
         raise ReprlabError(f"{figure}: depth has no such figure; it has {', '.join(FIGURES)}")
     table, draw = FIGURES[figure]
     with house_style():
-        save_figure(draw(table_of(figure, table, tables), read_published(published, PUBLISHED), scale), png, svg)
+        save_figure(draw(table_of(figure, table, tables), read_published(published, PUBLISHED), scale), files)

@@ -29,7 +29,7 @@ FIGURES: dict[str, tuple[str, Draw]] = {
 }
 
 
-def plot(figure: str, tables: Sequence[Path], published: Sequence[Path], scale: str, png: Path, svg: Path) -> None:
+def plot(figure: str, tables: Sequence[Path], published: Sequence[Path], scale: str, files: Sequence[Path]) -> None:
     """Draw one figure. The paper's figures print no numbers, so `published` is not drawn.
 
     Raises:
@@ -39,4 +39,4 @@ def plot(figure: str, tables: Sequence[Path], published: Sequence[Path], scale: 
         raise ReprlabError(f"{figure}: intrinsic-dimension has no such figure; it has {', '.join(FIGURES)}")
     table, draw = FIGURES[figure]
     with house_style():
-        save_figure(draw(table_of(figure, table, tables), scale), png, svg)
+        save_figure(draw(table_of(figure, table, tables), scale), files)

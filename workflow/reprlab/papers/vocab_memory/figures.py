@@ -63,7 +63,7 @@ FIGURES: dict[str, tuple[str, Callable[[pandas.DataFrame, str], Figure]]] = {
 }
 
 
-def plot(figure: str, tables: Sequence[Path], published: Sequence[Path], scale: str, png: Path, svg: Path) -> None:
+def plot(figure: str, tables: Sequence[Path], published: Sequence[Path], scale: str, files: Sequence[Path]) -> None:
     """Draw one figure. The paper prints no numbers behind its own, so none stand beside ours.
 
     Raises:
@@ -73,4 +73,4 @@ def plot(figure: str, tables: Sequence[Path], published: Sequence[Path], scale: 
         raise ReprlabError(f"{figure}: vocab-memory has no such figure; it has {', '.join(FIGURES)}")
     table, draw = FIGURES[figure]
     with house_style():
-        save_figure(draw(table_of(figure, table, tables), scale), png, svg)
+        save_figure(draw(table_of(figure, table, tables), scale), files)
