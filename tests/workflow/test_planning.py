@@ -173,7 +173,7 @@ def test_a_dry_run_plans_every_paper(checkout, scale: str, tmp_path: Path, monke
 
 def dump(paper: str, overrides: dict[str, Any], *, cost: bool = False) -> str:
     """All jobs of a paper's plan as text but for the table of costs, which reads the plan itself; or that one."""
-    config = load_config(ROOT, overrides)
+    config = load_config(ROOT, {**overrides, "build": [paper]})
     plan = make_plan(replace(config, papers={paper: config.papers[paper]}))
     return repr({stage: jobs for stage, jobs in plan.jobs.items() if (stage == "estimate_cost") == cost})
 

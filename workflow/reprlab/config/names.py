@@ -45,19 +45,24 @@ def check_names(root: Path, settings: BaseModel, merged: Merged, prefix: Key) ->
 def _named(settings: BaseModel, path: Key) -> Iterator[tuple[Key, str, str]]:
     """Path, name and registry of every setting that names an entry."""
     for field, info in type(settings).model_fields.items():
-        value, here = getattr(settings, field), (*path, field)
-        if isinstance(value, BaseModel):
-            yield from _named(value, here)
-        elif isinstance(value, dict):
-            for key, entry in value.items():
-                if isinstance(entry, BaseModel):
-                    yield from _named(entry, (*here, key))
-        elif isinstance(value, str):
-            marks = [*info.metadata, *_marks(info.annotation)]
-            yield from ((here, value, mark.registry) for mark in marks if isinstance(mark, NameIn))
-        elif isinstance(value, list):
-            marks = list(_marks(info.annotation))
-            yield from ((here, name, mark.registry) for mark in marks if isinstance(mark, NameIn) for name in value)
+        registries = [mark.registry for mark in (*info.metadata, *_marks(info.annotation)) if isinstance(mark, NameIn)]
+        for here, value in _within(getattr(settings, field), (*path, field)):
+            if isinstance(value, BaseModel):
+                yield from _named(value, here)
+            elif isinstance(value, str):
+                yield from ((here, value, registry) for registry in registries)
+
+
+def _within(value: Any, path: Key) -> Iterator[tuple[Key, Any]]:
+    """The groups and texts of a value, in its entries and lists too."""
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            yield from _within(entry, (*path, key))
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _within(entry, path)
+    else:
+        yield path, value
 
 
 def _marks(annotation: Any) -> Iterator[Any]:

@@ -95,7 +95,8 @@ Course = Literal["constant", "linear", "inverse_sqrt", "cosine"]
 Computed = Literal["auto", "float32", "bfloat16"]
 """Arithmetic; auto takes numerics.dtype of config.yaml."""
 
-Ladder = Annotated[list[PositiveInt], Field(min_length=1), AfterValidator(_increasing)]
+Increasing = AfterValidator(_increasing)
+Ladder = Annotated[list[PositiveInt], Field(min_length=1), Increasing]
 """Steps at which a checkpoint is kept, in increasing order."""
 
 Seeds = Annotated[list[Seed], Field(min_length=1), AfterValidator(_distinct)]

@@ -25,7 +25,7 @@ def paper_plan(root: Path, paper: str, scale: str) -> Plan:
 def planned_jobs(root: Path) -> str:
     """The table as text: jobs of each rule, by paper and scale; what papers share is counted for each."""
     rows = [COLUMNS]
-    for paper in load_config(root).papers:
+    for paper in sorted(load_config(root).papers):
         for scale in SCALES:
             jobs = paper_plan(root, paper, scale).jobs
             rows += [(paper, scale, rule, str(len(jobs[rule]))) for rule in sorted(jobs)]

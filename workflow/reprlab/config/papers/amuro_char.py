@@ -10,23 +10,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
-from reprlab.config.settings import (
-    Computed,
-    CorpusName,
-    Distinct,
-    LearningRates,
-    ModelName,
-    NonNegativeFloat,
-    NonNegativeInt,
-    PositiveFloat,
-    PositiveInt,
-    SafeName,
-    Seed,
-    Settings,
-    TaskDataName,
-)
+from reprlab.config import groups
+from reprlab.config import settings as t
 from reprlab.evaluation.completion_settings import AnswerSettings
-from reprlab.text.segmentation import SegmentationSettings
 from reprlab.training.completion_settings import CompletionRecipe
 from reprlab.training.settings import OptimizerSettings, ScheduleSettings
 
@@ -35,29 +21,27 @@ CheckpointName = Annotated[
     BeforeValidator(lambda value: str(value) if type(value) is int else value),
     Field(pattern=r"^(main|[0-9]{1,8})$"),
 ]
-Checkpoints = Annotated[list[CheckpointName], Distinct]
-Names = Annotated[list[SafeName], Distinct]
-Pairs = Annotated[list[Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+<-[a-z0-9_]+$")]], Distinct]
+Checkpoints = Annotated[list[CheckpointName], t.Distinct]
+Pairs = Annotated[list[Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+<-[a-z0-9_]+$")]], t.Distinct]
 Revision = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]+$")]
-Split = Literal["train", "validation", "test"]
 Words = list[Annotated[str, StringConstraints(pattern=r"^[^=]+=[a-z]+$")]]
 
 
-class Family(Settings):
+class Family(t.Settings):
     """A model with its checkpoints, and how they are fine-tuned."""
 
-    model: ModelName
+    model: t.ModelName
     checkpoints: Annotated[Checkpoints, Field(min_length=1)]
     revisions: list[Revision] = []
-    main_step: NonNegativeInt = 0
-    tokens_per_step: PositiveInt | None = None
-    trainings: Names
-    batch_size: PositiveInt
-    epochs: PositiveInt
-    chat_epochs: PositiveInt
-    candidates: LearningRates
-    chosen: dict[SafeName, PositiveFloat | None] = {}
-    max_length: PositiveInt
+    main_step: t.NonNegativeInt = 0
+    tokens_per_step: t.PositiveInt | None = None
+    trainings: groups.Names
+    batch_size: t.PositiveInt
+    epochs: t.PositiveInt
+    chat_epochs: t.PositiveInt
+    candidates: t.LearningRates
+    chosen: dict[t.SafeName, t.PositiveFloat | None] = {}
+    max_length: t.PositiveInt
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -68,139 +52,115 @@ class Family(Settings):
         return self
 
 
-class LadderPretraining(Settings):
+class LadderPretraining(groups.ScratchText):
     """Pre-training of a decoder on the spot, for families whose checkpoints no hub is asked for."""
 
-    corpus: CorpusName
-    segmentation: SegmentationSettings
-    pieces: Annotated[PositiveInt, Field(ge=300)]
-    context: Annotated[PositiveInt, Field(ge=16)]
-    steps: PositiveInt
-    batch_size: PositiveInt
+    corpus: t.CorpusName
+    pieces: Annotated[t.PositiveInt, Field(ge=300)]
+    context: Annotated[t.PositiveInt, Field(ge=16)]
+    steps: t.PositiveInt
+    batch_size: t.PositiveInt
     optimizer: OptimizerSettings
     schedule: ScheduleSettings
-    dtype: Computed
-    evaluation_batches: PositiveInt
-    seed: Seed
+    dtype: t.Computed
+    evaluation_batches: t.PositiveInt
+    seed: t.Seed
 
 
-class EvaluationSet(Settings):
+class EvaluationSet(t.Settings):
     """One evaluation set."""
 
     kind: Literal["generation", "classification", "choice"]
     template: Literal["summary", "question", "nli", "paraphrase", "choice"]
-    dataset: TaskDataName | None
-    splits: Annotated[list[Split], Field(min_length=1)]
+    dataset: t.TaskDataName | None
+    splits: Annotated[list[groups.Split], Field(min_length=1)]
     subset: str = ""
     words: Words = []
-    threshold: NonNegativeFloat | None = None
+    threshold: t.NonNegativeFloat | None = None
     normalisation: Literal["none", "tokens", "characters"] = "none"
-    max_rows: PositiveInt | None = None
+    max_rows: t.PositiveInt | None = None
     unlabelled_upstream: bool = False
 
 
-class TrainingSet(Settings):
+class TrainingSet(t.Settings):
     """One set that checkpoints are fine-tuned on."""
 
     form: Literal["completion", "chat"]
     template: Literal["summary", "question", "nli", "paraphrase", ""] = ""
-    dataset: TaskDataName | None = None
-    mixture: Names = []
+    dataset: t.TaskDataName | None = None
+    mixture: groups.Names = []
     subset: str = ""
     words: Words = []
-    rows: PositiveInt | None = None
+    rows: t.PositiveInt | None = None
     share: Annotated[float, Field(gt=0, le=1)] = 1.0
-    in_domain: Names = []
-    out_of_domain: Names = []
+    in_domain: groups.Names = []
+    out_of_domain: groups.Names = []
 
 
-class CompletionTuning(CompletionRecipe, Settings):
+class CompletionTuning(CompletionRecipe, t.Settings):
     """Fine-tuning with the loss on completions only."""
 
-    dtype: Computed  # type: ignore[assignment]
-    held_out: PositiveInt
+    dtype: t.Computed  # type: ignore[assignment]
+    held_out: t.PositiveInt
     job: Literal["checkpoint", "training"]
 
 
-class PromptSettings(Settings):
+class PromptSettings(t.Settings):
     """Prompts (section 3 and table 5)."""
 
-    further_formats: Annotated[list[Literal["io", "instruct"]], Distinct]
+    further_formats: Annotated[list[Literal["io", "instruct"]], t.Distinct]
     spacing: Literal["upstream", "clean"]
     end: Literal["as_written", "stripped"]
-    input_words: PositiveInt | None
-    shots: NonNegativeInt
+    input_words: t.PositiveInt | None
+    shots: t.NonNegativeInt
     shots_source: Literal["train", "eval_head"]
-    seed: Seed
+    seed: t.Seed
 
 
-class PredictionSettings(AnswerSettings, Settings):
+class PredictionSettings(AnswerSettings, t.Settings):
     """From prompts to predictions and scores (section 3, appendix C)."""
 
-    dtype: Computed  # type: ignore[assignment]
+    dtype: t.Computed  # type: ignore[assignment]
     unlabelled_gold_as_no: bool
 
 
-class Sweep(Settings):
+class Sweep(t.Settings):
     """A further dimension of the grid: which sets and checkpoints it covers."""
 
-    evaluations: Names
+    evaluations: groups.Names
     checkpoints: Checkpoints
 
 
-class GridSettings(Settings):
+class GridSettings(t.Settings):
     """Which cells are made besides each training set's own evaluations (default format, default shots)."""
 
-    families: Names
+    families: groups.Names
     tuned: Checkpoints
-    everywhere: Names
+    everywhere: groups.Names
     cross: Sweep
     formats: Sweep
     methods: Sweep
     few_shot: Sweep
-    further_shots: list[NonNegativeInt]
-    tuned_shots: list[NonNegativeInt]
+    further_shots: list[t.NonNegativeInt]
+    tuned_shots: list[t.NonNegativeInt]
 
 
-class TransferGroups(Settings):
-    """Pairs of the mean ratio of change (section 4.3), by direction."""
-
-    class_to_generation: Pairs
-    generation_to_class: Pairs
-
-
-class DomainGroups(Settings):
-    """Pairs of the change out of domain (figures 5 and 15), by task."""
-
-    nli: Pairs
-    summary: Pairs
-    question_generation: Pairs
-    paraphrase: Pairs
-
-
-class LearningGroups(Settings):
-    """Pairs of Table 6."""
-
-    learned_in_pretrain: Pairs
-    learned_in_finetune: Pairs
-    counted_twice: Names
-
-
-class GroupSettings(Settings):
+class GroupSettings(t.Settings):
     """Which pairs (evaluation set<-training set) the summaries average over; pairs without data are left out."""
 
-    mrc: TransferGroups
-    ood: DomainGroups
-    table6: LearningGroups
+    mrc: dict[Literal["class_to_generation", "generation_to_class"], Pairs]
+    ood: dict[t.SafeName, Pairs]
+    table6: dict[Literal["learned_in_pretrain", "learned_in_finetune"], Pairs]
+    counted_twice: groups.Names
 
 
-class AmuroCharSettings(Settings):
+class AmuroCharSettings(t.Settings):
     """Fine-tuning of checkpoints along pre-training."""
 
-    families: dict[SafeName, Family]
+    families: dict[t.SafeName, Family]
     pretraining: LadderPretraining
-    evaluations: dict[SafeName, EvaluationSet]
-    trainings: dict[SafeName, TrainingSet]
+    evaluations: dict[t.SafeName, EvaluationSet]
+    trainings: dict[t.SafeName, TrainingSet]
     finetuning: CompletionTuning
     prompts: PromptSettings
     prediction: PredictionSettings
@@ -209,22 +169,15 @@ class AmuroCharSettings(Settings):
 
     @model_validator(mode="after")
     def _names_exist(self) -> Self:
-        for name in self.grid.families:
-            if name not in self.families:
-                raise ValueError(f"grid.families: {name} is not in families")
-        for name in self.grid.families:
-            for train in self.families[name].trainings:
-                if train not in self.trainings:
-                    raise ValueError(f"families.{name}.trainings: {train} is not in trainings")
-        for name, training in self.trainings.items():
-            for part in training.mixture:
-                if part not in self.trainings or self.trainings[part].mixture:
-                    raise ValueError(f"trainings.{name}.mixture: {part} is no training set with data of its own")
-        sweeps = (self.grid.cross, self.grid.formats, self.grid.methods, self.grid.few_shot)
-        named = [name for sweep in sweeps for name in sweep.evaluations]
-        for training in self.trainings.values():
-            named += [*training.in_domain, *training.out_of_domain]
-        for name in named:
-            if name not in self.evaluations:
-                raise ValueError(f"the evaluation set {name} is not in evaluations")
+        grid, trainings = self.grid, self.trainings
+        groups.require("grid.families", grid.families, self.families, "families")
+        for name in grid.families:
+            groups.require(f"families.{name}.trainings", self.families[name].trainings, trainings, "trainings")
+        own = [name for name, training in trainings.items() if not training.mixture]
+        for name, training in trainings.items():
+            groups.require(f"trainings.{name}.mixture", training.mixture, own, "trainings (with data of their own)")
+            groups.require(f"trainings.{name}.in_domain", training.in_domain, self.evaluations, "evaluations")
+            groups.require(f"trainings.{name}.out_of_domain", training.out_of_domain, self.evaluations, "evaluations")
+        for name in ("cross", "formats", "methods", "few_shot"):
+            groups.require(f"grid.{name}", getattr(grid, name).evaluations, self.evaluations, "evaluations")
         return self

@@ -8,110 +8,75 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from reprlab.config.settings import (
-    ColumnName,
-    Computed,
-    CorpusName,
-    Course,
-    Distinct,
-    Dropout,
-    Ladder,
-    LearningRates,
-    ModelName,
-    NonNegativeInt,
-    OpenProbability,
-    PositiveInt,
-    SafeName,
-    Seed,
-    Seeds,
-    Settings,
-    TaskDataName,
-)
+from reprlab.config import groups
+from reprlab.config import settings as t
 from reprlab.objectives.settings import AttentionSettings, CorruptionSettings, LossSettings
-from reprlab.reporting.cost_layout import Accelerator
 from reprlab.text.segmentation import SegmentationSettings
 from reprlab.text.tokenizers import TokenizerRecipe
 from reprlab.training.settings import OptimizerSettings, UpdateSettings
 
 Objective = Literal["t5", "depth"]
-Split = Literal["train", "validation", "test"]
 Table = Literal["glue", "discoeval", "ni"]
 
 
-class CorpusSettings(Settings):
+class CorpusSettings(t.Settings):
     """The pre-training text."""
 
-    corpus: CorpusName
-    shards: PositiveInt
+    corpus: t.CorpusName
+    shards: t.PositiveInt
 
 
-class VocabularySettings(TokenizerRecipe, Settings):
+class VocabularySettings(TokenizerRecipe, t.Settings):
     """Vocabulary: pieces, sentinels and the sentence tokens of DEPTH."""
 
     source: Literal["model", "trained"]
 
 
-class LengthSettings(Settings):
+class LengthSettings(t.Settings):
     """Sequence lengths in pre-training, in tokens."""
 
-    input: PositiveInt
-    target: PositiveInt
+    input: t.PositiveInt
+    target: t.PositiveInt
 
 
-class PretrainingSchedule(Settings):
+class PretrainingSchedule(t.Settings):
     """The learning rate over the steps, one course per objective; all start with a linear warm-up."""
 
-    warmup_steps: NonNegativeInt
-    depth: Course
-    t5: Course
+    warmup_steps: t.NonNegativeInt
+    depth: t.Course
+    t5: t.Course
 
 
-class RunSettings(Settings):
+class RunSettings(groups.LadderRun):
     """One pre-training run, made once for each objective."""
 
     init: Literal["random", "published", "t5_fs"]
-    steps: PositiveInt
-    horizon_steps: PositiveInt
-    ladder: Ladder
-
-    @model_validator(mode="after")
-    def _ladder_within_steps(self) -> Self:
-        if self.ladder[-1] > self.steps:
-            raise ValueError(f"ladder goes to {self.ladder[-1]}, beyond steps ({self.steps})")
-        return self
+    horizon_steps: t.PositiveInt
 
 
-class RunsSettings(Settings):
+class RunsSettings(t.Settings):
     """Pre-training from scratch (fs) and continued pre-training (cpt)."""
 
     fs: RunSettings
     cpt: RunSettings
 
 
-class PretrainingSettings(Settings):
+class PretrainingSettings(groups.Batches):
     """Pre-training of T5 and DEPTH: the same model, data and optimizer, two objectives."""
 
-    model: ModelName
-    published_weights: ModelName
-    published_steps: PositiveInt
-    objectives: Annotated[list[Objective], Field(min_length=1), Distinct]
-    dropout: Dropout
-    batch_size: PositiveInt
-    accumulation: PositiveInt
+    model: t.ModelName
+    published_weights: t.ModelName
+    published_steps: t.PositiveInt
+    objectives: Annotated[list[Objective], Field(min_length=1), t.Distinct]
+    dropout: t.Dropout
     packing: bool
-    dtype: Computed
-    evaluation_every: PositiveInt
-    seeds: Seeds
-    collator_seed: Seed
+    dtype: t.Computed
+    evaluation_every: t.PositiveInt
+    seeds: t.Seeds
+    collator_seed: t.Seed
     optimizer: OptimizerSettings
     schedule: PretrainingSchedule
     runs: RunsSettings
-
-    @model_validator(mode="after")
-    def _parts_are_equal(self) -> Self:
-        if self.batch_size % self.accumulation:
-            raise ValueError(f"batch_size ({self.batch_size}) must be a multiple of accumulation ({self.accumulation})")
-        return self
 
     @model_validator(mode="after")
     def _runs_fit(self) -> Self:
@@ -128,69 +93,61 @@ class PretrainingSettings(Settings):
         return self
 
 
-class EvaluationSettings(Settings):
+class EvaluationSettings(t.Settings):
     """Validation loss of the checkpoints, on shuffled and on unshuffled batches."""
 
-    examples: PositiveInt
-    seed: Seed
+    examples: t.PositiveInt
+    seed: t.Seed
     jobs: Literal["run", "group"]
 
 
-class FinetuningTask(Settings):
+class FinetuningTask(groups.Length):
     """One task, text to text: its data, its form and its recipe."""
 
     table: Table
-    columns: Annotated[list[ColumnName], Field(min_length=1), Distinct]
-    dataset: TaskDataName | None
+    columns: Annotated[list[t.ColumnName], Field(min_length=1), t.Distinct]
+    dataset: t.TaskDataName | None
     template: Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
     template_task: Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{0,32}$")] = ""
-    labels: Annotated[list[Annotated[str, StringConstraints(min_length=1, max_length=200)]], Distinct]
+    labels: Annotated[list[Annotated[str, StringConstraints(min_length=1, max_length=200)]], t.Distinct]
     metric: Literal["accuracy", "matthews", "rouge_l"]
-    input_length: PositiveInt
-    target_length: PositiveInt
-    batch_size: PositiveInt
-    steps: PositiveInt | None = None
-    epochs: PositiveInt | None = None
-    warmup_steps: NonNegativeInt
-    schedule: Course
-    eval_modes: Annotated[list[Literal["generate", "teacher_forced"]], Field(min_length=1), Distinct]
-    learning_rates: LearningRates | None = None
-    instances_per_task: PositiveInt | None = None
-    report_split: Split | None = None
-
-    @model_validator(mode="after")
-    def _steps_or_epochs(self) -> Self:
-        if (self.steps is None) == (self.epochs is None):
-            raise ValueError("give either steps or epochs, and null for the other")
-        return self
+    input_length: t.PositiveInt
+    target_length: t.PositiveInt
+    batch_size: t.PositiveInt
+    warmup_steps: t.NonNegativeInt
+    schedule: t.Course
+    eval_modes: Annotated[list[Literal["generate", "teacher_forced"]], Field(min_length=1), t.Distinct]
+    learning_rates: t.LearningRates | None = None
+    instances_per_task: t.PositiveInt | None = None
+    report_split: groups.Split | None = None
 
 
-class BaselineSettings(Settings):
+class BaselineSettings(t.Settings):
     """Rows that a trained row is compared with."""
 
     published: bool
     untrained: bool
-    trivial: Annotated[list[Literal["majority", "tfidf"]], Distinct]
+    trivial: Annotated[list[Literal["majority", "tfidf"]], t.Distinct]
 
 
-class FinetuningSettings(Settings):
+class FinetuningSettings(t.Settings):
     """Fine-tuning of the checkpoints."""
 
-    learning_rates: LearningRates
+    learning_rates: t.LearningRates
     checkpoints: Literal["all", "first_and_last", "last"]
     jobs: Literal["checkpoint", "ladder", "task"]
-    tables: Annotated[list[Table], Distinct]
-    select_split: Split
-    report_split: Split
+    tables: Annotated[list[Table], t.Distinct]
+    select_split: groups.Split
+    report_split: groups.Split
     mnli_field_order: Literal["right", "upstream"]
-    train_examples: PositiveInt | None
-    evaluation_examples: PositiveInt | None
-    seeds: Seeds
-    dropout: Dropout
+    train_examples: groups.Limit
+    evaluation_examples: groups.Limit
+    seeds: t.Seeds
+    dropout: t.Dropout
     group_by_length: bool
     optimizer: UpdateSettings
     baselines: BaselineSettings
-    tasks: dict[SafeName, FinetuningTask]
+    tasks: dict[t.SafeName, FinetuningTask]
 
     @model_validator(mode="after")
     def _never_select_on_test(self) -> Self:
@@ -199,33 +156,34 @@ class FinetuningSettings(Settings):
         return self
 
 
-class PackingAblation(Settings):
+class Ablation(t.Settings):
+    """A side experiment."""
+
+    enabled: bool
+    steps: t.PositiveInt
+
+
+class PackingAblation(Ablation):
     """Figure 7: T5 with and without packing at a high and a low learning rate."""
 
-    enabled: bool
-    packing: Annotated[list[bool], Field(min_length=1), Distinct]
-    learning_rates: LearningRates
-    batch_size: PositiveInt
-    steps: PositiveInt
+    packing: Annotated[list[bool], Field(min_length=1), t.Distinct]
+    learning_rates: t.LearningRates
+    batch_size: t.PositiveInt
 
 
-class SentenceWeightAblation(Settings):
+class SentenceWeightAblation(Ablation):
     """Figure 10: weight of the sentence loss in DEPTH, from scratch."""
 
-    enabled: bool
-    weights: Annotated[list[Annotated[float, Field(gt=0, le=1000)] | None], Field(min_length=1), Distinct]
-    steps: PositiveInt
+    weights: Annotated[list[Annotated[float, Field(gt=0, le=1000)] | None], Field(min_length=1), t.Distinct]
 
 
-class DefectAblation(Settings):
+class DefectAblation(Ablation):
     """A defect of the upstream code, switched on beside the correct run."""
 
-    enabled: bool
-    steps: PositiveInt
-    input_length: PositiveInt
+    input_length: t.PositiveInt
 
 
-class AblationsSettings(Settings):
+class AblationsSettings(t.Settings):
     """Side experiments."""
 
     packing_lr: PackingAblation
@@ -234,33 +192,24 @@ class AblationsSettings(Settings):
     int8_bug: DefectAblation
 
 
-class SampleSettings(Settings):
+class SampleSettings(t.Settings):
     """Predictions that are put out for annotation by hand (tables 3 and 4)."""
 
-    examples: PositiveInt
-    seed: Seed
+    examples: t.PositiveInt
+    seed: t.Seed
 
 
-class PublishedRuns(Settings):
+class PublishedRuns(groups.Published):
     """What the published runs are reckoned for."""
 
-    accelerator: Accelerator
-    pretraining_devices: PositiveInt
-    hours: dict[SafeName, str]
-    scored: dict[SafeName, PositiveInt]
-    scored_otherwise: PositiveInt
-    trained: dict[SafeName, PositiveInt]
+    pretraining_devices: t.PositiveInt
+    hours: dict[t.SafeName, str]
+    scored: dict[t.SafeName, t.PositiveInt]
+    scored_otherwise: t.PositiveInt
+    trained: dict[t.SafeName, t.PositiveInt]
 
 
-class StatisticsSettings(Settings):
-    """Intervals of the claims."""
-
-    bootstrap: PositiveInt
-    confidence: OpenProbability
-    seed: Seed
-
-
-class DepthSettings(Settings):
+class DepthSettings(t.Settings):
     """DEPTH: span corruption plus sentence un-shuffling for encoder-decoders."""
 
     data: CorpusSettings
@@ -276,7 +225,7 @@ class DepthSettings(Settings):
     ablations: AblationsSettings
     error_sample: SampleSettings
     cost: PublishedRuns
-    statistics: StatisticsSettings
+    statistics: groups.Intervals
 
     @model_validator(mode="after")
     def _sentence_tokens_suffice(self) -> Self:

@@ -8,173 +8,122 @@ code: https://github.com/saahithjanapati/intrinsic-dimension-of-learning-paradig
 
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
-from reprlab.config.settings import (
-    Computed,
-    CorpusName,
-    Course,
-    Distinct,
-    Ladder,
-    ModelName,
-    NonNegativeInt,
-    OpenProbability,
-    PositiveFloat,
-    PositiveInt,
-    SafeName,
-    Seed,
-    Settings,
-    TaskDataName,
-)
+from reprlab.config import groups
+from reprlab.config import settings as t
 from reprlab.geometry.settings import Duplicates, EstimatorRecipe
-from reprlab.reporting.cost_layout import Accelerator
 from reprlab.representations.settings import AdapterRecipe, LabelIds
-from reprlab.text.segmentation import SegmentationSettings
 from reprlab.training.settings import OptimizerSettings
 
-
-def _sorted(values: list[int]) -> list[int]:
-    if values != sorted(set(values)):
-        raise ValueError("must increase from each number to the next")
-    return values
+Shots = Annotated[list[t.NonNegativeInt], Field(min_length=1), t.Increasing]
 
 
-Shots = Annotated[list[NonNegativeInt], Field(min_length=1), AfterValidator(_sorted)]
-Models = Annotated[list[ModelName], Field(min_length=1), Distinct]
-Names = Annotated[list[SafeName], Distinct]
-
-
-class PromptedDataset(Settings):
+class PromptedDataset(t.Settings):
     """A data set and the form of its prompts."""
 
-    dataset: TaskDataName | None
+    dataset: t.TaskDataName | None
     template: Annotated[str, StringConstraints(min_length=1, max_length=2_000)] = "{text}"
     words: list[Annotated[str, StringConstraints(min_length=1, max_length=100)]] = []
     validation_splits: Annotated[list[Literal["validation", "test"]], Field(min_length=1)] = ["validation"]
-    max_words: PositiveInt | None = None
+    max_words: t.PositiveInt | None = None
 
 
-class ScratchText(Settings):
-    """Text and vocabulary of models that are drawn at random."""
-
-    corpus: CorpusName | None
-    segmentation: SegmentationSettings
-    pieces: Annotated[PositiveInt, Field(ge=64)]
-
-
-class PromptDataSettings(Settings):
+class PromptDataSettings(t.Settings):
     """Data sets and the size of their splits."""
 
-    train_items: PositiveInt
-    validation_items: PositiveInt
-    demonstration_seed: Seed
-    scratch: ScratchText
-    datasets: dict[SafeName, PromptedDataset]
+    train_items: t.PositiveInt
+    validation_items: t.PositiveInt
+    demonstration_seed: t.Seed
+    scratch: groups.ScratchText
+    datasets: dict[t.SafeName, PromptedDataset]
 
 
-class CollectionSettings(Settings):
+class CollectionSettings(t.Settings):
     """Forward passes whose last-token states are kept."""
 
-    dtype: Computed
+    dtype: t.Computed
     label_ids: LabelIds
-    batch_tokens: PositiveInt
-    precision_items: NonNegativeInt
+    batch_tokens: t.PositiveInt
+    precision_items: t.NonNegativeInt
 
 
-class EstimationSettings(Settings):
+class EstimationSettings(t.Settings):
     """Estimators of intrinsic dimension."""
 
-    estimators: Annotated[dict[SafeName, EstimatorRecipe], Field(min_length=1)]
+    estimators: Annotated[dict[t.SafeName, EstimatorRecipe], Field(min_length=1)]
     duplicates: Duplicates
     norm: Literal["paper", "upstream"]
-    halves: NonNegativeInt
-    halved: Names
-    confidence: OpenProbability
-    seed: Seed
+    halves: t.NonNegativeInt
+    halved: groups.Names
+    confidence: t.OpenProbability
+    seed: t.Seed
 
     @model_validator(mode="after")
     def _halved_exist(self) -> Self:
-        if unknown := sorted(set(self.halved) - set(self.estimators)):
-            raise ValueError(f"halved names {unknown[0]}; estimators has {', '.join(self.estimators)}")
+        groups.require("halved", self.halved, self.estimators, "estimators")
         return self
 
 
-class LoraSettings(AdapterRecipe, Settings):
+class LoraSettings(AdapterRecipe, groups.Batches):
     """Low-rank adapters and their training."""
 
-    batch_size: PositiveInt
-    accumulation: PositiveInt
     optimizer: OptimizerSettings
-    schedule: Course
-    dtype: Computed
-    seed: Seed
-
-    @model_validator(mode="after")
-    def _parts_are_equal(self) -> Self:
-        if self.batch_size % self.accumulation:
-            raise ValueError(f"batch_size ({self.batch_size}) must be a multiple of accumulation ({self.accumulation})")
-        return self
+    schedule: t.Course
+    dtype: t.Computed
+    seed: t.Seed
 
 
-class ComparisonSettings(Settings):
+class ComparisonSettings(t.Settings):
     """In-context learning against fine-tuning (section 7)."""
 
-    models: Models
+    models: groups.Models
     shots: Shots
-    steps: PositiveInt
-    warmup_steps: NonNegativeInt
+    steps: t.PositiveInt
+    warmup_steps: t.NonNegativeInt
 
 
-class SftDynamicsSettings(Settings):
+class SftDynamicsSettings(groups.LadderRun):
     """Fine-tuning step by step (section 5)."""
 
-    models: Models
-    steps: PositiveInt
-    warmup_steps: NonNegativeInt
-    ladder: Ladder
-
-    @model_validator(mode="after")
-    def _ladder_ends_with_the_run(self) -> Self:
-        if self.ladder[-1] > self.steps:
-            raise ValueError(f"ladder goes to {self.ladder[-1]}, beyond steps ({self.steps})")
-        return self
+    models: groups.Models
+    warmup_steps: t.NonNegativeInt
 
 
-class IclDynamicsSettings(Settings):
+class IclDynamicsSettings(t.Settings):
     """In-context learning by the number of demonstrations (section 6)."""
 
-    models: Models
-    datasets: Names
+    models: groups.Models
+    datasets: groups.Names
     shots: Shots
 
 
-class IclUniqueSettings(Settings):
+class IclUniqueSettings(t.Settings):
     """No demonstration in two prompts (appendix D)."""
 
-    models: Models
+    models: groups.Models
     shots: Shots
-    pool: PositiveInt
-    datasets: dict[SafeName, PromptedDataset]
+    pool: t.PositiveInt
+    datasets: dict[t.SafeName, PromptedDataset]
 
 
-class ReplicationSettings(Settings):
+class ReplicationSettings(t.Settings):
     """Conditions of the comparison again with other seeds of demonstrations and adapters."""
 
-    seeds: Annotated[list[Seed], Distinct]
-    datasets: Names
-    shots: list[PositiveInt]
+    seeds: Annotated[list[t.Seed], t.Distinct]
+    datasets: groups.Names
+    shots: list[t.PositiveInt]
 
 
-class PublishedRuns(Settings):
+class PublishedRuns(groups.Published):
     """What the published runs are reckoned for."""
 
-    accelerator: Accelerator
-    characters: dict[SafeName, PositiveInt]
-    characters_otherwise: PositiveInt
-    characters_of_token: PositiveFloat
+    characters: dict[t.SafeName, t.PositiveInt]
+    characters_otherwise: t.PositiveInt
+    characters_of_token: t.PositiveFloat
 
 
-class IntrinsicDimensionSettings(Settings):
+class IntrinsicDimensionSettings(t.Settings):
     """Intrinsic dimension of hidden states under in-context learning and under fine-tuning."""
 
     data: PromptDataSettings
@@ -190,14 +139,9 @@ class IntrinsicDimensionSettings(Settings):
 
     @model_validator(mode="after")
     def _named_datasets_exist(self) -> Self:
-        known = {name for name, entry in self.data.datasets.items() if entry.dataset}
-        for section, names in (
-            ("icl_dynamics", self.icl_dynamics.datasets),
-            ("replication", self.replication.datasets),
-        ):
-            for name in names:
-                if name not in known:
-                    raise ValueError(f"{section}.datasets: {name} is not in data.datasets, or has no data there")
+        known = [name for name, entry in self.data.datasets.items() if entry.dataset]
+        for section, chosen in (("icl_dynamics", self.icl_dynamics), ("replication", self.replication)):
+            groups.require(f"{section}.datasets", chosen.datasets, known, "data.datasets (with data)")
         return self
 
     @model_validator(mode="after")

@@ -8,56 +8,26 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from reprlab.config.settings import (
-    Computed,
-    CorpusName,
-    Distinct,
-    Dropout,
-    ModelName,
-    NonNegativeInt,
-    PositiveFloat,
-    PositiveInt,
-    SafeName,
-    Seed,
-    Seeds,
-    Settings,
-    TaskDataName,
-)
-from reprlab.reporting.cost_layout import Accelerator
+from reprlab.config import groups
+from reprlab.config import settings as t
 from reprlab.training.settings import OptimizerSettings, ScheduleSettings
 
-Models = Annotated[list[ModelName], Field(min_length=1), Distinct]
-Names = Annotated[list[SafeName], Distinct]
-Splits = Annotated[list[Literal["train", "validation", "test"]], Field(min_length=1), Distinct]
 
-
-class GlueTask(Settings):
+class GlueTask(t.Settings):
     """One column of the GLUE tables."""
 
-    dataset: TaskDataName | None
+    dataset: t.TaskDataName | None
     metric: Literal["accuracy", "matthews", "f1", "spearman"]
 
 
-class XnliColumn(Settings):
-    """One column of the XNLI table."""
-
-    datasets: Annotated[list[TaskDataName], Distinct]
-
-
-class StandIn(Settings):
-    """The tokenizer that counts for a model."""
-
-    tokenizer: ModelName
-
-
-class CountingSettings(Settings):
+class CountingSettings(t.Settings):
     """Token counts behind Figure 2 and Tables 1 to 4."""
 
-    max_length: PositiveInt
-    splits: Annotated[list[Splits], Field(min_length=1)]
-    compared: Splits
-    further: Annotated[list[TaskDataName], Distinct]
-    stand_ins: dict[SafeName, StandIn]
+    max_length: t.PositiveInt
+    splits: Annotated[list[groups.Splits], Field(min_length=1)]
+    compared: groups.Splits
+    further: Annotated[list[t.TaskDataName], t.Distinct]
+    stand_ins: dict[t.SafeName, t.ModelName]
 
     @model_validator(mode="after")
     def _compared_is_shown(self) -> Self:
@@ -66,96 +36,68 @@ class CountingSettings(Settings):
         return self
 
 
-class TrendSettings(Settings):
+class TrendSettings(t.Settings):
     """Figure 2: unique tokens by tokens."""
 
-    tokenizers: Models
+    tokenizers: groups.Models
 
 
-class UnseenSettings(Settings):
+class UnseenSettings(t.Settings):
     """Table 1: tokens that do not occur in a corpus."""
 
-    corpus: CorpusName | None
-    tokenizers: Models
-    examples: NonNegativeInt
+    corpus: t.CorpusName | None
+    tokenizers: groups.Models
+    examples: t.NonNegativeInt
 
 
-class ModelException(Settings):
-    """What is different for one model: settings of the optimizer."""
-
-    learning_rate: PositiveFloat
-
-
-class PemaFinetuningSettings(Settings):
+class PemaFinetuningSettings(groups.Length):
     """Table 10: each model on each task, with and without PEMA."""
 
-    models: Annotated[list[ModelName], Distinct]
-    tasks: Names
-    seeds: Seeds
-    batch_size: PositiveInt
-    input_length: PositiveInt
-    epochs: PositiveFloat | None
-    steps: PositiveInt | None
+    models: Annotated[list[t.ModelName], t.Distinct]
+    tasks: groups.Names
+    seeds: t.Seeds
+    batch_size: t.PositiveInt
+    input_length: t.PositiveInt
     optimizer: OptimizerSettings
-    exceptions: dict[SafeName, ModelException]
+    learning_rates: dict[t.SafeName, t.PositiveFloat]
     schedule: ScheduleSettings
-    dropout: Dropout
-    dtype: Computed
-    partial_splits: Splits
-    train_examples: PositiveInt | None
-    evaluation_examples: PositiveInt | None
-
-    @model_validator(mode="after")
-    def _one_length(self) -> Self:
-        if (self.epochs is None) == (self.steps is None):
-            raise ValueError("give either epochs or steps, and null for the other")
-        return self
+    dropout: t.Dropout
+    dtype: t.Computed
+    partial_splits: groups.Splits
+    train_examples: groups.Limit
+    evaluation_examples: groups.Limit
 
 
-class RuntimeTableSettings(Settings):
+class RuntimeTableSettings(t.Settings):
     """Table 9: seconds of PEMA beside those of fine-tuning, and peak memory with and without it."""
 
-    model: ModelName | None
-    tasks: Names
-    repeats: PositiveInt
-    steps: PositiveInt | None
+    model: t.ModelName | None
+    published_model: t.ModelName
+    tasks: groups.Names
+    repeats: t.PositiveInt
+    steps: t.PositiveInt | None
 
 
-class PublishedRuns(Settings):
-    """What the published runs are reckoned for."""
-
-    accelerator: Accelerator
-    timed_model: ModelName
-
-
-class PemaStatisticsSettings(Settings):
-    """Intervals of the claims."""
-
-    bootstrap: Annotated[PositiveInt, Field(ge=100)]
-    seed: Seed
-
-
-class VocabMemorySettings(Settings):
+class VocabMemorySettings(t.Settings):
     """PEMA: fine-tuning with the rows of the embedding matrix that the data uses."""
 
-    tasks: dict[SafeName, GlueTask]
-    xnli: dict[SafeName, XnliColumn]
-    reduction_models: Models
-    size_models: Models
-    multilingual_models: Models
-    listed_models: Models
-    family_models: Models
+    tasks: dict[t.SafeName, GlueTask]
+    xnli: dict[t.SafeName, Annotated[list[t.TaskDataName], t.Distinct]]
+    reduction_models: groups.Models
+    size_models: groups.Models
+    multilingual_models: groups.Models
+    listed_models: groups.Models
+    family_models: groups.Models
     counting: CountingSettings
     trend: TrendSettings
     unseen: UnseenSettings
     finetuning: PemaFinetuningSettings
     runtime_table: RuntimeTableSettings
-    cost: PublishedRuns
-    statistics: PemaStatisticsSettings
+    cost: groups.Published
+    statistics: groups.Resampling
 
     @model_validator(mode="after")
     def _tasks_are_known(self) -> Self:
         for name, chosen in (("finetuning", self.finetuning.tasks), ("runtime_table", self.runtime_table.tasks)):
-            if unknown := sorted(set(chosen) - set(self.tasks)):
-                raise ValueError(f"{name}.tasks names {unknown[0]}; tasks has {', '.join(self.tasks)}")
+            groups.require(f"{name}.tasks", chosen, self.tasks, "tasks")
         return self

@@ -125,20 +125,19 @@ def make_groups(paper: "AmuroCharSettings", scored: Scored) -> Groups:
         else:
             from_generation += [pair for pair in others if kinds[pair.eval] == "classification"]
     table6, mrc = paper.groups.table6, paper.groups.mrc
-    learned = [_pair(text) for text in table6.learned_in_pretrain]
+    learned = [_pair(text) for text in table6["learned_in_pretrain"]]
     # The repetition stands first, as in the released list.
-    repeated = [pair for name in table6.counted_twice for pair in learned if pair.eval == name]
+    repeated = [pair for name in paper.groups.counted_twice for pair in learned if pair.eval == name]
     trained_for = {eval: name for name, one in single.items() for eval in (*one.in_domain, *one.out_of_domain)}
     labels = {pair.eval: label for label, pair in PREDICTION_ROWS.items()}
     return Groups(
         in_domain=_with_data(in_domain, scored),
         out_of_domain={
-            task: _with_data([_pair(text) for text in pairs], scored)
-            for task, pairs in paper.groups.ood.model_dump().items()
+            task: _with_data([_pair(text) for text in pairs], scored) for task, pairs in paper.groups.ood.items()
         },
         mrc={
-            CLASS_TO_GEN: _with_data([_pair(text) for text in mrc.class_to_generation], scored),
-            GEN_TO_CLASS: _with_data([_pair(text) for text in mrc.generation_to_class], scored),
+            CLASS_TO_GEN: _with_data([_pair(text) for text in mrc["class_to_generation"]], scored),
+            GEN_TO_CLASS: _with_data([_pair(text) for text in mrc["generation_to_class"]], scored),
         },
         cross_from_class=from_class,
         cross_from_generation=from_generation,
@@ -146,7 +145,7 @@ def make_groups(paper: "AmuroCharSettings", scored: Scored) -> Groups:
             [Pair(eval, name) for name, one in own.items() if name not in single for eval in one.in_domain], scored
         ),
         learned_in_pretrain=[*repeated, *learned],
-        learned_in_finetune=[_pair(text) for text in table6.learned_in_finetune],
+        learned_in_finetune=[_pair(text) for text in table6["learned_in_finetune"]],
         improving=list(dict.fromkeys(pair.eval for pair in learned)),
         flat=list(NEVER_LEARNED),
         prediction_rows={

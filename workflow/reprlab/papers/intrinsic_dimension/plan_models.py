@@ -9,8 +9,9 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.text.tokenizers import TokenizerSettings
 
 if TYPE_CHECKING:
+    from reprlab.config.groups import ScratchText
     from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.intrinsic_dimension import IntrinsicDimensionSettings, ScratchText
+    from reprlab.config.papers.intrinsic_dimension import IntrinsicDimensionSettings
 
 _PASSAGES = "intrinsic_dimension"
 

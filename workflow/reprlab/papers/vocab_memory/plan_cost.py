@@ -110,7 +110,7 @@ class _Costs:
                 "benchmarks": [f"{stage}/{key.replace('/', '.')}.tsv" for key in files],
                 "note": _HERE if stage == "finetune_model" else _TIMED,
             }
-        timed = self.seconds if model == self.paper.cost.timed_model else {}
+        timed = self.seconds if model == self.paper.runtime_table.published_model else {}
         seconds = float(timed[task]["finetune_s"]) if task in timed else None
         relative = self.config.models[model].architecture == "deberta_v2"
         return {

@@ -57,7 +57,7 @@ def add_counting(plan: Plan, config: "LoadedConfig", paper: "VocabMemorySettings
     multilingual, trend = planner.rows(paper.multilingual_models), planner.rows(paper.trend.tokenizers)
     tasks = {name: [task.dataset] if task.dataset else [] for name, task in paper.tasks.items()}
     further = {dataset: [dataset] for dataset in paper.counting.further}
-    languages = {name: list(column.datasets) for name, column in paper.xnli.items()}
+    languages = {name: list(datasets) for name, datasets in paper.xnli.items()}
     sized = [*paper.reduction_models, *paper.size_models, *paper.multilingual_models]
     counted = Counted(
         sizes=add_model_sizes(plan, config, "vocab_memory", [*sized, *paper.listed_models, *paper.family_models]),
@@ -97,8 +97,7 @@ class _Planner:
 
     def tokenizer_of(self, model: str) -> str:
         """The model whose tokenizer counts for `model`; empty where none is known."""
-        stand_in = self.paper.counting.stand_ins.get(model)
-        known = stand_in.tokenizer if stand_in else model
+        known = self.paper.counting.stand_ins.get(model, model)
         return known if self.config.models[known].origin.kind != "scratch" else ""
 
     def columns(self, data: dict[str, list[str]], rows: list[ModelRow]) -> list[CountColumn]:

@@ -144,8 +144,8 @@ class _Planner:
         """The fine-tuning settings of one run; both arms differ in nothing but the rows that are trained."""
         finetuning, settings = self.paper.finetuning, self.paper.tasks[task]
         entry = self.config.datasets.tasks[str(settings.dataset)]
-        exception = finetuning.exceptions.get(model)
-        optimizer = finetuning.optimizer.model_copy(update=exception.model_dump() if exception else {})
+        rate = finetuning.learning_rates.get(model, finetuning.optimizer.learning_rate)
+        optimizer = finetuning.optimizer.model_copy(update={"learning_rate": rate})
         return derive(
             FinetuneSettings,
             finetuning,
@@ -160,7 +160,7 @@ class _Planner:
             engine=derive(
                 EngineSettings, finetuning, steps=steps or 1, optimizer=optimizer, dtype=self.dtype, seed=seed
             ),
-            learning_rates=[optimizer.learning_rate],
+            learning_rates=[rate],
             epochs=None if steps else finetuning.epochs,
             splits=[_VALIDATION],
             train_limit=finetuning.train_examples,

@@ -1,0 +1,106 @@
+"""Groups of settings and checks that papers share."""
+
+from collections.abc import Iterable
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from reprlab.config.settings import (
+    CorpusName,
+    Distinct,
+    Ladder,
+    ModelName,
+    OpenProbability,
+    PositiveFloat,
+    PositiveInt,
+    SafeName,
+    Seed,
+    Settings,
+)
+from reprlab.reporting.cost_layout import Accelerator
+from reprlab.text.segmentation import SegmentationSettings
+
+Models = Annotated[list[ModelName], Field(min_length=1), Distinct]
+Names = Annotated[list[SafeName], Distinct]
+Split = Literal["train", "validation", "test"]
+Splits = Annotated[list[Split], Field(min_length=1), Distinct]
+Limit = PositiveInt | None
+"""At most so many; null takes all."""
+
+
+class Batches(Settings):
+    """The batch of an update, and the parts into which it is cut to save memory."""
+
+    batch_size: PositiveInt
+    accumulation: PositiveInt
+
+    @model_validator(mode="after")
+    def _parts_are_equal(self) -> Self:
+        if self.batch_size % self.accumulation:
+            raise ValueError(f"batch_size ({self.batch_size}) must be a multiple of accumulation ({self.accumulation})")
+        return self
+
+
+class Length(Settings):
+    """How long to train: optimizer steps or passes over the data."""
+
+    steps: PositiveInt | None = None
+    epochs: PositiveFloat | None = None
+
+    @model_validator(mode="after")
+    def _steps_or_epochs(self) -> Self:
+        if (self.steps is None) == (self.epochs is None):
+            raise ValueError("give either steps or epochs, and null for the other")
+        return self
+
+
+class LadderRun(Settings):
+    """A training run, some of whose steps are kept."""
+
+    steps: PositiveInt
+    ladder: Ladder
+
+    @model_validator(mode="after")
+    def _ladder_within_steps(self) -> Self:
+        if self.ladder[-1] > self.steps:
+            raise ValueError(f"ladder goes to {self.ladder[-1]}, beyond steps ({self.steps})")
+        return self
+
+
+class ScratchText(Settings):
+    """Text and vocabulary of models that are drawn at random."""
+
+    corpus: CorpusName | None
+    segmentation: SegmentationSettings
+    pieces: Annotated[PositiveInt, Field(ge=64)]
+
+
+class Resampling(Settings):
+    """Bootstrap behind the intervals."""
+
+    bootstrap: Annotated[PositiveInt, Field(ge=100)]
+    seed: Seed
+
+
+class Intervals(Resampling):
+    """Intervals of some level."""
+
+    confidence: OpenProbability
+
+
+class Published(Settings):
+    """What the published runs are reckoned for."""
+
+    accelerator: Accelerator
+
+
+def require(where: str, names: Iterable[str], known: Iterable[str], table: str) -> None:
+    """Refuse names that `table` does not have.
+
+    Raises:
+        ValueError: the first such name, with `where` it stands.
+    """
+    have = list(known)
+    for name in names:
+        if name not in have:
+            raise ValueError(f"{where} names {name}; {table} has {', '.join(have) or 'nothing'}")
