@@ -5,4 +5,5 @@ ALLOWED = (
     "mounting needs root",
     "needs the client",
     "REPRLAB_MIRROR has no released prompts",
+    "REPRLAB_MIRROR has no Event StoryLine Corpus",
 )

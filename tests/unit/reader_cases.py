@@ -17,6 +17,7 @@ import pyarrow.parquet
 import safetensors.numpy
 import yaml
 from data_fixtures import corpus, task
+from event_samples import EXCEPTIONS, MAVEN, RED, RED_TEXT, STORYLINE, STORYLINE_FILES, STORYLINE_PAIRS, VERBS
 from reprlab.artifacts.json_files import read_json
 from reprlab.artifacts.tables import read_tsv
 from reprlab.config.dataset_entries import CorpusEntry, Limits, SplitSettings, TaskEntry
@@ -210,6 +211,20 @@ def discoeval(name: str) -> TaskEntry:
     return task(reader="discoeval", options=options, kind="sentences", labels=labels, name=name)
 
 
+def events(reader: str, **options: object) -> TaskEntry:
+    labels = ["PRECONDITION", "FALLING_ACTION", "null", "cause", "before/causes", "CAUSE", "HYPERNYM", "ENTAILS"]
+    return task(reader=reader, options=options, kind="events", labels=labels, **READER)
+
+
+def reads_red(path: Path) -> object:
+    """A text lies beside its annotation in the corpus."""
+    folder = path.parent / "annotation"
+    (path.parent / "source").mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True)
+    (path.parent / "source" / path.name).write_text(RED_TEXT)
+    return reads(events("richer_events", suffix=".red"), path.name)(path.replace(folder / f"{path.name}.red"))
+
+
 MODELS = b"""toy:
   architecture: t5
   config: {vocab_size: 32, d_model: 8}
@@ -217,7 +232,33 @@ MODELS = b"""toy:
   origin: {kind: scratch}
   source: a test
 """
+STORYLINE_NAME, STORYLINE_PAIRS_NAME = list(STORYLINE_FILES)[:2]
 CASES = {
+    "event_storyline": Case(
+        "xml", STORYLINE,
+        reads(events("event_storyline"), STORYLINE_NAME, dict(list(STORYLINE_FILES.items())[1:])),
+        (b"<token_anchor t_id='99'/>", b"<ACTION_STATE/>", b"<!DOCTYPE a [<!ENTITY b 'c'>]>", b"&b;", b"<", b">"),
+    ),
+    "event_storyline_pairs": Case(
+        "tab", STORYLINE_PAIRS,
+        reads(events("event_storyline"), STORYLINE_PAIRS_NAME,
+              {name: content for name, content in STORYLINE_FILES.items() if name != STORYLINE_PAIRS_NAME}),
+        TABBED,
+    ),
+    "maven_ere": Case(
+        "jsonl", MAVEN,
+        reads(events("maven_ere", validation_share=0), "train.jsonl", {"valid.jsonl": b""}),
+        (*JSON, b'"offset": [9, 2]', b'"sent_id": -1', b'"E1"'),
+    ),
+    "richer_events": Case(
+        "xml", RED, reads_red, (b"<span>9,1</span>", b"<span>-3,99999</span>", b"<entity/>", b"<", b">", b"&b;"),
+    ),
+    "wordnet_events": Case(
+        "verb", VERBS,
+        reads(events("wordnet_events", data="main", exceptions="verb.exc", smallest=4, largest=8,
+                     documents={"train": 3}), "main", {"verb.exc": EXCEPTIONS}),
+        (b" @ ", b" 01 ", b" | ", b"zz", b'"', b"\n"),
+    ),
     "config": Case("yaml", b"scale: nano\nbuild: [depth]\n", lambda path: load_config(ROOT, {}, [path]), YAML),
     "yaml": Case("yaml", b"a: {b: [1, 2]}\nc: '3'\n", read_yaml, YAML),
     "registry": Case("yaml", registry_sample(), load_registry, (*YAML, b"shards: 999999999999", b": null")),

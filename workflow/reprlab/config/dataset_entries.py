@@ -146,14 +146,24 @@ class CorpusEntry(_Dataset):
     """Running text: documents for pre-training."""
 
 
-LABELLED_KINDS = ("single", "pair", "sentences", "tags")
+LABELLED_KINDS = ("single", "pair", "sentences", "tags", "events")
 
 
 class TaskEntry(_Dataset):
     """Labelled examples. `kind` decides the columns (see `reprlab/data/schema.py`)."""
 
     kind: Literal[
-        "single", "pair", "sentences", "tags", "similarity", "span_qa", "ranking", "text_to_text", "choice", "chat"
+        "single",
+        "pair",
+        "sentences",
+        "tags",
+        "similarity",
+        "span_qa",
+        "ranking",
+        "text_to_text",
+        "choice",
+        "chat",
+        "events",
     ]
     """Which columns the examples have."""
     role: str

@@ -40,6 +40,12 @@ KIND_COLUMNS = {
     "choice": {"context": "string", "question": "string", "choices": "strings", "answer": "int64"},
     # The turns of a conversation, the user's first and then in alternation.
     "chat": {"turns": "strings"},
+    # `triggers` are token numbers joined by "_", `chains` numbers of coreference chains (-1: none); `heads` and `tails`
+    # are numbers of mentions, which stand in textual order.
+    "events": {
+        "tokens": "strings", "sentence_starts": "int64s", "mentions": "strings", "triggers": "strings",
+        "classes": "strings", "chains": "int64s", "heads": "int64s", "tails": "int64s", "relations": "strings",
+    },
 }  # fmt: skip
 # Columns that readers may leave out.
 DEFAULTS = {"subset": ""}
@@ -55,7 +61,9 @@ TEXT_COLUMNS = {
     "sentences": ("sentences",),
     "choice": ("context", "question"),
     "chat": ("turns",),
+    "events": ("tokens",),
 }
+_LABEL_LISTS = {"tags": "tags", "events": "relations"}
 _PYTHON = {"string": str, "float64": float, "int64": int, "strings": str, "int64s": int}
 
 
@@ -118,7 +126,7 @@ def _check_value(value: Any, name: str, kind_of: str, where: str) -> None:
 def _check_labels(row: dict[str, Any], kind: str, labels: list[str], where: str) -> None:
     if kind not in LABELLED_KINDS:
         return
-    given = row["tags"] if kind == "tags" else [row["label"]]
+    given = row[_LABEL_LISTS[kind]] if kind in _LABEL_LISTS else [row["label"]]
     outside = [label for label in given if label not in labels]
     if outside:
         raise ReprlabError(f"{where}: label {outside[0]!r} is outside the label set {labels}")

@@ -1,0 +1,1 @@
+"""Events in documents: mentions and their relations, as models read them, retrieve them and are scored on them."""

@@ -1,0 +1,80 @@
+"""Bi-encoders: each text becomes one vector, two vectors one score by dot product."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from reprlab.inference.generation import sorted_batches
+from reprlab.training.finetuning_encoding import Ragged
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+
+Pooling = Literal["first", "mean"]
+
+
+def pool_states(states: torch.Tensor, mask: torch.Tensor, pooling: Pooling) -> torch.Tensor:
+    """[B, d] of token states [B, L, d]: the first token's, or the mean over the tokens of the mask [B, L]."""
+    if pooling == "first":
+        return states[:, 0]
+    weights = mask.unsqueeze(-1).to(states.dtype)
+    return (states * weights).sum(1) / weights.sum(1)
+
+
+def encode_texts(tokenizer: Any, texts: Sequence[str], max_length: int) -> Ragged:
+    """Ids of each text with the tokenizer's own special tokens; what is longer than `max_length` is cut before them."""
+    return Ragged.of(tokenizer(list(texts), truncation=True, max_length=max_length)["input_ids"] if texts else [])
+
+
+def padded(ids: Ragged, rows: np.ndarray, pad: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Ids [B, L] and mask [B, L] of some texts."""
+    import numpy as np
+    import torch
+
+    lengths = ids.lengths[rows]
+    mask = np.arange(int(lengths.max(initial=1))) < lengths[:, None]
+    return torch.from_numpy(ids.pad(rows, pad)), torch.from_numpy(mask.astype(np.int64))
+
+
+def embed(
+    encoder: Any, ids: Ragged, pad: int, pooling: Pooling, *, batch_size: int = 64, dtype: str = "float32"
+) -> np.ndarray:
+    """[texts, d] float32: one forward for each text, in batches of similar length (results in the order given)."""
+    import numpy as np
+    import torch
+
+    device = next(encoder.parameters()).device
+    encoder.eval()
+    precision = torch.autocast(device.type, dtype=torch.bfloat16) if dtype == "bfloat16" else contextlib.nullcontext()
+    vectors = np.zeros((len(ids), encoder.config.hidden_size), dtype=np.float32)
+    with torch.inference_mode(), precision:
+        for rows in sorted_batches(ids.lengths, batch_size):
+            tokens, mask = (tensor.to(device) for tensor in padded(ids, rows, pad))
+            states = encoder(input_ids=tokens, attention_mask=mask).last_hidden_state
+            vectors[rows] = pool_states(states, mask, pooling).float().cpu().numpy()
+    return vectors
+
+
+def add_tokens(tokenizer: Any, model: Any, tokens: Sequence[str], seed: int) -> None:
+    """Add special tokens to the tokenizer and rows for them to the embedding, drawn by the model's own rule.
+
+    Every new row is a draw around the mean of the old ones (transformers' default), with the generator at `seed`.
+    """
+    import torch
+
+    torch.manual_seed(seed)
+    tokenizer.add_special_tokens({"extra_special_tokens": list(tokens)}, replace_extra_special_tokens=False)
+    if len(tokenizer) > model.get_input_embeddings().weight.shape[0]:
+        model.resize_token_embeddings(len(tokenizer))
+
+
+def save_encoder(encoder: Any, tokenizer: Any, folder: Path) -> None:
+    """Model and tokenizer in one folder."""
+    from reprlab.models.build import save_model
+
+    save_model(encoder, folder)
+    tokenizer.save_pretrained(folder)

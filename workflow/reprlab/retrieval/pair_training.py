@@ -1,0 +1,150 @@
+"""Training a bi-encoder on pairs: cross-entropy on the scaled dot product (Li et al. 2025, section 3.1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reprlab.retrieval.bi_encoder import Pooling, padded, pool_states
+from reprlab.retrieval.settings import BiEncoderTraining
+from reprlab.runtime.errors import ReprlabError
+from reprlab.training.engine import TrainingRun, train
+from reprlab.training.finetuning_encoding import Ragged
+from reprlab.training.finetuning_order import TrainingOrder
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True)
+class PairSet:
+    """Texts that are encoded together, by their rows, and which pairs of them are related.
+
+    `rows` [n] are rows of the encoded texts; `related` [n, n] bool is symmetric.
+    """
+
+    rows: np.ndarray
+    related: np.ndarray
+
+
+@dataclass(frozen=True)
+class PairBatches:
+    """Batches of sets: a pure function of (seed, step), whatever came before."""
+
+    sets: Sequence[PairSet]
+    ids: Ragged
+    pad: int
+    settings: BiEncoderTraining
+
+    def __call__(self, step: int, part: int, rank: int, world: int) -> dict[str, torch.Tensor]:
+        """Ids, mask and the pairs with their labels of this part's share of the sets."""
+        import torch
+
+        engine = self.settings.engine
+        order = TrainingOrder(len(self.sets), engine.batch_size, engine.seed)
+        share = order.rows(step)[rank * engine.accumulation + part :: world * engine.accumulation]
+        pairs, rows, start = [], [], 0
+        for number in share.tolist():
+            rng = np.random.Generator(np.random.Philox(key=[engine.seed, step * len(self.sets) + number]))
+            found = sampled_pairs(self.sets[number].related, self.settings.negatives, rng)
+            pairs.append(found + np.array([start, start, 0]))
+            rows.append(self.sets[number].rows)
+            start += len(rows[-1])
+        tokens, mask = padded(self.ids, np.concatenate(rows), self.pad)
+        return {"input_ids": tokens, "attention_mask": mask, "pairs": torch.from_numpy(np.concatenate(pairs))}
+
+
+def sampled_pairs(related: np.ndarray, negatives: int, rng: np.random.Generator) -> np.ndarray:
+    """[pairs, 3] (first, second, label): every related pair, and `negatives` unrelated ones for each.
+
+    A set without a related pair gives `negatives` unrelated ones, or it would say nothing.
+    """
+    first, second = np.triu_indices(len(related), 1)
+    label = related[first, second]
+    unrelated = np.flatnonzero(~label)
+    most = min(len(unrelated), negatives * max(int(label.sum()), 1))
+    kept = np.concatenate([np.flatnonzero(label), np.sort(rng.permutation(unrelated)[:most])])
+    return np.stack([first[kept], second[kept], label[kept]], axis=1).astype(np.int64)
+
+
+def scoring_model(encoder: Any, pooling: Pooling, negatives: int, rate_factor: float) -> Any:
+    """The encoder with the score a (r_h . r_t) / sqrt(d) + b; a starts at 1, b at the log odds of the training pairs.
+
+    Unscaled, the product of two vectors of 768 numbers saturates the loss at the first step. A positive a leaves the
+    ranking as it is.
+    """
+    import torch
+
+    class PairScores(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.encoder = encoder
+            self.scale = torch.nn.Parameter(torch.tensor(1.0))
+            self.offset = torch.nn.Parameter(torch.tensor(-math.log(negatives)))
+            for parameter in (self.scale, self.offset):
+                parameter.rate_factor = rate_factor  # type: ignore[attr-defined]
+
+        def forward(self, batch: dict[str, Any]) -> torch.Tensor:
+            mask = batch["attention_mask"]
+            states = self.encoder(input_ids=batch["input_ids"], attention_mask=mask).last_hidden_state
+            vectors = pool_states(states, mask, pooling)
+            products = (vectors[batch["pairs"][:, 0]] * vectors[batch["pairs"][:, 1]]).sum(1)
+            return self.scale * products / math.sqrt(vectors.shape[1]) + self.offset
+
+    return PairScores()
+
+
+def pair_loss(model: Any, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+    """Mean binary cross-entropy over the pairs of a batch."""
+    import torch
+
+    labels = batch["pairs"][:, 2]
+    loss = torch.nn.functional.binary_cross_entropy_with_logits(model(batch).float(), labels.float())
+    count = torch.tensor(len(labels), device=loss.device)
+    return loss, {"count": count, "loss_sum": loss.detach() * count, "tokens": batch["attention_mask"].sum()}
+
+
+def train_bi_encoder(
+    encoder: Any,
+    sets: Sequence[PairSet],
+    ids: Ragged,
+    pad: int,
+    settings: BiEncoderTraining,
+    *,
+    work: Path,
+    save_every: int,
+    fingerprint: str,
+    device: str,
+) -> TrainingRun:
+    """Train `encoder` in place.
+
+    Raises:
+        ReprlabError: no set has two texts, or the learnt scale is not positive, so that scores would rank backwards.
+    """
+    usable = [pair_set for pair_set in sets if len(pair_set.rows) > 1]
+    if not usable:
+        raise ReprlabError("bi-encoder: no set of the training data has two texts to pair")
+    engine = settings.engine.model_copy(
+        update={"steps": math.ceil(settings.epochs * len(usable) / settings.engine.batch_size), "ladder": []}
+    )
+    factor = settings.head_learning_rate / engine.optimizer.learning_rate
+    model = scoring_model(encoder, settings.pooling, settings.negatives, factor)
+    run = train(
+        model,
+        PairBatches(usable, ids, pad, settings),
+        pair_loss,
+        engine,
+        work=work,
+        save_every=save_every,
+        fingerprint=fingerprint,
+        on_checkpoint=lambda step, model: None,
+        device=device,
+    )
+    if float(model.scale.detach()) <= 0:
+        raise ReprlabError(f"bi-encoder: the learnt scale is {float(model.scale.detach()):g}; lower its learning rate")
+    return run
