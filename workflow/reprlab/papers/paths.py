@@ -58,6 +58,22 @@ OUTPUTS: dict[str, dict[str, str]] = {
         "out": f"{SHARED}/scored/{{model}}/{{task}}/{{cell}}/scores.tsv",
         "predictions": f"{SHARED}/scored/{{model}}/{{task}}/{{cell}}/predictions.parquet",
     },
+    "train_retriever": {
+        "out": f"{SHARED}/retrievers/{{model}}/{{dataset}}/{{cell}}/models/",
+        "metrics": f"{SHARED}/retrievers/{{model}}/{{dataset}}/{{cell}}/metrics.tsv",
+    },
+    "rank_partners": {
+        "out": f"{SHARED}/rankings/{{model}}/{{dataset}}/{{cell}}/seeds/",
+        "metrics": f"{SHARED}/rankings/{{model}}/{{dataset}}/{{cell}}/metrics.tsv",
+    },
+    "train_pair_classifier": {
+        "out": f"{SHARED}/pair_classifiers/{{model}}/{{dataset}}/{{cell}}/models/",
+        "metrics": f"{SHARED}/pair_classifiers/{{model}}/{{dataset}}/{{cell}}/metrics.tsv",
+    },
+    "classify_pairs": {
+        "out": f"{SHARED}/classified/{{model}}/{{dataset}}/{{cell}}/predictions.parquet",
+        "metrics": f"{SHARED}/classified/{{model}}/{{dataset}}/{{cell}}/scores.tsv",
+    },
     "preview_corruption": {"out": "results/depth/preview_{objective}.tsv"},
     "gather_results": {
         "out": "results/{paper}/results.parquet",

@@ -129,11 +129,18 @@ def train(
 
 
 def build_optimizer(model: torch.nn.Module, settings: OptimizerSettings) -> torch.optim.Optimizer:
-    """Fused AdamW over the parameters that need a gradient."""
+    """Fused AdamW over the parameters that need a gradient.
+
+    A parameter with the attribute `rate_factor` (a new head's, say) learns at so many times the rate of the others.
+    """
     import torch
 
+    groups: dict[float, list[torch.nn.Parameter]] = {}
+    for parameter in model.parameters():
+        if parameter.requires_grad:
+            groups.setdefault(getattr(parameter, "rate_factor", 1.0), []).append(parameter)
     return torch.optim.AdamW(
-        [parameter for parameter in model.parameters() if parameter.requires_grad],
+        [{"params": parameters, "factor": factor} for factor, parameters in groups.items()],
         lr=settings.learning_rate,
         betas=(settings.beta1, settings.beta2),
         eps=settings.epsilon,
@@ -169,7 +176,7 @@ class _Loop:
             step, self.settings.steps, self.settings.schedule
         )
         for parameters in self.optimizer.param_groups:
-            parameters["lr"] = rate
+            parameters["lr"] = rate * parameters["factor"]
         self.model.train()
         sums = self._gradients(step, stop)
         stopped = sums.pop("stop") > 0

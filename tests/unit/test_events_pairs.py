@@ -1,0 +1,204 @@
+"""What models read of events, which pairs they are trained and used on, and how answers are scored."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from event_samples import document
+from finetune_fixtures import make_bert, make_t5, make_tokenizer
+from hypothesis import given
+from hypothesis import strategies as st
+from reprlab.data.event_rows import Mention, event_row
+from reprlab.evaluation.relation_scores import all_pair_scores, confusion, related_scores
+from reprlab.events.classification import open_classifier, predict_labels
+from reprlab.events.documents import event_document, split_events
+from reprlab.events.encodings import mention_texts, pair_text
+from reprlab.events.mention_inputs import mention_pieces
+from reprlab.events.pairs import inference_pairs, known_pairs, read_candidates, training_pairs, write_candidates
+from reprlab.events.rankings import rank_at_random
+from reprlab.events.scoring import classification_rows, confusions, retrieval_rows
+from reprlab.events.settings import EventSelection, PairClassification
+from reprlab.events.windows import encode_documents, open_word_tokenizer
+from reprlab.runtime.errors import ReprlabError
+from reprlab.text.model_tokenizers import load_tokenizer
+from reprlab.training.settings import EngineSettings, OptimizerSettings
+from sklearn.metrics import precision_recall_fscore_support
+
+ENGINE = EngineSettings(steps=1, batch_size=2, optimizer=OptimizerSettings(learning_rate=1e-2))
+
+
+def settings(**changes: object) -> PairClassification:
+    base = {
+        "events": {},
+        "kind": "discriminative",
+        "labels": ["CAUSE", "ENTAILS"],
+        "k": 2,
+        "engine": ENGINE,
+        "epochs": 1,
+    }
+    return PairClassification.model_validate({**base, **changes})
+
+
+def broken_up() -> object:
+    """A trigger of two runs, and a sentence before it."""
+    mentions = [Mention("a", (1,), "", 0), Mention("b", (3, 5), "", 0), Mention("c", (7,), "")]
+    row = event_row("d", "g", [["He", "left", "."], ["took", "it", "off", "and", "ran"]], mentions, [], "x")
+    return event_document({**row, "split": "train"})
+
+
+def test_encodings() -> None:
+    found = broken_up()
+    assert mention_texts(found, "wrapped") == [  # type: ignore[arg-type]
+        "He <m> left </m> .",
+        "<m> took </m> it <m> off </m> and ran",
+        "took it off and <m> ran </m>",
+    ]
+    assert mention_texts(found, "trigger", chains=True) == [  # type: ignore[arg-type]
+        "<m> left </m> <coref> took off",
+        "<m> took off </m> <coref> left",
+        "<m> ran </m>",
+    ]
+    assert pair_text("a", "b") == "Classify: Mention 1: a <sep> Mention 2: b"
+
+
+def test_long_texts_are_cut_around_the_trigger(tmp_path: Path) -> None:
+    make_tokenizer(tmp_path)
+    tokenizer = load_tokenizer(tmp_path)
+    tokens = [f"good{n}" for n in range(40)]
+    row = event_row("d", "g", [[*tokens, "film", *tokens]], [Mention("a", (40,))], [], "x")
+    ((ids,),) = mention_pieces(tokenizer, [event_document({**row, "split": "train"})], EventSelection(), 12)
+    assert len(ids) == 12 and tokenizer.convert_tokens_to_ids("film") in ids
+
+
+def test_windows_hold_whole_sentences_and_every_trigger(tmp_path: Path) -> None:
+    make_tokenizer(tmp_path)
+    tokenizer = open_word_tokenizer(tmp_path)
+    documents = [document(size=9), broken_up()]
+    whole = encode_documents(tokenizer, documents, 512)  # type: ignore[arg-type]
+    assert [len(one.windows) for one in whole] == [1, 1]
+    for one, cut in zip(whole, encode_documents(tokenizer, documents, 6), strict=True):  # type: ignore[arg-type]
+        assert all(len(window) <= 6 for window in cut.windows) and len(cut.windows) > 1
+        ids, wanted = ([e.windows[w][p] for w, p in zip(e.window_of, e.place_of, strict=True)] for e in (cut, one))
+        assert ids == wanted and cut.mention_of.tolist() == one.mention_of.tolist()
+    # A sentence longer than a window is cut, and not inside a trigger of adjacent words.
+    row = event_row("d", "g", [["a"] * 5 + ["good", "film"] + ["b"] * 5], [Mention("m", (5, 6))], [], "x")
+    (long,) = encode_documents(
+        tokenizer, [event_document({**row, "split": "train"})], 7 + len(tokenizer("")["input_ids"]) - 1
+    )
+    assert len(set(long.window_of.tolist())) == 1
+
+
+def test_candidates_are_read_as_written(tmp_path: Path) -> None:
+    documents = [document("a", size=5), document("b", size=1), document("c", size=2)]
+    rankings = rank_at_random(documents, seed=1)
+    write_candidates(tmp_path / "x.parquet", rankings)
+    found = read_candidates(tmp_path / "x.parquet", documents[::-1])
+    for name, ranking in rankings.items():
+        assert (found[name].ranked == ranking.ranked).all()
+        np.testing.assert_allclose(found[name].scores, ranking.scores, rtol=1e-6)
+    with pytest.raises(ReprlabError, match="does not rank the 4 mentions of a"):
+        read_candidates(tmp_path / "x.parquet", [document("a", size=4)])
+
+
+def test_training_has_all_positives_and_inference_only_what_was_retrieved() -> None:
+    one = document(size=7)
+    ranking = rank_at_random([one], seed=0)["d"]
+    rng = np.random.default_rng(0)
+    known = known_pairs(one, settings())
+    hard = training_pairs(one, ranking, settings(), rng)
+    asked = inference_pairs(one, ranking, settings())
+    assert int((hard.labels > 0).sum()) == int((known.labels > 0).sum()) == 6
+    assert int((asked.labels > 0).sum()) < 6, "the sample must have a positive that is not retrieved"
+    assert int((hard.labels == 0).sum()) == int((asked.labels == 0).sum())
+    drawn = training_pairs(one, ranking, settings(negatives="random", inference="all"), rng)
+    assert sorted(drawn.labels.tolist()) == sorted(hard.labels.tolist()) and drawn.pairs.tolist() != hard.pairs.tolist()
+    everything = settings(negatives="all", inference="all")
+    assert (
+        len(training_pairs(one, ranking, everything, rng).labels)
+        == len(inference_pairs(one, ranking, everything).labels)
+        == 21
+    )
+    assert len(inference_pairs(one, ranking, settings(k=6)).labels) == 21, "k = n - 1 is all pairs"
+    with pytest.raises(ValueError, match="goes with inference: all"):
+        settings(negatives="all")
+
+
+def test_labels_outside_the_set_are_in_no_part() -> None:
+    one = document(size=5)
+    assert len(known_pairs(one, settings(labels=["CAUSE"])).labels) == 10 - 2
+    directed = known_pairs(one, settings(events={"directed": True}))
+    assert len(directed.labels) == 20 and int((directed.labels > 0).sum()) == 4
+
+
+def test_folds_are_runs_of_groups() -> None:
+    documents = [document(f"d{n}", "validation" if n == 10 else "train", str(n)) for n in range(11)]
+    parts = split_events(documents, 5, 1)
+    assert [one.group for one in parts["test"]] == ["2", "3"] and len(parts["train"]) == 8
+    with pytest.raises(ReprlabError, match="folds"):
+        split_events(documents, 11, 0)
+    with pytest.raises(ReprlabError, match="no document is in the test split"):
+        split_events(documents, 0, 0)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=60))
+def test_scores_agree_with_scikit_learn(pairs: list[tuple[int, int]]) -> None:
+    gold, predicted = (np.array(part) for part in zip(*pairs, strict=True))
+    table = confusion(gold, predicted, 4)
+    for scores, labels, average, names in (
+        (related_scores(table), [1, 2, 3], "micro", ("precision", "recall", "f1")),
+        (all_pair_scores(table), sorted(set(gold)), "macro", ("macro_precision", "macro_recall", "macro_f1")),
+        (all_pair_scores(table), [0, 1, 2, 3], "weighted", ("weighted_precision", "weighted_recall")),
+    ):
+        wanted = precision_recall_fscore_support(gold, predicted, labels=labels, average=average, zero_division=0.0)
+        np.testing.assert_allclose([scores[name] for name in names], [100 * x for x in wanted[: len(names)]])
+    assert all_pair_scores(table)["accuracy"] == pytest.approx(100 * (gold == predicted).mean())
+
+
+def test_known_answers_of_the_scorer() -> None:
+    one = document(size=6)
+    known = known_pairs(one, settings())
+    nothing = np.zeros(len(known.labels), dtype=np.int64)
+    table = confusions(one, known, nothing, settings())[0]
+    assert related_scores(table) == {"precision": 0.0, "recall": 0.0, "f1": 0.0}
+    assert all_pair_scores(table)["accuracy"] == pytest.approx(100 * (1 - 5 / 15))
+    swapped = known.labels.copy()
+    first = int(np.flatnonzero(swapped)[0])
+    swapped[first] = 3 - swapped[first]
+    table = confusions(one, known, swapped, settings())[0]
+    assert related_scores(table)["precision"] == related_scores(table)["recall"] == pytest.approx(100 * (1 - 1 / 5))
+
+
+def test_a_positive_that_was_not_retrieved_is_missed_and_a_document_of_one_event_is_no_trouble() -> None:
+    documents = [document("a", size=6), document("b", size=1)]
+    rankings = rank_at_random(documents, seed=0)
+    asked = [inference_pairs(one, rankings[one.name], settings(k=1)) for one in documents]
+    right = [pairs.labels for pairs in asked]
+    rows = classification_rows(documents, asked, right, settings(k=1), "test")
+    score = {row["metric"]: row["value"] for row in rows if row["subset"] == "related"}
+    assert score["precision"] == 100.0 and score["recall"] == pytest.approx(100 * (asked[0].labels > 0).sum() / 5)
+    found = {
+        row["metric"]: row["value"]
+        for row in retrieval_rows(documents, rankings, [1], "test", np.random.default_rng(0))
+    }
+    assert found["recall"] == pytest.approx(score["recall"]) and found["recall"] <= found["recall_ceiling"]
+    assert (found["candidates"], found["all_pairs"]) == (6, 30)
+
+
+@pytest.mark.parametrize("kind", ["discriminative", "generative"])
+def test_a_prediction_depends_on_its_pair_alone(kind: str, tmp_path: Path) -> None:
+    """So pruning changes which pairs are classified, never the answer to one; document order changes nothing."""
+    vocabulary = make_tokenizer(tmp_path)
+    (make_bert if kind == "discriminative" else make_t5)(tmp_path, vocabulary)
+    given = settings(kind=kind, max_length=48, none="bad", labels=["good", "film"], epochs=1)
+    documents = [document(f"d{n}", size=size) for n, size in enumerate((5, 1, 3, 6))]
+    classifier = open_classifier(tmp_path, given)
+    every = settings(labels=["CAUSE", "ENTAILS"], inference="all")
+    rankings = rank_at_random(documents, 0)
+    everything = [inference_pairs(one, rankings[one.name], every) for one in documents]
+    some = [inference_pairs(one, rankings[one.name], settings()) for one in documents]
+    whole = predict_labels(classifier, documents, everything, device="cpu", batch_size=3)
+    part = predict_labels(classifier, documents[::-1], some[::-1], device="cpu", batch_size=2)[::-1]
+    assert [len(labels) for labels in whole] == [10, 0, 3, 15]
+    for asked, answers, kept, found in zip(everything, whole, some, part, strict=True):
+        of = dict(zip(map(tuple, asked.pairs.tolist()), answers.tolist(), strict=True))
+        assert found.tolist() == [of[tuple(pair)] for pair in kept.pairs.tolist()]

@@ -1,0 +1,100 @@
+"""The stages on events, one behind the other, on tiny models: several seeds, the same bytes each time."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+from event_samples import write_documents
+from finetune_fixtures import make_bert, make_t5, make_tokenizer
+from reprlab.artifacts.tables import read_parquet, read_tsv
+from reprlab.events.rankings import of_seed
+from reprlab.events.settings import PairClassification, Retrieval, RetrieverTraining
+from reprlab.retrieval.settings import BiEncoderTraining
+from reprlab.runtime.errors import ReprlabError
+from reprlab.stages.classify_pairs import classify_pairs
+from reprlab.stages.rank_partners import rank_partners
+from reprlab.stages.train_pair_classifier import train_pair_classifier
+from reprlab.stages.train_retriever import train_retriever
+from reprlab.training.settings import EngineSettings, OptimizerSettings
+
+ENGINE = EngineSettings(steps=1, batch_size=2, optimizer=OptimizerSettings(learning_rate=1e-3), log_every=2)
+SEEDS = [0, 1]
+
+
+def model_folders(folder: Path) -> dict[str, Path]:
+    found = {}
+    for name, make in (("discriminative", make_bert), ("generative", make_t5)):
+        found[name] = folder / name
+        make(found[name], make_tokenizer(found[name]))
+    return found
+
+
+def run_all(folder: Path, models: dict[str, Path], kind: str, examples: Path) -> dict[str, Path]:
+    out = {name: folder / name for name in ("retriever", "rankings", "models")}
+    tables = {name: folder / f"{name}.tsv" for name in ("losses", "recall", "training", "scores")}
+    common: dict[str, Any] = {"examples": examples, "fingerprint": "x", "work": folder / "work"}
+    training = BiEncoderTraining(engine=ENGINE, epochs=2, head_learning_rate=1e-2, max_length=16)
+    encoder = models["discriminative"]
+    train_retriever(
+        **common, model=encoder, tokenizer=encoder, out=out["retriever"], metrics=tables["losses"],
+        settings=RetrieverTraining.model_validate({"events": {}, "training": training, "seeds": SEEDS}),
+    )  # fmt: skip
+    ranking = Retrieval.model_validate({"events": {}, "ks": [1, 2], "seeds": SEEDS, "max_length": 16})
+    rank_partners(
+        examples=examples, out=out["rankings"], metrics=tables["recall"], settings=ranking, model=out["retriever"]
+    )
+    settings = PairClassification.model_validate(
+        {"events": {}, "kind": kind, "labels": ["CAUSE", "ENTAILS"], "k": 2, "engine": ENGINE}
+        | {"epochs": 2, "max_length": 48, "seeds": SEEDS}
+    )  # fmt: skip
+    train_pair_classifier(
+        **common, rankings=out["rankings"], model=models[kind], tokenizer=models[kind], out=out["models"],
+        metrics=tables["training"], settings=settings,
+    )  # fmt: skip
+    classify_pairs(
+        examples=examples, rankings=out["rankings"], models=out["models"], training=tables["training"],
+        out=folder / "predictions.parquet", metrics=tables["scores"], settings=settings,
+    )  # fmt: skip
+    assert not (folder / "work").exists()
+    return {**tables, "predictions": folder / "predictions.parquet", "ranking": out["rankings"] / "seed-1.parquet"}
+
+
+@pytest.mark.parametrize("kind", ["discriminative", "generative"])
+def test_from_documents_to_scores(kind: str, tmp_path: Path) -> None:
+    models, examples = model_folders(tmp_path), write_documents(tmp_path / "events.parquet")
+    found = run_all(tmp_path / "one", models, kind, examples)
+    again = run_all(tmp_path / "two", models, kind, examples)
+    for name, path in found.items():
+        assert path.read_bytes() == again[name].read_bytes(), f"{name} is not the same again"
+    scores: pandas.DataFrame = read_tsv(found["scores"])
+    recall = read_tsv(found["recall"])
+    assert set(scores.seed) == set(recall.seed) == set(SEEDS)
+    assert set(scores.subset) == {"related", "all pairs", "retrieved or related"} and (scores.steps > 0).all()
+    wide = recall[recall.split == "test"].pivot_table(index=["seed", "k"], columns="metric", values="value")
+    assert (wide.recall <= wide.recall_ceiling).all() and (wide.candidates < wide.all_pairs).all()
+    predictions = read_parquet(found["predictions"]).to_pandas()
+    assert (
+        set(predictions.gold) <= {"NONE", "CAUSE", "ENTAILS"}
+        and not predictions.duplicated(["seed", "document", "head", "tail"]).any()
+    )
+
+
+def test_random_order_needs_no_model(tmp_path: Path) -> None:
+    examples = write_documents(tmp_path / "events.parquet", {"train": 1, "validation": 1, "test": 60})
+    settings = Retrieval.model_validate({"events": {}, "pooling": "random", "ks": [1], "seeds": [0, 1, 2]})
+    rank_partners(examples=examples, out=tmp_path / "out", metrics=tmp_path / "m.tsv", settings=settings)
+    rows = read_tsv(tmp_path / "m.tsv")
+    found = rows[(rows.split == "test") & (rows.metric == "recall")].value.mean()
+    # A pair is kept if either of its ends names the other: 1 - (1 - 1 / (n - 1))^2, over documents of 4 to 7 mentions.
+    wanted = [1 - (1 - 1 / (4 + n % 4 - 1)) ** 2 for n in range(60) for _ in range(4 + n % 4 - 1)]
+    assert found == pytest.approx(100 * sum(wanted) / len(wanted), abs=4)
+    with pytest.raises(ReprlabError, match="pooling mean needs a model"):
+        rank_partners(
+            examples=examples,
+            out=tmp_path / "x",
+            metrics=tmp_path / "x.tsv",
+            settings=settings.model_copy(update={"pooling": "mean"}),
+        )
+    with pytest.raises(ReprlabError, match="nothing of seed 7"):
+        of_seed(tmp_path / "out", 7, ".parquet")

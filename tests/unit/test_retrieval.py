@@ -1,0 +1,158 @@
+"""Exact search, its ceiling, pooling and the training of bi-encoders."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from finetune_fixtures import make_bert, make_tokenizer
+from hypothesis import given
+from hypothesis import strategies as st
+from reprlab.models.build import load_model
+from reprlab.models.span_pairs import pair_head, pool_spans
+from reprlab.retrieval.bi_encoder import add_tokens, embed, encode_texts, pool_states
+from reprlab.retrieval.pair_training import PairBatches, PairSet, sampled_pairs, train_bi_encoder
+from reprlab.retrieval.search import kept_pairs, most_pairs_kept, rank_partners, search
+from reprlab.retrieval.settings import BiEncoderTraining
+from reprlab.runtime.errors import ReprlabError
+from reprlab.text.model_tokenizers import load_tokenizer
+from reprlab.training.settings import EngineSettings, OptimizerSettings
+
+TEXTS = ["good film", "bad film", "the very good film was good", "a b", "c d e"]
+
+
+def relations(seed: int, size: int, share: float) -> np.ndarray:
+    drawn = np.triu(np.random.default_rng(seed).random((size, size)) < share, 1)
+    return drawn | drawn.T
+
+
+def test_scores_are_symmetric_and_equal_ones_are_ranked_by_place() -> None:
+    vectors = np.random.default_rng(0).normal(size=(9, 4)).astype(np.float32)
+    ranked, scores = rank_partners(vectors)
+    assert (scores == scores.T).all() and ranked.shape == (9, 8)
+    assert all(place not in row for place, row in enumerate(ranked))
+    nothing, _ = rank_partners(np.zeros((4, 3), dtype=np.float32))
+    assert nothing.tolist() == [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]
+    assert rank_partners(np.ones((1, 3), dtype=np.float32))[0].shape == (1, 0)
+
+
+def test_as_many_partners_as_there_are_keep_every_pair() -> None:
+    ranked, _ = rank_partners(np.random.default_rng(1).normal(size=(6, 3)))
+    assert kept_pairs(ranked, 5).sum() == kept_pairs(ranked, 50).sum() == 6 * 5
+    counts = [int(np.triu(kept_pairs(ranked, k)).sum()) for k in range(1, 6)]
+    assert counts == sorted(counts)
+
+
+@given(st.integers(0, 10_000), st.integers(2, 12), st.integers(1, 4))
+def test_no_retrieval_beats_the_ceiling(seed: int, size: int, k: int) -> None:
+    related = relations(seed, size, 0.5)
+    ranked, _ = rank_partners(np.random.default_rng(seed).normal(size=(size, 3)))
+    ceiling = most_pairs_kept(related, k)
+    assert int(np.triu(kept_pairs(ranked, k) & related).sum()) <= ceiling <= int(np.triu(related).sum())
+    # Nodes of degree at most k keep all their pairs.
+    assert (related.sum(1) > k).any() or ceiling == np.triu(related).sum()
+
+
+def test_the_ceiling_is_reached_by_some_retrieval() -> None:
+    # Four in a ring and both diagonals: six pairs, four of which four ends keep with one partner each.
+    assert most_pairs_kept(~np.eye(4, dtype=bool), 1) == 4 and most_pairs_kept(~np.eye(4, dtype=bool), 2) == 6
+
+
+def test_search_in_blocks_is_search() -> None:
+    rng = np.random.default_rng(0)
+    queries, passages = rng.normal(size=(7, 5)), rng.normal(size=(11, 5))
+    found, scores = search(queries, passages, 3, block=2)
+    assert (found == np.argsort(-(queries @ passages.T), axis=1)[:, :3]).all()
+    assert (scores[:, 0] == (queries @ passages.T).max(1)).all()
+
+
+def test_pooling_leaves_padding_out() -> None:
+    states = torch.arange(12.0).view(2, 3, 2)
+    mask = torch.tensor([[1, 1, 0], [1, 1, 1]])
+    assert pool_states(states, mask, "first").tolist() == [[0, 1], [6, 7]]
+    assert pool_states(states, mask, "mean").tolist() == [[1, 2], [8, 9]]
+
+
+def test_spans_are_means_of_their_own_tokens() -> None:
+    states = torch.arange(10.0).view(5, 2)
+    found = pool_spans(states, torch.tensor([0, 2, 4]), torch.tensor([1, 0, 1]), 3)
+    assert found.tolist() == [[4, 5], [4, 5], [0, 0]]
+
+
+def test_the_head_has_the_size_of_the_specification() -> None:
+    with torch.device("meta"):
+        assert sum(p.numel() for p in pair_head(1024, 3, 0.1).parameters()) == 2_101_251
+
+
+@pytest.fixture()
+def encoder_folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "encoder"
+    make_bert(folder, make_tokenizer(folder))
+    return folder
+
+
+def test_vectors_do_not_depend_on_the_batch(encoder_folder: Path) -> None:
+    model, tokenizer = load_model(encoder_folder), load_tokenizer(encoder_folder)
+    add_tokens(tokenizer, model, ["<m>"], seed=3)
+    ids = encode_texts(tokenizer, TEXTS, 16)
+    alone, together = (embed(model, ids, tokenizer.pad_token_id, "mean", batch_size=size) for size in (1, 5))
+    np.testing.assert_allclose(alone, together, atol=1e-6)
+    assert (
+        len(model.get_input_embeddings().weight) >= len(tokenizer)
+        and tokenizer("<m>")["input_ids"][0] == len(tokenizer) - 1
+    )
+
+
+def settings(**changes: object) -> BiEncoderTraining:
+    engine = EngineSettings(steps=1, batch_size=2, optimizer=OptimizerSettings(learning_rate=1e-2), log_every=1)
+    return BiEncoderTraining.model_validate(
+        {"engine": engine, "epochs": 10, "head_learning_rate": 1e-2, "negatives": 1, **changes}
+    )
+
+
+def test_sampled_pairs_keep_every_positive_and_so_many_negatives() -> None:
+    related = relations(0, 10, 0.15)
+    pairs = sampled_pairs(related, 2, np.random.default_rng(0))
+    positives = int(np.triu(related).sum())
+    assert int(pairs[:, 2].sum()) == positives and len(pairs) == 3 * positives
+    assert (related[pairs[:, 0], pairs[:, 1]] == pairs[:, 2]).all() and (pairs[:, 0] < pairs[:, 1]).all()
+    assert len(sampled_pairs(np.zeros((4, 4), dtype=bool), 2, np.random.default_rng(0))) == 2
+
+
+def test_training_brings_related_texts_together(encoder_folder: Path, tmp_path: Path) -> None:
+    model, tokenizer = load_model(encoder_folder), load_tokenizer(encoder_folder)
+    ids = encode_texts(tokenizer, TEXTS, 16)
+    related = np.zeros((3, 3), dtype=bool)
+    related[0, 1] = related[1, 0] = True
+    sets = [
+        PairSet(np.array([0, 1, 3]), related),
+        PairSet(np.array([2, 0, 4]), related),
+        PairSet(np.array([4]), related[:1, :1]),
+    ]
+    run = train_bi_encoder(
+        model, sets, ids, 0, settings(), work=tmp_path / "work", save_every=100, fingerprint="x", device="cpu"
+    )
+    assert run.step == 10 and run.metrics[-1]["loss"] < 0.7 * run.metrics[0]["loss"]
+    vectors = embed(model, ids, 0, "mean")
+    scores = vectors @ vectors.T
+    assert scores[0, 1] > scores[0, 3] and scores[0, 1] > scores[1, 3]
+
+
+def test_cutting_a_batch_into_parts_keeps_its_pairs(encoder_folder: Path) -> None:
+    ids = encode_texts(load_tokenizer(encoder_folder), TEXTS, 16)
+    sets = [PairSet(np.array([n, n + 1]), relations(n, 2, 0.5)) for n in range(4)]
+    whole = PairBatches(sets, ids, 0, settings(engine=settings().engine.model_copy(update={"batch_size": 4})))
+    cut = PairBatches(sets, ids, 0, settings(engine=whole.settings.engine.model_copy(update={"accumulation": 2})))
+    labels = sorted(whole(0, 0, 0, 1)["pairs"][:, 2].tolist())
+    assert labels == sorted(cut(0, 0, 0, 1)["pairs"][:, 2].tolist() + cut(0, 1, 0, 1)["pairs"][:, 2].tolist())
+
+
+def test_a_scale_that_ranks_backwards_is_refused(encoder_folder: Path, tmp_path: Path) -> None:
+    ids = encode_texts(load_tokenizer(encoder_folder), TEXTS, 16)
+    # Everything unrelated but with high products: a large rate drives the scale below zero.
+    sets = [PairSet(np.arange(3), np.zeros((3, 3), dtype=bool))]
+    with pytest.raises(ReprlabError, match="scale is -"):
+        train_bi_encoder(
+            load_model(encoder_folder), sets, ids, 0, settings(head_learning_rate=1.0, epochs=40),
+            work=tmp_path, save_every=100, fingerprint="x", device="cpu",
+        )  # fmt: skip

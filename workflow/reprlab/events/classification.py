@@ -1,0 +1,101 @@
+"""Training a classifier of event pairs and predicting with it, whichever kind it is."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reprlab.events.documents import EventDocument
+from reprlab.events.pairs import LabelledPairs, Ranking, training_pairs
+from reprlab.events.settings import PairClassification
+from reprlab.runtime.errors import ReprlabError
+from reprlab.training.engine import TrainingRun, train
+from reprlab.training.finetuning_order import TrainingOrder
+from reprlab.training.processes import choose_device
+
+if TYPE_CHECKING:
+    import torch
+
+
+def open_classifier(
+    folder: Path, settings: PairClassification, *, tokenizer: Path | None = None, trained: bool = False
+) -> Any:
+    """The classifier of `settings.kind` from a model folder; `trained`: one that was saved, with its tokenizer."""
+    reader = folder if tokenizer is None else tokenizer
+    if settings.kind == "discriminative":
+        from reprlab.events.discriminative import SpanPairs
+
+        return SpanPairs(folder, reader, settings, trained=trained)
+    from reprlab.events.generative import TextPairs
+
+    return TextPairs(folder, reader, settings, trained=trained)
+
+
+def train_classifier(
+    classifier: Any,
+    documents: Sequence[EventDocument],
+    rankings: dict[str, Ranking],
+    *,
+    work: Path,
+    save_every: int,
+    fingerprint: str,
+    device: str,
+) -> TrainingRun:
+    """Train in place on all positives and the negatives that the settings ask for.
+
+    Raises:
+        ReprlabError: the documents have no pair to train on.
+    """
+    settings: PairClassification = classifier.settings
+    rng = np.random.Generator(np.random.Philox(key=settings.engine.seed))
+    pairs = [training_pairs(document, rankings[document.name], settings, rng) for document in documents]
+    items = classifier.prepare(documents, pairs)
+    if not len(items):
+        raise ReprlabError("events: the training documents have no pair of events")
+    steps = math.ceil(settings.epochs * len(items) / settings.engine.batch_size)
+    engine = settings.engine.model_copy(update={"steps": steps, "ladder": []})
+    order = TrainingOrder(len(items), engine.batch_size, engine.seed)
+
+    def batch_of(step: int, part: int, rank: int, world: int) -> dict[str, torch.Tensor]:
+        return items.batch(order.rows(step)[rank * engine.accumulation + part :: world * engine.accumulation])
+
+    return train(
+        classifier.model,
+        batch_of,
+        classifier.loss,
+        engine,
+        work=work,
+        save_every=save_every,
+        fingerprint=fingerprint,
+        on_checkpoint=lambda step, model: None,
+        device=device,
+    )
+
+
+def predict_labels(
+    classifier: Any,
+    documents: Sequence[EventDocument],
+    pairs: Sequence[LabelledPairs],
+    *,
+    device: str,
+    batch_size: int,
+) -> list[np.ndarray]:
+    """The predicted label number of each pair of each document; the number of a pair is a function of it alone."""
+    import torch
+
+    place = choose_device(device)
+    classifier.model.to(place).eval()
+    bfloat16 = classifier.settings.engine.dtype == "bfloat16"
+    precision = torch.autocast(place.type, dtype=torch.bfloat16) if bfloat16 else contextlib.nullcontext()
+    items = classifier.prepare(documents, pairs)
+    with torch.inference_mode(), precision:
+        found = classifier.predict(items, place, batch_size)
+    answers = [np.zeros(0, dtype=np.int64) for _ in documents]
+    for number, labels in zip(items.kept, found, strict=True):
+        answers[number] = labels
+    return answers

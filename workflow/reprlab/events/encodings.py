@@ -1,0 +1,54 @@
+"""What a model reads of an event mention (Li et al. 2025, section 3.1 and equations 1 and 2)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from reprlab.data.event_rows import NO_CHAIN
+from reprlab.events.documents import EventDocument
+
+Encoding = Literal["wrapped", "trigger"]
+
+OPEN, CLOSE, SEPARATOR, COREFERENCE = "<m>", "</m>", "<sep>", "<coref>"
+MARKERS = (OPEN, CLOSE, SEPARATOR, COREFERENCE)
+
+
+def mention_texts(document: EventDocument, encoding: Encoding, *, chains: bool = False) -> list[str]:
+    """One text for each mention.
+
+    `wrapped`: its sentence with the trigger between markers, one pair of markers around each run of adjacent tokens.
+    `trigger`: the trigger alone between markers. `chains` appends the triggers of the other mentions of its chain
+    (our reading: the paper says no more than that chains are supplementary inputs).
+    """
+    return [
+        (_wrapped(document, mention) if encoding == "wrapped" else f"{OPEN} {document.trigger(mention)} {CLOSE}")
+        + (_chain(document, mention) if chains else "")
+        for mention in range(len(document))
+    ]
+
+
+def _wrapped(document: EventDocument, mention: int) -> str:
+    first, end = document.sentences[document.sentence_of[mention]]
+    trigger = set(document.triggers[mention])
+    parts = []
+    for token in range(first, max(end, max(trigger) + 1)):
+        inside = token in trigger
+        if inside and token - 1 not in trigger:
+            parts.append(OPEN)
+        parts.append(document.tokens[token])
+        if inside and token + 1 not in trigger:
+            parts.append(CLOSE)
+    return " ".join(parts)
+
+
+def _chain(document: EventDocument, mention: int) -> str:
+    chain = document.chains[mention]
+    if chain == NO_CHAIN:
+        return ""
+    members = [other for other, number in enumerate(document.chains) if number == chain and other != mention]
+    return f" {COREFERENCE} {', '.join(map(document.trigger, members))}" if members else ""
+
+
+def pair_text(head: str, tail: str) -> str:
+    """The generative classifier's input for two mention texts (section 3.2, with spaces inside both markers)."""
+    return f"Classify: Mention 1: {head} {SEPARATOR} Mention 2: {tail}"

@@ -1,0 +1,100 @@
+"""The generative classifier: two marked sentences in, the name of the relation out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reprlab.events.documents import EventDocument
+from reprlab.events.encodings import MARKERS, pair_text
+from reprlab.events.mention_inputs import mention_pieces
+from reprlab.events.pairs import LabelledPairs
+from reprlab.events.settings import PairClassification
+from reprlab.inference.generation import sorted_batches
+from reprlab.inference.label_strings import label_string_scores
+from reprlab.retrieval.bi_encoder import add_tokens, padded
+from reprlab.training.finetuning_encoding import Ragged
+
+if TYPE_CHECKING:
+    import torch
+
+_IGNORED = -100
+
+
+class TextPairs:
+    """Training and prediction with an encoder-decoder whose answer is one of the label strings."""
+
+    def __init__(self, folder: Path, tokenizer: Path, settings: PairClassification, *, trained: bool) -> None:
+        import torch
+
+        from reprlab.models.build import load_model
+        from reprlab.text.model_tokenizers import load_tokenizer
+
+        self.settings = settings
+        self.tokenizer = load_tokenizer(tokenizer)
+        self.model: Any = load_model(folder)
+        if not trained:
+            add_tokens(self.tokenizer, self.model, MARKERS, settings.engine.seed)
+        strings = Ragged.of(self.tokenizer([settings.none, *settings.labels])["input_ids"])
+        self.strings = torch.from_numpy(strings.pad(np.arange(len(strings)), _IGNORED))
+
+    def save(self, folder: Path) -> None:
+        """Model and tokenizer in one folder."""
+        from reprlab.retrieval.bi_encoder import save_encoder
+
+        save_encoder(self.model, self.tokenizer, folder)
+
+    def prepare(self, documents: Sequence[EventDocument], pairs: Sequence[LabelledPairs]) -> TextItems:
+        """Every pair as one input; the texts are tokenised once a mention, not once a pair."""
+        frame = [
+            self.tokenizer(part, add_special_tokens=False)["input_ids"] for part in pair_text("\0", "\0").split("\0")
+        ]
+        end = self.tokenizer.eos_token_id
+        room = (self.settings.max_length - sum(map(len, frame)) - 1) // 2
+        kept = [number for number, found in enumerate(pairs) if len(found.labels)]
+        pieces = mention_pieces(self.tokenizer, [documents[n] for n in kept], self.settings.events, room)
+        inputs = Ragged.of(
+            [*frame[0], *mentions[head], *frame[1], *mentions[tail], *frame[2], end]
+            for number, mentions in zip(kept, pieces, strict=True)
+            for head, tail in pairs[number].pairs.tolist()
+        )
+        labels = np.concatenate([np.zeros(0, np.int64), *(pairs[n].labels for n in kept)])
+        return TextItems(
+            inputs, labels, self.strings, self.tokenizer.pad_token_id, kept, [len(pairs[n].labels) for n in kept]
+        )
+
+    def loss(self, model: Any, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """Mean cross-entropy over the tokens of the label strings."""
+        loss = model(**batch).loss
+        count = (batch["labels"] != _IGNORED).sum()
+        return loss, {"count": count, "loss_sum": loss.detach() * count, "tokens": batch["attention_mask"].sum()}
+
+    def predict(self, items: TextItems, device: torch.device, batch_size: int) -> list[np.ndarray]:
+        """Label number of each pair of each document: the likeliest label string, in batches of similar length."""
+        found = np.zeros(len(items), dtype=np.int64)
+        for rows in sorted_batches(items.inputs.lengths, batch_size):
+            ids, mask = (tensor.to(device) for tensor in padded(items.inputs, rows, items.pad))
+            scores = label_string_scores(self.model, ids, mask, self.strings.to(device))
+            found[rows] = scores.argmax(-1).cpu().numpy()
+        return np.split(found, np.cumsum(items.counts)[:-1]) if items.counts else []
+
+
+class TextItems:
+    """Pairs as inputs, from which batches are made."""
+
+    def __init__(
+        self, inputs: Ragged, labels: np.ndarray, strings: torch.Tensor, pad: int, kept: list[int], counts: list[int]
+    ) -> None:
+        self.inputs, self.labels, self.strings, self.pad = inputs, labels, strings, pad
+        self.kept, self.counts = kept, counts
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def batch(self, rows: np.ndarray) -> dict[str, torch.Tensor]:
+        """Inputs of the pairs `rows` and the ids of their label strings."""
+        ids, mask = padded(self.inputs, rows, self.pad)
+        return {"input_ids": ids, "attention_mask": mask, "labels": self.strings[self.labels[rows]]}

@@ -1,0 +1,73 @@
+"""From documents and an encoder to rankings: one forward for each mention, then exact search in each document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reprlab.events.documents import EventDocument
+from reprlab.events.mention_inputs import closed_mentions
+from reprlab.events.pairs import Ranking
+from reprlab.events.settings import EventSelection, Retrieval
+from reprlab.retrieval.bi_encoder import Pooling, embed
+from reprlab.retrieval.pair_training import PairSet
+from reprlab.retrieval.search import rank_by_score, rank_partners
+from reprlab.runtime.errors import ReprlabError
+
+
+def mention_vectors(
+    documents: Sequence[EventDocument], settings: Retrieval, encoder: Any, tokenizer: Any, batch_size: int
+) -> list[np.ndarray]:
+    """[n, d] vectors of the mentions of each document: one forward pass for each mention."""
+    ids = closed_mentions(tokenizer, documents, settings.events, settings.max_length)
+    pooling: Pooling = "first" if settings.pooling == "first" else "mean"
+    vectors = embed(encoder, ids, tokenizer.pad_token_id, pooling, batch_size=batch_size, dtype=settings.dtype)
+    return np.split(vectors, np.cumsum([len(document) for document in documents])[:-1])
+
+
+def rank_mentions(documents: Sequence[EventDocument], vectors: Sequence[np.ndarray]) -> dict[str, Ranking]:
+    """The ranking of each document by dot product; of equal scores the earlier mention comes first."""
+    return {document.name: Ranking(*rank_partners(found)) for document, found in zip(documents, vectors, strict=True)}
+
+
+def rank_at_random(documents: Sequence[EventDocument], seed: int) -> dict[str, Ranking]:
+    """A ranking of each document in which every order of the other mentions is as likely, for each mention apart."""
+    rng = np.random.Generator(np.random.Philox(key=seed))
+    found = {}
+    for document in documents:
+        scores = rng.random((len(document), len(document)))
+        np.fill_diagonal(scores, -np.inf)
+        found[document.name] = Ranking(rank_by_score(scores, max(len(document) - 1, 0)), scores)
+    return found
+
+
+def pair_sets(documents: Sequence[EventDocument]) -> list[PairSet]:
+    """The mentions of each document as a set, by their rows among all mentions."""
+    starts = np.cumsum([0, *(len(document) for document in documents)])
+    return [
+        PairSet(np.arange(start, start + len(document)), document.related)
+        for document, start in zip(documents, starts, strict=False)
+    ]
+
+
+def selected(documents: Sequence[EventDocument], events: EventSelection) -> dict[str, list[EventDocument]]:
+    """Documents of each split: folded where asked for, at most `limit` of each."""
+    from reprlab.events.documents import split_events
+
+    return {split: found[: events.limit] for split, found in split_events(documents, events.folds, events.fold).items()}
+
+
+def of_seed(folder: Path, seed: int, suffix: str = "") -> Path:
+    """The file or folder of this seed in `folder`; the only one, where there is one for all seeds.
+
+    Raises:
+        ReprlabError: there is neither.
+    """
+    wanted = folder / f"seed-{seed}{suffix}"
+    found = [path for path in folder.iterdir() if path.name.startswith("seed-")] if folder.is_dir() else []
+    if wanted in found or len(found) == 1:
+        return wanted if wanted in found else found[0]
+    raise ReprlabError(f"{folder}: nothing of seed {seed} is there; it has {len(found)} seeds")

@@ -1,0 +1,155 @@
+"""Scored rows of retrievers and of classifiers of event pairs, with intervals over documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from reprlab.evaluation.relation_scores import all_pair_scores, confusion, related_scores
+from reprlab.evaluation.resampling import percentiles, resample_sums
+from reprlab.events.documents import EventDocument
+from reprlab.events.pairs import LabelledPairs, Ranking, known_pairs
+from reprlab.events.settings import PairClassification
+from reprlab.retrieval.search import kept_pairs, most_pairs_kept
+
+ROW = ("seed", "k", "metric", "split", "subset", "value", "low", "high", "n", "steps", "tokens")
+RELATED, ALL, CANDIDATES = "related", "all pairs", "retrieved or related"
+_RESAMPLES = 1000
+
+
+def retrieval_rows(
+    documents: Sequence[EventDocument], rankings: dict[str, Ranking], ks: Sequence[int], split: str, rng: Any
+) -> list[dict[str, Any]]:
+    """Recall of related pairs (either end names the other), its ceiling, and how many pairs are left to classify.
+
+    `positive_share` is the share of related pairs among the candidates, over unordered pairs as is recall;
+    `candidates` counts (head, tail) with tail among the k best of head, `all_pairs` n (n - 1). `hardness` is the mean
+    score of the retrieved unrelated pairs less that of as many unrelated pairs drawn at random, in standard deviations
+    of the scores of the document.
+    """
+    found = []
+    for k in ks:
+        counts = np.array([_retrieved(document, rankings[document.name], k) for document in documents], dtype=float)
+        recalled, related, kept, best, candidates, pairs = counts.T
+        rows = {
+            "recall": _ratio(recalled, related),
+            "recall_ceiling": _ratio(best, related),
+            "positive_share": _ratio(recalled, kept),
+            "density": _ratio(related, pairs / 2),
+            "saved": _ratio(pairs - candidates, pairs),
+        }
+        about = {"k": k, "split": split, "subset": "", "n": len(documents)}
+        found += [
+            {**about, "metric": name, "value": value, "low": low, "high": high}
+            for name, (value, low, high) in rows.items()
+        ]
+        totals = {
+            "candidates": candidates.sum(),
+            "all_pairs": pairs.sum(),
+            "hardness": _hardness(documents, rankings, k, rng),
+        }
+        found += [{**about, "metric": name, "value": float(value)} for name, value in totals.items()]
+    return found
+
+
+def _retrieved(document: EventDocument, ranking: Ranking, k: int) -> tuple[int, ...]:
+    related = np.triu(document.related, 1)
+    kept = np.triu(kept_pairs(ranking.ranked, k), 1)
+    size = len(document)
+    return (
+        int((related & kept).sum()),
+        int(related.sum()),
+        int(kept.sum()),
+        most_pairs_kept(document.related, k),
+        size * min(k, max(size - 1, 0)),
+        size * max(size - 1, 0),
+    )
+
+
+def _hardness(documents: Sequence[EventDocument], rankings: dict[str, Ranking], k: int, rng: Any) -> float:
+    gaps = []
+    for document in documents:
+        ranking = rankings[document.name]
+        upper = np.triu(np.ones((len(document), len(document)), dtype=bool), 1)
+        unrelated = upper & ~document.related
+        hard = unrelated & kept_pairs(ranking.ranked, k)
+        spread = float(ranking.scores[upper].std()) if upper.any() else 0.0
+        if hard.any() and spread > 0:
+            drawn = rng.choice(ranking.scores[unrelated], size=int(hard.sum()), replace=False)
+            gaps.append(float((ranking.scores[hard].mean() - drawn.mean()) / spread))
+    return float(np.mean(gaps)) if gaps else float("nan")
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray) -> tuple[float, float, float]:
+    """100 sum(part) / sum(whole) with its 95 % interval over documents."""
+    sums = resample_sums(np.stack([part, whole], axis=1), _RESAMPLES, 0)
+    shares = 100 * np.divide(sums[:, 0], sums[:, 1], out=np.zeros(len(sums)), where=sums[:, 1] > 0)
+    value = 100 * part.sum() / whole.sum() if whole.sum() else 0.0
+    return float(value), *percentiles(shares, len(part))
+
+
+def classification_rows(
+    documents: Sequence[EventDocument],
+    classified: Sequence[LabelledPairs],
+    predicted: Sequence[np.ndarray],
+    settings: PairClassification,
+    split: str,
+) -> list[dict[str, Any]]:
+    """Scores of both regimes. Pairs that were not classified are predicted to have no relation.
+
+    Subsets: `related` scores the relations alone (regime 1: micro), `all pairs` every label over every pair, and
+    `retrieved or related` every label over the classified pairs and the related ones (regime 2, two denominators).
+    """
+    classes = len(settings.labels) + 1
+    tables = np.array(
+        [
+            confusions(document, pairs, labels, settings)
+            for document, pairs, labels in zip(documents, classified, predicted, strict=True)
+        ]
+    )
+    found = []
+    for subset, part, scores in (
+        (RELATED, tables[:, 0], related_scores),
+        (ALL, tables[:, 0], all_pair_scores),
+        (CANDIDATES, tables[:, 1], all_pair_scores),
+    ):
+        total = scores(part.sum(0))
+        drawn = scores(resample_sums(part.reshape(len(part), -1), _RESAMPLES, 0).reshape(-1, classes, classes))
+        pairs = int(part[:, 1:].sum() if subset == RELATED else part.sum())
+        for name, value in total.items():
+            low, high = percentiles(drawn[name], len(part))
+            row = {"metric": name, "value": float(value), "low": low, "high": high, "n": pairs}
+            found.append({"k": settings.k, "split": split, "subset": subset, **row})
+    return found
+
+
+def confusions(
+    document: EventDocument, classified: LabelledPairs, predicted: np.ndarray, settings: PairClassification
+) -> np.ndarray:
+    """[2, C, C] confusion matrices of one document: over all its pairs, and the classified and the related ones."""
+    classes = len(settings.labels) + 1
+    known = known_pairs(document, settings)
+    answers = np.zeros((len(document), len(document)), dtype=np.int64)
+    asked = np.zeros(answers.shape, dtype=bool)
+    answers[classified.pairs[:, 0], classified.pairs[:, 1]] = predicted
+    asked[classified.pairs[:, 0], classified.pairs[:, 1]] = True
+    first, second = known.pairs.T
+    answer, seen = answers[first, second], asked[first, second] | (known.labels > 0)
+    return np.stack([confusion(known.labels, answer, classes), confusion(known.labels[seen], answer[seen], classes)])
+
+
+def prediction_rows(
+    documents: Sequence[EventDocument],
+    classified: Sequence[LabelledPairs],
+    predicted: Sequence[np.ndarray],
+    settings: PairClassification,
+) -> list[dict[str, Any]]:
+    """One row for each classified pair, with the names of the labels."""
+    names = [settings.none, *settings.labels]
+    return [
+        {"document": document.name, "head": head, "tail": tail, "gold": names[gold], "predicted": names[label]}
+        for document, pairs, labels in zip(documents, classified, predicted, strict=True)
+        for (head, tail), gold, label in zip(pairs.pairs.tolist(), pairs.labels.tolist(), labels.tolist(), strict=True)
+    ]

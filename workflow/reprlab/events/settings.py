@@ -1,0 +1,101 @@
+"""Settings of the stages on events: which documents, which retriever, which classifier."""
+
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from reprlab.events.encodings import Encoding
+from reprlab.retrieval.settings import BiEncoderTraining
+from reprlab.training.settings import EngineSettings
+
+_STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class EventSelection(BaseModel):
+    """Documents of a corpus, and what is read of a mention."""
+
+    model_config = _STRICT
+
+    directed: bool = False
+    """Whether (i, j) and (j, i) are two pairs; otherwise a pair is in textual order."""
+    folds: int = Field(default=0, ge=0)
+    """Folds over the groups (topics) of the training split; 0: the data has a test split."""
+    fold: int = Field(default=0, ge=0)
+    """The fold that is tested on."""
+    limit: int | None = Field(default=None, ge=1)
+    """Use only so many documents of each split, the first ones; null: all."""
+    encoding: Encoding = "wrapped"
+    """Text of a mention: its sentence with the trigger between markers, or the trigger alone."""
+    chains: bool = False
+    """Append the triggers of the mention's coreference chain."""
+
+
+class RetrieverTraining(BaseModel):
+    """Fine-tuning of a retriever of partner events."""
+
+    model_config = _STRICT
+
+    events: EventSelection
+    """Documents and texts."""
+    training: BiEncoderTraining
+    """Pairs, loop and optimizer."""
+    seeds: list[int] = Field(default=[0], min_length=1)
+    """One retriever is trained for each; a seed replaces that of the engine."""
+
+
+class Retrieval(BaseModel):
+    """Ranking of the other mentions of the document for each mention."""
+
+    model_config = _STRICT
+
+    events: EventSelection
+    """Documents and texts."""
+    pooling: Literal["first", "mean", "random"] = "mean"
+    """Vector of a mention: first token, mean of the tokens; `random`: every order is as likely, no model is read."""
+    max_length: int = Field(default=128, ge=8)
+    """Longest text in tokens."""
+    ks: list[int] = Field(min_length=1)
+    """Numbers of partners at which recall is measured."""
+    seeds: list[int] = Field(default=[0], min_length=1)
+    """One ranking for each: of the encoder of this seed where there are several, or of random vectors."""
+    dtype: Literal["float32", "bfloat16"] = "float32"
+    """Arithmetic of the forward pass."""
+
+
+class PairClassification(BaseModel):
+    """Training of a classifier on pairs of events, and which pairs it is trained and used on."""
+
+    model_config = _STRICT
+
+    events: EventSelection
+    """Documents and texts."""
+    kind: Literal["discriminative", "generative"]
+    """Spans of the document with a feed-forward head, or an encoder-decoder that names the relation of two texts."""
+    labels: list[str] = Field(min_length=1)
+    """Relations in order; pairs with another label are left out of training and scoring."""
+    none: str = "NONE"
+    """Name of no relation."""
+    k: int = Field(default=5, ge=1)
+    """Partners of each mention."""
+    negatives: Literal["retrieved", "random", "all"] = "retrieved"
+    """Unrelated pairs in training: the retrieved ones, as many drawn at random from each document, or every one."""
+    inference: Literal["retrieved", "all"] = "retrieved"
+    """Pairs that are classified; the rest is predicted to have no relation."""
+    engine: EngineSettings
+    """Loop and optimizer; a batch is so many documents or pairs, the steps follow from `epochs`."""
+    seeds: list[int] = Field(default=[0], min_length=1)
+    """One classifier is trained for each, on the ranking of its seed; a seed replaces that of the engine."""
+    epochs: float = Field(gt=0)
+    """Passes over the documents or pairs."""
+    head_learning_rate: float = Field(default=1e-4, gt=0)
+    """Peak learning rate of the feed-forward head."""
+    dropout: float = Field(default=0.1, ge=0, lt=1)
+    """Dropout of the head."""
+    max_length: int = Field(default=512, ge=16)
+    """Longest window or input in tokens."""
+
+    @model_validator(mode="after")
+    def _training_and_inference_agree(self) -> Self:
+        if self.negatives == "all" and self.inference != "all":
+            raise ValueError("negatives: all is the classifier without a retriever; it goes with inference: all")
+        return self

@@ -1,0 +1,33 @@
+"""Which of a few label strings an encoder-decoder finds likeliest, so that no answer is outside the set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+
+
+def label_string_scores(
+    model: Any, input_ids: torch.Tensor, attention_mask: torch.Tensor, labels: torch.Tensor
+) -> torch.Tensor:
+    """[B, C] float32: mean log-probability of the tokens of each label string; the inputs are encoded once.
+
+    Args:
+        input_ids: [B, L]. attention_mask: [B, L].
+        labels: [C, T] ids of the label strings with their end token, -100 behind it.
+    """
+    import torch
+    from transformers.modeling_outputs import BaseModelOutput
+
+    rows, classes = len(input_ids), len(labels)
+    states = model.get_encoder()(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+    logits = model(
+        encoder_outputs=BaseModelOutput(last_hidden_state=states.repeat_interleave(classes, dim=0)),
+        attention_mask=attention_mask.repeat_interleave(classes, dim=0),
+        labels=labels.repeat(rows, 1),
+    ).logits
+    known = labels != -100
+    tokens = labels.clamp(min=0).repeat(rows, 1).unsqueeze(-1)
+    chosen = torch.log_softmax(logits.float(), dim=-1).gather(-1, tokens).squeeze(-1)
+    return (chosen.view(rows, classes, -1) * known).sum(-1) / known.sum(-1)

@@ -1,0 +1,71 @@
+"""Rank the other events of its document for each event, and count what a retriever finds."""
+
+from pathlib import Path
+from typing import Any
+
+from reprlab.events.settings import Retrieval
+from reprlab.runtime.cli import run_stage
+
+
+def rank_partners(
+    *,
+    examples: Path,
+    out: Path,
+    metrics: Path,
+    settings: Retrieval,
+    model: Path | None = None,
+    tokenizer: Path | None = None,
+    device: str = "cpu",
+    inference_batch: int = 64,
+) -> None:
+    """Write `out`, a ranking `seed-<seed>.parquet` for each seed, and `metrics`, recall and candidates on each split.
+
+    Args:
+        examples: documents with events.
+        model: folder of the encoder, or of one such folder for each seed; none for random order.
+        tokenizer: its folder, where that of the encoder has none.
+        inference_batch: mentions in a forward pass; it does not change the result.
+
+    Raises:
+        ReprlabError: unreadable inputs, or no model where one is needed.
+    """
+    import numpy as np
+    import pandas
+
+    from reprlab.artifacts.tables import write_tsv
+    from reprlab.events.documents import load_events
+    from reprlab.events.pairs import write_candidates
+    from reprlab.events.rankings import mention_vectors, of_seed, rank_at_random, rank_mentions, selected
+    from reprlab.events.scoring import ROW, retrieval_rows
+    from reprlab.models.build import load_model, quiet_transformers
+    from reprlab.runtime.errors import ReprlabError
+    from reprlab.runtime.files import atomic_directory
+    from reprlab.text.model_tokenizers import load_tokenizer
+    from reprlab.training.processes import choose_device
+
+    if model is None and settings.pooling != "random":
+        raise ReprlabError(f"rank_partners: pooling {settings.pooling} needs a model")
+    quiet_transformers()
+    splits = selected(load_events(examples)[0], settings.events)
+    documents = [document for part in splits.values() for document in part]
+    rows = []
+    with atomic_directory(out) as folder:
+        for seed in settings.seeds:
+            if model is None or settings.pooling == "random":
+                rankings = rank_at_random(documents, seed)
+            else:
+                place = model if (model / "config.json").exists() else of_seed(model, seed)
+                encoder: Any = load_model(place)
+                encoder.to(choose_device(device))
+                reader = load_tokenizer(tokenizer or place)
+                vectors = mention_vectors(documents, settings, encoder, reader, inference_batch)
+                rankings = rank_mentions(documents, vectors)
+            write_candidates(folder / f"seed-{seed}.parquet", rankings)
+            rng = np.random.Generator(np.random.Philox(key=seed))
+            for split, part in splits.items():
+                rows += [{"seed": seed, **row} for row in retrieval_rows(part, rankings, settings.ks, split, rng)]
+    write_tsv(metrics, pandas.DataFrame(rows, columns=ROW))
+
+
+if __name__ == "__main__":
+    run_stage(rank_partners)

@@ -1,0 +1,93 @@
+"""Events in documents: retrievers, rankings of partners, classifiers of pairs."""
+
+
+rule train_retriever:
+    input:
+        inputs("train_retriever"),
+    output:
+        **outputs("train_retriever"),
+    log:
+        log_of("train_retriever"),
+    benchmark:
+        benchmark_of("train_retriever")
+    threads: LOADED.threads("train_retriever")
+    resources:
+        mem_mb=by_attempt(4000),
+        runtime=by_attempt(1440),
+        gpu=GPU,
+    params:
+        key=key_of,
+        job=digest("train_retriever"),
+    message:
+        "Fine-tune {wildcards.model} to retrieve events of {wildcards.dataset} ({wildcards.cell})"
+    shell:
+        TRAINING_COMMAND
+
+
+rule rank_partners:
+    input:
+        inputs("rank_partners"),
+    output:
+        **outputs("rank_partners"),
+    log:
+        log_of("rank_partners"),
+    benchmark:
+        benchmark_of("rank_partners")
+    threads: LOADED.threads("rank_partners")
+    resources:
+        mem_mb=by_attempt(4000),
+        runtime=by_attempt(240),
+        gpu=GPU,
+    params:
+        key=key_of,
+        job=digest("rank_partners"),
+    message:
+        "Rank partners of the events of {wildcards.dataset} by {wildcards.model} ({wildcards.cell})"
+    shell:
+        COMMAND
+
+
+rule train_pair_classifier:
+    input:
+        inputs("train_pair_classifier"),
+    output:
+        **outputs("train_pair_classifier"),
+    log:
+        log_of("train_pair_classifier"),
+    benchmark:
+        benchmark_of("train_pair_classifier")
+    threads: LOADED.threads("train_pair_classifier")
+    resources:
+        mem_mb=by_attempt(4000),
+        runtime=by_attempt(1440),
+        gpu=GPU,
+    params:
+        key=key_of,
+        job=digest("train_pair_classifier"),
+    message:
+        "Train {wildcards.model} on pairs of events of {wildcards.dataset} ({wildcards.cell})"
+    shell:
+        TRAINING_COMMAND
+
+
+rule classify_pairs:
+    input:
+        inputs("classify_pairs"),
+    output:
+        **outputs("classify_pairs"),
+    log:
+        log_of("classify_pairs"),
+    benchmark:
+        benchmark_of("classify_pairs")
+    threads: LOADED.threads("classify_pairs")
+    resources:
+        mem_mb=by_attempt(4000),
+        runtime=by_attempt(720),
+        gpu=GPU,
+    params:
+        key=key_of,
+        job=digest("classify_pairs"),
+    message:
+        "Classify pairs of events of {wildcards.dataset} with {wildcards.model} ({wildcards.cell})"
+    shell:
+        COMMAND
