@@ -65,7 +65,7 @@ report: $(STAMP) ## results/report.html and results/summary.tsv
 	@$(SNAKEMAKE) results/report.html
 
 list: $(STAMP) ## targets with minutes and disk
-	@$(BIN)/python -m reprlab.reporting.targets $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE")
+	@$(BIN)/python -m reprlab.papers.targets $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE")
 
 explain: $(STAMP) ## why jobs would run: make explain TARGET=results/depth/glue.tsv SET=…
 	@$(BIN)/snakemake --dry-run --cores 1 $(ARGS) $(if $(CONFIG),--config $(CONFIG)) -- $(or $(TARGET),all) 2>&1 | \

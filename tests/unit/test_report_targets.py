@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from reprlab.config.load import load_config
+from reprlab.papers.targets import list_targets, main
 from reprlab.preflight import __main__ as preflight
 from reprlab.reporting import prune, verify
-from reprlab.reporting.targets import list_targets, main
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,7 +28,7 @@ def test_every_planned_result_is_listed_once():
 
 
 def test_a_reader_that_stops_early_gets_no_traceback():
-    command = [sys.executable, "-m", "reprlab.reporting.targets", "--scale", "nano"]
+    command = [sys.executable, "-m", "reprlab.papers.targets", "--scale", "nano"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as listing:
         listing.stdout.close()
         assert listing.stderr.read() == ""

@@ -266,6 +266,22 @@ def test_a_mapped_store_is_the_store_in_memory(tmp_path, packing: int) -> None:
         assert np.array_equal(ours, theirs)
 
 
+@pytest.mark.parametrize(
+    ("rows", "dtype"),
+    [
+        ([[1, 255], [7]], np.uint8),
+        ([[1, 255], [256], [3]], np.uint16),
+        ([[1, 2, 3], [65_536, 1], [128_255]], np.uint32),
+    ],
+)
+def test_unpacked_ids_have_the_smallest_type_that_holds_all(tmp_path, monkeypatch, rows, dtype) -> None:
+    monkeypatch.setattr(flat_tokens, "_ROWS", 1)
+    store = TokenStore.open(token_table(tmp_path / "t.parquet", rows, ["a"] * len(rows)), "a", in_memory=0)
+    assert store.ids.dtype == dtype
+    assert store.ids.tolist() == [number for row in rows for number in row]
+    assert store.offsets.tolist() == np.cumsum([0, *map(len, rows)]).tolist()
+
+
 def test_unpacked_tokens_are_shared_and_follow_their_file(tmp_path) -> None:
     path = token_table(tmp_path / "t.parquet", [[5, 6, 1], [7, 1]], ["a", "a"])
     TokenStore.open(path, "a", in_memory=0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from reprlab.inference.generation import sorted_batches
 from reprlab.text.prompt_formats import joined
-from reprlab.training.completion_texts import start_ids
+from reprlab.text.tokenizer_folder import start_ids
 
 if TYPE_CHECKING:
     import torch

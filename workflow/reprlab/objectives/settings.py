@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -71,3 +71,24 @@ class LossSettings(BaseModel):
     """None: one mean over all labels; w: w times that over SENT and EOSEN plus that over the rest (Figure 10)."""
     count_padding_in_loss: bool = False
     """Average over the padded tail of the labels too and leave out piece `target_length`, as the released code did."""
+
+
+class PreviewSettings(BaseModel):
+    """Which examples are shown and how they are corrupted."""
+
+    model_config = _STRICT
+
+    objective: str
+    """Plugin that corrupts: t5 or depth."""
+    objective_settings: dict[str, Any] = Field(default_factory=dict)
+    """Its settings."""
+    input_length: int = Field(default=512, ge=8)
+    """Tokens of the encoder input."""
+    target_length: int = Field(default=512, ge=8)
+    """Tokens of the target."""
+    split: str = "validation"
+    """Split the examples are from."""
+    examples: int = Field(default=8, ge=1)
+    """Number of examples."""
+    seed: int = Field(default=0, ge=0)
+    """Seed of the corruption."""

@@ -6,33 +6,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field
-
+from reprlab.objectives.settings import PreviewSettings
 from reprlab.runtime.cli import run_stage
 
 if TYPE_CHECKING:
     import numpy as np
-
-
-class PreviewSettings(BaseModel):
-    """Which examples are shown and how they are corrupted."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
-
-    objective: str
-    """Plugin that corrupts: t5 or depth."""
-    objective_settings: dict[str, Any] = Field(default_factory=dict)
-    """Its settings."""
-    input_length: int = Field(default=512, ge=8)
-    """Tokens of the encoder input."""
-    target_length: int = Field(default=512, ge=8)
-    """Tokens of the target."""
-    split: str = "validation"
-    """Split the examples are from."""
-    examples: int = Field(default=8, ge=1)
-    """Number of examples."""
-    seed: int = Field(default=0, ge=0)
-    """Seed of the corruption."""
 
 
 def preview_corruption(*, tokens: Path, tokenizer: Path, out: Path, settings: PreviewSettings) -> None:

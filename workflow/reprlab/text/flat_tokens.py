@@ -8,6 +8,7 @@ them; all runs that read the token file share the folder.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,6 @@ import numpy as np
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import atomic_directory
 from reprlab.runtime.log import get_logger
-from reprlab.text.growing_arrays import GrowingArray
 from reprlab.text.parquet_batches import read_batches, row_groups_with
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = ["split", "input_ids", "token_types"]
 _ROWS = 20_000
+_OFFSETS = np.dtype(np.int64)
 _AGAIN = "delete it and run again"
 
 
@@ -68,22 +69,48 @@ def _is_current(folder: Path, state: str) -> bool:
 
 
 def _unpack(path: Path, split: str, folder: Path) -> None:
-    rows = 0
-    with (
-        GrowingArray(folder / "ids.npy") as ids,
-        GrowingArray(folder / "types.npy") as types,
-        GrowingArray(folder / "offsets.npy", np.dtype(np.int64)) as offsets,
-    ):
-        end = 0
-        offsets.write(np.zeros(1, np.int64))
-        for batch_ids, batch_types, starts in split_rows(path, split):
-            ids.write(batch_ids)
-            types.write(batch_types)
-            offsets.write(starts[1:] + end)
-            end += int(starts[-1])
-            rows += len(starts) - 1
-    if rows == 0:
+    """Read the split twice: for its size and largest numbers, and to write it into arrays of just that size."""
+    size = _measure(path, split)
+    shapes = {"ids": (size.tokens, size.ids), "types": (size.tokens, size.types), "offsets": (size.rows + 1, _OFFSETS)}
+    ids, types, offsets = (
+        np.lib.format.open_memmap(folder / f"{name}.npy", mode="w+", dtype=dtype, shape=(length,))
+        for name, (length, dtype) in shapes.items()
+    )
+    token, row = 0, 0
+    for batch_ids, batch_types, starts in split_rows(path, split):
+        end = token + len(batch_ids)
+        ids[token:end], types[token:end] = batch_ids, batch_types
+        offsets[row + 1 : row + len(starts)] = starts[1:] + token
+        token, row = end, row + len(starts) - 1
+    for array in (ids, types, offsets):
+        array.flush()
+
+
+@dataclass(frozen=True)
+class _Size:
+    """Rows and tokens of a split, and the smallest types that hold its ids and its types."""
+
+    rows: int
+    tokens: int
+    ids: np.dtype
+    types: np.dtype
+
+
+def _measure(path: Path, split: str) -> _Size:
+    rows = tokens = 0
+    ids = types = np.dtype(np.uint8)
+    for batch_ids, batch_types, starts in split_rows(path, split):
+        rows, tokens = rows + len(starts) - 1, tokens + len(batch_ids)
+        ids, types = _holding(ids, batch_ids), _holding(types, batch_types)
+    if tokens == 0:
         raise no_rows(path, split)
+    return _Size(rows, tokens, ids, types)
+
+
+def _holding(dtype: np.dtype, values: np.ndarray) -> np.dtype:
+    """The smallest type that holds `values` and what `dtype` does."""
+    bounds = (int(values.min(initial=0)), int(values.max(initial=0)))
+    return np.result_type(dtype, *(np.min_scalar_type(bound) for bound in bounds))
 
 
 def no_rows(path: Path, split: str) -> ReprlabError:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from reprlab.objectives.causal_lm import IGNORED
 from reprlab.runtime.errors import ReprlabError
 from reprlab.text.prompt_formats import joined
+from reprlab.text.tokenizer_folder import start_ids
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,12 +66,6 @@ def encode_completions(tokenizer: Any, rows: Sequence[dict[str, Any]], max_lengt
     if not ids:
         raise ReprlabError(f"training texts: none of {len(rows)} rows has a target within {max_length} tokens")
     return CompletionTexts(ids, labels, dropped)
-
-
-def start_ids(tokenizer: Any) -> list[int]:
-    """The ids that the tokenizer puts before a text, as Llama 3 does; mostly none."""
-    empty = tokenizer("")["input_ids"]
-    return [int(index) for index in empty if index == tokenizer.bos_token_id][:1]
 
 
 def _completion(tokenizer: Any, row: dict[str, Any]) -> tuple[list[int], list[int]]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.config.settings import derive
+from reprlab.objectives.settings import PreviewSettings
 from reprlab.papers import paths
 from reprlab.papers.depth.names import Ladder, run_name
 from reprlab.papers.depth.plan_text import Text
@@ -13,7 +14,6 @@ from reprlab.papers.plan import Job, Plan
 from reprlab.papers.shared_jobs import add_model
 from reprlab.plugins import load_plugin
 from reprlab.runtime.machine import resolve_dtype
-from reprlab.stages.preview_corruption import PreviewSettings
 from reprlab.training.settings import (
     EngineSettings,
     EvaluationRun,
