@@ -2,10 +2,13 @@
 
 import logging
 import os
+import shlex
 import sys
 from pathlib import Path
 
 LOGGER_NAME = "reprlab"
+# Set by an engine that shows its jobs itself (`reprlab.terminal`): what a stage says then goes to its log alone.
+SHOWN_BY_ENGINE = "REPRLAB_SHOWN_BY_ENGINE"
 
 
 def get_logger() -> logging.Logger:
@@ -14,7 +17,7 @@ def get_logger() -> logging.Logger:
 
 
 def configure_logging(level: str, log: Path | None) -> None:
-    """Send records to `log` (all details) and to standard error (message alone).
+    """Send records to `log` (all details, below the command that was run) and to standard error (message alone).
 
     Of several processes of one job (torchrun sets RANK) only the first writes, so that none overwrites its log.
     """
@@ -24,11 +27,27 @@ def configure_logging(level: str, log: Path | None) -> None:
     logger.setLevel(level.upper())
     logger.propagate = False
     logger.handlers.clear()
-    terminal = logging.StreamHandler(sys.stderr)
-    terminal.setFormatter(logging.Formatter("%(message)s"))
-    logger.addHandler(terminal)
     if log is not None:
         log.parent.mkdir(parents=True, exist_ok=True)
-        to_file = logging.FileHandler(log, mode="w", encoding="utf-8")
+        log.write_text(f"$ {shlex.join(sys.orig_argv)}\n", encoding="utf-8")
+        # Appending, because standard error may go there too.
+        to_file = logging.FileHandler(log, mode="a", encoding="utf-8")
         to_file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
         logger.addHandler(to_file)
+    if log is not None and os.environ.get(SHOWN_BY_ENGINE):
+        _divert(log)
+    else:
+        terminal = logging.StreamHandler(sys.stderr)
+        terminal.setFormatter(logging.Formatter("%(message)s"))
+        logger.addHandler(terminal)
+
+
+def _divert(log: Path) -> None:
+    """Standard error goes to the log, also what libraries write to it without asking Python."""
+    from reprlab.runtime.progress import report_beside
+
+    sys.stderr.flush()
+    handle = os.open(log, os.O_WRONLY | os.O_APPEND)
+    os.dup2(handle, 2)
+    os.close(handle)
+    report_beside(log)

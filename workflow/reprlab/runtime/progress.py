@@ -1,8 +1,10 @@
-"""Progress: a bar on a terminal, a line now and then elsewhere."""
+"""Progress: a bar on a terminal, a line now and then in a log, a small file for the engine that shows it."""
 
+import atexit
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TypeVar
 
 from tqdm import tqdm
@@ -10,7 +12,18 @@ from tqdm import tqdm
 from reprlab.runtime.log import get_logger
 
 T = TypeVar("T")
+# A job's file of progress lies beside its log.
+PROGRESS_ENDING = ".progress"
 _SECONDS_BETWEEN_LINES = 30.0
+_SECONDS_BETWEEN_FILES = 1.0
+_file: Path | None = None
+
+
+def report_beside(log: Path) -> None:
+    """Let `track` say how far this process is in a file beside its log; the file goes when the process ends."""
+    global _file
+    _file = log.with_name(log.name + PROGRESS_ENDING)
+    atexit.register(_file.unlink, missing_ok=True)
 
 
 def track(items: Iterable[T], description: str, total: int | None = None, initial: int = 0) -> Iterator[T]:
@@ -20,9 +33,25 @@ def track(items: Iterable[T], description: str, total: int | None = None, initia
     if sys.stderr.isatty():
         yield from tqdm(items, desc=description, total=total, initial=initial, dynamic_ncols=True, leave=False)
         return
-    last = time.monotonic()
+    of = f" of {total}" if total is not None else ""
+    last_line = time.monotonic()
+    last_file = 0.0
     for count, item in enumerate(items, start=initial):
         yield item
-        if time.monotonic() - last > _SECONDS_BETWEEN_LINES:
-            last = time.monotonic()
-            get_logger().info("%s: %d of %s", description, count + 1, total if total is not None else "?")
+        now = time.monotonic()
+        if _file and now - last_file > _SECONDS_BETWEEN_FILES:
+            last_file = now
+            _write(f"{description}: {count + 1}{of}")
+        if now - last_line > _SECONDS_BETWEEN_LINES:
+            last_line = now
+            get_logger().info("%s: %d%s", description, count + 1, of)
+
+
+def _write(text: str) -> None:
+    global _file
+    try:
+        if _file:
+            _file.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        get_logger().info("progress is not shown: %s", error)
+        _file = None

@@ -1,0 +1,205 @@
+"""What the engine shows of its jobs, from records such as it makes."""
+
+import io
+import logging
+import os
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+from reprlab.runtime import log as runtime_log
+from reprlab.runtime import progress
+from reprlab.terminal.display import Display, show_jobs, shows_jobs
+from reprlab.terminal.estimate import Estimate, in_words, measured_seconds
+from reprlab.terminal.jobs import Jobs
+from snakemake_interface_logger_plugins.common import LogEvent
+
+
+def record(message="", level=logging.INFO, **fields):
+    made = logging.LogRecord("snakemake.logging", level, "", 1, message, (), None)
+    vars(made).update(fields)
+    return made
+
+
+@pytest.fixture
+def shown(tmp_path):
+    """A display of three planned jobs, and what it has written since the last question."""
+    stream = io.StringIO()
+    display = Display(Jobs(Estimate({"train": 600.0, "fetch": 6.0})), tmp_path, stream, {"fetch": 1}.get)
+    display.called_from = tmp_path
+    display.emit(record("Provided cores: 2", event=LogEvent.RESOURCES_INFO, cores=2))
+    display.emit(record("Job stats", event=LogEvent.RUN_INFO, stats={"fetch": 1, "train": 2, "total": 3}))
+    display.retries = lambda rule: {"fetch": 1}.get(rule, 0)
+
+    def emit(*records):
+        for one in records:
+            display.emit(one)
+        lines = stream.getvalue().splitlines()
+        stream.seek(0)
+        stream.truncate()
+        return lines
+
+    yield emit
+    display.end()
+
+
+def start(number, rule, log="x.log"):
+    title = f"{rule.title()} number {number}"
+    return record(event=LogEvent.JOB_INFO, jobid=number, rule_name=rule, rule_msg=title, log=[log])
+
+
+def finish(number):
+    return record(event=LogEvent.JOB_FINISHED, job_id=number)
+
+
+def fail(number):
+    return record("Error in rule", logging.ERROR, event=LogEvent.JOB_ERROR, jobid=number, log=["x.log"])
+
+
+def test_a_run_tells_how_much_there_is_and_how_far_it_is(shown):
+    assert shown() == ["3 jobs, 2 at once, about 10 min left"]
+    assert shown(start(1, "fetch"), start(2, "train")) == []
+    (line,) = shown(finish(1))
+    assert line.startswith("1 of 3 jobs, about ") and line.endswith(" left: Fetch number 1 (0 s)")
+    *_, last = shown(start(3, "train"), finish(2), finish(3), record("Elapsed time: 0:00:01"))
+    assert last == "3 of 3 jobs done in 0 s; results are in results"
+
+
+def test_no_shell_and_no_chatter(shown):
+    shown()
+    chatter = [
+        "Building DAG of jobs...", "Using shell: /usr/bin/bash", "Select jobs to execute...", "Complete log(s): x",
+        "Shutting down, this might take some time.",
+    ]  # fmt: skip
+    commands = record("Shell command: python …", event=LogEvent.SHELLCMD, shellcmd="python …")
+    assert shown(commands, *map(record, chatter)) == []
+    assert shown(record("Nothing to be done (all is there).")) == ["Nothing to be done (all is there)."]
+    assert shown(record("disk is nearly full", logging.WARNING)) == ["disk is nearly full"]
+
+
+def test_a_failure_is_told_once_with_rule_reason_and_log(shown, tmp_path):
+    shown()
+    (tmp_path / "x.log").write_text("$ python …\n2026-01-01 INFO starts\nTraceback …\nerror: x.parquet: is damaged\n")
+    lines = shown(
+        start(2, "train"),
+        record("CalledProcessError …", logging.ERROR, event=LogEvent.ERROR, exception="CalledProcessError"),
+        fail(2),
+        record("Exiting because a job execution failed. Look above for error messages", logging.ERROR),
+        record("Elapsed time: 0:00:01"),
+        record("WorkflowError:\nAt least one job did not complete successfully.", logging.ERROR, event=LogEvent.ERROR,
+               exception="WorkflowError"),
+    )  # fmt: skip
+    assert lines == [
+        "failed: train (Train number 2)",
+        "error: x.parquet: is damaged",
+        "  log: x.log",
+        "1 failed, 0 of 3 jobs done in 0 s; mend it and run the same command to go on",
+    ]
+
+
+def test_a_job_that_is_tried_again_has_not_failed(shown, tmp_path):
+    shown()
+    (tmp_path / "x.log").write_text("error: no network\n")
+    assert shown(start(1, "fetch"), fail(1)) == ["tried again: Fetch number 1 (no network)"]
+    assert shown(start(1, "fetch"), fail(1))[0] == "failed: fetch (Fetch number 1)"
+
+
+def test_a_job_that_was_killed_leaves_no_reason(shown):
+    shown()
+    assert "killed" in shown(start(2, "train", "none.log"), fail(2))[1]
+
+
+def test_an_interrupt_ends_with_what_to_do(shown):
+    shown()
+    lines = shown(
+        start(2, "train"), record("Terminating processes on user request, this might take some time."), fail(2),
+        record("Elapsed time: 0:00:01"),
+    )  # fmt: skip
+    assert lines[-1] == "stopped, 0 of 3 jobs done in 0 s; run the same command to go on"
+    assert not any(line.startswith(("failed", "error")) for line in lines)
+
+
+def test_warnings_of_a_stage_reach_the_user(shown, tmp_path):
+    shown()
+    (tmp_path / "x.log").write_text("2026-01-01 10:00:00,000 WARNING vader: damaged; deleted and fetched again\n")
+    assert shown(start(1, "fetch"), finish(1))[1] == "  warning: vader: damaged; deleted and fetched again"
+
+
+def test_an_estimate_is_what_is_left_over_the_lanes():
+    estimate = Estimate({"a": 10.0, "b": 100.0})
+    assert estimate.left(Counter(a=4), [], lanes=2) == 20
+    assert estimate.left(Counter(), [("b", 30.0)], lanes=2) == 70
+    assert estimate.left(Counter(a=4, b=1), [], lanes=8) == 100, "the longest job bounds it"
+    estimate.saw("a", 20.0)
+    assert estimate.seconds("b") == 200, "this machine is half as fast as the earlier run's"
+    assert Estimate({}).left(Counter(a=1), [], lanes=1) is None
+
+
+def test_seconds_of_an_earlier_run(tmp_path):
+    for name, text in {"a/x.tsv": "s\th\n2.0\t0\n", "a/b/y.tsv": "s\th\n4.0\t0\n", "c/z.tsv": "damaged"}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert measured_seconds(tmp_path) == {"a": 3.0}
+    assert measured_seconds(tmp_path / "none") == {}
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(0.2, "0 s"), (89, "89 s"), (100, "2 min"), (7800, "2 h 10 min")])
+def test_durations_in_words(seconds, words):
+    assert in_words(seconds) == words
+
+
+def test_how_far_a_job_is_stands_beside_its_log(shown, tmp_path, monkeypatch):
+    monkeypatch.setattr(progress, "_SECONDS_BETWEEN_FILES", 0.0)
+    monkeypatch.setattr(progress, "_file", None)
+    progress.report_beside(tmp_path / "x.log")
+    steps = progress.track(range(64), "training")
+    next(steps), next(steps), next(steps)
+    assert (tmp_path / "x.log.progress").read_text() == "training: 2 of 64\n"
+
+
+@pytest.fixture
+def engine_logger(monkeypatch):
+    """The engine's logger with a stream handler as the engine makes it."""
+    monkeypatch.setenv(runtime_log.SHOWN_BY_ENGINE, "")
+    logger = logging.getLogger("snakemake.logging")
+    before = logger.handlers[:]
+    logger.handlers[:] = [logging.StreamHandler(io.StringIO())]
+    logger.handlers[0].name = "DefaultStreamHandler"
+    yield logger
+    logger.handlers[:] = before
+
+
+def test_the_view_of_the_user_stays(engine_logger, tmp_path):
+    engine_logger.handlers[0].name = "of a plugin"
+    show_jobs(tmp_path, lambda rule: 0, io.StringIO())
+    assert [handler.name for handler in engine_logger.handlers] == ["of a plugin"]
+    engine_logger.handlers[0].name = "DefaultStreamHandler"
+    show_jobs(tmp_path, lambda rule: 0, io.StringIO())
+    assert [type(handler) for handler in engine_logger.handlers] == [Display]
+
+
+@pytest.mark.parametrize("other", ["dryrun", "quiet", "verbose", "debug_dag", "printshellcmds"])
+def test_other_views_are_the_engines(other):
+    settings = type("Settings", (), dict.fromkeys(["dryrun", "quiet", "verbose", "debug_dag", "printshellcmds"]))
+    assert shows_jobs(settings)
+    setattr(settings, other, True)
+    assert not shows_jobs(settings)
+
+
+def test_a_stage_that_is_shown_writes_to_its_log_alone(tmp_path):
+    (tmp_path / "stage.py").write_text(
+        "import os; from pathlib import Path; from reprlab.runtime.log import configure_logging, get_logger\n"
+        "configure_logging('info', Path('x.log')); get_logger().info('hello'); os.write(2, b'noise\\n')\n"
+        "get_logger().warning('careful')\n"
+    )
+    for shown_by_engine, expected in (("", "hello\nnoise\ncareful\n"), ("1", "")):
+        done = subprocess.run(
+            [sys.executable, "stage.py"], cwd=tmp_path, capture_output=True, text=True, check=True,
+            env={**os.environ, runtime_log.SHOWN_BY_ENGINE: shown_by_engine},
+        )  # fmt: skip
+        assert done.stderr == expected
+    first, hello, noise, careful = (tmp_path / "x.log").read_text().splitlines()
+    assert first.endswith(" stage.py") and first.startswith("$ ")
+    assert hello.endswith("INFO hello") and noise == "noise" and careful.endswith("WARNING careful")
+    assert {path.name for path in tmp_path.iterdir()} == {"stage.py", "x.log"}
