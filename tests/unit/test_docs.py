@@ -14,7 +14,7 @@ from reprlab.papers.depth.plan import add_jobs
 from reprlab.papers.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ["README.md", "config/README.md", "profiles/generic-cluster/README.md"]
+PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "config/README.md", "profiles/generic-cluster/README.md"]
 PAGES += sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md"))
 # Made by a run, or put beside the page later; everything else that a page names must be in the repository.
 _MADE = ("results", "runs/", ".venv")
