@@ -12,6 +12,7 @@ from reprlab.runtime import log as runtime_log
 from reprlab.runtime import progress
 from reprlab.terminal.display import Display, show_jobs, shows_jobs
 from reprlab.terminal.estimate import Estimate, in_words, measured_seconds
+from reprlab.terminal.hints import TargetHints
 from reprlab.terminal.jobs import Jobs
 from snakemake_interface_logger_plugins.common import LogEvent
 
@@ -203,3 +204,22 @@ def test_a_stage_that_is_shown_writes_to_its_log_alone(tmp_path):
     assert first.endswith(" stage.py") and first.startswith("$ ")
     assert hello.endswith("INFO hello") and noise == "noise" and careful.endswith("WARNING careful")
     assert {path.name for path in tmp_path.iterdir()} == {"stage.py", "x.log"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [
+        ("results/deth/glue.tsv", "did you mean 'results/depth/glue.tsv'?"),
+        ("deth", "did you mean 'depth'?"),
+        ("vocab_memry", "did you mean 'vocab_memory'?"),
+        ("x" * 40, "`make list` shows what there is"),
+    ],
+)
+def test_a_mistyped_target_is_answered_with_the_nearest(typed, hint):
+    targets = ["depth", "vocab_memory", "results/depth/glue.tsv", *(f"results/depth/{n}.tsv" for n in range(20))]
+    said = record(
+        f"MissingRuleException:\nNo rule to produce {typed} (if you use input functions make sure that …).",
+        logging.ERROR, event=LogEvent.ERROR, exception="MissingRuleException",
+    )  # fmt: skip
+    assert TargetHints(lambda: targets).filter(said)
+    assert said.getMessage() == f"error: {typed}: no such target; {hint}"
