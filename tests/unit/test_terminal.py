@@ -157,6 +157,11 @@ def test_how_far_a_job_is_stands_beside_its_log(shown, tmp_path, monkeypatch):
     steps = progress.track(range(64), "training")
     next(steps), next(steps), next(steps)
     assert (tmp_path / "x.log.progress").read_text() == "training: 2 of 64\n"
+    steps.close()
+    for _ in progress.track(["a", "b"], "models"):
+        list(progress.track(range(8), "training"))
+        written = (tmp_path / "x.log.progress").read_text()
+    assert written == "models: 1 of 2, training: 8 of 8\n"
 
 
 @pytest.fixture

@@ -17,6 +17,8 @@ PROGRESS_ENDING = ".progress"
 _SECONDS_BETWEEN_LINES = 30.0
 _SECONDS_BETWEEN_FILES = 1.0
 _file: Path | None = None
+# What is under way, the outermost first: a sweep over models, then the training of one.
+_under_way: list[str] = []
 
 
 def report_beside(log: Path) -> None:
@@ -27,7 +29,7 @@ def report_beside(log: Path) -> None:
 
 
 def track(items: Iterable[T], description: str, total: int | None = None, initial: int = 0) -> Iterator[T]:
-    """Yield `items` while reporting how many of `total` are done."""
+    """Yield `items` while reporting how many of `total` are done; what is tracked meanwhile stands beside it."""
     if total is None and hasattr(items, "__len__"):
         total = len(items)  # type: ignore[arg-type]
     if sys.stderr.isatty():
@@ -36,22 +38,28 @@ def track(items: Iterable[T], description: str, total: int | None = None, initia
     of = f" of {total}" if total is not None else ""
     last_line = time.monotonic()
     last_file = 0.0
-    for count, item in enumerate(items, start=initial):
-        yield item
-        now = time.monotonic()
-        if _file and now - last_file > _SECONDS_BETWEEN_FILES:
-            last_file = now
-            _write(f"{description}: {count + 1}{of}")
-        if now - last_line > _SECONDS_BETWEEN_LINES:
-            last_line = now
-            get_logger().info("%s: %d%s", description, count + 1, of)
+    depth = len(_under_way)
+    _under_way.append(f"{description}: {initial}{of}")
+    try:
+        for count, item in enumerate(items, start=initial):
+            yield item
+            _under_way[depth:] = [f"{description}: {count + 1}{of}"]
+            now = time.monotonic()
+            if now - last_file > _SECONDS_BETWEEN_FILES:
+                last_file = now
+                _write()
+            if now - last_line > _SECONDS_BETWEEN_LINES:
+                last_line = now
+                get_logger().info("%s", _under_way[depth])
+    finally:
+        del _under_way[depth:]
 
 
-def _write(text: str) -> None:
+def _write() -> None:
     global _file
     try:
         if _file:
-            _file.write_text(text + "\n", encoding="utf-8")
+            _file.write_text(", ".join(_under_way) + "\n", encoding="utf-8")
     except OSError as error:
         get_logger().info("progress is not shown: %s", error)
         _file = None

@@ -15,6 +15,7 @@ def evaluate_lm(*, runs: EvaluationRuns, tokenizer: Path, out: Path, device: str
     """
     from reprlab.artifacts.tsv import write_rows
     from reprlab.models.build import load_model
+    from reprlab.runtime.progress import track
     from reprlab.text.token_store import TokenStore
     from reprlab.training.ladder import find_step, steps_before_divergence
     from reprlab.training.objective import load_objective
@@ -27,7 +28,7 @@ def evaluate_lm(*, runs: EvaluationRuns, tokenizer: Path, out: Path, device: str
         objective = load_objective(settings, tokenizer)
         store = TokenStore.open(run.tokens, settings.split, packing=settings.input_length if settings.packing else 0)
         batches = fixed_batches(store, objective, settings)
-        for step, folder in folders.items():
+        for step, folder in track(folders.items(), f"checkpoints of {run.name}"):
             found = validation_rows(step, load_model(folder), objective, batches, settings.dtype, device)
             rows += [{"run": run.name, **row} for row in found]
     write_rows(out, rows)

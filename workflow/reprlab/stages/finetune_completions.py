@@ -39,6 +39,7 @@ def finetune_completions(
     from reprlab.models.build import quiet_transformers
     from reprlab.runtime.files import atomic_directory
     from reprlab.runtime.log import get_logger
+    from reprlab.runtime.progress import track
     from reprlab.text.completions import read_completions
     from reprlab.text.tokenizer_folder import copy_tokenizer, open_tokenizer
     from reprlab.training.completion_texts import encode_completions
@@ -58,7 +59,7 @@ def finetune_completions(
     pad = opened.pad_token_id if opened.pad_token_id is not None else opened.eos_token_id
     data = TrainingData(parts["train"], parts["held_out"], pad)
     table, kept = [], {}
-    for model, name in zip(models, names, strict=True):
+    for model, name in track(list(zip(models, names, strict=True)), "models"):
         found = []
         for rate in settings.learning_rates:
             get_logger().info("fine-tuning %s with learning rate %g", name, rate)

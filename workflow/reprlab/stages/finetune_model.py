@@ -50,6 +50,7 @@ def finetune_model(
     from reprlab.evaluation.scoring import METRIC_COLUMNS
     from reprlab.models.build import quiet_transformers
     from reprlab.runtime.log import get_logger
+    from reprlab.runtime.progress import track
     from reprlab.training.finetuned_models import publish_models
     from reprlab.training.finetuning import cell_fingerprint, finetune_cell, prepare_task, require_names
 
@@ -57,7 +58,7 @@ def finetune_model(
     require_names(models, names)
     prepared = prepare_task(examples, tokenizer, settings)
     metrics, predictions, kept = [], [], {}
-    for model, name in zip(models, names, strict=True):
+    for model, name in track(list(zip(models, names, strict=True)), "models"):
         for learning_rate in settings.learning_rates:
             get_logger().info("fine-tuning %s with learning rate %g", name, learning_rate)
             cell = work / name / f"lr-{learning_rate:g}"

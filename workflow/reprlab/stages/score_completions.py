@@ -39,6 +39,7 @@ def score_completions(
     from reprlab.models.build import load_model
     from reprlab.runtime.errors import ReprlabError
     from reprlab.runtime.log import get_logger
+    from reprlab.runtime.progress import track
     from reprlab.text.tokenizer_folder import open_tokenizer
     from reprlab.training.processes import choose_device
 
@@ -49,12 +50,12 @@ def score_completions(
     table = read_tsv(tuning) if tuning is not None else pandas.DataFrame()
     place = choose_device(device)
     rows, answers = [], []
-    for folder, model in zip(models, settings.models, strict=True):
+    for folder, model in track(list(zip(models, settings.models, strict=True)), "models"):
         network: Any = load_model(folder)
         network.to(place).eval()
         chosen = table[(table["name"].astype(str) == model.name) & (table["chosen"] == 1)] if len(table) else table
         tuned = {str(name): value for name, value in chosen.iloc[0].items()} if len(chosen) else {}
-        for part in prompts:
+        for part in track(prompts, "sets of prompts"):
             cell = part.cell
             if cell.names and model.name not in cell.names:
                 continue
