@@ -21,9 +21,7 @@ include: "workflow/rules/completions.smk"
 include: "workflow/rules/evaluation.smk"
 include: "workflow/rules/events.smk"
 include: "workflow/rules/reporting.smk"
-include: "workflow/papers/amuro_char.smk"
 include: "workflow/papers/depth.smk"
-include: "workflow/papers/intrinsic_dimension.smk"
 include: "workflow/papers/vocab_memory.smk"
 
 
@@ -37,6 +35,19 @@ localrules:
     test_claims,
     plot_figure,
     write_report,
+
+
+# All of a paper, by its name with hyphens or with underscores.
+for slug in PLAN.targets:
+    for name in sorted({slug, slug.replace("-", "_")}):
+
+        rule:
+            name:
+                name
+            input:
+                PLAN.targets[slug],
+            message:
+                f"All of {slug}"
 
 
 rule all:

@@ -10,7 +10,8 @@ from collections import Counter
 import pytest
 from reprlab.runtime import log as runtime_log
 from reprlab.runtime import progress
-from reprlab.terminal.display import Display, show_jobs, shows_jobs
+from reprlab.terminal.display import Display
+from reprlab.terminal.engine import leaves_view, show_jobs
 from reprlab.terminal.estimate import Estimate, in_words, measured_seconds
 from reprlab.terminal.hints import TargetHints
 from reprlab.terminal.jobs import Jobs
@@ -188,9 +189,20 @@ def test_the_view_of_the_user_stays(engine_logger, tmp_path):
 @pytest.mark.parametrize("other", ["dryrun", "quiet", "verbose", "debug_dag", "printshellcmds"])
 def test_other_views_are_the_engines(other):
     settings = type("Settings", (), dict.fromkeys(["dryrun", "quiet", "verbose", "debug_dag", "printshellcmds"]))
-    assert shows_jobs(settings)
+    assert leaves_view(settings)
     setattr(settings, other, True)
-    assert not shows_jobs(settings)
+    assert not leaves_view(settings)
+
+
+def test_a_full_disk_does_not_swallow_the_reason(tmp_path):
+    (tmp_path / "stage.py").write_text(
+        "from pathlib import Path; from reprlab.runtime.log import _divert, write_error\n"
+        "_divert(Path('/dev/full')); write_error('error: the disk is full\\n')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "stage.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )  # fmt: skip
+    assert done.stderr == "error: the disk is full\n"
 
 
 def test_a_stage_that_is_shown_writes_to_its_log_alone(tmp_path):

@@ -1,13 +1,6 @@
 """DEPTH (Bamberger et al.): what no other paper has."""
 
 
-rule depth:
-    input:
-        PLAN.targets["depth"],
-    message:
-        "All of DEPTH"
-
-
 rule preview_corruption:
     input:
         inputs("preview_corruption"),

@@ -1,13 +1,6 @@
 """PEMA (Williams and Aletras): what no other paper has."""
 
 
-rule vocab_memory:
-    input:
-        PLAN.targets["vocab-memory"],
-    message:
-        "All of vocab-memory"
-
-
 rule measure_finetuning:
     input:
         inputs("measure_finetuning"),

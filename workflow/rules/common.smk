@@ -24,13 +24,12 @@ from reprlab.papers.run_plan import RunPlan
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import require_writable
 from reprlab.runtime.folders import CACHE_VARIABLE, download_cache, require_importable
-from reprlab.runtime.log import SHOWN_BY_ENGINE
 from reprlab.runtime.locks import enter_run, record_engine
 from reprlab.runtime.machine import PLANNED_DTYPE, count_gpus, resolve_dtype
 from reprlab.runtime.plan_file import PlanFile
 from reprlab.runtime.process import announce_engine
 from reprlab.runtime.result_checks import check_results, find_outdated
-from reprlab.terminal.display import show_jobs, shows_jobs
+from reprlab.terminal.engine import take_over
 
 if task := command_of_task(sys.argv, os.environ):
     os.execv(task[0], task)
@@ -58,13 +57,9 @@ CHECKOUT = ORIGIN.root if ORIGIN else ROOT
 PLANNED_CODE = checkout_digest(ROOT) if workflow.is_main_process else ""
 config.clear()
 config.update(LOADED.as_dict())
-if not workflow.is_main_process:
-    os.environ.pop(SHOWN_BY_ENGINE, None)
-elif shows_jobs(workflow.output_settings):
-    show_jobs(RUN_FOLDER, lambda rule: workflow.get_rule(rule).restart_times)
+take_over(workflow, RUN_FOLDER, lambda: PLAN.asked)
 for warning in LOADED.warnings:
     print(f"warning: {warning}", file=sys.stderr)
-
 
 if workflow.is_main_process and not workflow.output_settings.dryrun:
     try:

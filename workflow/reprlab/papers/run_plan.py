@@ -3,6 +3,8 @@
 import functools
 from pathlib import Path
 
+from reprlab.config.errors import nearest
+from reprlab.papers import paths
 from reprlab.papers.plan import Plan
 from reprlab.papers.planned_jobs import planned_jobs
 from reprlab.runtime.errors import ReprlabError
@@ -30,8 +32,15 @@ class RunPlan:
         try:
             return self.jobs[stage, key]
         except KeyError:
-            known = ", ".join(self.keys(stage)) or "nothing"
-            raise ReprlabError(f"{stage}: the config plans no '{key}'; it plans {known}") from None
+            name = next(iter(paths.outputs(stage, key).values()))
+            hint = nearest(name, self.asked) or "; `make list` shows what there is"
+            raise ReprlabError(f"{name}: the config plans no such result{hint}") from None
+
+    @functools.cached_property
+    def asked(self) -> list[str]:
+        """What can be asked for: papers, results, and all files on the way to them."""
+        names = {name for slug in self.targets for name in (slug, slug.replace("-", "_"))}
+        return ["all", *sorted(names), *(path for job in self.jobs.values() for path in job.outputs.values())]
 
     def keys(self, stage: str) -> list[str]:
         """The keys of a stage's jobs."""

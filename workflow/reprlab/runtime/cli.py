@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import describe_os_error
-from reprlab.runtime.log import configure_logging, get_logger
+from reprlab.runtime.log import configure_logging, get_logger, write_error
 from reprlab.runtime.process import end_with_parent
 
 
@@ -182,6 +182,5 @@ def _write_traceback(log: Path | None) -> None:
 
 def _fail(error: ReprlabError, status: int = 1) -> typing.NoReturn:
     line = " ".join(str(error).split())
-    sys.stderr.write(f"error: {line}\n")
-    sys.stderr.flush()
+    write_error(f"error: {line}\n")
     raise SystemExit(status)

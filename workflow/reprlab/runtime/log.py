@@ -42,11 +42,25 @@ def configure_logging(level: str, log: Path | None) -> None:
         logger.addHandler(terminal)
 
 
+def write_error(line: str) -> None:
+    """The last line of a stage that fails: to standard error, or where the engine's goes if the log's disk is full."""
+    try:
+        sys.stderr.write(line)
+        sys.stderr.flush()
+    except OSError:
+        os.write(_terminal, line.encode())
+
+
+_terminal = 2
+
+
 def _divert(log: Path) -> None:
     """Standard error goes to the log, also what libraries write to it without asking Python."""
     from reprlab.runtime.progress import report_beside
 
+    global _terminal
     sys.stderr.flush()
+    _terminal = os.dup(2)
     handle = os.open(log, os.O_WRONLY | os.O_APPEND)
     os.dup2(handle, 2)
     os.close(handle)

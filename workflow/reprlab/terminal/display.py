@@ -1,13 +1,7 @@
-"""The engine's messages as people read them: short lines, a live view on a terminal, a failure once.
-
-Snakemake's own logger plugins are found by the environment they are installed in, which need not be that of this
-checkout; so this handler takes the place of the engine's stream handler when the Snakefile is read, unless the user
-asked for another view (`--logger`, `--verbose`, `--quiet`, `--printshellcmds`).
-"""
+"""The engine's messages as people read them: short lines, a failure once."""
 
 import logging
 import os
-import sys
 import threading
 import time
 from collections import Counter
@@ -17,13 +11,10 @@ from typing import Any, TextIO
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from reprlab.runtime.log import SHOWN_BY_ENGINE
-from reprlab.terminal.estimate import Estimate, in_words, measured_seconds
+from reprlab.terminal.estimate import in_words
 from reprlab.terminal.jobs import Jobs, RunningJob
 
 _SECONDS_BETWEEN_LINES = 60.0
-# Its name for the handler that we replace.
-_DEFAULT = "DefaultStreamHandler"
 # What the engine says besides its events and people can do without; its own log file has it.
 _LEFT_OUT = (
     "Building DAG of jobs",
@@ -170,34 +161,3 @@ class Display(logging.Handler):
             self.say(f"{self.jobs.failed} failed, {counted}; mend it and run the same command to go on")
         else:
             self.say(f"{counted}; results are in {os.path.relpath(self.run / 'results', self.called_from)}")
-
-
-def shows_jobs(settings: Any) -> bool:
-    """Whether the user left the view to us; a dry run is the engine's own listing."""
-    other = settings.dryrun or settings.quiet or settings.verbose or settings.debug_dag or settings.printshellcmds
-    return not other
-
-
-def show_jobs(run: Path, retries: Callable[[str], int], stream: TextIO | None = None) -> None:
-    """Let the engine of this process show its jobs this way; stages then write to their logs only.
-
-    Args:
-        run: folder of the run, which log paths are relative to.
-        retries: how often a failed job of a rule is tried again.
-        stream: where to write; standard error by default.
-    """
-    logger = logging.getLogger("snakemake.logging")
-    default = next((handler for handler in logger.handlers if handler.name == _DEFAULT), None)
-    if default is None:
-        return
-    stream = stream or sys.stderr
-    jobs = Jobs(Estimate(measured_seconds(run / "results/benchmarks")))
-    if stream.isatty() and os.environ.get("TERM") != "dumb":
-        from reprlab.terminal.screen import Screen
-
-        display: Display = Screen(jobs, run, stream, retries)
-    else:
-        display = Display(jobs, run, stream, retries)
-    logger.removeHandler(default)
-    logger.addHandler(display)
-    os.environ[SHOWN_BY_ENGINE] = "1"

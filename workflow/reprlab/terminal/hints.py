@@ -24,8 +24,3 @@ class TargetHints(logging.Filter):
             hint = nearest(found[1], self.targets()) or "; `make list` shows what there is"
             record.msg, record.args = f"error: {found[1]}: no such target{hint}", ()
         return True
-
-
-def hint_targets(targets: Callable[[], Iterable[str]]) -> None:
-    """Let the engine of this process answer a mistyped target with the nearest of all that there are."""
-    logging.getLogger("snakemake.logging").addFilter(TargetHints(targets))
