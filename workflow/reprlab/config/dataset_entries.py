@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
@@ -58,6 +59,8 @@ class ArchiveFile(_Strict):
     """Commit that fixes the content, where no digest of the file is known: such a file is not verified."""
     bytes: int | None = Field(default=None, gt=0)
     """Size of the file; needed with a sha256."""
+    rows: int | None = Field(default=None, gt=0)
+    """Only so many first rows of the file at a revision, streamed and kept as JSON lines."""
 
     @model_validator(mode="after")
     def _has_one_identity(self) -> "ArchiveFile":
@@ -65,14 +68,23 @@ class ArchiveFile(_Strict):
             raise ValueError("a file has exactly one of sha256, git_blob and revision")
         if self.sha256 is not None and self.bytes is None:
             raise ValueError("a file with a sha256 has its size in bytes")
+        if self.rows is not None and self.revision is None:
+            raise ValueError("rows are taken from a file at a revision; a digest is that of the whole file")
         return self
 
     @property
     def digest(self) -> str:
         """What identifies the content, and the name of its folder in the cache."""
         if self.revision is not None:
-            return hashlib.sha256(f"{self.revision}:{self.file}".encode()).hexdigest()
+            part = f":{self.rows}" if self.rows else ""
+            return hashlib.sha256(f"{self.revision}:{self.file}{part}".encode()).hexdigest()
         return self.sha256 or self.git_blob or ""
+
+    @property
+    def stored(self) -> str:
+        """Its name in that folder."""
+        name = self.file.rpartition("/")[2]
+        return f"{name}.first-{self.rows}.jsonl" if self.rows else name
 
 
 class ArchiveEntry(_Strict):
@@ -98,6 +110,17 @@ class ArchiveEntry(_Strict):
     """Where the data is described."""
     purpose: str
     """What it is for."""
+
+
+class Wanted(_Strict):
+    """The part of an archive that a run reads."""
+
+    files: list[ArchiveFile] = []
+    """Its files, or the first rows of them; none means all of the archive."""
+
+    def of(self, entry: ArchiveEntry) -> ArchiveEntry:
+        """The archive with these files alone."""
+        return entry.model_copy(update={"files": self.files, "listed": None}) if self.files else entry
 
 
 class SplitSettings(_Strict):
@@ -193,6 +216,13 @@ class Limits(_Strict):
     """Examples kept for validation."""
     test: int | None = Field(default=None, ge=1)
     """Examples kept for testing."""
+
+
+def part_of(entry: CorpusEntry) -> Callable[[list[ArchiveFile]], list[ArchiveFile]] | None:
+    """What of an archive's files the reader of `entry` reads with these options; None where it always reads all."""
+    part = getattr(load_plugin("data.readers", entry.reader), "part", None)
+    settings = reader_settings(entry)
+    return (lambda files: part(files, settings)) if part else None
 
 
 def reader_settings(entry: CorpusEntry | TaskEntry, where: str = "") -> Any:

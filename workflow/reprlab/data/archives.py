@@ -6,8 +6,9 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from reprlab.artifacts.json_files import read_json
+from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.data.cache import CachedFile
 from reprlab.data.extraction import Content
@@ -100,14 +101,26 @@ class Archive:
             self._cached[file.file] = CachedFile(self.cache, file, self.held.get(file.file))
         return self._cached[file.file]
 
+    def _entry(self, registry: Path) -> dict[str, Any]:
+        """What the registry says of this archive, with the files that were fetched: those of a list, or a part."""
+        import yaml
+
+        try:
+            entry = yaml.safe_load(registry.read_text(encoding="utf-8"))["archives"][self.name]
+        except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError):
+            raise ReprlabError(f"{registry}: cannot be read, or has no archive {self.name}") from None
+        files = [file.model_dump(exclude_none=True) for file in self.files]
+        return {**{key: value for key, value in entry.items() if key != "listed"}, "files": files}
+
     def _fetch_again(self, path: Path, problem: str) -> None:
         """Run the stage that fetches, in a process of its own: how a file comes here is no part of what reads it."""
         if self.registry is None:
             raise ReprlabError(f"{path}: {problem}; delete the receipt of {self.name} and run the same command again")
         get_logger().warning("%s: %s; %s is fetched again", path, problem, self.name)
         with tempfile.TemporaryDirectory() as folder:
-            receipt = Path(folder) / "receipt.json"
-            options = {"archive": self.name, "registry": self.registry, "cache": self.cache, "receipt": receipt}
+            registry, receipt = Path(folder) / "datasets.yaml", Path(folder) / "receipt.json"
+            write_json(registry, {"archives": {self.name: self._entry(self.registry)}, "corpora": {}, "tasks": {}})
+            options = {"archive": self.name, "registry": registry, "cache": self.cache, "receipt": receipt}
             command = [sys.executable, "-m", "reprlab.stages.fetch_archive"]
             command += [part for name, value in options.items() for part in (f"--{name}", str(value))]
             code = {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])}

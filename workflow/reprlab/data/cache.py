@@ -34,7 +34,7 @@ class CachedFile:
     def __init__(self, cache: Path, file: ArchiveFile, held: Content | None = None) -> None:
         self.file = file
         self.folder = cache / file.digest
-        self.path = self.folder / Path(file.file).name
+        self.path = self.folder / file.stored
         self._members = self.folder / "members"
         self._contents = self.folder / "contents.json"
         self._known = self._read()

@@ -1,8 +1,9 @@
 """Jobs that any paper may ask for: archives, corpora, tasks, initial models."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from reprlab.config.dataset_entries import Wanted, part_of
 from reprlab.papers import paths
 from reprlab.papers.plan import Job, Plan
 
@@ -10,12 +11,15 @@ if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
 
 
-def add_archive(plan: Plan, config: "LoadedConfig", archive: str) -> str:
-    """Plan the download of an archive; returns its receipt."""
+def add_archive(
+    plan: Plan, config: "LoadedConfig", archive: str, part: Callable[[list[Any]], list[Any]] | None = None
+) -> str:
+    """Plan the download of an archive, or of the `part` of its files that is read; returns its receipt."""
     entry = config.datasets.archives[archive]
+    wanted = Wanted(files=part(entry.files)) if part else Wanted()
     # Origins, licence and purpose do not change the bytes: the files and their digests identify a download.
-    files = [file.model_dump(mode="json", exclude_none=True) for file in entry.files]
-    plan.add("fetch_archive", archive, Job(factors={"files": files}))
+    files = [file.model_dump(mode="json", exclude_none=True) for file in wanted.of(entry).files]
+    plan.add("fetch_archive", archive, Job(factors={"files": files}, settings={"wanted": wanted}))
     return paths.receipt(archive)
 
 
@@ -23,7 +27,7 @@ def add_corpus(plan: Plan, config: "LoadedConfig", corpus: str, options: Mapping
     """Plan the documents of a corpus; returns their path. `options` are set on top of those of its reader."""
     entry = config.datasets.corpora[corpus]
     entry = entry.model_copy(update={"options": {**entry.options, **(options or {})}})
-    receipts = [add_archive(plan, config, archive) for archive in entry.archives]
+    receipts = [add_archive(plan, config, archive, part_of(entry)) for archive in entry.archives]
     plan.add(
         "build_documents",
         corpus,

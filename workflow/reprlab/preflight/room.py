@@ -67,7 +67,7 @@ def _checkpoints(plan: Plan) -> int:
             sizes[paths.pretrained(name)] = parameters
             trained.append(parameters)
     for job in plan.jobs.get("finetune_completions", {}).values():
-        parameters = max(sizes[source] for source in job.inputs["sources"])
+        parameters = max(sizes[source] for source in job.inputs["after"])
         kept += parameters * len(job.settings["models"]) * len(setting(job, "settings")["learning_rates"])
         trained.append(parameters)
     running = sorted(trained)[-(os.cpu_count() or 1) :]

@@ -6,7 +6,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from reprlab.config.dataset_entries import ArchiveEntry, ArchiveFile, CorpusEntry, TaskEntry, reader_settings
+from reprlab.config.dataset_entries import (
+    ArchiveEntry,
+    ArchiveFile,
+    CorpusEntry,
+    TaskEntry,
+    Wanted,
+    reader_settings,
+)
 from reprlab.data.archives import Archive
 from reprlab.data.downloads import listed_files
 from reprlab.data.origins.errors import OriginError
@@ -55,7 +62,7 @@ def _origin(entry: ArchiveEntry, cache: Path) -> tuple[Finding, int]:
 
 def cached(file: ArchiveFile, cache: Path) -> bool:
     """Whether the download is there, with its size where that is known."""
-    path = cache / file.digest / Path(file.file).name
+    path = cache / file.digest / file.stored
     return path.is_file() and (file.bytes is None or path.stat().st_size == file.bytes)
 
 
@@ -98,7 +105,8 @@ def _open(entry: ArchiveEntry, cache: Path) -> Archive:
 
 def planned_archives(plan: Plan, registry: Any) -> list[ArchiveEntry]:
     """Registry entries of the downloads of a plan."""
-    return [registry.archives[name] for name in plan.jobs.get("fetch_archive", {})]
+    wanted = {name: setting(job, "wanted") for name, job in plan.jobs.get("fetch_archive", {}).items()}
+    return [Wanted.model_validate(part).of(registry.archives[name]) for name, part in wanted.items()]
 
 
 def setting(job: Any, name: str) -> Any:

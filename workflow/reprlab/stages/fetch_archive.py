@@ -2,11 +2,21 @@
 
 from pathlib import Path
 
+from reprlab.config.dataset_entries import Wanted
 from reprlab.runtime.cli import run_stage
 
 
-def fetch_archive(*, archive: str, registry: Path, cache: Path, receipt: Path) -> None:
+def fetch_archive(
+    *,
+    archive: str,
+    registry: Path,
+    cache: Path,
+    receipt: Path,
+    wanted: Wanted = Wanted(),  # noqa: B008 - a command-line default, never changed
+) -> None:
     """Bring `archive` into `cache/<sha256>/` from the first origin that delivers it, and write `receipt`.
+
+    Of an archive that is read in part, only the `wanted` files are fetched.
 
     Raises:
         ReprlabError: the registry does not know it, every origin failed (each is named with its reason), or it holds
@@ -15,7 +25,7 @@ def fetch_archive(*, archive: str, registry: Path, cache: Path, receipt: Path) -
     from reprlab.config.datasets import load_registry
     from reprlab.data.downloads import listed_files, obtain, write_receipt
 
-    entry = load_registry(registry).archive(archive)
+    entry = wanted.of(load_registry(registry).archive(archive))
     fetched = [obtain(entry, file, cache) for file in entry.files]
     for cached in fetched if entry.members else []:
         cached.ensure(entry.members, entry.member_limit)

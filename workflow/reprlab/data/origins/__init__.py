@@ -14,6 +14,8 @@ def fetch(origin: str, file: ArchiveFile, folder: Path) -> Path:
         OriginError: the origin cannot be used or reached; the message is the reason alone.
     """
     scheme, _, spec = origin.partition(":")
+    if file.rows and scheme not in ("hub", "local"):
+        raise OriginError("the first rows of a file are taken from the hub or from this machine")
     match scheme:
         case "pypi":
             return pypi.fetch(spec, file, folder)

@@ -30,7 +30,7 @@ def fetch(spec: str, file: ArchiveFile, folder: Path) -> Path:
     if not match:
         raise OriginError(f"{spec!r} is not owner/name@commit")
     path = match["path"] or file.file
-    target = folder / Path(file.file).name
+    target = folder / file.stored
     mirror = os.environ.get(MIRROR_VARIABLE)
     missing = ""
     if mirror:

@@ -1,4 +1,4 @@
-"""The Hugging Face hub: one file of a data set repository at a pinned revision; no loading script is run."""
+"""The Hugging Face hub: a file of a data set repository at a pinned revision, or its first rows; no script is run."""
 
 import re
 import shutil
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.data.origins.errors import OriginError
+from reprlab.data.origins.slices import write_first_rows
 
 _SPEC = re.compile(r"^(?P<repository>[\w.-]+(/[\w.-]+)?)@(?P<revision>[\w./-]+?)(:(?P<path>.+))?$")
 _REASON_LENGTH = 300
@@ -16,6 +17,10 @@ def fetch(spec: str, file: ArchiveFile, folder: Path) -> Path:
     match = _SPEC.match(spec)
     if not match:
         raise OriginError(f"{spec!r} is not repository@revision or repository@revision:path")
+    target = folder / file.stored
+    if file.rows:
+        files = {"data_files": match["path"] or file.file, "revision": match["revision"]}
+        return write_first_rows(file, target, match["repository"], **files)
     try:
         from huggingface_hub import hf_hub_download
     except ImportError:
@@ -29,6 +34,5 @@ def fetch(spec: str, file: ArchiveFile, folder: Path) -> Path:
     except Exception as error:
         # The client raises a family of classes of several libraries; each means that this origin cannot deliver.
         raise OriginError(f"{type(error).__name__}: {' '.join(str(error).split())[:_REASON_LENGTH]}") from None
-    target = folder / Path(file.file).name
     shutil.move(path, target)
     return target

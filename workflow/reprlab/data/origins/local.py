@@ -5,6 +5,7 @@ from pathlib import Path
 
 from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.data.origins.errors import OriginError
+from reprlab.data.origins.slices import builder_of, write_first_rows
 
 
 def fetch(spec: str, file: ArchiveFile, folder: Path) -> Path:
@@ -14,7 +15,11 @@ def fetch(spec: str, file: ArchiveFile, folder: Path) -> Path:
         raise OriginError(f"{spec!r} is not an absolute path")
     if source.is_dir():
         source = source / file.file
-    target = folder / Path(file.file).name
+    target = folder / file.stored
+    if file.rows:
+        if not source.is_file():
+            raise OriginError(f"{source}: no such file")
+        return write_first_rows(file, target, builder_of(source), data_files=str(source))
     try:
         shutil.copyfile(source, target)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""C4 from the JSON lines of the hub (paper scale): gzip, one object {text, timestamp, url} a line."""
+"""C4 from the JSON lines of the hub (paper scale): one object {text, timestamp, url} a line."""
 
 import gzip
 import zlib
@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.config.dataset_entries import SplitSettings
+from reprlab.config.dataset_entries import ArchiveFile, SplitSettings
 from reprlab.data.sources import Sources, expected_format, parse_json
 from reprlab.runtime.errors import ReprlabError
 
@@ -24,6 +24,27 @@ class Settings(BaseModel):
     """Documents of the train shards that are read, in order; none means all."""
     validation_documents: int | None = Field(default=20_000, ge=1)
     """Documents of the validation shards that are read (the first 20,000 in the published runs)."""
+    shard_documents: int = Field(default=300_000, ge=1)
+    """Documents that a train shard has at least (356,317 in C4): tells how many shards hold those wanted."""
+
+
+def part(files: list[ArchiveFile], settings: Settings) -> list[ArchiveFile]:
+    """What is fetched: the shards that are read, and of the last one, as of the validation shard, its first rows."""
+    train = [file for file in files if not _is_validation(file)][: settings.train_shards]
+    validation = [_first(file, settings.validation_documents) for file in files if _is_validation(file)]
+    if settings.train_documents is None:
+        return [*train, *validation]
+    whole, rest = divmod(settings.train_documents, settings.shard_documents)
+    last = [_first(file, rest) for file in train[whole : whole + 1] if rest]
+    return [*train[:whole], *last, *validation]
+
+
+def _is_validation(file: ArchiveFile) -> bool:
+    return "validation" in file.file
+
+
+def _first(file: ArchiveFile, rows: int | None) -> ArchiveFile:
+    return file if rows is None else file.model_copy(update={"rows": rows})
 
 
 def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:
@@ -37,7 +58,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     archive = sources.archive
     shards = 0
     for file in archive.files:
-        split = "validation" if "validation" in file.file else "train"
+        split = "validation" if _is_validation(file) else "train"
         limit = limits[split]
         shards += split == "train"
         beyond = split == "train" and settings.train_shards is not None and shards > settings.train_shards
@@ -54,7 +75,8 @@ def _documents(shard: Path) -> Iterator[tuple[str, str, str]]:
     prefix = shard.name.partition(".")[2].partition("-of-")[0]
     number = 0
     try:
-        with gzip.open(shard, "rt", encoding="utf-8") as lines:
+        opened = gzip.open if shard.suffix == ".gz" else open
+        with opened(shard, "rt", encoding="utf-8") as lines:
             for number, line in enumerate(lines, start=1):
                 text, address = _parsed(line, shard, number)
                 if text.strip():
