@@ -2,6 +2,7 @@
 
 import json
 import math
+import string
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reprlab.geometry.curves import normalised_auc
 from reprlab.geometry.estimation import estimate_dimension
-from reprlab.geometry.estimators import gride, levina_bickel, two_nn, two_nn_ml
+from reprlab.geometry.estimators import gride, levina_bickel, two_nn_ml
 from reprlab.geometry.settings import EstimatorSettings
+from reprlab.papers.intrinsic_dimension.audit_estimators import estimator_checks
 from reprlab.runtime.errors import ReprlabError
 
 ORACLES = json.loads((Path(__file__).parent / "oracles/intrinsic_dimension.json").read_text(encoding="utf-8"))
@@ -37,47 +39,23 @@ def values(points, *estimators):
     return [found.value for found in estimate_dimension(points, estimators)]
 
 
-@pytest.mark.parametrize("d", [1, 2, 7.5, 20])
-def test_two_nn_on_exact_ratios(d):
-    n = 1000
-    second = (1 - np.arange(1, n) / n) ** (-1 / d)
-    second = np.append(second, 2 * second[-1])[np.random.default_rng(3).permutation(n)]
-    assert two_nn(torch.tensor(np.stack([np.ones(n), second], 1))).value == pytest.approx(d, abs=1e-10)
+def test_the_known_answers_of_the_audit_agree():
+    """Exact ratios and distances, uniform clouds, scales, numbers of points, duplicates, a constant curve."""
+    rows = estimator_checks()
+    assert {row.id.rstrip(string.ascii_lowercase) for row in rows} == {f"5.{number}" for number in range(1, 8)}
+    assert [f"{row.id}: {row.recomputed}" for row in rows if row.verdict != "agrees"] == []
 
 
-@pytest.mark.parametrize(("k", "constant"), [(5, 1.2271076099), (10, 1.1361572980), (50, 1.0398234708)])
+@pytest.mark.parametrize("k", [5, 10, 50])
 @pytest.mark.parametrize("d", [2, 11.5])
-def test_levina_bickel_on_exact_distances(k, constant, d):
+def test_levina_bickel_on_exact_distances(k, d):
     distances = torch.tensor((np.arange(1, k + 1) / k) ** (1 / d)).repeat(7, 1)
-    found = levina_bickel(distances, k)
-    assert found.value == pytest.approx(d * constant, rel=1e-9)
+    found, line = levina_bickel(distances, k), levina_bickel(torch.tensor(np.arange(1, k + 1) / k)[None], k)
+    assert found.value == pytest.approx(d * line.value, rel=1e-9), "the bias is a factor"
     assert found.spread == pytest.approx(0, abs=1e-9)
-    assert levina_bickel(distances, k, combine="harmonic").value == pytest.approx(d * constant, rel=1e-9)
+    assert levina_bickel(distances, k, combine="harmonic").value == pytest.approx(found.value, rel=1e-9)
     unbiased = levina_bickel(distances, k, unbiased=True).value
-    assert unbiased == pytest.approx(d * constant * (k - 2) / (k - 1), rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("d", "expected"),
-    [
-        (2, (1.991039, 1.979779, 1.975447)),
-        (5, (4.723459, 4.736761, 4.437754)),
-        (20, (15.655411, 15.543271, 13.849029)),
-    ],
-)
-def test_uniform_clouds(d, expected):
-    assert values(uniform(d), BASE, ML, MLE_50) == pytest.approx(expected, abs=1e-6)
-
-
-def test_high_dimensions_are_underestimated():
-    assert values(uniform(10), BASE) == pytest.approx([8.200759], abs=1e-6)
-    assert values(uniform(50), BASE) == pytest.approx([32.094607], abs=1e-6)
-
-
-def test_estimates_depend_on_the_number_of_points():
-    points = torch.tensor(np.random.default_rng(0).random((5000, 20)))
-    found = [values(points[:n], BASE)[0] for n in (250, 500, 1000, 2000, 5000)]
-    assert found == pytest.approx([13.651, 14.795, 14.793, 15.655, 15.555], abs=1e-3)
+    assert unbiased == pytest.approx(found.value * (k - 2) / (k - 1), rel=1e-9)
 
 
 @pytest.mark.parametrize("name", list(ORACLES))
@@ -107,8 +85,6 @@ def test_gride_over_scales():
 
     distances = nearest_distances(uniform(5), 64)
     found = [gride(distances, *ranks) for ranks in RANKS]
-    expected = [4.7368, 4.6817, 4.5097, 4.4468, 4.3402, 4.1957]
-    assert [one.value for one in found] == pytest.approx(expected, abs=1e-4)
     assert found[0].value == pytest.approx(two_nn_ml(distances).value, abs=1e-9)
     # N = 2000 and n1 = 1, n2 = 2: the Fisher information is N / d^2.
     assert found[0].spread == pytest.approx(found[0].value / 2000**0.5, rel=1e-9)
@@ -116,14 +92,13 @@ def test_gride_over_scales():
 
 
 def test_duplicates():
-    for copied, upstream, dropped in (
-        (0, 4.723, 4.723), (20, 4.541, 4.689), (100, 3.207, 4.772), (200, 0.095, 4.835), (400, 0.070, 4.728),
-    ):  # fmt: skip
+    alone = values(uniform(5), BASE)[0]
+    for copied in (0, 20, 100, 200, 400):
         points = uniform(5)
         points[:copied] = points[copied : 2 * copied].clone()
         rule = EstimatorSettings(name="upstream", kind="two_nn", duplicates="upstream")
         first, second = estimate_dimension(points, [BASE, rule])
-        assert (first.value, second.value) == (pytest.approx(dropped, abs=1e-3), pytest.approx(upstream, abs=1e-3))
+        assert first.value == pytest.approx(alone, rel=0.05) and (copied == 0 or second.value < first.value)
         assert (first.n_used, second.n_used) == (2000 - copied, 2000)
         assert first.n_zero == second.n_zero == 2 * copied
 

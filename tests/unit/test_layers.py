@@ -24,7 +24,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("training",),
     ("statistics",),
     ("geometry",),
-    ("representations",),
+    ("representations", "retrieval"),
+    ("events",),
     ("reporting",),
     # Schemas of the papers embed the settings of stages.
     ("config.papers",),
