@@ -27,7 +27,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("representations", "retrieval"),
     ("events",),
     ("reporting",),
-    # Schemas of the papers embed the settings of stages.
+    # Schemas of the papers, and what they share, embed the settings of stages.
+    ("config.groups",),
     ("config.papers",),
     ("config.schema",),
     ("config.load",),
