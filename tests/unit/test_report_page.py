@@ -104,6 +104,7 @@ def page(folder):
         benchmarks=folder / "results" / "benchmarks",
         receipts=[folder / "receipt.json", folder / "many.json"],
         licences=[(HOSTILE, "CC0"), ("tasks", "Apache-2.0")],
+        changes=[("depth", "loss.sentence_weight", "null", "7.5")],
         command="make report SCALE=mini",
     )
     return (folder / "report.html").read_text(encoding="utf-8")
@@ -184,6 +185,14 @@ def test_the_head_says_what_made_the_results(page):
     assert "make report" in facts and "mini: for a laptop" in facts
 
 
+def test_settings_that_are_not_as_published_stand_on_the_page(folder, page):
+    assert re.search(r"loss\.sentence_weight</td>.*?>null</td>.*?>7\.5</td>", page)
+    assert "settings.yaml" not in checked(page).links  # linked where the run's folder has it
+    (folder / "settings.yaml").write_text("scale: mini\n")
+    again = render([], read_benchmarks(folder), data_table([], {}), [], "mini", folder / "report.html")
+    assert "settings.yaml" in checked(again).links
+
+
 def test_an_alternative_text_tells_what_is_seen(page):
     alternative = next(text for text in checked(page).images if "T5 from 1 to 2" in text)
     assert alternative.startswith("GLUE by pre-training step")
@@ -220,6 +229,7 @@ def test_the_page_is_the_same_each_time(folder, page):
         benchmarks=folder / "results" / "benchmarks",
         receipts=[folder / "receipt.json", folder / "many.json"],
         licences=[(HOSTILE, "CC0"), ("tasks", "Apache-2.0")],
+        changes=[("depth", "loss.sentence_weight", "null", "7.5")],
         command="make report SCALE=mini",
     )
     assert (folder / "again.html").read_bytes() == first

@@ -18,6 +18,7 @@ from reprlab.cluster.frozen import checkout_digest, freeze, origin_of
 from reprlab.cluster.launch import launch_command
 from reprlab.config.load import load_config
 from reprlab.config.overrides import typed_edits
+from reprlab.config.resolved import write_settings
 from reprlab.papers import paths
 from reprlab.papers.planning import make_plan
 from reprlab.papers.run_plan import RunPlan
@@ -82,6 +83,7 @@ def leave_checkout():
     """Write the plan and let every job run from a frozen copy, so that no edit of the checkout reaches this run."""
     try:
         PLAN.write(RUN_FOLDER)
+        write_settings(LOADED, RUN_FOLDER)
         copy = freeze(
             CHECKOUT,
             RUN_FOLDER,

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from reprlab.config.resolved import changes, settings_file
 from reprlab.papers import paths
 from reprlab.papers.plan import Job, Plan
 
@@ -9,6 +10,7 @@ if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
 
 STAGE = "write_report"
+REPORT = paths.OUTPUTS[STAGE]["out"]
 
 
 def add_report(plan: Plan, config: "LoadedConfig") -> None:
@@ -28,7 +30,9 @@ def add_report(plan: Plan, config: "LoadedConfig") -> None:
                 "scale": config.scale,
                 "licences": [[archive, config.datasets.archives[archive].licence] for archive in archives],
                 "edges": stage_graph(plan, papers),
+                "changes": changes(config),
             },
+            neutral={"command": f"snakemake --cores 2 --configfile {settings_file(config)} -- {REPORT}"},
             plugins=tuple(f"papers.{paper.replace('-', '_')}.about" for paper in papers),
         ),
     )

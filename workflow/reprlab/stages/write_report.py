@@ -15,7 +15,7 @@ def write_report(
     benchmarks: Path | None = None,
     receipts: list[Path] | None = None,
     licences: list[tuple[str, str]] | None = None,
-    settings: Path | None = None,
+    changes: list[tuple[str, str, str, str]] | None = None,
     command: str = "",
 ) -> None:
     """Gather the results of all papers in a page that needs no network.
@@ -29,7 +29,7 @@ def write_report(
         benchmarks: folder of Snakemake's benchmark files, `<stage>/<job>.tsv`.
         receipts: receipts of the archives that were read.
         licences: of these archives, by name.
-        settings: TSV of the settings that differ from the published ones, beside the YAML file with all of them.
+        changes: settings that differ from the published ones: paper, setting, published value, value here.
         command: what makes this run again, as a user types it.
     """
     from reprlab.artifacts.tables import write_tsv
@@ -45,7 +45,7 @@ def write_report(
     jobs = read_benchmarks(benchmarks or Path())
     data = data_table(receipts or [], dict(licences or []))
     write_tsv(summary, summary_table(folders, jobs, scale))
-    write_text(out, render(folders, jobs, data, edges or [], scale, out, settings, command))
+    write_text(out, render(folders, jobs, data, edges or [], scale, out, changes, command))
 
 
 if __name__ == "__main__":

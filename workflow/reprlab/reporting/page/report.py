@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reprlab.artifacts.tables import read_tsv
 from reprlab.reporting.benchmarks import by_stage
 from reprlab.reporting.page.folder import PaperFolder
 from reprlab.reporting.page.graph import Edge, draw_graph
@@ -32,16 +31,14 @@ def render(
     edges: list[Edge],
     scale: str,
     page: Path,
-    settings: Path | None = None,
+    changes: Sequence[tuple[str, str, str, str]] | None = None,
     command: str = "",
 ) -> str:
     """The page as one string that loads nothing; it links to the files beside `page` and to the papers."""
     summary = summary_table(papers, jobs, scale)
     folds = [(paper, *paper_section(paper, jobs, page)) for paper in papers]
-    ends = [section for section in (_settings(settings), _stages(jobs), _data(data), _graph(edges)) if section]
-    files = file_links(
-        page, [page.parent / "summary.tsv", *([settings.with_suffix(".yaml"), settings] if settings else [])]
-    )
+    ends = [section for section in (_settings(changes), _stages(jobs), _data(data), _graph(edges)) if section]
+    files = file_links(page, [page.parent / "summary.tsv", page.parent / "settings.yaml"])
     header = tag("header", tag("h1", TITLE), facts(papers, scale, command, files))
     first = tag(
         "section",
@@ -99,13 +96,13 @@ def _section(id: str, title: str, *content: object) -> tuple[str, str, Html]:
     return id, title, tag("section", heading("h2", title, id), content, aria_labelledby=id)
 
 
-def _settings(path: Path | None) -> tuple[str, str, Html] | None:
-    if path is None:
+def _settings(changes: Sequence[tuple[str, str, str, str]] | None) -> tuple[str, str, Html] | None:
+    import pandas
+
+    if changes is None:
         return None
-    rows = read_tsv(path)
-    said = (
-        f"{len(rows)} settings of the papers differ from the published ones, by the scale or by the one who ran this."
-    )
+    said = f"{len(changes)} settings are not as published, by the scale or by who ran this; settings.yaml has all."
+    rows = pandas.DataFrame(changes, columns=["paper", "setting", "published", "here"])
     grid = table(rows, "Settings that differ from the published ones", "table-settings", fold=False, cards=True)
     return _section("settings", "Settings", tag("p", said), grid if len(rows) else None)
 
