@@ -4,7 +4,11 @@ import inspect
 import re
 
 import pytest
+import torch
 from reprlab import statistics
+from reprlab.geometry.estimators import two_nn
+from reprlab.geometry.neighbours import nearest_distances
+from reprlab.statistics import over_halves
 from reprlab.statistics.calibration import (
     DOCUMENT,
     LEARNED_HEAD,
@@ -77,6 +81,25 @@ def test_learned_comes_up_rarely_where_nothing_was_learned():
     most = allowed(SIMULATIONS, 2 * len(rows))
     assert len(rows) == sum(one.what.startswith(("nothing", "no better")) for one in settings())
     assert [cells for cells in rows if max(map(percent, cells[3:5])) > most + 0.0005] == []
+
+
+@pytest.mark.parametrize("width", [2, 8])
+def test_halves_cover_the_dimension_of_points(width):
+    """TwoNN is no mean of points: a half has other neighbours. Its halves spread more than the mean's, not less."""
+    rng = generator(f"two_nn {width}")
+    found = []
+    for _ in range(120):
+        points = torch.as_tensor(rng.normal(size=(100, width)))
+        halves = [_two_nn(points[rng.permutation(100)[:50]]) for _ in range(5)]
+        found.append(over_halves(_two_nn(points), halves, "point"))
+    # Of the mean over data sets: what the estimator is off by from the width is its own affair.
+    truth = sum(one.value for one in found) / len(found)
+    held = sum(one.low <= truth <= one.high for one in found)
+    assert held >= binom.ppf(0.005, len(found), 0.95)
+
+
+def _two_nn(points):
+    return two_nn(nearest_distances(points, 2)).value
 
 
 def test_every_rule_is_simulated():
