@@ -42,6 +42,7 @@ def shown(tmp_path):
         stream.truncate()
         return lines
 
+    emit.display = display
     yield emit
     display.end()
 
@@ -240,3 +241,24 @@ def test_a_mistyped_target_is_answered_with_the_nearest(typed, hint):
     )  # fmt: skip
     assert TargetHints(lambda: targets).filter(said)
     assert said.getMessage() == f"error: {typed}: no such target; {hint}"
+
+
+def test_the_reason_is_in_the_log_of_a_stage_run_elsewhere(tmp_path):
+    """As on a cluster, where standard error is the scheduler's."""
+    (tmp_path / "stage.py").write_text(
+        "from pathlib import Path; from reprlab.runtime.log import configure_logging, write_error\n"
+        "configure_logging('info', Path('x.log')); write_error('error: no such file\\n')\n"
+    )
+    environment = {**os.environ, runtime_log.SHOWN_BY_ENGINE: ""}
+    done = subprocess.run(
+        [sys.executable, "stage.py"], cwd=tmp_path, capture_output=True, text=True, check=True, env=environment
+    )
+    assert done.stderr == "error: no such file\n"
+    assert (tmp_path / "x.log").read_text().endswith("\nerror: no such file\n")
+
+
+def test_the_log_is_shown_where_asked(shown, tmp_path):
+    shown()
+    (tmp_path / "x.log").write_text("first\nerror: damaged\n")
+    shown.display.show_logs = True
+    assert shown(start(2, "train"), fail(2))[2:] == ["  log: x.log", "    first", "    error: damaged"]

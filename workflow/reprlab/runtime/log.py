@@ -9,6 +9,9 @@ from pathlib import Path
 LOGGER_NAME = "reprlab"
 # Set by an engine that shows its jobs itself (`reprlab.terminal`): what a stage says then goes to its log alone.
 SHOWN_BY_ENGINE = "REPRLAB_SHOWN_BY_ENGINE"
+# Where standard error went when this process began, and the log if that is another place.
+_terminal = 2
+_log: Path | None = None
 
 
 def get_logger() -> logging.Logger:
@@ -21,6 +24,9 @@ def configure_logging(level: str, log: Path | None) -> None:
 
     Of several processes of one job (torchrun sets RANK) only the first writes, so that none overwrites its log.
     """
+    from reprlab.runtime.progress import report_beside
+
+    global _log
     logger = get_logger()
     if os.environ.get("RANK", "0") != "0":
         level, log = "error", None
@@ -34,34 +40,38 @@ def configure_logging(level: str, log: Path | None) -> None:
         to_file = logging.FileHandler(log, mode="a", encoding="utf-8")
         to_file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
         logger.addHandler(to_file)
+        report_beside(log)
+    _log = None
     if log is not None and os.environ.get(SHOWN_BY_ENGINE):
         _divert(log)
     else:
+        _log = log
         terminal = logging.StreamHandler(sys.stderr)
         terminal.setFormatter(logging.Formatter("%(message)s"))
         logger.addHandler(terminal)
 
 
 def write_error(line: str) -> None:
-    """The last line of a stage that fails: to standard error, or where the engine's goes if the log's disk is full."""
+    """The last line of a stage that fails: to its log, where the engine reads it, and to standard error.
+
+    Standard error may be the log; if its disk is full, the line goes where standard error went before.
+    """
     try:
         sys.stderr.write(line)
         sys.stderr.flush()
+        if _log is not None:
+            with _log.open("a", encoding="utf-8") as handle:
+                handle.write(line)
     except OSError:
-        os.write(_terminal, line.encode())
-
-
-_terminal = 2
+        if _terminal != 2:
+            os.write(_terminal, line.encode())
 
 
 def _divert(log: Path) -> None:
     """Standard error goes to the log, also what libraries write to it without asking Python."""
-    from reprlab.runtime.progress import report_beside
-
     global _terminal
     sys.stderr.flush()
     _terminal = os.dup(2)
     handle = os.open(log, os.O_WRONLY | os.O_APPEND)
     os.dup2(handle, 2)
     os.close(handle)
-    report_beside(log)

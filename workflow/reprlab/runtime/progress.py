@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from tqdm import tqdm
-
 from reprlab.runtime.log import get_logger
 
 T = TypeVar("T")
@@ -33,6 +31,8 @@ def track(items: Iterable[T], description: str, total: int | None = None, initia
     if total is None and hasattr(items, "__len__"):
         total = len(items)  # type: ignore[arg-type]
     if sys.stderr.isatty():
+        from tqdm import tqdm
+
         yield from tqdm(items, desc=description, total=total, initial=initial, dynamic_ncols=True, leave=False)
         return
     of = f" of {total}" if total is not None else ""

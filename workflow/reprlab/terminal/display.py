@@ -35,6 +35,9 @@ _LEFT_OUT = (
 class Display(logging.Handler):
     """Shows records of the engine's logger."""
 
+    show_logs = False
+    """Whether the log of a failed job is shown whole (`--show-failed-logs`)."""
+
     def __init__(self, jobs: Jobs, run: Path, stream: TextIO, retries: Callable[[str], int]) -> None:
         super().__init__()
         self.jobs, self.run, self.stream, self.retries = jobs, run, stream, retries
@@ -128,10 +131,11 @@ class Display(logging.Handler):
         self.say(f"failed: {job.rule} ({job.title})")
         nothing = "  its log gives no reason: it stands above, or the job was killed"
         self.say(f"error: {job.reason}" if job.reason else nothing)
-        if job.log and job.log.exists():
-            self.say(f"  log: {os.path.relpath(job.log, self.called_from)}")
-        for log in record.log[1:]:  # type: ignore[attr-defined]
-            self.say(f"  log: {log}")
+        for log in (self.run / name for name in record.log):  # type: ignore[attr-defined]
+            if log.exists():
+                self.say(f"  log: {os.path.relpath(log, self.called_from)}")
+                for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if self.show_logs else []:
+                    self.say(f"    {line}")
 
     def _group_failed(self, record: logging.LogRecord) -> None:
         self.say(f"failed: the group of jobs {record.__dict__.get('groupid', '')}; {record.getMessage()}")

@@ -37,7 +37,9 @@ def take_over(workflow: Any, run: Path, targets: Callable[[], Iterable[str]]) ->
         return
     logging.getLogger(_LOGGER).addFilter(TargetHints(targets))
     if leaves_view(workflow.output_settings):
-        show_jobs(run, lambda rule: int(workflow.get_rule(rule).restart_times))
+        shown = show_jobs(run, lambda rule: int(workflow.get_rule(rule).restart_times))
+        if shown:
+            shown.show_logs = workflow.output_settings.show_failed_logs
 
 
 def leaves_view(settings: Any) -> bool:
@@ -46,8 +48,8 @@ def leaves_view(settings: Any) -> bool:
     return not other
 
 
-def show_jobs(run: Path, retries: Callable[[str], int], stream: TextIO | None = None) -> None:
-    """Let the engine of this process show its jobs this way; stages then write to their logs only.
+def show_jobs(run: Path, retries: Callable[[str], int], stream: TextIO | None = None) -> Display | None:
+    """Let the engine of this process show its jobs this way, unless by a plugin; stages then write to their logs only.
 
     Args:
         run: folder of the run, which log paths are relative to.
@@ -57,7 +59,7 @@ def show_jobs(run: Path, retries: Callable[[str], int], stream: TextIO | None = 
     logger = logging.getLogger(_LOGGER)
     default = next((handler for handler in logger.handlers if handler.name == _DEFAULT), None)
     if default is None:
-        return
+        return None
     stream = stream or sys.stderr
     jobs = Jobs(Estimate(measured_seconds(run / "results/benchmarks")))
     if stream.isatty() and os.environ.get("TERM") != "dumb":
@@ -69,3 +71,4 @@ def show_jobs(run: Path, retries: Callable[[str], int], stream: TextIO | None = 
     logger.removeHandler(default)
     logger.addHandler(display)
     os.environ[SHOWN_BY_ENGINE] = "1"
+    return display
