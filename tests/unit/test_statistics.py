@@ -73,6 +73,15 @@ def test_one_model_on_many_data_sets_is_judged_over_data_sets_and_says_so():
     assert (found.n, found.unit, found.note) == (9, "data set", "one model")
 
 
+def test_models_that_are_all_alike_leave_the_data_sets_to_judge():
+    model, data = [0, 0, 0, 1, 1, 1], [0, 1, 2] * 2
+    found = mean_over_crossed([1, 2, 3, 1, 2, 3], {"model": model, "data set": data})
+    assert bounds(found) == pytest.approx(expected_t(np.array([1.0, 2.0, 3.0])))
+    alike = mean_over_crossed([1.0] * 6, {"model": model, "data set": data})
+    assert judge(alike, ABOVE_ZERO).verdict == "inconclusive" and "equal" in alike.note
+    assert math.isnan(mean_over_crossed([], {"model": [], "data set": []}).low)
+
+
 @pytest.mark.parametrize("values", [[], [1.0], [2.0] * 5, [0.0] * 50])
 def test_what_gives_no_interval_says_why_and_decides_nothing(values):
     for rule in (ABOVE_ZERO, BELOW_ZERO, Rule(-1, 1), Rule(low=-9)):

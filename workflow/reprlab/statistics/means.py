@@ -37,26 +37,20 @@ def mean_over_crossed(values: ArrayLike, groups: Mapping[str, ArrayLike], *, lev
         values: [m]; NaN is left out.
         groups: name of a kind of unit to the unit of each value [m].
     """
-    found = {name: mean_over_units(values, name, groups=labels) for name, labels in groups.items()}
-    single = [name for name, one in found.items() if one.n == 1]
-    parts = [one for name, one in found.items() if name not in single] or list(found.values())
-    plain = known(values)
+    found = [mean_over_units(values, name, groups=labels, level=level) for name, labels in groups.items()]
+    several = [one for one in found if one.n > 1] or found
+    notes = [f"one {one.unit}" for one in found if one.n == 1]
+    if len(several) == 1:
+        return replace(several[0], note="; ".join([several[0].note, *notes]).strip("; "))
+    plain, n, unit = known(values), min(one.n for one in several), " and ".join(one.unit for one in several)
     value = float(plain.mean()) if len(plain) else math.nan
-    notes = [f"one {name}" for name in single]
-    known_parts = [one for one in parts if not math.isnan(one.low)]
-    if len(known_parts) < len(parts):
-        return no_interval(value, min(one.n for one in parts), " and ".join(one.unit for one in parts), parts[0].note)
-    down = math.sqrt(sum((one.value - one.low) ** 2 for one in parts))
-    notes += [f"{one.n} units ({one.unit})" for one in parts] if len(parts) > 1 else []
-    return Estimate(
-        value,
-        value - down,
-        value + down,
-        min(one.n for one in parts),
-        " and ".join(one.unit for one in parts),
-        f"t over each kind of unit, reaches as a root of squares, {level:.0%}" if len(parts) > 1 else parts[0].method,
-        "; ".join(notes),
-    )
+    # Units of one kind that are all alike add nothing, as long as those of another differ.
+    reaches = [one.high - one.value for one in several if not math.isnan(one.low)]
+    if not reaches:
+        return no_interval(value, n, unit, several[0].note)
+    reach, counts = math.hypot(*reaches), ", ".join(f"{one.n} units ({one.unit})" for one in several)
+    method = f"t over each kind of unit, reaches as a root of squares: {counts}, {level:.0%}"
+    return Estimate(value, value - reach, value + reach, n, unit, method, "; ".join(notes))
 
 
 def difference_over_pairs(
