@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reprlab.evaluation.bootstrap import (
     bootstrap_interval,
-    difference_interval,
     learned,
     mean_interval,
     resample_sums,
@@ -160,19 +159,6 @@ def test_resamples_keep_the_size_of_the_sample():
     sums = resample_sums(np.column_stack([statistics, np.ones(57)]), 200, 0)
     assert np.all(sums[:, 2] == 57)
     assert sums[:, 0].mean() == pytest.approx(statistics[:, 0].sum(), rel=0.05)
-
-
-def test_paired_difference_is_narrower_than_two_intervals():
-    rng = np.random.default_rng(1)
-    gold = ["yes"] * 300
-    first = ["yes" if draw < 0.7 else "no" for draw in rng.random(300)]
-    second = ["no" if place % 30 == 0 else answer for place, answer in enumerate(first)]
-    difference, low, high = difference_interval("accuracy", gold, first, second, LABELS)
-    expected = score("accuracy", gold, first, LABELS) - score("accuracy", gold, second, LABELS)
-    assert difference == pytest.approx(expected)
-    assert low <= difference <= high
-    one = bootstrap_interval("accuracy", gold, first, LABELS)
-    assert high - low < one[1] - one[0]
 
 
 def test_verdict_needs_the_whole_interval():

@@ -1,4 +1,4 @@
-"""Intervals of metrics and of their differences over examples, and the verdict `learned`."""
+"""Intervals of metrics over examples, and the verdict `learned`."""
 
 from __future__ import annotations
 
@@ -41,29 +41,6 @@ def statistics_interval(
         low, high = binomial_interval(int(statistics[:, 0].sum()), len(statistics), level)
         return 100 * low, 100 * high
     return percentiles(metric.finish(resample_sums(statistics, resamples, seed)), len(statistics), level)
-
-
-def difference_interval(
-    metric: str,
-    gold: Sequence[Any],
-    first: Sequence[Any],
-    second: Sequence[Any],
-    labels: Sequence[str] = (),
-    *,
-    resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
-) -> tuple[float, float, float]:
-    """Paired bootstrap of `metric(first) - metric(second)`: (difference, low, high), in percent."""
-    import numpy as np
-
-    chosen = get_metric(metric)
-    one, two = (chosen.statistics(gold, predicted, labels) for predicted in (first, second))
-    sums = resample_sums(np.concatenate([one, two], axis=1), resamples, seed)
-    width = one.shape[1]
-    values = chosen.finish(sums[:, :width]) - chosen.finish(sums[:, width:])
-    estimate = float(chosen.finish(one.sum(0)) - chosen.finish(two.sum(0)))
-    return estimate, *percentiles(values, len(one), level)
 
 
 def mean_interval(
