@@ -11,7 +11,6 @@ TABLES = {
     "test_claims",
     "estimate_cost",
     "plot_figure",
-    "draw_stage_graph",
     "write_report",
     "all",
 }
@@ -72,11 +71,11 @@ EDITS = {
     ),
     "published values": (
         ([], lambda root: _touch_published(root)),
-        {"compare_published", "audit_paper", "plot_figure", "draw_stage_graph", "write_report", "all"},
+        {"compare_published", "audit_paper", "plot_figure", "write_report", "all"},
     ),
     "bootstrap samples of tables": (
         setting("papers.depth.error_sample.seed", "1"),
-        {"tabulate_paper", "draw_stage_graph", "write_report", "all"},
+        {"tabulate_paper", "write_report", "all"},
     ),
     "log level": (setting("runtime.log_level", "debug"), set()),
     "batch of inference": (setting("runtime.inference_batch", "7"), set()),

@@ -1,15 +1,13 @@
 """The plan of every paper at every scale: how many jobs, how long it takes, and whether every setting counts."""
 
 import functools
-import importlib
 import json
 import re
-import shlex
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,14 +18,12 @@ from reprlab.config.papers import PAPERS
 from reprlab.config.runtime import SCALES
 from reprlab.papers.planning import make_plan
 from reprlab.preflight.planned_jobs import TABLE, planned_jobs
-from reprlab.runtime import cli
 from reprlab.runtime.errors import ReprlabError
 
 from tests.checkouts import job_counts
 
 ROOT = Path(__file__).resolve().parents[2]
 # A single argument of a program may have so many bytes on Linux, and the shell gets its command as one argument.
-MAX_ARG_STRLEN = 128 * 1024
 CPU_SECONDS = 20
 # A process between this one and the engine: Linux counts the memory of the one that starts a program as the program's,
 # and a process of the suite may hold torch.
@@ -111,33 +107,9 @@ def test_job_counts_are_the_committed_ones() -> None:
     assert planned_jobs(ROOT) == committed, "meant? then `python -m reprlab.preflight.planned_jobs --write`"
 
 
-def understood_commands(text: str) -> Iterator[str]:
-    """Stages of all commands that a dry run printed, after each was read by the command line of its stage."""
-    for command in re.findall(r"^Shell command: (.*reprlab\.stages\..*)$", text, flags=re.M):
-        words = shlex.split(command)
-        place = next(i for i, word in enumerate(words) if word.startswith("reprlab.stages."))
-        stage = words[place].rpartition(".")[2]
-        understood: list[dict[str, Any]] = []
-        function = getattr(importlib.import_module(words[place]), stage)
-        with pytest.raises(SystemExit) as ended:
-            cli.run_stage(recorder(function, understood), words[place + 1 :])
-        assert ended.value.code == 0 and len(understood) == 1, f"{stage} does not understand {command[:2000]}"
-        yield stage
-
-
-def recorder(function: Callable[..., None], calls: list[dict[str, Any]]) -> Callable[..., None]:
-    """A stand-in with the function's signature that notes what it is called with."""
-
-    @functools.wraps(function)
-    def record(**values: Any) -> None:
-        calls.append(values)
-
-    return record
-
-
 @pytest.mark.parametrize("scale", SCALES)
-def test_a_dry_run_plans_every_paper(checkout, scale: str, tmp_path: Path, monkeypatch) -> None:
-    """All papers in one process: the jobs of the plan, within time and memory, and no command that Linux refuses."""
+def test_a_dry_run_plans_every_paper(checkout, scale: str, tmp_path: Path) -> None:
+    """All papers in one process: the jobs of the plan, within time and memory, and commands that fit on a screen."""
     plan = make_plan(load_config(ROOT, {"scale": scale}))
     targets = [path for paths in plan.targets.values() for path in paths]
     output = tmp_path / "output.txt"
@@ -159,14 +131,9 @@ def test_a_dry_run_plans_every_paper(checkout, scale: str, tmp_path: Path, monke
     counts = job_counts(text)
     assert counts == {rule: len(jobs) for rule, jobs in plan.jobs.items() if rule in counts}
     # What is planned and not run would be a job that feeds no result.
-    assert set(plan.jobs) == set(counts)
-    assert max(map(len, text.encode().split(b"\n"))) < MAX_ARG_STRLEN
-    # What a stage sets up for its process: thousands of them in this one would leave as many threads.
-    for setup in ("end_with_parent", "configure_logging", "_limit_threads"):
-        monkeypatch.setattr(cli, setup, lambda *arguments: None)
-    understood = Counter(understood_commands(text))
-    # The report is a rule without a job in the plan; what runs no stage copies files.
-    assert understood and understood == {rule: counts[rule] for rule in understood}
+    assert set(plan.jobs) == {*counts, "write_report"}
+    commands = re.findall(r"^Shell command: (.*)$", text, flags=re.M)
+    assert len(commands) == sum(counts.values()) and max(map(len, commands)) < 400
     assert seconds < CPU_SECONDS
     assert kib < MEMORY_KIB
 

@@ -50,21 +50,33 @@ def planned_call(function: Callable[..., None], options: argparse.Namespace) -> 
     _require_planned_code(job)
     job = _edited(job, options)
     log = options.log or _below(options.into, f"results/logs/{stage}/{job.key.replace('/', '.') or 'all'}.log")
+    neutral = {name: options.__dict__[name] for name in _NEUTRAL if options.__dict__[name] is not None}
+    return arguments_of(function, job, neutral, options.into), job, log
+
+
+def arguments_of(
+    function: Callable[..., None], job: PlannedJob, neutral: Mapping[str, Any], into: Path | None = None
+) -> dict[str, Any]:
+    """The arguments of the stage's function for a job, by name and of the types that it declares.
+
+    Raises:
+        ReprlabError: one is missing, or not of its type.
+    """
     known = {
-        **{name: options.__dict__[name] for name in _NEUTRAL if options.__dict__[name] is not None},
+        **neutral,
         "cache": str(download_cache(_root())),
         "registry": str(_root() / "config/datasets.yaml"),
         "benchmarks": "results/benchmarks",
-        "work": str(_below(options.into, f"results/work/{stage}/{job.key}")),
+        "work": str(_below(into, f"results/work/{job.stage}/{job.key}")),
         "fingerprint": job.code_digest,
         **job.factors,
         **{name: _files(value) for name, value in job.files.items()},
         **job.neutral,
         **job.inputs,
-        **{name: str(_below(options.into, path)) for name, path in job.outputs.items()},
+        **{name: str(_below(into, path)) for name, path in job.outputs.items()},
         **job.settings,
     }
-    return _typed(function, known, job), job, log
+    return _typed(function, known, job)
 
 
 def _typed(function: Callable[..., None], known: Mapping[str, Any], job: PlannedJob) -> dict[str, Any]:

@@ -1,0 +1,126 @@
+"""The plan as a file: what it holds, how it is named, what changes a job's digest, and what a stage is called with."""
+
+import dataclasses
+import importlib
+import inspect
+import json
+from pathlib import Path
+
+import pytest
+from reprlab.config.load import load_config
+from reprlab.papers import paths
+from reprlab.papers.plan import Job, Plan
+from reprlab.papers.planning import make_plan
+from reprlab.papers.run_plan import RunPlan
+from reprlab.runtime import planned
+from reprlab.runtime.cli import run_stage
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.plan_file import PlanFile, PlannedJob, plan_name, write_plan
+
+ROOT = Path(__file__).resolve().parents[2]
+SCALES = ["nano", "mini", "small", "paper"]
+JOB = PlannedJob("build_model", "t5", {"tokenizer": "a"}, {"out": "b"}, {"seed": 1}, code={"reprlab.x": "0"})
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_job_says_what_its_stage_needs_and_nothing_that_it_does_not_take(scale: str) -> None:
+    plan = RunPlan(make_plan(load_config(ROOT, {"scale": scale})), ROOT)
+    assert plan.jobs
+    for (stage, key), job in plan.jobs.items():
+        function = getattr(importlib.import_module(f"reprlab.stages.{stage}"), stage)
+        named = {*job.inputs, *job.settings, *job.neutral, *job.files} - {"after"}
+        assert named <= set(inspect.signature(function).parameters), (stage, key)
+        arguments = planned.arguments_of(function, job, {"save_every": 5, "device": "cpu", "inference_batch": 2})
+        inspect.signature(function).bind(**arguments)
+
+
+def test_the_pattern_of_a_first_output_names_all_wildcards() -> None:
+    for stage, patterns in paths.OUTPUTS.items():
+        values = dict.fromkeys(paths.wildcards(stage), "x")
+        assert all("{" not in pattern.format(**values) for pattern in patterns.values()), stage
+
+
+def test_a_written_plan_gives_back_its_jobs_and_is_read_only(tmp_path) -> None:
+    jobs, targets = [JOB, dataclasses.replace(JOB, key="other", settings={"seed": 2})], {"depth": ["results/a.tsv"]}
+    path = tmp_path / plan_name(jobs, targets)
+    write_plan(path, jobs, targets)
+    plan = PlanFile(path)
+    assert [plan.job("build_model", key) for key in plan.keys("build_model")] == [jobs[1], jobs[0]]
+    assert plan.targets == targets
+    assert plan.job("build_model", "t5").digest == JOB.digest
+    assert not path.stat().st_mode & 0o222
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+    with pytest.raises(ReprlabError, match="no job 'x' of build_model"):
+        plan.job("build_model", "x")
+
+
+def test_the_name_of_a_plan_follows_its_content_and_not_the_order(tmp_path) -> None:
+    other = dataclasses.replace(JOB, key="other")
+    assert plan_name([JOB, other], {}) == plan_name([other, JOB], {})
+    assert plan_name([JOB], {}) != plan_name([dataclasses.replace(JOB, settings={"seed": 2})], {})
+    assert plan_name([JOB], {}) != plan_name([dataclasses.replace(JOB, neutral={"licence": "MIT"})], {})
+
+
+@pytest.mark.parametrize(
+    "part", [{"settings": {"seed": 2}}, {"inputs": {}}, {"factors": {"k": 1}}, {"files": {"a": "b"}}, {"code": {}}]
+)
+def test_what_can_change_the_result_changes_the_digest(part) -> None:
+    assert dataclasses.replace(JOB, **part).digest != JOB.digest
+
+
+def test_words_that_are_shown_do_not_change_the_digest() -> None:
+    assert dataclasses.replace(JOB, neutral={"licence": "MIT"}).digest == JOB.digest
+
+
+@pytest.mark.parametrize("damage", ["missing", "text"])
+def test_a_plan_that_is_none_is_named(tmp_path, damage: str) -> None:
+    path = tmp_path / "plan.sqlite"
+    if damage == "text":
+        path.write_text("no plan, but longer than the header of a data base: " * 9)
+    with pytest.raises(ReprlabError, match=r"plan\.sqlite"):
+        PlanFile(path).job("build_model", "t5")
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """A plan with one job that counts the parameters of no model, and the folder of its run."""
+    monkeypatch.chdir(tmp_path)
+    plan = Plan()
+    plan.add("count_parameters", "none", Job(settings={"models": {"entries": {}}}))
+    run = RunPlan(plan, ROOT)
+    run.write(tmp_path)
+    return run.path
+
+
+def call(written: Path, *options: str) -> None:
+    from reprlab.stages.count_parameters import count_parameters
+
+    run_stage(count_parameters, ["--plan", str(written), "--job", "none", *options])
+
+
+def test_a_job_is_shown_as_json(written, capsys) -> None:
+    call(written, "--show")
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["settings"] == {"models": {"entries": {}}}
+    assert shown["outputs"] == {"out": "results/shared/model_sizes/none.tsv"}
+
+
+def test_a_setting_tried_by_hand_needs_a_folder_of_its_own_and_leaves_the_run_alone(written, tmp_path, capfd) -> None:
+    with pytest.raises(SystemExit):
+        call(written, "--set", "models.entries={}")
+    assert "--into" in capfd.readouterr().err
+    with pytest.raises(SystemExit):
+        call(written, "--set", "models.entry={}", "--into", "trial")
+    assert "no such setting; here it has entries" in capfd.readouterr().err
+    call(written, "--set", "models.entries={}", "--into", "trial")
+    assert (tmp_path / "trial/results/shared/model_sizes/none.tsv").is_file()
+    assert not (tmp_path / "results").exists()
+
+
+def test_edited_code_is_refused_in_one_line(written, monkeypatch, capfd) -> None:
+    monkeypatch.setattr("reprlab.runtime.code_digest.tree_digest", lambda module: "edited")
+    with pytest.raises(SystemExit):
+        call(written)
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.startswith("error: count_parameters none: ") and "changed since the run was planned" in line
+    assert not Path("results/shared").exists()
