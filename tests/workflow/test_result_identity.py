@@ -1,0 +1,80 @@
+"""A result says which job made it: it survives without the engine's records, and is never taken for another's."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+from reprlab.config.load import load_config
+from reprlab.papers.planning import make_plan
+from reprlab.papers.run_plan import RunPlan
+
+from tests.checkouts import ROOT, Checkout
+from tests.workflow.faults.engine import Run, digests
+
+TRAINED = {"pretrain_lm", "evaluate_lm", "finetune_model", "select_learning_rate", "preview_corruption"}
+MODELS = ("depth_depth_fs_s2137", "depth_depth_nomask_s2137")
+CODE = "workflow/reprlab/objectives/span_mask.py"
+
+
+def test_without_the_engines_records_nothing_is_made_again_where_nothing_changed(finished_copy):
+    shutil.rmtree(finished_copy.nano / ".snakemake")
+    assert finished_copy.planned("all") == {}
+
+
+def test_without_the_engines_records_another_setting_still_trains_again(finished_copy):
+    shutil.rmtree(finished_copy.nano / ".snakemake")
+    planned = finished_copy.planned("all", config=("set=papers.depth.corruption.mask_probability=0.2",))
+    assert set(planned) >= TRAINED
+
+
+def test_a_result_without_a_seal_was_made_by_nobody_knows_which_job(finished_copy):
+    (seal,) = (finished_copy.nano / "results/.seals").glob("shared/evaluated/depth_t5_fs.tsv.json")
+    seal.unlink()
+    assert finished_copy.planned("results/depth/loss_fs.tsv")["evaluate_lm"] == 1
+
+
+def test_a_copied_folder_is_finished(finished, tmp_path):
+    """`cp -r` gives every file the date of the copy, in no order."""
+    root = tmp_path / "copied"
+    subprocess.run(["cp", "-r", str(finished.root), str(root)], check=True)
+    shutil.rmtree(root / "runs/nano/.snakemake")
+    done = Checkout(root).run("--cores", "1", "--config", "scale=nano", "--", "all")
+    assert "Nothing to be done" in done.stdout + done.stderr
+
+
+def test_code_edited_and_undone_during_a_run_reaches_no_result(finished, finished_copy, tmp_path):
+    """The second training starts while the code is another; what it makes is what the planned code makes."""
+    for model in MODELS:
+        shutil.rmtree(finished_copy.nano / f"results/shared/pretrained/{model}", ignore_errors=True)
+    targets = [f"results/shared/pretrained/{model}/metrics.tsv" for model in MODELS]
+    run = Run(finished_copy, "--cores", "1", "--config", "scale=nano", "--", *targets, log=tmp_path / "log")
+    first = re.compile(r"Pre-train")
+    assert run.wait_until(lambda: first.search(run.output))
+    file = finished_copy.root / CODE
+    planned = file.read_text()
+    # Whoever imports this fails: a wrong value would be as bad and harder to see.
+    file.write_text(planned.replace("def noise_counts(", "def another_name("))
+    assert run.wait(300) == 0, run.output
+    file.write_text(planned)
+    expected, found = digests(finished.nano), digests(finished_copy.nano)
+    assert {name for name in found if "pretrained" in name and found[name] != expected.get(name)} == set()
+    assert finished_copy.planned(*targets) == {}
+
+
+def test_the_largest_job_of_a_large_plan_starts_by_a_short_command(tmp_path):
+    """A hundred seeds at paper scale: its settings are longer than what Linux takes for one argument (131,072 bytes)."""
+    seeds = f"papers.depth.pretraining.seeds={list(range(100))}"
+    plan = RunPlan(make_plan(load_config(ROOT, {"scale": "paper", "set": seeds})), ROOT)
+    plan.write(tmp_path)
+    largest = max(plan.jobs.values(), key=lambda job: len(repr((job.inputs, job.settings))))
+    assert len(repr(largest.settings)) > 131_072
+    arguments = ["-m", f"reprlab.stages.{largest.stage}", "--plan", str(plan.path), "--job", largest.key, "--show"]
+    assert len(" ".join(arguments)) < 300
+    shown = subprocess.run(
+        [sys.executable, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "workflow")},
+    )  # fmt: skip
+    assert json.loads(shown.stdout)["digest"] == largest.digest
