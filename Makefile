@@ -67,9 +67,9 @@ report: $(STAMP) ## results/report.html and results/summary.tsv
 list: $(STAMP) ## targets with minutes and disk
 	@$(BIN)/python -m reprlab.papers.targets $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE")
 
-explain: $(STAMP) ## why jobs would run: make explain TARGET=results/depth/glue.tsv SET=…
-	@$(BIN)/snakemake --dry-run --cores 1 $(ARGS) $(if $(CONFIG),--config $(CONFIG)) -- $(or $(TARGET),all) 2>&1 | \
-	  grep -E '^(Job [0-9]+:|Reason:|Nothing to be done|[a-z_]+ +[0-9]+$$|total|error:|warning:)' | cut -c1-300
+explain: $(STAMP) ## what would run and why: make explain TARGET=results/depth/glue.tsv SET=…
+	@$(BIN)/python -m reprlab.preflight.explain $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") \
+	  $(if $(GIVEN_SET),--set "$$GIVEN_SET") $(or $(TARGET),all)
 
 test: $(DEV_STAMP) ## the whole suite but the slow marks
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(or $(TEST_JOBS),2) --dist loadfile -m "not slow and not faults and not cluster" $(ARGS)

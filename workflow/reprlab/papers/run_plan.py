@@ -49,3 +49,8 @@ class RunPlan:
     def write(self, run_folder: Path) -> None:
         """Write the plan into the run's folder, if it is not there."""
         write_plan(run_folder / self.path, self.jobs.values(), self.targets)
+
+    @functools.cached_property
+    def makers(self) -> dict[str, tuple[str, str]]:
+        """Stage and key of the job that makes each file or folder."""
+        return {path: made_by for made_by, job in self.jobs.items() for path in job.outputs.values()}
