@@ -65,7 +65,7 @@ def test_code_edited_and_undone_during_a_run_reaches_no_result(finished, finishe
 
 
 def test_the_largest_job_of_a_large_plan_starts_by_a_short_command(tmp_path):
-    """A hundred seeds at paper scale: its settings are longer than the 131,072 bytes that Linux takes for an argument."""
+    """A hundred seeds at paper scale: settings longer than the 131,072 bytes that Linux takes for an argument."""
     seeds = f"papers.depth.pretraining.seeds={list(range(100))}"
     plan = RunPlan(make_plan(load_config(ROOT, {"scale": "paper", "set": seeds})), ROOT)
     plan.write(tmp_path)
