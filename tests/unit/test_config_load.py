@@ -4,9 +4,12 @@ import datetime
 import shutil
 import subprocess
 import sys
+import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import yaml
 from reprlab.config.load import leaves, load_config
 from reprlab.config.papers import PAPERS
 from reprlab.config.runtime import SCALES
@@ -228,6 +231,48 @@ def test_a_configfile_means_what_it_says_whatever_snakemake_reads(tmp_path):
     config = load_config(ROOT, snakemake_reads, [user])
     assert (config.workflow.seed, config.run) == (10, "2026-11-21")
     assert load_config(ROOT, {**snakemake_reads, "seed": 9}, [user]).workflow.seed == 9
+
+
+LETTERS = "abcdefghi"
+LISTS = "a: &a [x]\n" + "".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n" for before, name in pairwise(LETTERS)
+)
+GROUPS = "a: &a {x: 1, y: 1}\n" + "".join(
+    f"{name}: &{name} {{x: *{before}, y: *{before}, z: *{before}}}\n" for before, name in pairwise(LETTERS)
+)
+
+
+@pytest.mark.parametrize("text", [LISTS, GROUPS, "a: &a [*a]\n", "a: &a {b: *a}\n"])
+@pytest.mark.parametrize("way", ["configfile", "settings", "command line"])
+def test_aliases_are_refused_before_they_are_followed(tmp_path, text, way):
+    """A few hundred bytes may stand for gigabytes. What the engine hands over, it has read with its own reader."""
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(text, encoding="utf-8")
+    read = {} if way == "settings" else yaml.safe_load(text)
+    start = time.process_time()
+    with pytest.raises(ReprlabError) as error:
+        if way == "settings":
+            load_config(ROOT, {"settings": str(mine)})
+        else:
+            load_config(ROOT, read, [mine] if way == "configfile" else [])
+    assert time.process_time() - start < 1
+    place = "(command line)" if way == "command line" else "mine.yaml, line "
+    assert "YAML aliases are not supported" in str(error.value)
+    assert place in str(error.value)
+
+
+def test_a_file_that_snakemake_does_not_read(tmp_path):
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("scale: nano\nrun: 2026-11-21\nseed: -4\n", encoding="utf-8")
+    with pytest.raises(ReprlabError, match=r"seed = -4 \(.*mine.yaml:3\)"):
+        load_config(ROOT, {"settings": str(mine)})
+    config = load_config(ROOT, {"settings": [str(mine)], "seed": 5})
+    assert (config.scale, config.run, config.workflow.seed) == ("nano", "2026-11-21", 5)
+    with pytest.raises(ReprlabError, match=r"none.yaml: cannot be read"):
+        load_config(ROOT, {"settings": "none.yaml"})
+    mine.write_text("a: " + "[" * 20_000 + "]" * 20_000, encoding="utf-8")
+    with pytest.raises(ReprlabError, match=r"mine.yaml.*(nested too deeply|not valid YAML)"):
+        load_config(ROOT, {"settings": str(mine)})
 
 
 @pytest.mark.parametrize(

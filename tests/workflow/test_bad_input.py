@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow
@@ -134,6 +135,16 @@ def test_a_mistake_in_the_settings_is_refused_before_anything_runs(checkout, con
     assert not (checkout.root / "runs").exists()
     assert not (checkout.root / "results").exists()
     assert list(checkout.root.rglob("x")) == []
+
+
+@pytest.mark.parametrize("way", ["--configfile", "--config"])
+def test_a_file_of_settings_that_stands_for_gigabytes_is_refused(checkout, tmp_path, way):
+    """Nine lists of nine, each of those before: 9**8 values. The engine's own reader follows no alias of a list."""
+    mine = tmp_path / "mine.yaml"
+    lines = [f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]" for before, name in pairwise("abcdefgh")]
+    mine.write_text("\n".join(["a: &a [x]", *lines]), encoding="utf-8")
+    given = str(mine) if way == "--configfile" else f"settings={mine}"
+    refused(checkout, "--cores", "1", way, given, "--", RECEIPT, naming=r"mine\.yaml, line 1: YAML aliases are not")
 
 
 def test_a_table_that_is_not_planned_names_those_that_are(checkout):

@@ -100,7 +100,8 @@ def load_config(
 
     Args:
         root: folder of the Snakefile.
-        overrides: what `--configfile` and `--config` give, merged by Snakemake; `set` holds dotted edits.
+        overrides: what `--configfile` and `--config` give, merged by Snakemake; `set` holds dotted edits, `settings`
+            names files that Snakemake has not read.
         configfiles: the files behind `--configfile`, so that messages name file and line.
 
     Raises:
@@ -133,19 +134,27 @@ def _layer(root: Path, name: str) -> Layer:
 
 
 def _user_layers(root: Path, overrides: Mapping[str, Any], configfiles: Sequence[Path]) -> list[Layer]:
-    values = normalise(overrides)
     files, as_merged = [], []
+    # Before what the engine made of them: a file whose aliases stand for gigabytes is refused by its name and line.
     for path in (Path(path).absolute() for path in configfiles):
-        name = str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
-        document = read_yaml(path, name=name)
-        as_merged.append(Layer(name, normalise(read_as_snakemake(path))))
+        file = _user_file(path)
+        as_merged.append(Layer(file.origin, normalise(read_as_snakemake(path))))
         if path.resolve() != (root / WORKFLOW_FILE).resolve():
-            files.append(Layer(name, document.values, document.lines))
+            files.append(file)
+    values = normalise(overrides)
+    own = values.pop("settings", None)
+    files += [_user_file(Path(str(path)).absolute()) for path in (own if isinstance(own, list) else [own]) if path]
     from_command = Layer(COMMAND_LINE, _difference(values, merge(as_merged).values))
     layers = [*files, from_command]
     edits = values.get("set")
     bare = [_without(layer, "set") for layer in layers]
     return bare if edits is None else [*bare, Layer(COMMAND_LINE, parse_edits(edits))]
+
+
+def _user_file(path: Path) -> Layer:
+    name = str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+    document = read_yaml(path, name=name)
+    return Layer(name, document.values, document.lines)
 
 
 def _difference(values: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:

@@ -75,18 +75,28 @@ def _merge_into(
             origins[here] = layer
 
 
-def normalise(values: Any, path: Key = ()) -> Any:
+def normalise(values: Any) -> Any:
     """Plain values out of what Snakemake hands over, where `3e-4` and everything nested may be strings.
 
     Raises:
-        ReprlabError: something that is no setting (a key that is no string, an object), or nested too deeply.
+        ReprlabError: something that is no setting (a key that is no string, an object), nested too deeply, or the same
+            group or list in two places, of which a few may stand for more than memory holds.
     """
+    return _plain(values, (), set())
+
+
+def _plain(values: Any, path: Key, seen: set[int]) -> Any:
     if len(path) > _DEEPEST:
         raise ReprlabError(f"{'.'.join(path[:4])}: nested too deeply ({COMMAND_LINE})")
+    if isinstance(values, Mapping | list | tuple) and values:
+        if id(values) in seen:
+            where = ".".join(path[:4])
+            raise ReprlabError(f"{where}: YAML aliases are not supported; write the value out ({COMMAND_LINE})")
+        seen.add(id(values))
     if isinstance(values, Mapping):
-        return {_name(key, path): normalise(value, (*path, str(key))) for key, value in values.items()}
+        return {_name(key, path): _plain(value, (*path, str(key)), seen) for key, value in values.items()}
     if isinstance(values, list | tuple):
-        return [normalise(value, (*path, str(place))) for place, value in enumerate(values)]
+        return [_plain(value, (*path, str(place)), seen) for place, value in enumerate(values)]
     if isinstance(values, str):
         return parse_scalar(values) if values else values
     if isinstance(values, datetime.date):
