@@ -41,7 +41,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     PAPERS,
     # What works on the plan of all papers.
     ("papers.targets",),
-    ("cluster", "preflight"),
+    ("cluster", "preflight", "terminal"),
 )
 HEIGHT = {name: height for height, layer in enumerate(LAYERS) for name in layer}
 
