@@ -71,6 +71,9 @@ explain: $(STAMP) ## what would run and why: make explain TARGET=results/depth/g
 	@$(BIN)/python -m reprlab.preflight.explain $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") \
 	  $(if $(GIVEN_SET),--set "$$GIVEN_SET") $(or $(TARGET),all)
 
+compare: $(STAMP) ## two runs side by side: make compare RUNS="mini mask15" ARGS="--page compare.html --table cells.tsv"
+	@$(BIN)/python -m reprlab.reporting.compare_runs $(RUNS) $(ARGS)
+
 test: $(DEV_STAMP) ## the whole suite but the slow marks
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(or $(TEST_JOBS),2) --dist loadfile -m "not slow and not faults and not cluster" $(ARGS)
 
