@@ -67,10 +67,14 @@ def test_an_empty_table_gives_its_reason_and_is_drawn(key, tmp_path):
     plan = planned("paper")
     slug, table = key.split("/")
     module = slug.replace("-", "_")
-    layout = plan.jobs["tabulate_paper"][key].settings["layout"]
     out = tmp_path / f"{table}.tsv"
-    layout = layout if isinstance(layout, str) else json.dumps(layout)
-    run(tabulate_paper, "--paper", module, "--table", table, "--layout", layout, "--out", out)
+    settings = {f"--{name}": value for name, value in plan.jobs["tabulate_paper"][key].settings.items()}
+    given = [
+        part
+        for name, value in settings.items()
+        for part in (name, value if isinstance(value, str) else json.dumps(value))
+    ]
+    run(tabulate_paper, "--paper", module, "--table", table, *given, "--out", out)
     frame = read_tsv(out)
     assert len(frame) == 1 and frame["scale"].item() == "paper" and EMPTY[key] in frame["note"].item()
     published = [part for path in (ROOT / "resources/published" / slug).glob("*.tsv") for part in ("--published", path)]

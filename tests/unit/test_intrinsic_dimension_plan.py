@@ -64,20 +64,15 @@ def test_states_are_collected_once_for_all_estimators_and_accuracies(scale):
     passes = [json.dumps([dict(job.inputs), job.settings["settings"]]) for job in collections.values()]
     assert len(set(passes)) == len(passes), "no two collections run one model on the same prompts in the same way"
 
-    def files(keys):
-        return {
-            path for key in keys for path in (f"{SHARED}/states/{key}/items.parquet", f"{SHARED}/dimensions/{key}.tsv")
-        }
-
-    read = {
-        path
-        for name, job in found.items()
-        if name.split()[1].startswith("intrinsic-dimension") and "inputs" in job.inputs
-        for path in job.inputs["inputs"]
+    read = set(found["gather_results intrinsic-dimension"].inputs["inputs"])
+    assert read >= {f"{SHARED}/dimensions/{key}.tsv" for key in collections}, "every estimate is read"
+    # What is collected in the other arithmetic alone is no answer to be scored.
+    scores = {
+        f"{SHARED}/states/{key}/scores.tsv"
+        for key, job in collections.items()
+        if '"limit": null' in job.settings["settings"]
     }
-    assert files(collections) <= read, "every collection is read for both"
-    accuracy = set(found["tabulate_paper intrinsic-dimension/accuracy"].inputs["inputs"])
-    assert accuracy == files(key for key in collections if f"{SHARED}/states/{key}/items.parquet" in accuracy)
+    assert read - {f"{SHARED}/dimensions/{key}.tsv" for key in collections} == scores
 
 
 def test_a_second_paper_that_asks_for_the_same_states_shares_their_job():
@@ -95,14 +90,15 @@ def test_a_second_paper_that_asks_for_the_same_states_shares_their_job():
 @pytest.mark.parametrize(("own", "other"), [("bfloat16", "float32"), ("float32", "bfloat16")])
 def test_precision_is_sampled_whatever_the_machine_computes_in(own, other):
     found = jobs("mini", f"numerics.dtype={own}")
-    table = json.loads(found["tabulate_paper intrinsic-dimension/precision"].settings["layout"])
-    dtypes = {one["key"].rpartition("/")[2]: one.get("dtype", "float32") for one in table["collected"]}
-    assert dtypes == {"icl_0": own, f"icl_0_{other}": other}
+    table = json.loads(found["tabulate_paper intrinsic-dimension/precision"].settings["gather"])
+    entries = [one for one in table["entries"] if "path" in one]
+    dtypes = {Path(one["path"]).stem: (one["factors"]["dtype"], one["where"]["subset"]) for one in entries}
+    assert dtypes == {"icl_0": (own, "first 100"), f"icl_0_{other}": (other, "all")}
     samples = [job for key, job in found.items() if re.match(rf"collect_states .*/icl_0_{other}$", key)]
     assert len(samples) == len(DATASETS["mini"])
     for job in samples:
         settings = CollectSettings.model_validate_json(job.settings["settings"])
-        assert settings.dtype == other and settings.limit == table["subset"] == 100
+        assert settings.dtype == other and settings.limit == 100
 
 
 @pytest.mark.parametrize("scale", ["nano", "mini", "small"])
@@ -134,11 +130,10 @@ def test_a_template_touches_its_data_set_alone(dataset):
     ("edit", "stages"),
     [
         ("estimation.estimators.two_nn.discard=0.2", {"estimate_dimension"}),
-        ("estimation.norm=upstream", {"tabulate_paper", "test_claims"}),
+        ("estimation.norm=upstream", {"tabulate_paper", "gather_results"}),
         ("collection.label_ids=bare", {"collect_states"}),
         ("finetuning.rank=8", {"train_adapter", "estimate_cost"}),
-        # One table prints the seed.
-        ("data.demonstration_seed=7", {"build_prompts", "tabulate_paper"}),
+        ("data.demonstration_seed=7", {"build_prompts", "tabulate_paper", "gather_results"}),
     ],
 )
 def test_an_edit_touches_its_stages(edit, stages):
@@ -155,7 +150,8 @@ def test_another_seed_adds_its_conditions_and_touches_no_other():
         "collect_states id_sst2/icl_2_seed9", "collect_states id_sst2/sft_28_seed9_validation",
         "estimate_dimension id_sst2/icl_2_seed9", "estimate_dimension id_sst2/sft_28_seed9_validation",
     }  # fmt: skip
-    results = {"tabulate_paper intrinsic-dimension/seeds", "estimate_cost intrinsic-dimension"}
+    results = {f"{stage} intrinsic-dimension" for stage in ("gather_results", "estimate_cost")}
+    results.add("tabulate_paper intrinsic-dimension/seeds")
     assert len(touched) == len(new) + len(results) and results < touched
 
 

@@ -205,9 +205,12 @@ def test_first_layer_is_one_vector_and_gives_no_dimension(tmp_path):
         {"estimators": [{"name": "t", "kind": "two_nn"}], "draws": 2, "draw_estimators": ["t"], "subsets": [4]}
     )
     rows = list(dimension_rows(tmp_path / "states/base", settings, "cpu"))
-    assert [row["layer"] for row in rows if row["items"] == "all"] == [1, 2, 3]
-    assert {row["items"] for row in rows} == {"all", "first 4", "half 0", "half 1"}
-    assert {row["n_used"] for row in rows if row["items"].startswith("half")} == {3}
+    assert [row["layer"] for row in rows if row["subset"] == "all" and row["metric"] == "id"] == [1, 2, 3]
+    assert {row["subset"] for row in rows} == {"all", "first 4", "half 0", "half 1"}
+    assert {row["n"] for row in rows if row["subset"].startswith("half")} == {3}
+    dimensions = {row["layer"]: row["value"] for row in rows if row["subset"] == "all" and row["metric"] == "id"}
+    area = next(row["value"] for row in rows if (row["subset"], row["metric"]) == ("all", "auc_paper"))
+    assert area == pytest.approx((dimensions[1] / 2 + dimensions[2] + dimensions[3] / 2) / 3)
     with pytest.raises(ReprlabError, match="subset of 9 items"):
         list(dimension_rows(tmp_path / "states/base", settings.model_copy(update={"subsets": [9]}), "cpu"))
 

@@ -4,18 +4,17 @@ from pathlib import Path
 
 import pandas
 import pytest
-from reprlab.reporting.claims import ABOVE_ZERO
-from reprlab.reporting.intervals import Estimate
 from reprlab.reporting.published import read_published
-from reprlab.results.claims import Claim, Contrast, Evidence, judge_all
+from reprlab.results.claims import Claim, Contrast, NoVerdict, claims_table
 from reprlab.results.comparison import Match, Printed, compare, declarations
 from reprlab.results.digits import sensible, write_table
 from reprlab.results.frame import read_frame, write_results
-from reprlab.results.records import Drawn, Figure, PaperResults, Table
+from reprlab.results.records import Figure, PaperResults, Table
 from reprlab.results.schema import Factor, Metric
 from reprlab.results.sources import Baseline, Missing, Source
 from reprlab.results.tables import Listing, Pivot
 from reprlab.runtime.errors import ReprlabError
+from reprlab.statistics import ABOVE_ZERO, Estimate
 
 FACTORS = {
     "model": Factor(about="model", values=("majority", "small", "large")),
@@ -83,24 +82,29 @@ def test_the_frame_keeps_identity_order_and_options(frame):
 
 def test_learned_is_judged_over_seeds_where_there_are_several(frame):
     small, large = frame.select(model="small"), frame.select(model="large")
-    # Mean 63.75, sd 1.41, t with one degree of freedom: the interval reaches below 52.
     assert small["learned"].tolist() == ["learned", "learned"]
     assert large["learned"].tolist() == ["learned"] and large["margin"].tolist() == [20.0]
     assert small["margin"].round(2).tolist() == [12.75, 14.75]
+    assert frame.select(model="majority")["learned"].tolist() == [""]
 
 
-def test_two_seeds_far_apart_have_learned_nothing(tmp_path):
-    trivial = write_scores(tmp_path / "baselines.tsv", {"majority": 50.0, "untrained": 55.0})
-    own = write_scores(tmp_path / "own.tsv", {"s1": 60.0, "s2": 70.0}, low=56.0)
+def test_what_no_better_model_has_learned(tmp_path):
+    """The hardest of several trivial baselines counts, and the untrained model of the same task."""
+    trivial = write_scores(tmp_path / "baselines.tsv", {"majority": 50.0, "copy": 55.0})
+    own = write_scores(tmp_path / "own.tsv", {"s1": 60.0, "raw": 59.0}, low=56.0)
     against = [
-        Baseline(name=name, path=trivial, where={"name": name, "split": "validation"})
-        for name in ("majority", "untrained")
+        Baseline(name=name, path=trivial, where={"name": name, "split": "validation"}) for name in ("majority", "copy")
     ]
-    both = [source(own, f"s{seed}", against, model="small", task="sst2", seed=seed) for seed in (1, 2)]
-    write_results(tmp_path / "results.parquet", results().settings("nano", both, {}))
-    found = read_frame(tmp_path / "results.parquet").select()
-    assert set(found["learned"]) == {"not learned"}, "each seed's own interval lies above"
-    assert set(found["baseline"]) == {"untrained"} and set(found["baseline_value"]) == {55.0}
+    trained = source(own, "s1", against, model="small", task="sst2", seed=1)
+    raw = source(own, "raw", model="large", task="sst2")
+    found = {}
+    for name, untrained in (("alone", {}), ("beside", {"model": "large", "task": "sst2"})):
+        entries = [trained.model_copy(update={"untrained": untrained}), raw]
+        write_results(tmp_path / "results.parquet", results().settings("nano", entries, {}))
+        found[name] = read_frame(tmp_path / "results.parquet").select(model="small").iloc[0]
+    assert found["alone"]["learned"] == "learned" and found["alone"]["baseline"] == "copy"
+    assert found["alone"]["baseline_value"] == 55 and pandas.isna(found["alone"]["margin_untrained"])
+    assert found["beside"]["learned"] == "not learned" and found["beside"]["margin_untrained"] == 1
 
 
 def test_a_pivot_averages_seeds_and_says_why_cells_are_empty(frame):
@@ -142,7 +146,7 @@ def test_sources_figures_and_contrasts_are_checked_as_well(tmp_path):
         results().check("slug", [Source(path=Path("x.tsv"), factors={"model": "tiny"})])
     with pytest.raises(ReprlabError, match="there is no such table"):
         results(figures=[Figure("f", "", "wide", lambda table, drawn: None)]).check("slug", [])
-    claim = Claim("1", "", "", ABOVE_ZERO, Contrast({"model": "none"}, {}, {}, "task", mean))
+    claim = Claim("1", "", "", ABOVE_ZERO, Contrast({"model": "none"}, {}, {}, "task", len))
     with pytest.raises(ReprlabError, match="claim 1: model is never 'none'"):
         results(claims=[claim]).check("slug", [])
 
@@ -173,13 +177,18 @@ def test_wide_files_and_chosen_learning_rates(tmp_path):
     assert found[["metric", "value", "n"]].to_numpy().tolist() == [["accuracy", 60.0, 7]]
 
 
-def mean(values, units) -> Evidence:
+def mean(differences) -> Estimate:
     """An interval by hand."""
-    value = sum(values) / len(values)
-    return Evidence(Estimate(value, value - 1, value + 1, len(values)), f"over {units}")
+    value = float(differences.mean())
+    return Estimate(value, value - 1, value + 1, len(differences), "task", "by hand")
 
 
 GAP = Contrast({"metric": "accuracy"}, {"model": "large"}, {"model": "small"}, "task", mean)
+
+
+def no_verdict(frame):
+    """A number from too little."""
+    raise NoVerdict(Estimate(3.0, 2.0, 4.0, 1, "task"), "points: 1, 5 are needed")
 
 
 def test_a_claim_is_judged_where_its_scale_can_show_it(frame):
@@ -187,14 +196,20 @@ def test_a_claim_is_judged_where_its_scale_can_show_it(frame):
         Claim("1", "large beats small", "points", ABOVE_ZERO, GAP),
         Claim("2", "the same, published models", "points", ABOVE_ZERO, GAP, only_at=("paper",), because="needs them"),
         Claim("3", "not there", "points", ABOVE_ZERO, lambda frame: "was left out"),
+        Claim("4", "from too little", "points", ABOVE_ZERO, no_verdict),
     ]
-    rows = judge_all(claims, frame, {})
-    assert [row.verdict for row in rows] == ["supported", "not testable at this scale", "inconclusive"]
-    assert rows[0].estimate == pytest.approx(6.25) and rows[1].estimate == pytest.approx(6.25)
-    assert [row.note for row in rows] == ["scale nano", "needs them; scale nano", "was left out"]
-    rows = judge_all(claims, frame, {"nano": "for tests"})
-    assert {row.verdict for row in rows} == {"not testable at this scale"}
-    assert rows[1].note.startswith("needs them"), "the claim's own reason comes first"
+    rows = claims_table(claims, frame, {})
+    untestable = "not testable at this scale"
+    assert rows["verdict"].tolist() == ["supported", untestable, "inconclusive", untestable]
+    assert rows["estimate"].tolist()[:2] == pytest.approx([6.25, 6.25]) and rows["estimate"][3] == 3
+    notes = ["scale nano", "needs them; scale nano", "was left out", "points: 1, 5 are needed; scale nano"]
+    assert rows["note"].tolist() == notes
+    assert rows["units"].tolist()[:2] == [1, 1] and rows["unit"].tolist()[:2] == ["task", "task"]
+    rows = claims_table(claims, frame, {"nano": "for tests"})
+    assert set(rows["verdict"]) == {untestable}
+    assert rows["note"][1].startswith("needs them"), "the claim's own reason comes first"
+    with pytest.raises(ReprlabError, match="two claims have the id 1"):
+        claims_table(claims[:1] * 2, frame, {})
 
 
 def test_the_comparison_joins_on_keys_and_takes_reasons_from_the_frame(frame, tmp_path):
@@ -229,5 +244,11 @@ def test_pandas_and_datasets_open_the_file(frame, tmp_path):
     assert found["train"][0]["seed"] is None
 
 
-def test_labels_for_people():
-    assert Drawn("nano", {}, {"icl_0": "no demonstrations"}).label("icl_0") == "no demonstrations"
+def test_a_table_reads_its_own_sources_alone(entries):
+    settings = results(WIDE).settings("nano", entries, {})
+    part = settings.narrowed({"model": ["small"], "task": ["sst2"]})
+    assert [getattr(entry, "factors", {}).get("seed") for entry in part.entries] == [1, 2], "and no missing task"
+    assert settings.narrowed({"task": ["cola"]}).entries == entries[-1:]
+    untrained = entries[1].model_copy(update={"untrained": {"model": "large"}})
+    part = results().settings("nano", [untrained, *entries[3:]], {}).narrowed({"model": ["small"]})
+    assert [one.factors.get("model") for one in part.entries] == ["small", "large", None], "what it is held against"

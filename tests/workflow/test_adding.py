@@ -1,7 +1,6 @@
 """The worked examples of docs/adding.md, applied block by block to a copy of the project."""
 
 import hashlib
-import inspect
 import json
 import re
 import shlex
@@ -12,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from reprlab.plugins import load_plugin
 
 from tests.checkouts import Checkout, job_counts
 
@@ -242,25 +240,28 @@ from pathlib import Path
 import pandas
 from reprlab.config.load import load_config
 from reprlab.papers.planning import make_plan
-from reprlab.papers.sentiment.comparison import compare
-from reprlab.papers.sentiment.tables import build_table
+from reprlab.papers.sentiment.results import RESULTS
+from reprlab.reporting.published import read_published
+from reprlab.results.comparison import compare, declarations
+from reprlab.results.frame import read_frame, write_results
+from reprlab.results.sources import GatherSettings
 
-job = make_plan(load_config(Path("."), {"scale": "nano"})).job("tabulate_paper", "sentiment/table1")
+job = make_plan(load_config(Path("."), {"scale": "nano"})).job("gather_results", "sentiment")
 for path in map(Path, job.inputs["inputs"]):
     path.parent.mkdir(parents=True)
     scores = {"name": ["majority", "tfidf"], "split": "validation", "metric": "accuracy", "value": [50.0, 70.0]}
     pandas.DataFrame({**scores, "low": 1.0, "high": 99.0, "n": 50}).to_csv(path, sep="\\t", index=False)
-table = build_table("table1", job.settings["layout"], [Path(path) for path in job.inputs["inputs"]])
+write_results(Path("results.parquet"), GatherSettings.model_validate_json(job.settings["settings"]))
+frame = read_frame(Path("results.parquet"))
+table = RESULTS.table("table1").make(frame)
 assert len(table) == 4 and set(table["scale"]) == {"nano"}
-table.to_csv("table1.tsv", sep="\\t", index=False)
-compared = compare([Path("table1.tsv")], [Path("resources/published/sentiment/table1.tsv")], "nano")
+published = read_published([Path("resources/published/sentiment/table1.tsv")], declarations(RESULTS.printed))
+compared = compare(RESULTS.own(frame), published, RESULTS.printed)
 assert compared["ours"].tolist() == ["70.0"] and compared["published"].tolist() == ["71.2"]
 """,
     )
 
 
-@pytest.mark.parametrize("row", re.findall(r"^\| `(\w+)\.py` \| `(\w+)\((.*?)\)` \|", DOCUMENT.read_text(), flags=re.M))
-def test_the_table_of_modules_names_their_functions(row):
-    module, function, parameters = row
-    found = getattr(load_plugin("papers", f"depth.{module}"), function)
-    assert list(inspect.signature(found).parameters) == parameters.split(", ")
+def test_a_paper_takes_fewer_than_eighty_lines():
+    lines = [line for block in blocks_of("A paper") for line in block.text.splitlines()]
+    assert len(lines) < 80

@@ -11,7 +11,9 @@ from tests.checkouts import copy_project, job_counts
 SET = "papers.intrinsic-dimension"
 STATES = ("build_prompts", "train_adapter", "collect_states", "estimate_dimension")
 # What follows from estimates or answers.
-TABLES = {"tabulate_paper", "compare_published", "test_claims", "plot_figure", "intrinsic_dimension"}
+TABLES = {
+    "gather_results", "tabulate_paper", "compare_published", "test_claims", "plot_figure", "intrinsic_dimension",
+}  # fmt: skip
 # The comparison and its dynamics ask movie snippets; the control for shared demonstrations asks tweets.
 ZERO_SHOT = {"id_sst2/icl_0", "id_sst2/icl_0_float32"}
 TUNED = {"id_sst2/sft_4_validation", "id_sst2/sft_4_train", "id_sst2/sft_4_seed1_validation"}
@@ -30,8 +32,7 @@ EDITS = {
         "icl_unique.datasets.tweets.template=Say {text} Good?",
         {"build_prompts": 2, "collect_states": 2, "estimate_dimension": 2},
         ALL - SST2,
-        # The paper prints no value of this control.
-        TABLES - {"compare_published"} | {"estimate_cost"},
+        TABLES | {"estimate_cost"},
     ),
     "estimator": ("estimation.estimators.two_nn.discard=0.2", {"estimate_dimension": 9}, set(), TABLES),
     # Beside other seeds there are none.
@@ -47,7 +48,8 @@ EDITS = {
         "replication.seeds=[1, 2]",
         {"build_prompts": 1, "train_adapter": 1, "collect_states": 2, "estimate_dimension": 2},
         {"id_sst2/icl_5_seed2", "id_sst2/sft_4_seed2_validation"},
-        {"tabulate_paper", "estimate_cost", "intrinsic_dimension"},
+        # No figure shows the seeds.
+        TABLES - {"plot_figure"} | {"estimate_cost"},
     ),
     "one more number of demonstrations": (
         "comparison.shots=[0, 2, 5]",
@@ -111,7 +113,7 @@ def test_every_estimator_and_the_accuracies_read_one_collection(made):
     estimates = made.nano / "results/shared/dimensions/llama_nano"
     for key in ALL:
         assert {row["estimator"] for row in rows(estimates / f"{key}.tsv")} >= {"two_nn", "levina_bickel", "gride_2_4"}
-    assert all(float(row["icl_0"]) >= 0 for row in results(made, "accuracy") if row["dataset"] == "sst2")
+    assert all(float(row["icl_0"]) > 0 for row in results(made, "accuracy") if row["dataset"] == "sst2")
 
 
 def test_spread_over_seeds(made):

@@ -5,6 +5,7 @@ an edit of one reader reruns only the data sets that it reads.
 """
 
 import importlib
+from pathlib import Path
 from types import ModuleType
 
 from reprlab.runtime.errors import ReprlabError
@@ -28,3 +29,9 @@ def load_plugin(group: str, name: str) -> ModuleType:
         if error.name != module:
             raise
         raise ReprlabError(f"{name}: there is no module {module}") from None
+
+
+def has_plugin(group: str, name: str) -> bool:
+    """Whether there is a module `reprlab.<group>.<name>`."""
+    parts = f"{group}.{name.replace('-', '_')}".split(".")
+    return Path(__file__).parent.joinpath(*parts).with_suffix(".py").is_file()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 from reprlab.runtime.errors import ReprlabError
 
 Norm = Literal["paper", "upstream", "upstream_heatmap"]
+NORMS: tuple[Norm, ...] = get_args(Norm)
 
 
 def normalised_auc(dimensions: Sequence[float], norm: Norm = "paper") -> float:

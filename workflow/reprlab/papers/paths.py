@@ -47,6 +47,7 @@ OUTPUTS: dict[str, dict[str, str]] = {
     "collect_states": {
         "out": f"{SHARED}/states/{{model}}/{{dataset}}/{{cell}}/layers/",
         "table": f"{SHARED}/states/{{model}}/{{dataset}}/{{cell}}/items.parquet",
+        "scores": f"{SHARED}/states/{{model}}/{{dataset}}/{{cell}}/scores.tsv",
     },
     "estimate_dimension": {"out": f"{SHARED}/dimensions/{{model}}/{{dataset}}/{{cell}}.tsv"},
     "build_completions": {"out": f"{SHARED}/completions/{{dataset}}/{{cell}}.parquet"},

@@ -23,6 +23,11 @@ def variant_names(steps: list[int]) -> list[str]:
     return [f"step-{step:08d}" for step in steps] or [BASE]
 
 
+def variant_step(variant: str) -> int:
+    """The step of a variant; 0 for the model alone."""
+    return 0 if variant == BASE else int(variant.rpartition("-")[2])
+
+
 def layer_file(variant: Path, layer: int) -> Path:
     """The array of one layer."""
     return variant / f"layer-{layer:02d}.npy"

@@ -4,95 +4,110 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from reprlab.reporting.claims import ClaimRow, Rule, decide, missing, not_testable
-from reprlab.reporting.intervals import Estimate
-from reprlab.results.frame import Choice, Frame
+from reprlab.results.frame import Choice, Frame, Rows
+from reprlab.runtime.errors import ReprlabError
+from reprlab.statistics import Estimate, Rule, judge
 
-Rows = Any
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """An estimate, the name of its interval, and what a reader must know of it."""
-
-    estimate: Estimate
-    interval: str
-    note: str = ""
+NOT_TESTABLE = "not testable at this scale"
+_JUDGED = ("estimate", "low", "high", "interval", "unit", "n_units")
 
 
 @dataclass(frozen=True)
 class Claim:
     """A direction that the paper states.
 
-    `find` gives the evidence, or in words why there is none: a record (`Contrast`) or a function of the frame.
-    `only_at` names the scales at which the claim can be judged; elsewhere the number is reported, and `because` (the
-    specification's section 6) says why it decides nothing.
+    `find` gives the estimate with its unit, or in words why there is none: a record (`Contrast`) or a function of the
+    frame. `only_at` names the scales at which the claim can be judged; elsewhere the number is reported, and `because`
+    (the specification's section 6) says why it decides nothing. A function that finds on its own that its number
+    decides nothing raises `NoVerdict`.
     """
 
     id: str
     claim: str
     statistic: str
     rule: Rule
-    find: Callable[[Frame], Evidence | str]
+    find: Callable[[Frame], Estimate | str]
     only_at: tuple[str, ...] = ()
     because: str = ""
+    note: Callable[[Frame], str] = lambda frame: f"scale {frame.scale}"
 
-    def judge(self, frame: Frame, unjudged: Mapping[str, str]) -> ClaimRow:
+    def row(self, frame: Frame, unjudged: Mapping[str, str]) -> dict[str, Any]:
         """The row of the claim. `unjudged` are scales at which no claim of the paper is judged, with the reason."""
-        found = self.find(frame)
-        if isinstance(found, Evidence) and math.isnan(found.estimate.value):
-            found = f"not run at scale {frame.scale}"
-        about = (self.id, self.claim, self.rule, self.statistic)
-        reason = unjudged.get(frame.scale, "")
-        if self.only_at and frame.scale not in self.only_at:
-            reason = self.because
-        if isinstance(found, str):
-            return not_testable(*about, None, f"{reason}; {found}") if reason else missing(*about, found)
+        reason = self.because if self.only_at and frame.scale not in self.only_at else unjudged.get(frame.scale, "")
+        try:
+            found = self.find(frame)
+        except NoVerdict as none:
+            found, reason = none.estimate, reason or none.reason
+        row: dict[str, Any] = {"id": self.id, "claim": self.claim, "rule": self.rule.describe()}
+        row |= {"statistic": self.statistic, "verdict": NOT_TESTABLE if reason else "inconclusive"}
+        if isinstance(found, str) or math.isnan(found.value):
+            why = found if isinstance(found, str) else found.note
+            return row | {"note": _joined(reason, why or f"not run at scale {frame.scale}")}
+        verdict = asdict(judge(found, self.rule, self.note(frame)))
+        row |= {name: verdict[name] for name in _JUDGED}
         if reason:
-            return not_testable(*about, found.estimate, "; ".join(filter(None, (reason, found.note))))
-        return decide(*about, found.estimate, found.interval, found.note)
+            return row | {
+                "interval": _joined(verdict["interval"], "reported, not judged"),
+                "note": _joined(reason, verdict["note"]),
+            }
+        return row | {"verdict": verdict["verdict"], "note": verdict["note"]}
 
 
-def judge_all(claims: Sequence[Claim], frame: Frame, unjudged: Mapping[str, str]) -> list[ClaimRow]:
-    """The rows of all claims, in their order."""
-    return [claim.judge(frame, unjudged) for claim in claims]
+class NoVerdict(Exception):  # noqa: N818 (an outcome, no error)
+    """A number that decides nothing whatever it is, and why: too few units for any verdict, or an identity."""
+
+    def __init__(self, estimate: Estimate, reason: str) -> None:
+        super().__init__(reason)
+        self.estimate, self.reason = estimate, reason
+
+
+def claims_table(claims: Sequence[Claim], frame: Frame, unjudged: Mapping[str, str]) -> Rows:
+    """The table `claims`: one row each, in their order; `units` counts the units of the interval, and `unit` is one.
+
+    Raises:
+        ReprlabError: two claims have one id.
+    """
+    ids = [claim.id for claim in claims]
+    if twice := sorted({id for id in ids if ids.count(id) > 1}):
+        raise ReprlabError(f"two claims have the id {twice[0]}; rename one of them")
+    columns = ["id", "claim", "rule", "statistic", "estimate", "low", "high", "interval", "unit", "n_units"]
+    rows = [claim.row(frame, unjudged) for claim in claims]
+    table = type(frame.rows)(rows, columns=[*columns, "verdict", "note"])
+    return table.astype({"n_units": "Int64"}).rename(columns={"n_units": "units"})
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """Mean over units of the value under `first` minus that under `second`, with an interval over the units.
+    """The value under `first` minus that under `second` of every unit that has both.
 
-    `units` are factors, with spaces between them: a unit is one combination that has both values. `mean` of statistics
-    gives the interval.
+    `units` are factors, with spaces between them: one combination is one unit. `estimate` makes an estimate of the
+    differences, a series with the units as its index.
     """
 
     where: Mapping[str, Choice]
     first: Mapping[str, Choice]
     second: Mapping[str, Choice]
     units: str
-    mean: Callable[[Sequence[float], str], Evidence]
-    note: Callable[[Frame], str] = field(default=lambda frame: f"scale {frame.scale}")
+    estimate: Callable[[Rows], Estimate]
 
     def selections(self) -> Iterator[Mapping[str, Choice]]:
         """What it selects, to be checked when planning."""
         yield {**self.where, **self.first}
         yield {**self.where, **self.second}
 
-    def __call__(self, frame: Frame) -> Evidence | str:
-        found = self.differences(frame)
-        if not len(found):
-            return frame.reason(**{**self.where, **self.first}) or f"not run at scale {frame.scale}"
-        evidence = self.mean(found.tolist(), self.units)
-        return Evidence(evidence.estimate, evidence.interval, self.note(frame))
-
-    def differences(self, frame: Frame) -> Rows:
-        """The difference of every unit that has both values."""
-        keys = self.units.split()
+    def __call__(self, frame: Frame) -> Estimate | str:
         first, second = (
-            frame.select(**{**self.where, **side}).groupby(keys, sort=False)["value"].mean()
-            for side in (self.first, self.second)
+            frame.select(**selection).groupby(self.units.split(), sort=False)["value"].mean()
+            for selection in self.selections()
         )
-        return (first - second).dropna()
+        found = (first - second).dropna()
+        if len(found):
+            return self.estimate(found)
+        return next((reason for one in self.selections() if (reason := frame.reason(**one))), "")
+
+
+def _joined(*parts: str) -> str:
+    return "; ".join(part for part in parts if part)

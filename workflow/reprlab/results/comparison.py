@@ -23,7 +23,8 @@ class Own:
 
     def missing(self, reason: str = "", **where: str) -> Counterpart:
         """No number, for the reason that the frame has, or the given one."""
-        return Counterpart("", self.frame.reason(**where) or reason or f"not run at scale {self.frame.scale}")
+        registered = self.frame.reason(**where) if where else ""
+        return Counterpart("", registered or reason or f"not run at scale {self.frame.scale}")
 
 
 Find = Callable[[Own, Cell, str], Counterpart]

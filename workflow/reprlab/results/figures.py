@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from reprlab.reporting.figures import CYCLE, DASHES, MARKERS, name_panel, panels, say, shared_legend
+from reprlab.reporting.figures import CYCLE, draw_lines, name_panel, panels, say, shared_legend
 from reprlab.results.frame import Rows
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from reprlab.results.records import Drawn
@@ -30,8 +29,8 @@ class Axis:
 
 @dataclass(frozen=True)
 class Curves:
-    """Each of `y` against `x`: a row of panels for each of them, a column for each value of `panel`, a curve for each
-    of `line` (columns, with spaces between them)."""
+    """Each of `y` against `x`: a row of panels for each of them, a column for each value of `panel` (columns of the
+    table, with spaces between them), a curve for each value of `line`."""
 
     x: Axis
     y: Sequence[Axis]
@@ -41,35 +40,27 @@ class Curves:
 
     def __call__(self, table: Rows, drawn: Drawn) -> Figure:
         table = chosen(table, self.where)
-        groups = groups_of(table, self.panel)
         if table.empty or table[self.x.column].isna().all():
             return nothing(table, drawn)
+        groups = groups_of(table, self.panel)
+        order = list(dict.fromkeys(table[self.line]))
         figure, axes = panels(len(self.y), len(groups))
         for place, (name, rows) in enumerate(groups):
             for row, axis in enumerate(self.y):
-                self._draw(axes[row][place], rows, axis, drawn)
-            data = ", ".join(rows["data"].dropna().unique()) if "data" in rows else ""
-            name_panel(axes[0][place], "\n".join(drawn.label(part) for part in name), data)
+                panel = axes[row][place]
+                draw_lines(
+                    panel, rows, x=self.x.column, y=axis.column, by=self.line, order=order, low=axis.low, high=axis.high
+                )
+                levels = rows[axis.level].dropna().tolist() if axis.level else []
+                if levels:
+                    panel.axhline(levels[-1], color="#666666", linestyle=":", marker="", label=axis.level_label)
+                panel.set_ylabel(axis.label if not place else "")
+            data = "; ".join(dict.fromkeys(rows["data"].dropna())) if "data" in rows else ""
+            name_panel(axes[0][place], "\n".join(name), data)
             axes[-1][place].set_xlabel(self.x.label)
-        for row, axis in enumerate(self.y):
-            axes[row][0].set_ylabel(axis.label)
         shared_legend(figure, [one for row in axes for one in row])
         figure.suptitle(f"Scale {drawn.scale}")
         return figure
-
-    def _draw(self, panel: Axes, rows: Rows, axis: Axis, drawn: Drawn) -> None:
-        for number, (name, curve) in enumerate(groups_of(rows, self.line)):
-            curve = curve.dropna(subset=[axis.column]).sort_values(self.x.column)
-            style: dict[str, Any] = {"color": CYCLE[number % len(CYCLE)], "linestyle": DASHES[number % len(DASHES)]}
-            style |= {"marker": MARKERS[number % len(MARKERS)]} if len(curve) < 20 else {}
-            x, y = curve[self.x.column].astype(float), curve[axis.column].astype(float)
-            panel.plot(x, y, label=" ".join(drawn.label(part) for part in name), **style)
-            if axis.low:
-                band = {"color": style["color"], "alpha": 0.15, "linewidth": 0}
-                panel.fill_between(x, curve[axis.low].astype(float), curve[axis.high].astype(float), **band)
-        if axis.level and rows[axis.level].notna().any():
-            level = float(rows[axis.level].dropna().iloc[-1])
-            panel.axhline(level, color="#666666", linestyle=":", label=axis.level_label)
 
 
 @dataclass(frozen=True)
@@ -89,12 +80,11 @@ class Boxes:
         figure, axes = panels(1, len(groups), width=2.2 if self.panel else 5.0, height=2.4 if self.panel else 3.0)
         for panel, (name, rows) in zip(axes[0], groups, strict=True):
             boxes = [(str(value), part[self.y.column].dropna()) for value, part in rows.groupby(self.x, sort=False)]
-            labels = [drawn.label(value) for value, _ in boxes]
-            panel.boxplot([values for _, values in boxes], tick_labels=labels, showfliers=False)
+            panel.boxplot([values for _, values in boxes], tick_labels=[value for value, _ in boxes], showfliers=False)
             for place, (_, values) in enumerate(boxes, start=1):
                 panel.scatter([place] * len(values), values, s=12, color=CYCLE[0], zorder=3)
             panel.tick_params(axis="x", rotation=30)
-            panel.set_title(" ".join(drawn.label(part) for part in name))
+            panel.set_title(" ".join(name))
         axes[0][0].set_ylabel(self.y.label)
         figure.suptitle(f"Scale {drawn.scale}")
         return figure

@@ -15,9 +15,18 @@ from reprlab.results.sources import GatherSettings, Value
 from reprlab.runtime.errors import ReprlabError
 
 Rows = Any
-Choice = Value | tuple[Value, ...]
 _ABOUT = b"reprlab"
 _FILE = "results.parquet"
+
+
+@dataclass(frozen=True)
+class Option:
+    """In a selection: the value that the config chose, by its name among the frame's options."""
+
+    name: str
+
+
+Choice = Value | Option | tuple[Value | Option, ...]
 
 
 @dataclass(frozen=True)
@@ -45,9 +54,10 @@ class Frame:
             if name not in rows:
                 raise ReprlabError(f"results: there is no column {name}; there are {', '.join(rows)}")
             column = rows[name]
-            chosen = column.isin(list(wanted) if isinstance(wanted, tuple) else [wanted])
-            open_ = missing & (column.isna() | (column == ""))
-            rows = rows[(chosen | open_).fillna(False)]
+            several = wanted if isinstance(wanted, tuple) else (wanted,)
+            chosen = column.isin([self.options[one.name] if isinstance(one, Option) else one for one in several])
+            left_open = missing & (column.isna() | (column == ""))
+            rows = rows[(chosen | left_open).fillna(False)]
             missing = missing.loc[rows.index]
         return replace(self, rows=rows)
 

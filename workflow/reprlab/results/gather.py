@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from reprlab.runtime.errors import ReprlabError
 
 Rows = Any
 _MATCHED = ["metric", "split", "subset"]
+_BOUNDS = ["value", "low", "high"]
 _AGAIN = "delete it and run the same command again"
 
 
@@ -29,19 +29,30 @@ def gather_rows(settings: GatherSettings) -> Rows:
     files = _Files()
     columns = [*settings.factors, *FIXED]
     parts = [
-        _missing(entry) if isinstance(entry, Missing) else _rows(entry, files, settings.metrics)
-        for entry in settings.entries
+        _missing(entry) if isinstance(entry, Missing) else _rows(entry, files, settings.metrics).assign(entry=place)
+        for place, entry in enumerate(settings.entries)
     ]
     kept = [part.dropna(axis="columns", how="all") for part in parts if len(part)]
     frame = pandas.concat(kept, ignore_index=True) if kept else pandas.DataFrame()
-    frame = frame.reindex(columns=columns).assign(scale=settings.scale)
+    frame = frame.reindex(columns=[*columns, "entry"]).assign(scale=settings.scale)
     identity = [*settings.factors, *_MATCHED]
     twice = frame[frame["reason"].isna() & frame.duplicated(identity)]
     if len(twice):
         row = twice.convert_dtypes().iloc[0]
         about = " ".join(f"{name}={row[name]}" for name in identity if not pandas.isna(row[name]) and row[name] != "")
         raise ReprlabError(f"{row['source']}: a second value of {about}; register another factor that tells them apart")
-    return judged(frame, list(settings.factors))
+    sources = {place: entry for place, entry in enumerate(settings.entries) if isinstance(entry, Source)}
+    return judged(frame, list(settings.factors), sources)[columns]
+
+
+def require_inputs(settings: GatherSettings, inputs: Sequence[Path]) -> None:
+    """Check that every file that is read is an input.
+
+    Raises:
+        ReprlabError: one is not.
+    """
+    if undeclared := sorted(set(settings.paths()) - set(inputs)):
+        raise ReprlabError(f"{undeclared[0]}: the frame reads it and it is not among the inputs; pass it with --inputs")
 
 
 class _Files:
@@ -77,12 +88,14 @@ def _rows(source: Source, files: _Files, metrics: Mapping[str, Metric]) -> Rows:
         _require(frame, column, source.path)
     frame = frame[frame["metric"].isin(list(metrics))]
     kept = [name for name in FIXED if name in frame]
-    found = frame[kept].assign(**{factor: frame[column] for factor, column in source.keys.items()}, **source.factors)
+    beside = _beside_baselines(frame, source, files)
+    found = frame[kept].assign(**beside, **{factor: frame[column] for factor, column in source.keys.items()})
+    found = found.assign(**source.factors)
     found["unit"] = [metrics[name].unit for name in found["metric"]]
     found["source"] = str(source.path)
     if source.data:
         found["data"] = source.data
-    return _beside_baselines(found, source, files)
+    return found
 
 
 def _selected(frame: Rows, path: Path) -> Rows:
@@ -93,12 +106,12 @@ def _selected(frame: Rows, path: Path) -> Rows:
     return frame[frame["learning_rate"] == frame["name"].map(rates)]
 
 
-def _beside_baselines(found: Rows, source: Source, files: _Files) -> Rows:
-    """Each row with the baseline that is hardest to beat: `learned` means better than all."""
+def _beside_baselines(frame: Rows, source: Source, files: _Files) -> dict[str, Any]:
+    """Beside each row the baseline that is hardest to beat: `learned` means better than all."""
     import pandas
 
     if not source.baselines:
-        return found
+        return {}
     parts = []
     for baseline in source.baselines:
         rows = files.rows(baseline.path, baseline.where)
@@ -106,39 +119,43 @@ def _beside_baselines(found: Rows, source: Source, files: _Files) -> Rows:
         parts.append(_matched(rows).assign(baseline=baseline.name, baseline_value=rows["value"]))
     hardest = pandas.concat(parts).sort_values("baseline_value", ascending=False, kind="stable")
     hardest = hardest.drop_duplicates(_MATCHED)
-    unmatched = found.drop(columns=[name for name in _MATCHED if name in found])
-    return unmatched.join(_matched(found)).merge(hardest, on=_MATCHED, how="left")
+    found = _matched(frame).merge(hardest, on=_MATCHED, how="left")
+    return {name: found[name].to_numpy() for name in ("baseline", "baseline_value")}
 
 
 def _matched(rows: Rows) -> Rows:
     return rows.reindex(columns=_MATCHED).astype(object).fillna("")
 
 
-def judged(frame: Rows, factors: list[str]) -> Rows:
-    """`margin` and `learned` of every row that has a baseline.
+def judged(frame: Rows, factors: list[str], sources: Mapping[int, Source]) -> Rows:
+    """`margin`, `margin_untrained` and `learned` of every row that has a baseline, by `statistics.learned`.
 
-    Where a cell was run with several seeds, the interval is that of the mean over seeds, by t, and all of them get its
-    verdict; otherwise it is the row's own over examples.
+    Rows that differ in their seed alone are judged together and share the verdict.
     """
-    from reprlab.evaluation.bootstrap import learned
+    from reprlab.statistics import Score, learned
 
     frame = frame.assign(margin=frame["value"] - frame["baseline_value"])
     frame["learned"] = frame["learned"].astype(object)
     cell = [name for name in (*factors, *_MATCHED) if name != "seed"]
     for _, rows in frame[frame["baseline_value"].notna()].groupby(cell, dropna=False, sort=False):
-        several = len(rows) > 1
-        for place, row in rows.iterrows():
-            low = _low_over_seeds(rows["value"]) if several else row["low"]
-            if not math.isnan(low):
-                frame.loc[place, "learned"] = learned(low, row["baseline_value"])
+        untrained = _untrained(frame, rows.iloc[0], sources[int(rows["entry"].iloc[0])])
+        scores, others = ([Score(*bounds) for bounds in part[_BOUNDS].to_numpy()] for part in (rows, untrained))
+        frame.loc[rows.index, "learned"] = learned(scores, rows["baseline_value"].max(), others).flag
+        if len(untrained):
+            frame.loc[rows.index, "margin_untrained"] = rows["value"] - untrained["value"].mean()
     return frame
 
 
-def _low_over_seeds(values: Rows, level: float = 0.95) -> float:
-    from scipy.stats import t
-
-    reach = t.ppf((1 + level) / 2, len(values) - 1) * values.std() / math.sqrt(len(values))
-    return float(values.mean() - reach)
+def _untrained(frame: Rows, row: Rows, source: Source) -> Rows:
+    """The rows of the untrained model beside one."""
+    if not source.untrained:
+        return frame.iloc[:0]
+    chosen = frame["reason"].isna()
+    for name, value in source.untrained.items():
+        chosen &= frame[name] == value
+    for name in _MATCHED:
+        chosen &= (frame[name] == row[name]) | (frame[name].isna() & (row[name] != row[name]))
+    return frame[chosen]
 
 
 def _missing(entry: Missing) -> Rows:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.results.claims import Claim
 from reprlab.results.comparison import Own, Printed
-from reprlab.results.frame import Choice, Frame, Rows
+from reprlab.results.frame import Choice, Frame, Option, Rows
 from reprlab.results.schema import FIXED, Factor, Metric
 from reprlab.results.sources import GatherSettings, Missing, Source
 from reprlab.runtime.errors import ReprlabError
@@ -30,6 +30,12 @@ class Table:
     build: Callable[[Frame], Rows]
     where: Mapping[str, Choice] = field(default_factory=dict)
 
+    def choices(self, name: str, options: Mapping[str, Any]) -> list[Any]:
+        """The values of a column that the selection takes."""
+        wanted = self.where[name]
+        several = wanted if isinstance(wanted, tuple) else (wanted,)
+        return [options[one.name] if isinstance(one, Option) else one for one in several]
+
     def make(self, frame: Frame) -> Rows:
         """The table; one row with scale and reason where the selection has no value."""
         chosen = frame.narrowed(self.where)
@@ -43,15 +49,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Drawn:
-    """What a figure may say beside its table: the scale, printed tables, and labels for people."""
+    """What a figure may say beside its table: the scale, and printed tables."""
 
     scale: str
     printed: Mapping[str, Rows]
-    labels: Mapping[str, str]
-
-    def label(self, value: object) -> str:
-        """A value of a factor as people call it."""
-        return self.labels.get(str(value), str(value))
 
 
 @dataclass(frozen=True)
@@ -66,12 +67,12 @@ class Figure:
 
 @dataclass(frozen=True)
 class PaperResults:
-    """All results of a paper. `labels` are names of factors' values for people."""
+    """All results of a paper. `labels` are people's words for values of factors, in figures."""
 
     factors: Mapping[str, Factor]
     metrics: Mapping[str, Metric]
     tables: Sequence[Table]
-    claims: Sequence[Claim]
+    claims: Sequence[Claim] = ()
     figures: Sequence[Figure] = ()
     printed: Mapping[str, Printed] = field(default_factory=dict)
     unjudged: Mapping[str, str] = field(default_factory=dict)
@@ -143,7 +144,7 @@ class PaperResults:
             known: list[Any] = list(self.metrics) if name == "metric" else []
             known = list(self.factors[name].values) if name in self.factors else known
             for value in wanted if isinstance(wanted, tuple) else [wanted]:
-                if known and value is not None and value not in known:
+                if known and value is not None and not isinstance(value, Option) and value not in known:
                     raise ReprlabError(f"{where}: {name} is never {value!r}; declared are {', '.join(map(str, known))}")
 
 
@@ -152,6 +153,13 @@ def _named(records: Sequence[Any], name: str, what: str) -> Any:
         if record.name == name:
             return record
     raise ReprlabError(f"{name}: there is no such {what}; there are {', '.join(record.name for record in records)}")
+
+
+def has_records(paper: str) -> bool:
+    """Whether a paper declares its results as records."""
+    from reprlab.plugins import has_plugin
+
+    return has_plugin("papers", f"{paper}.results")
 
 
 def records_of(paper: str) -> PaperResults:

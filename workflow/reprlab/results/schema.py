@@ -30,7 +30,8 @@ FIXED: dict[str, tuple[Kind, str]] = {
     "baseline": ("text", "the trivial baseline that is hardest to beat"),
     "baseline_value": ("number", "its value"),
     "margin": ("number", "value minus baseline_value"),
-    "learned": ("text", "learned, not learned, or empty where there is no baseline"),
+    "margin_untrained": ("number", "value minus the mean of the same model without training, tuned alike"),
+    "learned": ("text", "learned, not learned, learned with k of n seeds, or empty where there is no baseline"),
     "reason": ("text", "why there is no value"),
     "source": ("text", "file below the run's folder that holds the value"),
 }

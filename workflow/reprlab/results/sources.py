@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,9 @@ class Source(BaseModel):
     selection: Path | None = None
     """selected.json: of each name, the rows at the learning rate that it chose."""
     baselines: list[Baseline] = []
-    """What the rows must beat to be called learned: all of them."""
+    """Trivial answers that the rows must beat to be called learned: all of them."""
+    untrained: dict[str, Value] = {}
+    """Factors of the rows of the same model without training, tuned alike, which they must beat as well."""
 
 
 class Missing(BaseModel):
@@ -77,8 +80,26 @@ class GatherSettings(BaseModel):
     options: dict[str, Any] = {}
     """Settings of the paper that its tables must know, such as the level of intervals."""
 
+    def narrowed(self, where: Mapping[str, Sequence[Value]]) -> GatherSettings:
+        """Without the entries that cannot have a row of a selection, given as the values of each column."""
+        kept = [entry for entry in self.entries if _may_have(entry, where)]
+        # The verdict `learned` of a kept source looks at the untrained model.
+        beside = [one.untrained for one in kept if isinstance(one, Source) and one.untrained]
+        wanted = [{name: [value] for name, value in one.items()} for one in beside]
+        chosen = [entry for entry in self.entries if entry in kept or any(_may_have(entry, one) for one in wanted)]
+        return self.model_copy(update={"entries": chosen})
+
     def paths(self) -> list[Path]:
         """Every file that is read, sorted."""
         sources = [entry for entry in self.entries if isinstance(entry, Source)]
         found = {path for one in sources for path in (one.path, one.selection) if path is not None}
         return sorted(found | {baseline.path for one in sources for baseline in one.baselines})
+
+
+def _may_have(entry: Source | Missing, where: Mapping[str, Sequence[Value]]) -> bool:
+    known: dict[str, Any] = {**entry.where, **entry.factors} if isinstance(entry, Source) else entry.factors
+    for name, wanted in where.items():
+        value = known.get(name)
+        if value is not None and not set(wanted) & set(value if isinstance(value, list) else [value]):
+            return False
+    return True

@@ -14,11 +14,14 @@ def collect_states(
     prompts: Path,
     out: Path,
     table: Path,
+    scores: Path,
     settings: CollectSettings,
     adapters: Path | None = None,
     device: str = "cpu",
 ) -> None:
     """Write `out`, arrays by variant of the model (see `representations.files`), and `table`, one row an item.
+
+    `scores` is a TSV with the accuracy of each variant and of the most frequent class.
 
     `adapters` is a ladder of adapters; its steps are those of the settings. Every estimator and every paper reads these
     states; none runs the model again.
@@ -32,12 +35,13 @@ def collect_states(
     import torch
 
     from reprlab.artifacts.tables import read_parquet, write_parquet
+    from reprlab.artifacts.tsv import write_rows
     from reprlab.data.schema import read_metadata
     from reprlab.models.build import load_model
     from reprlab.representations.adapters import load_adapter
     from reprlab.representations.collection import collect_states as collect
     from reprlab.representations.files import variant_names
-    from reprlab.representations.items import item_table
+    from reprlab.representations.items import item_table, score_rows
     from reprlab.representations.label_tokens import label_token_ids
     from reprlab.representations.tokens import encode_texts
     from reprlab.runtime.files import atomic_directory
@@ -65,6 +69,9 @@ def collect_states(
             del network
             gc.collect()
         write_parquet(table, pyarrow.concat_tables(answers))
+        steps = settings.steps or [0]
+        found = [row for step, answer in zip(steps, answers, strict=True) for row in score_rows(step, answer)]
+        write_rows(scores, found)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,9 @@ from reprlab.runtime.cli import run_stage
 
 
 def estimate_dimension(*, states: Path, out: Path, settings: DimensionSettings, device: str = "cpu") -> None:
-    """Write one row per variant, layer, set of items and estimator: its value and what it rests on.
+    """Write one row per step, layer, set of items and estimator, and the areas under these curves.
 
-    Layer 0 is left out: prompts end with one token, so that a rotary model has one embedding for all of them. `items`
+    Layer 0 is left out: prompts end with one token, so that a rotary model has one embedding for all of them. `subset`
     is `all`, `first <n>` or `half <i>`. One layer is in memory at a time.
     """
     from reprlab.artifacts.tsv import write_rows

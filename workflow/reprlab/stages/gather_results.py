@@ -19,10 +19,9 @@ def gather_results(*, inputs: list[Path] | None = None, settings: GatherSettings
     """
     from reprlab.reporting.provenance import write_provenance
     from reprlab.results.frame import write_results
-    from reprlab.runtime.errors import ReprlabError
+    from reprlab.results.gather import require_inputs
 
-    if undeclared := sorted(set(settings.paths()) - set(inputs or [])):
-        raise ReprlabError(f"{undeclared[0]}: the frame reads it and it is not among the inputs; pass it with --inputs")
+    require_inputs(settings, inputs or [])
     write_results(out, settings)
     about = settings.model_dump(mode="json", exclude_defaults=True, exclude={"entries"})
     write_provenance(out, stage="gather_results", settings=about, inputs=inputs or [])

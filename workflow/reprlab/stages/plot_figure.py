@@ -13,17 +13,16 @@ def plot_figure(
     Args:
         paper: its slug.
         figure: name of the figure, without ending.
-        tables: results.parquet; or our finished tables, found by their file names.
+        tables: our finished tables.
         published: the printed tables.
         scale: scale of the run, for the titles.
     """
     from reprlab.plugins import load_plugin
     from reprlab.results.drawing import draw_figure
-    from reprlab.results.frame import is_frame, read_frame
-    from reprlab.results.records import records_of
+    from reprlab.results.records import has_records, records_of
 
-    if is_frame(tables):
-        draw_figure(records_of(paper), figure, read_frame(tables[0]), published, [png, svg, pdf])
+    if has_records(paper):
+        draw_figure(records_of(paper), figure, tables[0], published, scale, [png, svg, pdf])
         return
     load_plugin("papers", f"{paper}.figures").plot(figure, tables, published, scale, [png, svg, pdf])
 

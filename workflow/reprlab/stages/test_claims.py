@@ -23,13 +23,14 @@ def test_claims(*, paper: str, layout: str = "", inputs: list[Path], out: Path) 
     from reprlab.plugins import load_plugin
     from reprlab.reporting.claims import write_claims
     from reprlab.reporting.provenance import write_provenance
-    from reprlab.results.claims import judge_all
-    from reprlab.results.frame import read_frame
+    from reprlab.results.claims import claims_table
+    from reprlab.results.digits import write_table
+    from reprlab.results.frame import is_frame, read_frame
     from reprlab.results.records import records_of
 
-    if not layout:
+    if is_frame(inputs):
         frame, records = read_frame(inputs[0]), records_of(paper)
-        write_claims(out, judge_all(records.claims, frame, records.unjudged))
+        write_table(out, claims_table(records.claims, frame, records.unjudged))
         about = {"paper": paper, "scale": frame.scale, "options": dict(frame.options)}
         write_provenance(out, stage="test_claims", settings=about, inputs=inputs)
         return

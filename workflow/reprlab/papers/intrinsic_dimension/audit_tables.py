@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from reprlab.papers.intrinsic_dimension.published import CONDITIONS
+from reprlab.papers.intrinsic_dimension.results import CONDITIONS
 from reprlab.reporting.audit import AuditRow, check, judge, mean, not_checkable, rounded
 from reprlab.representations.prompts import demonstration_indices
 from reprlab.representations.settings import PromptSettings

@@ -1,4 +1,4 @@
-"""The claims of the paper on intrinsic dimension, and the rules that decide them, written before any number was seen.
+"""The claims of the paper and the rules that decide them, written before any number was seen.
 
 Section 6 of the specification lists what short runs cannot show: the plateau beyond ten demonstrations, the peak of the
 AUC at the peak of accuracy, likeness across model families. Below paper scale their numbers are reported, not judged.
@@ -7,157 +7,270 @@ AUC at the peak of accuracy, likeness across model families. Below paper scale t
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
-from reprlab.papers.intrinsic_dimension.claims_evidence import Evidence
-from reprlab.papers.intrinsic_dimension.layouts import Grid
-from reprlab.papers.intrinsic_dimension.tables import read_grid
-from reprlab.reporting.claims import ABOVE_ZERO, INCONCLUSIVE, ClaimRow, Rule, decide, missing, not_testable
-from reprlab.reporting.intervals import Estimate
+from reprlab.papers.intrinsic_dimension.measures import ALL, SETTING, TWO_NN, halves
+from reprlab.results.claims import Claim, Contrast, NoVerdict
+from reprlab.results.frame import Frame, Rows
+from reprlab.statistics import (
+    ABOVE_ZERO,
+    Estimate,
+    Rule,
+    correlation_over_halves,
+    mean_correlation,
+    mean_over_crossed,
+    over_halves,
+    proportion,
+)
+from reprlab.statistics.correlations import fisher_z
 
-_HALVES = "delete-half jackknife over prompts"
-
-
-def claims(layout: str, inputs: list[Path]) -> list[ClaimRow]:
-    """All claims, from a `GridLayout` given as JSON.
-
-    Raises:
-        ReprlabError: the layout is not valid or names a file that is no input.
-    """
-    return claim_rows(read_grid(layout, inputs, "claims"))
-
-
-def claim_rows(grid: Grid) -> list[ClaimRow]:
-    """All claims of a grid."""
-    judge = _Judge(Evidence(grid))
-    return [*judge.fine_tuning(), *judge.demonstrations(), *judge.paradigms(), judge.estimators()]
+# Of the rows of one experiment on one set of prompts: a value for each model and data set.
+Statistic = Callable[[Rows], Any]
+_STEPS, _SETTINGS = 5, 6
+_LARGE: dict[str, Any] = {"only_at": ("paper",), "because": "needs the published models"}
 
 
-class _Judge:
-    def __init__(self, evidence: Evidence) -> None:
-        self.evidence = evidence
+def crossed(values: Rows) -> Estimate:
+    """Mean over models and data sets; `values` have them as their index."""
+    return mean_over_crossed(
+        values, {name: values.index.get_level_values(level) for name, level in (("model", 0), ("data set", 1))}
+    )
 
-    def fine_tuning(self) -> list[ClaimRow]:
-        """Section 5."""
-        evidence = self.evidence
-        return [
-            self._decide(
-                "I1",
-                "intrinsic dimension rises in the course of fine-tuning (5.2)",
-                "AUC of the last step minus AUC of step 0, validation, mean over models and data sets",
-                evidence.of_halves("sft_dynamics", evidence.rise_of_fine_tuning),
-            ),
-            self._decide(
-                "I2",
-                "the later layers change more than the early ones (5.2)",
-                "mean absolute change of the later half of the layers minus that of the early half, step 0 to the last",
-                evidence.of_halves("sft_dynamics", evidence.change_of_later_layers),
-            ),
-            self._decide(
-                "I3",
-                "AUC of training and validation prompts go together along the steps (5.2)",
-                "Pearson correlation over steps, mean over models and data sets, as many prompts of both",
-                evidence.of_halves("sft_dynamics", evidence.correlation_of_splits, correlation=True),
-            ),
-        ]
 
-    def demonstrations(self) -> list[ClaimRow]:
-        """Section 6."""
-        evidence = self.evidence
-        peaks = evidence.peaks()
-        return [
-            self._decide(
-                "I4",
-                "intrinsic dimension rises from zero to five demonstrations (6.2)",
-                "AUC of icl_5 minus AUC of icl_0, mean over models and data sets",
-                evidence.of_halves("comparison", lambda frame: evidence.difference(frame, "icl_5", "icl_0")),
-            ),
-            self._decide(
-                "I5",
-                "it rises as well when no demonstration is shared between prompts (6.2, appendix D)",
-                "AUC of the largest k up to 5 minus AUC of k = 0, mean over models and data sets",
-                evidence.of_halves("icl_unique", evidence.rise_of_demonstrations),
-            ),
-            self._large_only(
-                "I6",
-                "beyond ten demonstrations it stays or falls (6.2)",
-                Rule(high=0.0),
-                "AUC of the largest k minus AUC of k = 10, mean over models and data sets",
-                evidence.of_halves("icl_dynamics", evidence.change_beyond_ten),
-                _HALVES,
-            ),
-            self._large_only(
-                "I7",
-                "the k of the largest AUC is the k of the largest accuracy, or its neighbour (6.2)",
-                Rule(low=0.5),
-                "share of models and data sets where both k are the same or next to each other in the grid",
-                peaks,
-                "" if peaks is None else "none: one value",
-            ),
-        ]
+def over_settings(experiment: str, statistic: Statistic, **where: Any) -> Callable[[Frame], Estimate | str]:
+    """Mean of a statistic over models and data sets; with one of each, its interval is over halves of the prompts."""
 
-    def paradigms(self) -> list[ClaimRow]:
-        """Section 7."""
-        evidence = self.evidence
-        spread = evidence.spread_of_models()
-        return [
-            self._decide(
-                "I8",
-                "five demonstrations give a higher intrinsic dimension than fine-tuning (7.2)",
-                "AUC of icl_5 minus AUC of sft_1k, mean over models and data sets",
-                evidence.of_halves("comparison", lambda frame: evidence.difference(frame, "icl_5", "sft_1k")),
-            ),
-            self._decide(
-                "I9",
-                "fine-tuned models stay nearer to zero-shot than to five demonstrations (7.2)",
-                "|AUC icl_5 - AUC sft_1k| minus |AUC sft_1k - AUC icl_0|, mean over models and data sets",
-                evidence.of_halves("comparison", evidence.nearer_to_zero_shot),
-            ),
-            self._decide(
-                "I10",
-                "fine-tuned models are more accurate than five demonstrations (7.4)",
-                "accuracy of sft_1k minus that of icl_5, mean over models and data sets",
-                evidence.accuracy_difference("sft_1k", "icl_5"),
-                "paired bootstrap over prompts",
-            ),
-            self._large_only(
-                "I11",
-                "AUCs of icl_5 are alike across model families: within a range of 20 (7.3.1)",
-                Rule(high=20.0),
-                "largest minus smallest AUC of icl_5 over models and data sets",
-                spread,
-                _HALVES,
-            ),
-        ]
+    def find(frame: Frame) -> Estimate | str:
+        parts = _by_items(frame, statistic, experiment=experiment, **(where or TWO_NN))
+        values = parts.get(ALL)
+        if values is None or not len(values):
+            return ""
+        if len(values) > 1:
+            return crossed(values)
+        return over_halves(values.item(), [part.item() for name, part in parts.items() if name != ALL], "prompt")
 
-    def estimators(self) -> ClaimRow:
-        """Appendix F."""
-        return self._decide(
-            "I12",
-            "TwoNN and Levina-Bickel agree (appendix F)",
-            "Pearson correlation over conditions and layers",
-            self.evidence.correlation_of_estimators(),
-        )
+    return find
 
-    def _decide(
-        self, id: str, claim: str, statistic: str, estimate: Estimate | None, interval: str = _HALVES
-    ) -> ClaimRow:
-        if estimate is None or math.isnan(estimate.value):
-            return missing(id, claim, ABOVE_ZERO, statistic, f"not run at scale {self.evidence.grid.scale}")
-        if self.evidence.grid.scale == "nano":
-            return not_testable(id, claim, ABOVE_ZERO, statistic, estimate, "a random model, for tests")
-        row = decide(id, claim, ABOVE_ZERO, statistic, estimate, interval, self.evidence.note)
-        # An interval that touches 0, as that of two equal rows, shows no direction.
-        touches = estimate.low <= 0 <= estimate.high
-        return replace(row, verdict=INCONCLUSIVE) if touches else row
 
-    def _large_only(
-        self, id: str, claim: str, rule: Rule, statistic: str, estimate: Estimate | None, interval: str
-    ) -> ClaimRow:
-        if self.evidence.grid.scale != "paper":
-            known = None if estimate is None or math.isnan(estimate.value) else estimate
-            return not_testable(id, claim, rule, statistic, known, "needs the published models")
-        if estimate is None or math.isnan(estimate.value):
-            return missing(id, claim, rule, statistic, "not run")
-        return decide(id, claim, rule, statistic, estimate, interval, self.evidence.note)
+def gap(first: str, second: str) -> Statistic:
+    """AUC of one condition minus that of another."""
+
+    def statistic(rows: Rows) -> Rows:
+        wide = _wide(rows, "condition")
+        return wide[first] - wide[second] if {first, second} <= set(wide) else wide.iloc[:0, 0]
+
+    return statistic
+
+
+def nearer_to_zero_shot(rows: Rows) -> Rows:
+    """How much farther sft_1k is from icl_5 than from icl_0."""
+    wide = _wide(rows, "condition").reindex(columns=["icl_0", "icl_5", "sft_1k"])
+    return (wide["icl_5"] - wide["sft_1k"]).abs() - (wide["sft_1k"] - wide["icl_0"]).abs()
+
+
+def rise(rows: Rows) -> Rows:
+    """AUC at the last step minus AUC at step 0 on validation prompts."""
+    wide = _wide(rows[rows["split"] == "validation"], "step")
+    return wide[wide.columns.max()] - wide[0]
+
+
+def change_of_later_layers(rows: Rows) -> Rows:
+    """Mean absolute change of dimension in the later half of the layers minus that in the early half."""
+    wide = _wide(rows[rows["split"] == "validation"], "step", "layer")
+    change = (wide[wide.columns.max()] - wide[0]).abs().reset_index(name="change")
+    late = change["layer"] > change.groupby(SETTING)["layer"].transform("max") / 2
+    early, later = (change[part].groupby(SETTING, sort=False)["change"].mean() for part in (~late, late))
+    return later - early
+
+
+def rise_up_to_five(rows: Rows) -> Rows:
+    """AUC of the largest k up to 5 minus AUC of k = 0."""
+    few = [k for k in rows["k"].unique() if 0 < k <= 5]
+    return gap(f"icl_{max(few)}", "icl_0")(rows) if few else rows["value"].iloc[:0]
+
+
+def change_beyond_ten(rows: Rows) -> Rows:
+    """AUC of the largest k minus AUC of k = 10; nothing where no k is above 10."""
+    most = rows["k"].max()
+    return gap(f"icl_{most}", "icl_10")(rows) if most > 10 else rows["value"].iloc[:0]
+
+
+def correlation_of_splits(frame: Frame) -> Estimate | str:
+    """Correlation over steps of the AUC of training and validation prompts, as many of both, by setting."""
+    rows = frame.narrowed(TWO_NN).select(experiment="sft_dynamics", subset=frame.options["equal"])
+    wide = _wide(rows, "split", "step").dropna()
+    if "train" not in wide:
+        return ""
+    found = wide.groupby(SETTING).apply(lambda part: part["train"].corr(part["validation"]))
+    estimate, steps = mean_correlation(found, "data set"), rows["step"].nunique()
+    if steps < _STEPS:
+        raise NoVerdict(estimate, f"points: {steps} (step), {_STEPS} are needed")
+    return estimate
+
+
+def peaks(frame: Frame) -> Estimate | str:
+    """Share of settings in which the k of the largest AUC is that of the largest accuracy or its neighbour."""
+    rows = frame.select(experiment="icl_dynamics", metric=("accuracy", frame.options["auc"]))
+    area = _wide(rows[(rows["estimator"] == "two_nn") & (rows["subset"] == ALL)], "k")
+    accuracy = _wide(rows[rows["metric"] == "accuracy"], "k").loc[area.index]
+    shots = list(area.columns)
+    near = [
+        abs(shots.index(one) - shots.index(other)) <= 1
+        for one, other in zip(area.idxmax(axis=1), accuracy.idxmax(axis=1), strict=True)
+    ]
+    estimate = proportion(sum(near), len(near), "setting")
+    if len(near) < _SETTINGS:
+        raise NoVerdict(estimate, f"settings: {len(near)}, {_SETTINGS} are needed")
+    return estimate
+
+
+def spread_of_models(frame: Frame) -> Estimate | str:
+    """Largest minus smallest AUC of icl_5 over models and data sets; noise makes a range larger."""
+
+    def statistic(rows: Rows) -> Rows:
+        return _wide(rows, "condition")
+
+    parts = _by_items(frame, statistic, **TWO_NN, experiment="comparison", condition="icl_5")
+    ranges = {name: float((wide.max() - wide.min()).iloc[0]) for name, wide in parts.items() if len(wide) > 1}
+    if ALL not in ranges:
+        return ""
+    return over_halves(ranges[ALL], [value for name, value in ranges.items() if name != ALL], "prompt")
+
+
+def correlation_of_estimators(frame: Frame) -> Estimate | str:
+    """Correlation of TwoNN and Levina-Bickel over layers, mean over conditions of a data set, then over data sets."""
+
+    def statistic(rows: Rows) -> Rows:
+        wide = _wide(rows, "estimator", "condition", "layer").dropna()
+        if not {"two_nn", "levina_bickel"} <= set(wide):
+            return wide.iloc[:0, 0]
+        return wide.groupby([*SETTING, "condition"]).apply(lambda part: part["two_nn"].corr(part["levina_bickel"]))
+
+    both = {"experiment": "comparison", "metric": "id", "estimator": ("two_nn", "levina_bickel")}
+    parts = _by_items(frame, statistic, **both)
+    values = parts.get(ALL)
+    if values is None or not len(values):
+        return ""
+    by_set = values.groupby("dataset").agg(_mean_of_correlations)
+    if len(by_set) > 1:
+        return mean_correlation(by_set, "data set")
+    return correlation_over_halves(
+        by_set.item(), [_mean_of_correlations(part) for name, part in parts.items() if name != ALL], "prompt"
+    )
+
+
+def _mean_of_correlations(values: Rows) -> float:
+    return math.tanh(float(fisher_z(values).mean()))
+
+
+def _by_items(frame: Frame, statistic: Statistic, **where: Any) -> dict[str, Any]:
+    """The statistic on all prompts, and on each half of them."""
+    rows = frame.select(**where)
+    rows = rows[halves(rows) | (rows["subset"] == ALL)]
+    return {str(name): statistic(part).dropna() for name, part in rows.groupby("subset")}
+
+
+def _wide(rows: Rows, across: str, *more: str) -> Rows:
+    """Values by model and data set (and more), a column for each value of `across`."""
+    return rows.pivot_table(index=[*SETTING, *more], columns=across, values="value", sort=False)
+
+
+def _about(frame: Frame) -> str:
+    models = ", ".join(sorted(set(frame.select(experiment="comparison")["model"])))
+    return f"scale {frame.scale}, {models}, one seed; TwoNN, {frame.options['auc']}"
+
+
+def _claim(id: str, text: str, statistic: str, find: Any, rule: Rule = ABOVE_ZERO, **more: Any) -> Claim:
+    return Claim(id, text, statistic, rule, find, note=_about, **more)
+
+
+_MEAN = "mean over models and data sets"
+_COMPARED = {"experiment": "comparison", "metric": "accuracy"}
+_IDS = {"metric": "id", "estimator": "two_nn"}
+CLAIMS = (
+    _claim(
+        "I1",
+        "intrinsic dimension rises in the course of fine-tuning (5.2)",
+        f"AUC of the last step minus AUC of step 0, validation, {_MEAN}",
+        over_settings("sft_dynamics", rise),
+    ),
+    _claim(
+        "I2",
+        "the later layers change more than the early ones (5.2)",
+        "mean absolute change of the later half of the layers minus that of the early half, step 0 to the last",
+        over_settings("sft_dynamics", change_of_later_layers, **_IDS),
+    ),
+    _claim(
+        "I3",
+        "AUC of training and validation prompts go together along the steps (5.2)",
+        f"Pearson correlation over steps, {_MEAN}, as many prompts of both",
+        correlation_of_splits,
+    ),
+    _claim(
+        "I4",
+        "intrinsic dimension rises from zero to five demonstrations (6.2)",
+        f"AUC of icl_5 minus AUC of icl_0, {_MEAN}",
+        over_settings("comparison", gap("icl_5", "icl_0")),
+    ),
+    _claim(
+        "I5",
+        "it rises as well when no demonstration is shared between prompts (6.2, appendix D)",
+        f"AUC of the largest k up to 5 minus AUC of k = 0, {_MEAN}",
+        over_settings("icl_unique", rise_up_to_five),
+    ),
+    _claim(
+        "I6",
+        "beyond ten demonstrations it stays or falls (6.2)",
+        f"AUC of the largest k minus AUC of k = 10, {_MEAN}",
+        over_settings("icl_dynamics", change_beyond_ten),
+        Rule(high=0.0),
+        **_LARGE,
+    ),
+    _claim(
+        "I7",
+        "the k of the largest AUC is the k of the largest accuracy, or its neighbour (6.2)",
+        "share of models and data sets where both k are the same or next to each other in the grid",
+        peaks,
+        Rule(low=0.5),
+        **_LARGE,
+    ),
+    _claim(
+        "I8",
+        "five demonstrations give a higher intrinsic dimension than fine-tuning (7.2)",
+        f"AUC of icl_5 minus AUC of sft_1k, {_MEAN}",
+        over_settings("comparison", gap("icl_5", "sft_1k")),
+    ),
+    _claim(
+        "I9",
+        "fine-tuned models stay nearer to zero-shot than to five demonstrations (7.2)",
+        f"|AUC icl_5 - AUC sft_1k| minus |AUC sft_1k - AUC icl_0|, {_MEAN}",
+        over_settings("comparison", nearer_to_zero_shot),
+    ),
+    _claim(
+        "I10",
+        "fine-tuned models are more accurate than five demonstrations (7.4)",
+        f"accuracy of sft_1k minus that of icl_5 in points, {_MEAN}",
+        Contrast(_COMPARED, {"condition": "sft_1k"}, {"condition": "icl_5"}, "model dataset", crossed),
+    ),
+    _claim(
+        "I11",
+        "AUCs of icl_5 are alike across model families: within a range of 20 (7.3.1)",
+        "largest minus smallest AUC of icl_5 over models and data sets",
+        spread_of_models,
+        Rule(high=20.0),
+        **_LARGE,
+    ),
+    _claim(
+        "I12",
+        "TwoNN and Levina-Bickel agree (appendix F)",
+        "Pearson correlation over layers, mean over conditions and data sets",
+        correlation_of_estimators,
+    ),
+    _claim(
+        "I13",
+        "fine-tuned models are more accurate than the same models without demonstrations (7.1, Table 1)",
+        f"accuracy of sft_1k minus that of icl_0 in points, {_MEAN}",
+        Contrast(_COMPARED, {"condition": "sft_1k"}, {"condition": "icl_0"}, "model dataset", crossed),
+    ),
+)

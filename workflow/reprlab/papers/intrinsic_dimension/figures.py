@@ -1,42 +1,56 @@
-"""Figures of the paper on intrinsic dimension: which function draws which, from which table."""
+"""Figures of the paper that no record draws: the heat map of paradigms and the scatter of two estimators."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reprlab.papers.intrinsic_dimension.figures_curves import draw_dynamics, draw_layers, draw_scatter
-from reprlab.papers.intrinsic_dimension.figures_paradigms import draw_by_condition, draw_by_model, draw_heatmap
-from reprlab.papers.intrinsic_dimension.measures import Frame
-from reprlab.reporting.figures import house_style, save_figure, table_of
-from reprlab.runtime.errors import ReprlabError
+from reprlab.reporting.figures import CYCLE, MARKERS, panels, shared_legend
+from reprlab.results.figures import chosen, nothing
+from reprlab.results.frame import Rows
+from reprlab.results.records import Drawn
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    Draw = Callable[[Frame, str], Figure]
 
-FIGURES: dict[str, tuple[str, Draw]] = {
-    "id_layers": ("id_layers", draw_layers),
-    "auc_heatmap": ("auc_heatmap", draw_heatmap),
-    "auc_by_condition": ("auc", draw_by_condition),
-    "auc_by_model": ("auc", draw_by_model),
-    "sft_dynamics": ("sft_dynamics", draw_dynamics),
-    "icl_dynamics": ("icl_dynamics", draw_dynamics),
-    "icl_unique": ("icl_unique", draw_dynamics),
-    "twonn_vs_mle": ("twonn_vs_mle", draw_scatter),
-}
+def draw_heatmap(table: Rows, drawn: Drawn) -> Figure:
+    """Mean difference in AUC, row minus column (Figure 4)."""
+    found = chosen(table, {"estimator": "two_nn"})
+    if found.empty:
+        return nothing(table, drawn)
+    names = list(dict.fromkeys([*found["condition_1"], *found["condition_2"]]))
+    figure, axes = panels(1, 1, width=0.75 * len(names) + 1.5, height=0.6 * len(names) + 0.8)
+    panel = axes[0][0]
+    wide = found.pivot_table(index="condition_1", columns="condition_2", values="difference")
+    wide = wide.reindex(index=names, columns=names)
+    # The table holds each pair once; the other order has the other sign.
+    square = wide.fillna(-wide.T).to_numpy(dtype=float)
+    limit = max(float(found["difference"].abs().max()), 1e-9)
+    image = panel.imshow(square, cmap="RdBu_r", vmin=-limit, vmax=limit)
+    for row in range(len(names)):
+        for column in range(len(names)):
+            if row != column:
+                # Both ends of the scale are dark.
+                colour = "white" if abs(square[row, column]) > 0.6 * limit else "black"
+                text = f"{square[row, column]:.1f}"
+                panel.text(column, row, text, ha="center", va="center", fontsize=8, color=colour)
+    panel.set_xticks(range(len(names)), names, rotation=45, ha="right")
+    panel.set_yticks(range(len(names)), names)
+    panel.grid(False)
+    panel.set_title(f"AUC, row minus column; scale {drawn.scale}")
+    figure.colorbar(image, ax=panel, shrink=0.8)
+    return figure
 
 
-def plot(figure: str, tables: Sequence[Path], published: Sequence[Path], scale: str, files: Sequence[Path]) -> None:
-    """Draw one figure. The paper's figures print no numbers, so `published` is not drawn.
-
-    Raises:
-        ReprlabError: no such figure, or its table was not given.
-    """
-    if figure not in FIGURES:
-        raise ReprlabError(f"{figure}: intrinsic-dimension has no such figure; it has {', '.join(FIGURES)}")
-    table, draw = FIGURES[figure]
-    with house_style():
-        save_figure(draw(table_of(figure, table, tables), scale), files)
+def draw_scatter(table: Rows, drawn: Drawn) -> Figure:
+    """One point for each layer of each condition (Figure 46)."""
+    if "pearson" not in table or table["pearson"].isna().all():
+        return nothing(table, drawn)
+    figure, axes = panels(1, 1, width=4.2, height=3.6)
+    panel = axes[0][0]
+    for (condition, rows), colour, marker in zip(table.groupby("condition", sort=False), CYCLE, MARKERS, strict=False):
+        panel.scatter(rows["two_nn"], rows["levina_bickel"], s=9, color=colour, marker=marker, label=condition)
+    found = f"r = {table['pearson'].iloc[0]:.2f} over {len(table)} points; 0.7 in the paper"
+    panel.set(xlabel="TwoNN", ylabel="Levina-Bickel", title=f"{found}\nscale {drawn.scale}")
+    shared_legend(figure, axes[0])
+    return figure

@@ -3,10 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from reprlab.papers.intrinsic_dimension.layouts import Experiment
-
 Split = Literal["train", "validation"]
 Dtype = Literal["float32", "bfloat16"]
+Experiment = Literal["comparison", "sft_dynamics", "icl_dynamics", "icl_unique", "precision", "replication"]
 
 
 @dataclass

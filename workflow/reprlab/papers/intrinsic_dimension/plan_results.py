@@ -1,116 +1,92 @@
-"""Result files of the paper on intrinsic dimension: which collections feed which table, figure and claim."""
+"""Result files of the paper on intrinsic dimension: which collections feed them, and cells that stay empty."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-from reprlab.papers import paths
 from reprlab.papers.cost_jobs import add_cost
-from reprlab.papers.intrinsic_dimension.layouts import FINETUNED, Experiment, GridLayout
 from reprlab.papers.intrinsic_dimension.plan_cost import cost_layout
+from reprlab.papers.intrinsic_dimension.plan_needs import Collection
 from reprlab.papers.intrinsic_dimension.plan_states import StatesPlanner
-from reprlab.papers.plan import Job, Plan
-from reprlab.papers.published_jobs import audit_job, published_files
+from reprlab.papers.intrinsic_dimension.results import EXPERIMENTS, FINETUNED, RESULTS
+from reprlab.papers.paths import SHARED, result
+from reprlab.papers.plan import Plan
+from reprlab.results.planning import add_results as add_records
+from reprlab.results.sources import Baseline, Missing, Source
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.intrinsic_dimension import IntrinsicDimensionSettings, PromptedDataset
+    from reprlab.config.papers.intrinsic_dimension import IntrinsicDimensionSettings
 
 SLUG = "intrinsic-dimension"
-_ALL: tuple[Experiment, ...] = ("comparison", "sft_dynamics", "icl_dynamics", "icl_unique")
-TABLES: dict[str, tuple[Experiment, ...]] = {
-    "accuracy": ("comparison",),
-    "accuracy_cells": ("comparison",),
-    "id_layers": ("comparison", "sft_dynamics", "icl_dynamics"),
-    "auc": ("comparison", "sft_dynamics", "icl_dynamics"),
-    "auc_heatmap": ("comparison",),
-    "sft_dynamics": ("sft_dynamics",),
-    "icl_dynamics": ("icl_dynamics",),
-    "icl_unique": ("icl_unique",),
-    "twonn_vs_mle": ("comparison",),
-    "precision": ("precision",),
-    "seeds": ("replication",),
-}
-FIGURES = {
-    "id_layers": "id_layers",
-    "auc_heatmap": "auc_heatmap",
-    "auc_by_condition": "auc",
-    "auc_by_model": "auc",
-    "sft_dynamics": "sft_dynamics",
-    "icl_dynamics": "icl_dynamics",
-    "icl_unique": "icl_unique",
-    "twonn_vs_mle": "twonn_vs_mle",
-}
-COMPARED = ("accuracy", "twonn_vs_mle", "auc", "icl_dynamics")
+_SETTING = f"papers.{SLUG}"
 
 
 def add_results(
     plan: Plan, config: "LoadedConfig", paper: "IntrinsicDimensionSettings", planner: StatesPlanner
 ) -> None:
-    """Plan tables, comparison, audit, claims, cost and figures."""
-    for table, experiments in TABLES.items():
-        _add_gridded(plan, "tabulate_paper", f"{SLUG}/{table}", _grid(config, paper, planner, experiments), "tables")
-    _add_gridded(plan, "test_claims", SLUG, _grid(config, paper, planner, _ALL), "claims")
-    plan.add("audit_paper", SLUG, audit_job(config.root, SLUG, "papers.intrinsic_dimension.audit"))
-    plan.add(
-        "compare_published",
-        SLUG,
-        Job(
-            inputs={"tables": [paths.result(SLUG, f"{table}.tsv") for table in COMPARED]},
-            settings={"scale": config.scale},
-            plugins=("papers.intrinsic_dimension.comparison",),
-            files={"published": published_files(config.root, SLUG)},
-        ),
-    )
+    """Plan the frame of results, what is made of it, and the costs."""
+    options = {
+        "auc": f"auc_{paper.estimation.norm}",
+        "confidence": paper.estimation.confidence,
+        "equal": f"first {min(paper.data.train_items, paper.data.validation_items)}",
+    }
+    entries = list(_entries(config, paper, planner))
+    add_records(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)
     add_cost(plan, SLUG, cost_layout(config, paper, planner))
-    for figure, table in FIGURES.items():
-        plan.add(
-            "plot_figure",
-            f"{SLUG}/{figure}",
-            Job(
-                inputs={"tables": [paths.result(SLUG, f"{table}.tsv")]},
-                settings={"scale": config.scale},
-                plugins=("papers.intrinsic_dimension.figures",),
-                files={"published": published_files(config.root, SLUG)},
-            ),
-        )
-    plan.add_targets(SLUG, [paths.result(SLUG, f"{table}.tsv") for table in TABLES])
-    plan.add_targets(SLUG, [paths.result(SLUG, f"{name}.tsv") for name in ("comparison", "audit", "claims", "cost")])
-    plan.add_targets(SLUG, [paths.result(SLUG, f"{figure}.png") for figure in FIGURES])
+    plan.add_targets(SLUG, [result(SLUG, "cost.tsv")])
 
 
-def _add_gridded(plan: Plan, stage: str, key: str, grid: GridLayout, module: str) -> None:
-    inputs = [str(path) for path in grid.paths()]
-    # Without what has its default: the command line of the largest table must stay below 128 KiB.
-    short = grid.model_dump(mode="json", exclude_defaults=True)
-    plugins = (f"papers.intrinsic_dimension.{module}",)
-    plan.add(stage, key, Job(inputs={"inputs": inputs}, settings={"layout": short}, plugins=plugins))
+def _entries(
+    config: "LoadedConfig", paper: "IntrinsicDimensionSettings", planner: StatesPlanner
+) -> Iterator[Source | Missing]:
+    """Sources by experiment and data set, in the paper's order."""
+    for experiment in EXPERIMENTS:
+        sets = paper.icl_unique.datasets if experiment == "icl_unique" else paper.data.datasets
+        for name, entry in sets.items():
+            if entry.dataset is None:
+                about: dict[str, str | int | float] = {"experiment": experiment, "dataset": name}
+                yield Missing(factors=about, reason=f"no data at scale {config.scale}")
+                continue
+            title = config.datasets.tasks[entry.dataset].title
+            for key, one in planner.collections.items():
+                if one.dataset == name and experiment in one.experiments:
+                    yield from _sources(key, one, experiment, title, paper)
+    if not paper.collection.precision_items:
+        reason = f"not run: {_SETTING}.collection.precision_items is 0"
+        yield Missing(factors={"experiment": "precision"}, reason=reason)
+    if not paper.replication.seeds:
+        reason = f"not run: {_SETTING}.replication.seeds is empty"
+        yield Missing(factors={"experiment": "replication"}, reason=reason)
 
 
-def _grid(
-    config: "LoadedConfig",
-    paper: "IntrinsicDimensionSettings",
-    planner: StatesPlanner,
-    experiments: tuple[Experiment, ...],
-) -> GridLayout:
-    data = paper.data
-    precision = experiments == ("precision",)
-    return GridLayout(
-        scale=config.scale,
-        collected=planner.collected(experiments),
-        experiments=list(experiments),
-        data=_titles(config, data.datasets),
-        unique_data=_titles(config, paper.icl_unique.datasets) if "icl_unique" in experiments else {},
-        datasets=list(data.datasets),
-        conditions=[*(f"icl_{k}" for k in paper.comparison.shots), FINETUNED],
-        norm=paper.estimation.norm,
-        confidence=paper.estimation.confidence,
-        seed=paper.finetuning.seed,
-        subset=paper.collection.precision_items if precision else min(data.train_items, data.validation_items),
-        main_seeds={"icl": data.demonstration_seed, "sft": paper.finetuning.seed}
-        if "replication" in experiments
-        else {},
-    )
-
-
-def _titles(config: "LoadedConfig", entries: Mapping[str, "PromptedDataset"]) -> dict[str, str]:
-    return {name: config.datasets.tasks[entry.dataset].title for name, entry in entries.items() if entry.dataset}
+def _sources(
+    key: str, one: Collection, experiment: str, title: str, paper: "IntrinsicDimensionSettings"
+) -> Iterator[Source]:
+    """Estimates and accuracies of one collection as an experiment reads them."""
+    tuned = one.run is not None
+    main_seed = paper.finetuning.seed if tuned else paper.data.demonstration_seed
+    about: dict[str, Any] = {
+        "experiment": experiment,
+        "model": one.model,
+        "dataset": one.dataset,
+        "condition": FINETUNED if tuned else f"icl_{one.k}",
+        "k": one.k,
+        "dtype": one.dtype,
+        "split": one.split,
+        "seed": main_seed if one.seed is None else one.seed,
+    }
+    compared = tuned and experiment in ("comparison", "replication")
+    where: dict[str, Any] = {"step": one.compared} if compared else {}
+    dimensions: Any = f"{SHARED}/dimensions/{key}.tsv"
+    keys = {name: name for name in ("step", "layer", "estimator", "spread", "n_zero")}
+    if experiment == "precision":
+        # One of the two passes is the collection's own, over more prompts, of which the first are taken.
+        first = "all" if one.limit else f"first {paper.collection.precision_items}"
+        where = {"subset": first, "metric": "id"}
+        yield Source(path=dimensions, factors={**about, "subset": "all"}, keys=keys, where=where, data=title)
+        return
+    scores: Any = f"{SHARED}/states/{key}/scores.tsv"
+    majority = Baseline(name="majority", path=scores, where={"name": "majority"})
+    own = {**where, "name": "model"}
+    yield Source(path=scores, factors=about, keys={"step": "step"}, where=own, data=title, baselines=[majority])
+    yield Source(path=dimensions, factors=about, keys=keys, where=where, data=title)

@@ -1,11 +1,9 @@
 """Which prompts, adapters, states and estimates the experiments need; what several need is made once."""
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from reprlab.papers.intrinsic_dimension.layouts import Collected, Experiment
 from reprlab.papers.intrinsic_dimension.plan_models import add_model_and_tokenizer
-from reprlab.papers.intrinsic_dimension.plan_needs import Collection, Dtype, Run, RunKey, Split, suffix
+from reprlab.papers.intrinsic_dimension.plan_needs import Collection, Dtype, Experiment, Run, RunKey, Split, suffix
 from reprlab.papers.intrinsic_dimension.plan_settings import (
     adapter_settings,
     collect_settings,
@@ -123,25 +121,6 @@ class StatesPlanner:
             adapters = ladders[RunKey(one.model, one.dataset, one.run, one.seed)] if one.run is not None else ""
             add_states(self.plan, key, folder, tokenizer, one.prompts, settings, adapters)
             add_dimension(self.plan, key, dimension_settings(self.paper, one))
-
-    def collected(self, experiments: Iterable[Experiment]) -> list[Collected]:
-        """The collections that some experiments read."""
-        chosen = set(experiments)
-        return [
-            Collected(
-                key=key,
-                name=one.dataset,
-                experiments=[name for name in one.experiments if name in chosen],
-                k=one.k,
-                split=one.split,
-                steps=sorted(one.steps),
-                compared=one.compared,
-                dtype=one.dtype,
-                seed=one.seed,
-            )
-            for key, one in self.collections.items()
-            if chosen.intersection(one.experiments)
-        ]
 
     def _available(self) -> list[tuple[str, "PromptedDataset"]]:
         return [(name, entry) for name, entry in self.paper.data.datasets.items() if entry.dataset]
