@@ -3,12 +3,15 @@
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from reprlab.config.load import load_config
+from reprlab.papers.measured import measure
 from reprlab.papers.targets import list_targets, main
 from reprlab.preflight import __main__ as preflight
 from reprlab.reporting import prune, verify
+from reprlab.runtime.plan_file import PlannedJob
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -73,3 +76,34 @@ def test_verify_looks_at_the_runs_of_the_folder(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path / "config")
     assert verify.main([]) == 1
     assert str(tmp_path / "runs/mine") in capsys.readouterr().out
+
+
+def planned(stage, key, inputs, output):
+    return PlannedJob(stage, key, inputs={"inputs": inputs}, outputs={"out": output})
+
+
+def test_a_result_costs_what_all_jobs_behind_it_cost(tmp_path):
+    jobs = [
+        planned("fetch_archive", "a", [], "results/a.json"),
+        planned("build_model", "m", ["results/a.json"], "results/m"),
+        planned("tabulate_paper", "p/t", ["results/m"], "results/p/t.tsv"),
+        planned("tabulate_paper", "p/u", ["results/m"], "results/p/u.tsv"),
+    ]
+    plan = SimpleNamespace(
+        jobs={(job.stage, job.key): job for job in jobs}, targets={"p": ["results/p/t.tsv", "results/p/u.tsv"]}
+    )
+    benchmarks = {"build_model/m": "120\t90", "tabulate_paper/p.t": "6\tNA", "fetch_archive/a": "600\t1"}
+    for name, values in benchmarks.items():
+        file = tmp_path / f"results/benchmarks/{name}.tsv"
+        file.parent.mkdir(parents=True)
+        file.write_text(f"s\tcpu_time\n{values}\n")
+    (tmp_path / "results/m").mkdir()
+    (tmp_path / "results/m/weights").write_bytes(bytes(3_000_000))
+    (row,) = measure(tmp_path, plan, "nano")
+    assert row == {"target": "results/p/t.tsv", "scale": "nano", "minutes": "1.6", "cores": "1", "disk_mb": "3"}
+
+
+def test_the_list_has_what_was_measured_at_every_scale():
+    rows = {row["target"]: row for row in list_targets(load_config(ROOT, {"scale": "mini"}))}
+    assert {"nano", "mini", "small"} <= set(rows["depth"])
+    assert all(row["nano"] for target, row in rows.items() if target.startswith("results/depth/"))

@@ -123,6 +123,11 @@ def log(stage: str, key: str) -> str:
     return f"results/logs/{stage}/{key.replace('/', '.') or 'all'}.log"
 
 
+def benchmark(stage: str, key: str) -> str:
+    """What the engine measured of a job."""
+    return f"results/benchmarks/{stage}/{key.replace('/', '.') or 'all'}.tsv"
+
+
 def work(stage: str, key: str) -> str:
     """Folder of a job that survives its failure."""
     return f"results/work/{stage}/{key}"

@@ -1,48 +1,42 @@
 """`make list`: what can be asked for, with the minutes and the disk that it took here or where it was measured."""
 
 import argparse
-import csv
 import signal
 import sys
-from pathlib import Path
 
 from reprlab.config.load import LoadedConfig, load_config
+from reprlab.config.runtime import SCALES
+from reprlab.papers.measured import measure, read_measured
 from reprlab.papers.planning import make_plan
+from reprlab.papers.run_plan import RunPlan
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.folders import checkout_root
 
-MEASURED = "resources/measured.tsv"
-
 
 def list_targets(config: LoadedConfig) -> list[dict[str, str]]:
-    """One row per target: its name, whether it is there, minutes and MB.
+    """One row per target: its name, whether it is there, and for each scale what it takes with all it is made from.
 
-    Minutes and MB are those of `resources/measured.tsv` for this scale (two idle cores, from nothing, downloads not
-    counted); empty where nobody measured them.
+    That is measured where this checkout has a finished run of the scale, else what `resources/measured.tsv` says. A
+    scale at which nobody measured anything has no column.
     """
-    measured = {row["target"]: row for row in _measured(config.root) if row["scale"] == config.scale}
+    known = {(row["target"], row["scale"]): row for row in read_measured(config.root)}
+    plan = RunPlan(make_plan(config), config.root)
+    known |= {(row["target"], config.scale): row for row in measure(config.run_folder, plan, config.scale)}
+    scales = [scale for scale in reversed(SCALES) if any(measured == scale for _, measured in known)]
     rows = []
-    for paper, targets in make_plan(config).targets.items():
+    for paper, targets in plan.targets.items():
         for target in [paper, *targets]:
-            known = measured.get(target, {})
             there = "yes" if target != paper and (config.run_folder / target).exists() else ""
-            rows.append(
-                {
-                    "target": target,
-                    "there": there,
-                    "minutes": known.get("minutes", ""),
-                    "disk_mb": known.get("disk_mb", ""),
-                }
-            )
+            costs = {scale: _in_words(known.get((target, scale))) for scale in scales}
+            rows.append({"target": target, f"there at {config.scale}": there, **costs})
     return rows
 
 
-def _measured(root: Path) -> list[dict[str, str]]:
-    path = root / MEASURED
-    if not path.exists():
-        return []
-    with path.open(encoding="utf-8", newline="") as handle:
-        return list(csv.DictReader(handle, delimiter="\t"))
+def _in_words(row: dict[str, str] | None) -> str:
+    if row is None:
+        return ""
+    cores = f" x {row['cores']}" if row["cores"] != "1" else ""
+    return f"{row['minutes']} min{cores}" + (f", {row['disk_mb']} MB" if row["disk_mb"] else "")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -58,6 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
     widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in rows[0]}
     for row in [dict(zip(rows[0], rows[0], strict=True)), *rows]:
         sys.stdout.write("  ".join(value.ljust(widths[name]) for name, value in row.items()).rstrip() + "\n")
+    sys.stdout.write("min: from nothing, without downloads, one job after the other; x 2: on two cores\n")
     return 0
 
 
