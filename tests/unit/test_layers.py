@@ -32,6 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("config.papers",),
     ("config.schema",),
     ("config.load",),
+    ("config.resolved",),
     ("results",),
     # A stage knows a paper by name alone, as a plugin.
     ("stages",),
