@@ -26,7 +26,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 export PYTHONPATH := $(CURDIR)/workflow$(if $(PYTHONPATH),:$(PYTHONPATH))
 
 .DEFAULT_GOAL := help
-TARGETS := help all report list explain preflight verify test test-slow test-faults test-cluster lint lock clean prune setup
+TARGETS := help all report list explain compare preflight verify test test-slow test-faults test-cluster lint lock clean prune setup
 .PHONY: $(TARGETS) FORCE
 # A file of the workflow, a paper by its name, or a slip of the finger: only Snakemake knows, and what is up to date.
 ASKED := $(filter-out $(TARGETS) FORCE $(VENV)/%,$(MAKECMDGOALS))
