@@ -9,9 +9,10 @@ from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pandas
+import pyarrow
 import pytest
 from reprlab.artifacts.json_files import read_json, write_json
-from reprlab.artifacts.tables import read_tsv, write_tsv
+from reprlab.artifacts.tables import read_tsv, write_parquet, write_tsv
 from reprlab.reporting.audit import AuditRow, rounded, write_audit
 from reprlab.reporting.benchmarks import by_stage, of_paper, read_benchmarks
 from reprlab.reporting.page.data import data_table
@@ -246,6 +247,17 @@ def test_summary_counts_verdicts_and_minutes(folder, page):
     assert (depth["audit_agrees"], depth["audit_differs"], depth["claims_supported"], depth["tables"]) == (1, 1, 1, 1)
     assert depth["minutes"] == 0.5
     assert rows.loc["shared stages", "minutes"] == 1.0
+
+
+def test_what_was_learned_is_counted_once_where_there_is_a_frame_of_results(folder, page):
+    assert read_tsv(folder / "summary.tsv").set_index("paper").loc["depth", ["learned", "not_learned"]].tolist() == [
+        0,
+        1,
+    ]
+    flags = ["learned", "learned with 1 of 3 seeds", "not learned", "", None]
+    write_parquet(folder / "results" / "depth" / "results.parquet", pyarrow.table({"learned": flags}))
+    about = SimpleNamespace(TITLE="T", TABLES={"glue": "GLUE"}, FIGURES={})
+    assert PaperFolder(folder / "results" / "depth", about).learned() == {"learned": 2, "not learned": 1}
 
 
 def test_a_paper_adds_only_its_own_section(folder):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.artifacts.json_files import read_json
-from reprlab.artifacts.tables import read_tsv
+from reprlab.artifacts.tables import read_parquet, read_tsv
 from reprlab.reporting.provenance import provenance_path
 
 if TYPE_CHECKING:
@@ -43,16 +43,15 @@ class PaperFolder:
         return {} if frame is None else {str(key): int(n) for key, n in frame["verdict"].value_counts().items()}
 
     def learned(self) -> dict[str, int]:
-        """Trained scores by whether they show that something was learned, over all tables."""
-        found: Counter[str] = Counter()
-        for name in self.done():
-            frame = self.read(name)
-            for column in [] if frame is None else [one for one in frame if str(one).split("_")[0] == "learned"]:
-                found.update(str(value) for value in frame[column].dropna())  # type: ignore[index]
-        return {
-            "learned": sum(n for name, n in found.items() if name != "not learned"),
-            "not learned": found["not learned"],
-        }
+        """Trained scores by whether they show that something was learned: each once in the frame of results, where the
+        paper has one, else as often as tables show it."""
+        frame = self.path("results", "parquet")
+        if frame.exists():
+            found = Counter(one for one in read_parquet(frame, ["learned"])["learned"].to_pylist() if one)
+        else:
+            found = Counter(value for one in map(self.read, self.done()) for value in _flags(one))
+        some = sum(found.values()) - found["not learned"]
+        return {"learned": some, "not learned": found["not learned"]}
 
     def done(self) -> list[str]:
         """The tables that were made."""
@@ -67,3 +66,9 @@ class PaperFolder:
         """The way from the page to a file, or None where it was not made."""
         path = self.path(name, ending)
         return os.path.relpath(path, page.parent) if path.exists() else None
+
+
+def _flags(frame: pandas.DataFrame | None) -> list[str]:
+    """What a table says of learning, in all its columns that do."""
+    columns = [] if frame is None else [name for name in frame if str(name).split("_")[0] == "learned"]
+    return [str(value) for column in columns for value in frame[column].dropna()]  # type: ignore[index]
