@@ -179,6 +179,14 @@ D = "papers.depth."
         ({"set": D + "finetuning.tasks.colla.steps=3"}, ["tasks.colla", "no such entry; did you mean 'cola'?"]),
         ({"set": D + "finetuning.tasks.cola.metric=matthew"}, ["metric = 'matthew'", "did you mean 'matthews'?"]),
         ({"set": D + "finetuning.tasks.cola.epochs=1"}, ["tasks.cola", "either steps or epochs"]),
+        (
+            {"set": "papers.vocab-memory.tasks.mnli.dataset=mnlii"},
+            ["dataset = 'mnlii'", "config/datasets.yaml, tasks; did you mean 'glue_mnli' or 'id_mnli'?"],
+        ),
+        (
+            {"set": "papers.vocab-memory.finetuning.weight_decay=1"},
+            ["finetuning.weight_decay = 1", "unknown key; did you mean 'optimizer.weight_decay'?"],
+        ),
         ({"threads": {"finetune_modle": 2}}, ["threads.finetune_modle = 2", "did you mean 'finetune_model'?"]),
         ({"runtime": {"device": "gpu"}}, ["runtime.device = 'gpu'", "auto"]),
         ({"runtime": {"training_processes": "2; true"}}, ["runtime.training_processes = '2; true'", "valid integer"]),

@@ -72,11 +72,12 @@ def test_shards_are_expanded() -> None:
         (
             "archives: [lee]",
             "archives: [lea]",
-            r"corpora\.news\.archives: 'lea' is not declared; the nearest name is 'lee'",
+            r"corpora\.news\.archives: 'lea' is not declared; did you mean 'lee'",
         ),
         ("reader: text_lines", "reader: text_line", "no module"),
-        ("options: {members", "options: {member", r"corpora\.news\.options"),
-        ("title: News", "tittle: News", r"corpora\.news\.(title|tittle)"),
+        ("options: {members", "options: {member", r"options\.member: unknown key; did you mean 'members'\?"),
+        ("title: News", "tittle: News", r"corpora\.news\.tittle: unknown key; did you mean 'title'\?"),
+        ("licence: ", "license: ", r"license: unknown key; did you mean 'licence'\?"),
         ("  lee:", "  Lee!:", "archives"),
         ("pypi:gensim", "ftp:gensim", "an origin is one of"),
         ("file: a.whl", "file: ../a.whl", "no '..'"),
@@ -99,7 +100,7 @@ def test_a_mistake_is_named_in_one_line(tmp_path: Path, old: str, new: str, mess
 
 
 def test_an_unknown_name_gives_the_nearest() -> None:
-    with pytest.raises(ReprlabError, match=r"'vitaminC' is not in the data registry; the nearest name is 'vitaminc'"):
+    with pytest.raises(ReprlabError, match=r"'vitaminC' is not in the data registry; did you mean 'vitaminc'"):
         load_registry(REGISTRY).task("vitaminC")
 
 

@@ -70,7 +70,7 @@ def test_an_unknown_archive_is_one_line(tmp_path: Path, capsys: pytest.CaptureFi
         run(fetch_archive, "--archive", "sampel", "--registry", registry, "--cache", tmp_path, "--receipt", receipt)
         == 1
     )
-    assert "the nearest name is 'sample'" in capsys.readouterr().err
+    assert "did you mean 'sample'?" in capsys.readouterr().err
     assert not receipt.exists()
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
+from reprlab.config.errors import registry_error
 from reprlab.plugins import load_plugin
 from reprlab.runtime.errors import ReprlabError
 
@@ -238,6 +239,4 @@ def reader_settings(entry: CorpusEntry | TaskEntry, where: str = "") -> Any:
     except ReprlabError as error:
         raise ReprlabError(f"{where}.reader: {error}") from None
     except ValidationError as error:
-        first = error.errors()[0]
-        option = ".".join(str(part) for part in first["loc"])
-        raise ReprlabError(f"{where}.options.{option}: {first['msg']}") from None
+        raise registry_error(error, reader.Settings, f"{where}.options.") from None

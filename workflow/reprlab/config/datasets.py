@@ -1,13 +1,12 @@
 """The data registry `config/datasets.yaml`: reading it whole and checking it."""
 
-import difflib
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from reprlab.config.dataset_entries import ArchiveEntry, CorpusEntry, Name, TaskEntry, reader_settings
+from reprlab.config.errors import nearest, registry_error
 from reprlab.config.registry_file import read_entries
 from reprlab.runtime.errors import ReprlabError
 
@@ -40,12 +39,7 @@ class DatasetRegistry(BaseModel):
 def _lookup(entries: dict[str, Any], name: str, where: str) -> Any:
     if name in entries:
         return entries[name]
-    raise ReprlabError(f"{where}: {name!r} is not in the data registry{_nearest(name, entries)}")
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.0)
-    return f"; the nearest name is {close[0]!r}" if close else ""
+    raise ReprlabError(f"{where}: {name!r} is not in the data registry{nearest(name, entries)}")
 
 
 def load_registry(path: Path) -> DatasetRegistry:
@@ -59,9 +53,7 @@ def load_registry(path: Path) -> DatasetRegistry:
     try:
         registry = DatasetRegistry.model_validate(raw)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise ReprlabError(f"{path}: {where}: {first['msg']} (got {str(first.get('input'))[:80]!r})") from None
+        raise registry_error(error, DatasetRegistry, f"{path}: ") from None
     _check_references(path, registry)
     return registry
 
@@ -73,11 +65,11 @@ def _check_references(path: Path, registry: DatasetRegistry) -> None:
             for archive in entry.archives:
                 if archive not in registry.archives:
                     raise ReprlabError(
-                        f"{where}.archives: {archive!r} is not declared{_nearest(archive, registry.archives)}"
+                        f"{where}.archives: {archive!r} is not declared{nearest(archive, registry.archives)}"
                     )
             for corpus in getattr(entry, "documents", []):
                 if corpus not in registry.corpora:
                     raise ReprlabError(
-                        f"{where}.documents: {corpus!r} is not declared{_nearest(corpus, registry.corpora)}"
+                        f"{where}.documents: {corpus!r} is not declared{nearest(corpus, registry.corpora)}"
                     )
             reader_settings(entry, where)

@@ -1,27 +1,51 @@
 """One line for each mistake in the settings: key, value, place, what is wrong, and the nearest valid name."""
 
+from __future__ import annotations
+
 import difflib
 import types
 import typing
-from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
-from reprlab.config.overrides import Merged
-from reprlab.config.yaml_text import Key
 from reprlab.runtime.errors import ReprlabError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from reprlab.config.overrides import Merged
+    from reprlab.config.yaml_text import Key
+
+_NEAR = 0.5
+_SHORT_LIST = 15
 _NAME_RULE = "must be a name of small letters, digits and `_`"
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:
-    """`; did you mean 'x'?`, or the list of valid names where none is near and the list is short."""
+    """`; did you mean 'x'?`, or the list of valid names where none is near and the list is short.
+
+    Of a name such as glue_mnli a part is enough: mnlii is nearer to it than to xnli_vi.
+    """
     names = sorted(valid)
-    close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
-    if close:
-        return f"; did you mean {close[0]!r}?"
-    return f"; known: {', '.join(names)}" if 0 < len(names) <= 15 else ""
+    scores = {known: _likeness(str(name), known) for known in names}
+    best = max(scores.values(), default=0.0)
+    if best >= _NEAR:
+        close = [known for known in names if scores[known] == best]
+        return f"; did you mean {' or '.join(map(repr, close[:3]))}?"
+    return f"; known: {', '.join(names)}" if 0 < len(names) <= _SHORT_LIST else ""
+
+
+def _likeness(name: str, known: str) -> float:
+    parts = known.split("_") if "/" not in known else []
+    tails = ["_".join(parts[place:]) for place in range(1, len(parts))]
+    # A part counts a little less than a whole name, and a short one says nothing.
+    partial = [0.9 * _ratio(name, part) for part in {*parts, *tails} if len(part) > 3 and len(name) > 3]
+    return max([_ratio(name, known), *partial])
+
+
+def _ratio(first: str, second: str) -> float:
+    return difflib.SequenceMatcher(None, first, second).ratio()
 
 
 def setting_error(path: Key, value: Any, place: str, problem: str) -> ReprlabError:
@@ -29,9 +53,23 @@ def setting_error(path: Key, value: Any, place: str, problem: str) -> ReprlabErr
     return ReprlabError(" ".join(f"{'.'.join(path)} = {_shown(value)} ({place}): {problem}".split()))
 
 
-def unknown_key(path: Key, value: Any, place: str, valid: Iterable[str], what: str = "key") -> ReprlabError:
-    """The one line for a key that does not exist."""
-    return setting_error(path, value, place, f"unknown {what}{nearest(path[-1], valid)}")
+def unknown_key(
+    path: Key, value: Any, place: str, valid: Iterable[str], what: str = "key", elsewhere: str = ""
+) -> ReprlabError:
+    """The one line for a key that does not exist; `elsewhere` is where a key of this name does."""
+    hint = f"; did you mean {elsewhere!r}?" if elsewhere else nearest(path[-1], valid)
+    return setting_error(path, value, place, f"unknown {what}{hint}")
+
+
+def registry_error(error: ValidationError, registry: Any, where: str) -> ReprlabError:
+    """The line for the first problem of a registry, or of the options of a reader; `where` names the file."""
+    problems = error.errors(include_url=False)
+    problem = next((item for item in problems if item["type"] == "extra_forbidden"), problems[0])
+    location = tuple(str(part) for part in problem["loc"])
+    path = f"{where}{'.'.join(location)}"
+    if problem["type"] == "extra_forbidden":
+        return ReprlabError(f"{path}: unknown key{nearest(location[-1], _keys(registry, location[:-1]))}")
+    return ReprlabError(f"{path}: {problem['msg']} (got {str(problem.get('input'))[:80]!r})")
 
 
 def validation_error(error: ValidationError, model: type[BaseModel], merged: Merged, prefix: Key) -> ReprlabError:
@@ -43,7 +81,8 @@ def validation_error(error: ValidationError, model: type[BaseModel], merged: Mer
     path = (*prefix, *location)
     place = merged.place(location)
     if problem["type"] == "extra_forbidden":
-        return unknown_key(path, problem["input"], place, _keys(model, location[:-1]))
+        known, elsewhere = _keys(model, location[:-1]), _below(model, location)
+        return unknown_key(path, problem["input"], place, known, elsewhere=elsewhere)
     if problem["type"] == "missing":
         return _missing(problems, model, merged, prefix, location)
     if isinstance(problem["input"], dict) and problem["type"] == "value_error":
@@ -99,12 +138,20 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _keys(model: type[BaseModel], location: Key) -> list[str]:
+def _below(model: type[BaseModel], location: Key) -> str:
+    """The dotted path of a key of this name in a group beside it: `optimizer.weight_decay` for `weight_decay`."""
+    parent = model_at(model, location[:-1])
+    groups = {name: model_at(parent, (name,)) for name in parent.model_fields} if parent else {}
+    found = [f"{name}.{location[-1]}" for name, group in groups.items() if group and location[-1] in group.model_fields]
+    return found[0] if len(found) == 1 else ""
+
+
+def _keys(model: Any, location: Key) -> list[str]:
     parent = _at(model, location)
     return list(parent.model_fields) if _is_model(parent) else []
 
 
-def _at(model: type[BaseModel], location: Key) -> Any:
+def _at(model: Any, location: Key) -> Any:
     """The type of the setting at `location` below `model`."""
     annotation: Any = model
     for key in location:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
 from reprlab.config.dataset_entries import Name
+from reprlab.config.errors import registry_error
 from reprlab.runtime.errors import ReprlabError
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
@@ -95,9 +96,7 @@ def load_models(path: Path) -> dict[str, ModelEntry]:
     except RecursionError:
         raise ReprlabError(f"{path}: nested too deeply") from None
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise ReprlabError(f"{path}: {where}: {first['msg']} (got {str(first.get('input'))[:80]!r})") from None
+        raise registry_error(error, dict[Name, ModelEntry], f"{path}: ") from None
     # ValueError: not UTF-8, or a date that does not exist; TypeError: a mapping as a key.
     except (yaml.YAMLError, ValueError, TypeError) as error:
         raise ReprlabError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from None
