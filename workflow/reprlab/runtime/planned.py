@@ -90,9 +90,12 @@ def _typed(function: Callable[..., None], known: Mapping[str, Any], job: Planned
                 raise ReprlabError(f"{job.stage} {job.key}: the plan says nothing about {name}, which the stage needs")
             continue
         hint = hints[name]
-        grouped = inspect.isclass(hint) and issubclass(hint, BaseModel)
+        # A group of settings may be optional.
+        kinds = [one for one in (hint, *typing.get_args(hint)) if inspect.isclass(one)]
+        grouped = any(issubclass(one, BaseModel) for one in kinds)
+        adapter = TypeAdapter(hint)
         try:
-            arguments[name] = hint.model_validate_json(value) if grouped else TypeAdapter(hint).validate_python(value)
+            arguments[name] = adapter.validate_json(str(value)) if grouped else adapter.validate_python(value)
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join((name, *(str(part) for part in first["loc"])))
