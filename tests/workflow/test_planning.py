@@ -188,7 +188,7 @@ def alternatives(schema: dict[str, Any], path: tuple[str, ...], value: Any) -> I
         if not any(isinstance(one, int | float | list) for one in value):
             yield from (f"[{name}]" for name in registered_names())
     else:
-        yield from ("2", "5.0", "[1e-3]", "test", "cola", "accuracy", "SPwiki", *registered_names())
+        yield from ("2", "100_000", "5.0", "[1e-3]", "test", "cola", "accuracy", "SPwiki", *registered_names())
 
 
 @functools.cache
@@ -224,7 +224,7 @@ def test_every_published_setting_reaches_a_stage(paper: str) -> None:
     refused: list[str] = []
     start, tried = time.process_time(), 0
     for path in representative(list(values)):
-        name, cost = ".".join(("papers", paper, *path)), path[0] == "cost"
+        name, cost = ".".join(("papers", paper, *path)), path[0] == "cost" or path[-1] == "published_model"
         if "const" in schema_at(schema, path):
             continue  # one value only, so far
         beside = [edit for edit in (small, COMPANIONS.get(name, "")) if edit and not edit.startswith(f"{name}=")]

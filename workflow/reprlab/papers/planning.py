@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from reprlab.papers.job_checks import check_jobs
 from reprlab.papers.plan import Plan
 from reprlab.papers.report_job import add_report
 from reprlab.plugins import load_plugin
@@ -28,5 +29,6 @@ def make_plan(config: "LoadedConfig") -> Plan:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
             raise ReprlabError(f"papers.{slug}: {error.title} {where}: {first['msg']}") from None
+    check_jobs(plan, config)
     add_report(plan, config)
     return plan

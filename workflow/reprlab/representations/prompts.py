@@ -44,6 +44,16 @@ def build_rows(rows: Sequence[Row], labels: Sequence[str], settings: PromptSetti
     ]
 
 
+def check_prompts(columns: Sequence[str], labels: Sequence[str], settings: PromptSettings) -> None:
+    """Refuse what no data with these columns and labels can be asked.
+
+    Raises:
+        ReprlabError: the template names another column, or the words do not fit the labels.
+    """
+    label_words(labels, settings)
+    _input(dict.fromkeys(columns, ""), settings)
+
+
 def label_words(labels: Sequence[str], settings: PromptSettings) -> list[str]:
     """The word of each label in a prompt.
 
