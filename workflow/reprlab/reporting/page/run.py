@@ -22,14 +22,13 @@ _COMMIT = 12
 def facts(papers: Sequence[PaperFolder], scale: str, command: str, files: Sequence[tuple[str, str]]) -> Html:
     """What made these results, as a list of facts. `files` are (name, link) of files for the whole run."""
     records = [record for paper in papers for record in paper.records().values()]
+    versions = _listed(", ".join(map(" ".join, record["versions"].items())) for record in records)
     entries = {
         "Results of": _newest(papers),
         "Scale": f"{scale}: for {MEANING[scale]}." if scale in MEANING else scale,
         "Commit": _listed(record["commit"][:_COMMIT] + _modified(record["commit"]) for record in records),
         "Machine": _listed(_machine(record["machine"]) for record in records),
-        "Versions": _listed(
-            ", ".join(f"{name} {version}" for name, version in record["versions"].items()) for record in records
-        ),
+        "Versions": tag("details", tag("summary", "Python and packages"), versions) if versions else "",
         "Again": tag("code", command) if command else "",
         "Files": join(
             [join(" · " if number else None, tag("a", name, href=link)) for number, (name, link) in enumerate(files)]

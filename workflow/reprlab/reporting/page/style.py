@@ -21,6 +21,9 @@ body { margin: 0; color: var(--ink); background: var(--page); font: 16px/1.5 sys
   display: grid; grid-template-columns: 16rem minmax(0, 1fr); overflow-wrap: break-word; }
 main, header, footer { padding: 1rem 2rem; min-width: 0; max-width: 90rem; }
 header, main, footer { grid-column: 2; }
+header { padding-bottom: 0; }
+main > section:first-child h2 { margin-top: 0; }
+#table-overview td:nth-child(2) { width: 32%; } #table-overview td:first-child { width: 20%; }
 nav { grid-column: 1; grid-row: 1 / span 9; position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1rem;
   background: var(--wash); border-right: 1px solid var(--line); font-size: .88rem; }
 nav ul { list-style: none; margin: 0; padding: 0; }
@@ -45,6 +48,7 @@ a.self { color: var(--soft); text-decoration: none; font-weight: 400; margin-lef
 dl.facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .1rem 1rem; margin: .6rem 0;
   font-size: .9rem; }
 dl.facts dt { color: var(--soft); }
+dl.facts details { margin: 0; }
 dl.facts dd { margin: 0; overflow-wrap: anywhere; }
 code { font: .92em ui-monospace, monospace; background: var(--wash); padding: .05rem .3rem; border-radius: 3px; }
 .scroll { position: relative; overflow: auto; max-height: 36rem; border: 1px solid var(--line); border-radius: 4px;
