@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pandas
 import pytest
+from reprlab.config.load import published_settings
 from reprlab.geometry.curves import NORMS, normalised_auc
-from reprlab.papers.intrinsic_dimension.audit import audit
+from reprlab.papers.intrinsic_dimension import audit_models, audit_tables
+from reprlab.papers.intrinsic_dimension.audit import KNOWN, audit
 from reprlab.papers.intrinsic_dimension.results import RESULTS
+from reprlab.reporting.audit import lettered
 from reprlab.reporting.published import read_published
 from reprlab.results.claims import claims_table
 from reprlab.results.comparison import compare, declarations
@@ -214,8 +217,11 @@ def test_figures_and_comparison(known, tmp_path):
     assert rows["published"].notna().all() and ((rows["ours"] != "") | (rows["note"] != "")).all()
 
 
+SETTINGS = ROOT / "config/papers/intrinsic-dimension.yaml"
+
+
 def test_audit():
-    rows = {row.id: row for row in audit(PUBLISHED, ROOT / "config/models.yaml")}
+    rows = {row.id: row for row in audit([*PUBLISHED, SETTINGS], ROOT / "config/models.yaml")}
     assert {id.split(".")[1].rstrip("abcdefghijklmnopqrstuvwxyz") for id in rows if id.startswith("5.")} == {
         str(number) for number in range(1, 13)
     }
@@ -225,3 +231,32 @@ def test_audit():
     assert "icl_0, icl_1, icl_2, icl_5, icl_10" in rows["5.10j"].note
     assert rows["8.4b"].recomputed == "6 falls"
     assert [id for id, row in rows.items() if row.verdict == "not checkable"] == ["8.1"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "id"),
+    [
+        ("930, 945]", "945]", "5.9d"),
+        ("steps: 252", "steps: 248", "5.9c"),
+        ("batch_size: 16", "batch_size: 32", "5.9b"),
+        ("demonstration_seed: 42", "demonstration_seed: 7", "5.9e"),
+        ("rank: 64", "rank: 32", "5.8a"),
+        ("shots: [0, 1, 2, 5, 10]", "shots: [0, 1, 2, 5]", "4.1a"),
+    ],
+)
+def test_an_audit_of_the_settings_can_fail(old, new, id, tmp_path):
+    text = SETTINGS.read_text()
+    (tmp_path / SETTINGS.name).write_text(text.replace(old, new, 1))
+    tables = read_published(PUBLISHED, {**declarations(RESULTS.printed), **KNOWN})
+    verdicts = []
+    for path in (SETTINGS, tmp_path / SETTINGS.name):
+        settings = published_settings([path], "intrinsic-dimension")
+        known, models = tables["models"].head(1), ROOT / "config/models.yaml"
+        checks = {
+            "4.1": audit_tables.points_of_figure(tables, settings),
+            "5.8": audit_models.parameter_checks(known, models, settings),
+            "5.9": audit_tables.steps(tables, settings),
+        }
+        rows = {row.id: row for row in lettered(id[:-1], checks[id[:-1]])}
+        verdicts.append(rows[id].verdict)
+    assert verdicts == ["agrees", "differs"]

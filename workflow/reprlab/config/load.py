@@ -16,6 +16,7 @@ from reprlab.config.runtime import SCALES, NumericsSettings, RuntimeSettings, Wo
 from reprlab.config.schema import published_as_shipped
 from reprlab.config.settings import Settings
 from reprlab.config.yaml_text import Key, read_as_snakemake, read_yaml
+from reprlab.runtime.errors import ReprlabError
 
 WORKFLOW_FILE = "config/config.yaml"
 MODELS_FILE = "config/models.yaml"
@@ -79,11 +80,7 @@ class LoadedConfig:
     @cached_property
     def published(self) -> dict[str, Any]:
         """The settings of each paper at its own scale: the base of its file, without anybody's edits on top."""
-        found = {}
-        for slug, model in PAPERS.items():
-            base = merge([_without(_layer(self.root, paper_file(slug)), "scales")])
-            found[slug] = _validated(model, base, ("papers", slug))
-        return found
+        return {slug: published_settings([self.root / paper_file(slug)], slug) for slug in PAPERS}
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as JSON would hold them; `load_config(root, config.as_dict())` gives the same config."""
@@ -121,6 +118,20 @@ def load_config(
         papers[slug], paper_warnings = _paper(root, slug, model, workflow.scale, edits)
         warnings += paper_warnings
     return LoadedConfig(root, workflow, papers, warnings)
+
+
+def published_settings(files: Sequence[Path], slug: str) -> Any:
+    """The settings of a paper at its own scale, from its YAML file, which is one of `files`.
+
+    Raises:
+        ReprlabError: the file is not among them, or not valid.
+    """
+    path = next((path for path in files if path.name == Path(paper_file(slug)).name), None)
+    if path is None:
+        raise ReprlabError(f"{paper_file(slug)}: the published settings were not given; pass it with --published")
+    document = read_yaml(path, name=paper_file(slug))
+    base = merge([_without(Layer(paper_file(slug), document.values, document.lines), "scales")])
+    return _validated(PAPERS[slug], base, ("papers", slug))
 
 
 def paper_file(slug: str) -> str:

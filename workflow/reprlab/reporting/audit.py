@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from pathlib import Path
+from string import ascii_lowercase
 
 from reprlab.artifacts.tables import write_tsv
 from reprlab.runtime.errors import ReprlabError
@@ -47,6 +48,12 @@ def judge(id: str, what: str, printed: object, recomputed: object, agrees: bool,
 def not_checkable(id: str, what: str, printed: object, missing: str) -> AuditRow:
     """A row that cannot be recomputed; `missing` names the input that is lacking."""
     return AuditRow(id, what, str(printed), "", NOT_CHECKABLE, missing)
+
+
+def lettered(number: str, rows: Iterable[AuditRow]) -> Iterator[AuditRow]:
+    """The rows of one check with its number and a letter each."""
+    for letter, row in zip(ascii_lowercase, rows, strict=False):
+        yield replace(row, id=f"{number}{letter}")
 
 
 def rounded(value: Decimal | Fraction | float, places: int) -> Decimal:

@@ -10,7 +10,7 @@ def audit_paper(*, paper: str, published: list[Path], models: Path, out: Path) -
 
     Args:
         paper: its slug.
-        published: its printed tables and the other small files that its checks read.
+        published: its printed tables, its settings, and the other small files that its checks read.
         models: the registry of models, for parameter counts.
         out: TSV with the columns id, what, printed, recomputed, verdict, note.
     """
