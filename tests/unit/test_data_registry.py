@@ -84,6 +84,7 @@ def test_shards_are_expanded() -> None:
         ("bytes: 3", "bytes: 0", "bytes"),
         ("sha256: a", "sha256: x", "sha256"),
         ("tasks: {}", "tasks: [", "not valid YAML"),
+        ("tasks: {}", "tasks: {}\ntasks: {}", r"tasks is given twice \(first in line"),
     ],
 )
 def test_a_mistake_is_named_in_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:

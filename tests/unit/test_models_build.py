@@ -25,6 +25,26 @@ def _no_network(monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "a: {architecture: t5}\na: {architecture: t5}\n",
+            r'line 2: not valid YAML \(found duplicate key "a"',
+        ),
+        ("{1: 2}: 3\n", "not valid YAML"),
+        ("a: [\n", "line 2: not valid YAML"),
+        ("a: {architecure: t5}\n", "a.architecure: unknown key; did you mean 'architecture'"),
+    ],
+)
+def test_a_mistake_in_the_registry_of_models_is_one_line(tmp_path, text, message):
+    path = tmp_path / "models.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ReprlabError, match=message) as error:
+        load_models(path)
+    assert "\n" not in str(error.value)
+
+
 @pytest.mark.usefixtures("_no_network")
 @pytest.mark.parametrize(
     ("name", "change", "count"),

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from reprlab.config.dataset_entries import Name
 from reprlab.config.errors import registry_error
-from reprlab.runtime.errors import ReprlabError
+from reprlab.config.yaml_text import read_with_anchors
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
 
@@ -86,17 +86,7 @@ def load_models(path: Path) -> dict[str, ModelEntry]:
     Raises:
         ReprlabError: the file is missing, not YAML, or an entry is not valid.
     """
-    import yaml
-
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        return TypeAdapter(dict[Name, ModelEntry]).validate_python(content)
-    except FileNotFoundError:
-        raise ReprlabError(f"{path}: no such file") from None
-    except RecursionError:
-        raise ReprlabError(f"{path}: nested too deeply") from None
+        return TypeAdapter(dict[Name, ModelEntry]).validate_python(read_with_anchors(path))
     except ValidationError as error:
         raise registry_error(error, dict[Name, ModelEntry], f"{path}: ") from None
-    # ValueError: not UTF-8, or a date that does not exist; TypeError: a mapping as a key.
-    except (yaml.YAMLError, ValueError, TypeError) as error:
-        raise ReprlabError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from None

@@ -1,6 +1,7 @@
 """YAML 1.2 files of the config: safe, without duplicate keys, aliases and tags, and with the line of each key."""
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ Key = tuple[str, ...]
 _TAG = "tag:yaml.org,2002:"
 _KINDS = ("str", "int", "float", "bool", "null", "seq", "map", "timestamp", "value", "merge")
 _READ = ("int", "float", "bool", "null")
-_LONGEST_NUMBER = 40
+_LONGEST_NUMBER = 39
 _DEEPEST = 20
 
 
@@ -56,7 +57,16 @@ def read_as_snakemake(path: Path) -> dict[str, Any]:
         return yaml.load(path.read_text(encoding="utf-8"), Loader=loader) or {}  # noqa: S506 (the loader is a safe one)
     # ValueError: a date that does not exist; TypeError: a mapping as a key.
     except (yaml.YAMLError, ValueError, TypeError) as error:
-        raise ReprlabError(f"{path}: not YAML that Snakemake reads ({' '.join(str(error).split())})") from None
+        raise ReprlabError(f"{path}: not YAML that Snakemake reads ({_flat(error)})") from None
+
+
+def read_with_anchors(path: Path) -> Any:
+    """The values of a file of ours, in which entries may share what an anchor names (`<<: *base`).
+
+    Raises:
+        ReprlabError: as `read_yaml`.
+    """
+    return _refused(_yaml().load, read_text(path, str(path)), str(path))
 
 
 def parse_yaml(text: str, *, name: str) -> Document:
@@ -109,16 +119,26 @@ def _pairs(node: Any) -> list[Any]:
 
 
 def _compose(text: str, name: str) -> Node | None:
+    return _refused(_nodes, text, name)
+
+
+def _refused(read: Callable[[str], Any], text: str, name: str) -> Any:
+    """What `read` makes of the text, or one line that says why it cannot."""
     try:
-        return _nodes(text)
+        return read(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f", line {mark.line + 1}" if mark else ""
-        raise ReprlabError(f"{name}{where}: not valid YAML ({error.problem or error.context})") from None
-    except (YAMLError, ValueError) as error:
-        raise ReprlabError(f"{name}: not valid YAML ({' '.join(str(error).split())})") from None
+        raise ReprlabError(f"{name}{where}: not valid YAML ({_flat(error.problem or error.context)})") from None
+    # ValueError: a date that does not exist; TypeError: a mapping as a key.
+    except (YAMLError, ValueError, TypeError) as error:
+        raise ReprlabError(f"{name}: not valid YAML ({_flat(error)})") from None
     except RecursionError:
         raise ReprlabError(f"{name}: nested too deeply") from None
+
+
+def _flat(text: Any) -> str:
+    return " ".join(str(text).split())
 
 
 @functools.lru_cache(maxsize=32)

@@ -5,36 +5,13 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Any
 
 from reprlab.runtime.errors import ReprlabError
+from reprlab.text.token_settings import TokenizerRecipe
 from reprlab.text.vocabulary import EOS, EOS_ID, PAD, PAD_ID, UNK, UNK_ID, Vocabulary
 
 _SPACE = "▁"
-
-
-class TokenizerRecipe(BaseModel):
-    """How the tokenizer is made, whatever model it belongs to."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
-
-    source: Literal["model", "trained", "trained_bytes"] = "trained"
-    """model: the published tokenizer of `model`; trained: SentencePiece Unigram on the train split; trained_bytes:
-    byte-level BPE on it, for decoders."""
-    pieces: int = Field(default=4096, ge=64)
-    """Pieces of the vocabulary, without sentinels and sentence tokens."""
-    sentinels: int = Field(default=100, ge=1)
-    """Sentinel tokens <extra_id_0> and following."""
-    sentence_tokens: int = Field(default=20, ge=1)
-    """Sentence tokens <sent_0> and following."""
-    max_sentences: int = Field(default=200_000, ge=1)
-    """Sentences of training text, the first ones of the train split."""
-
-    def vocabulary(self) -> Vocabulary:
-        """The id layout that these settings ask for."""
-        return Vocabulary(self.pieces, self.sentinels, self.sentence_tokens)
 
 
 class TokenizerSettings(TokenizerRecipe):
@@ -44,6 +21,10 @@ class TokenizerSettings(TokenizerRecipe):
     """Hub name or folder of the published tokenizer."""
     revision: str = "main"
     """Its revision on the hub."""
+
+    def vocabulary(self) -> Vocabulary:
+        """The id layout that these settings ask for."""
+        return Vocabulary(self.pieces, self.sentinels, self.sentence_tokens)
 
 
 def train_unigram(sentences: Iterable[str], vocabulary: Vocabulary) -> Any:

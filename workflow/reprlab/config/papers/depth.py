@@ -12,7 +12,7 @@ from reprlab.config import groups
 from reprlab.config import settings as t
 from reprlab.objectives.settings import AttentionSettings, CorruptionSettings, LossSettings
 from reprlab.text.segmentation import SegmentationSettings
-from reprlab.text.tokenizers import TokenizerRecipe
+from reprlab.text.token_settings import TokenizerRecipe
 from reprlab.training.settings import OptimizerSettings, UpdateSettings
 
 Objective = Literal["t5", "depth"]
