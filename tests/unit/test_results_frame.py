@@ -1,5 +1,6 @@
 """The frame of results: gathering, selections, tables, claims and comparison, on hand-made files."""
 
+import json
 from pathlib import Path
 
 import pandas
@@ -119,6 +120,20 @@ def test_a_pivot_averages_seeds_and_says_why_cells_are_empty(frame):
 def test_a_pivot_refuses_to_average_what_it_was_not_told_to(frame):
     with pytest.raises(ReprlabError, match="several values of sst2"):
         Table("wide", "", Pivot("model", "task")).make(frame)
+
+
+@pytest.mark.parametrize(("chosen_on", "flag"), [("validation", "not learned"), ("test", "learned")])
+def test_a_learning_rate_that_was_chosen_on_the_rows_is_paid_for(tmp_path, chosen_on, flag):
+    trivial = write_scores(tmp_path / "baselines.tsv", {"majority": 50.0})
+    own = write_scores(tmp_path / "own.tsv", {"a": 60.0}, low=51.0)
+    rates = pandas.concat([pandas.read_csv(own, sep="\t").assign(learning_rate=rate) for rate in (0.1, 0.2, 0.3)])
+    rates.to_csv(own, sep="\t", index=False)
+    selection = tmp_path / "selected.json"
+    selection.write_text(json.dumps({"split": chosen_on, "best": {"a": {"learning_rate": 0.2}}}))
+    against = [Baseline(name="majority", path=trivial, where={"name": "majority", "split": "validation"})]
+    scored = source(own, "a", against, model="small", task="sst2", seed=1).model_copy(update={"selection": selection})
+    write_results(tmp_path / "results.parquet", results().settings("nano", [scored], {}))
+    assert read_frame(tmp_path / "results.parquet").select()["learned"].tolist() == [flag]
 
 
 def test_an_empty_selection_gives_one_row_with_its_reason(frame):

@@ -34,7 +34,7 @@ def gather_rows(settings: GatherSettings) -> Rows:
     ]
     kept = [part.dropna(axis="columns", how="all") for part in parts if len(part)]
     frame = pandas.concat(kept, ignore_index=True) if kept else pandas.DataFrame()
-    frame = frame.reindex(columns=[*columns, "entry"]).assign(scale=settings.scale)
+    frame = frame.reindex(columns=[*columns, "entry", "tried"]).assign(scale=settings.scale)
     identity = [*settings.factors, *_MATCHED]
     twice = frame[frame["reason"].isna() & frame.duplicated(identity)]
     if len(twice):
@@ -87,7 +87,7 @@ def _rows(source: Source, files: _Files, metrics: Mapping[str, Metric]) -> Rows:
     for column in ("metric", "value", *source.keys.values()):
         _require(frame, column, source.path)
     frame = frame[frame["metric"].isin(list(metrics))]
-    kept = [name for name in FIXED if name in frame]
+    kept = [name for name in (*FIXED, "tried") if name in frame]
     beside = _beside_baselines(frame, source, files)
     found = frame[kept].assign(**beside, **{factor: frame[column] for factor, column in source.keys.items()})
     found = found.assign(**source.factors)
@@ -99,11 +99,15 @@ def _rows(source: Source, files: _Files, metrics: Mapping[str, Metric]) -> Rows:
 
 
 def _selected(frame: Rows, path: Path) -> Rows:
-    best = read_json(path).get("best", {})
-    rates = {name: entry.get("learning_rate") for name, entry in best.items()}
+    """The rows at the selected rate, with the number of rates of which it was the best on the split of the row."""
+    selection = read_json(path)
+    rates = {name: entry.get("learning_rate") for name, entry in selection.get("best", {}).items()}
     if unknown := sorted(set(frame["name"]) - set(rates)):
         raise ReprlabError(f"{path}: selects no learning rate for {unknown[0]}; {_AGAIN}")
-    return frame[frame["learning_rate"] == frame["name"].map(rates)]
+    tried = frame.groupby("name")["learning_rate"].transform("nunique")
+    if "split" in frame:
+        tried = tried.where(frame["split"] == selection.get("split"))
+    return frame.assign(tried=tried)[frame["learning_rate"] == frame["name"].map(rates)]
 
 
 def _beside_baselines(frame: Rows, source: Source, files: _Files) -> dict[str, Any]:
@@ -130,7 +134,8 @@ def _matched(rows: Rows) -> Rows:
 def judged(frame: Rows, factors: list[str], sources: Mapping[int, Source]) -> Rows:
     """`margin`, `margin_untrained` and `learned` of every row that has a baseline, by `statistics.learned`.
 
-    Rows that differ in their seed alone are judged together and share the verdict.
+    Rows that differ in their seed alone are judged together and share the verdict. A learning rate that was chosen on
+    the split of the row is paid for.
     """
     from reprlab.statistics import Score, learned
 
@@ -140,7 +145,8 @@ def judged(frame: Rows, factors: list[str], sources: Mapping[int, Source]) -> Ro
     for _, rows in frame[frame["baseline_value"].notna()].groupby(cell, dropna=False, sort=False):
         untrained = _untrained(frame, rows.iloc[0], sources[int(rows["entry"].iloc[0])])
         scores, others = ([Score(*bounds) for bounds in part[_BOUNDS].to_numpy()] for part in (rows, untrained))
-        frame.loc[rows.index, "learned"] = learned(scores, rows["baseline_value"].max(), others).flag
+        tried = int(rows["tried"].fillna(1).max())
+        frame.loc[rows.index, "learned"] = learned(scores, rows["baseline_value"].max(), others, tried=tried).flag
         if len(untrained):
             frame.loc[rows.index, "margin_untrained"] = rows["value"] - untrained["value"].mean()
     return frame
