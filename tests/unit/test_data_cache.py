@@ -79,6 +79,22 @@ def test_a_damaged_member_is_unpacked_again(site: Site, warnings, damage) -> Non
     assert len(warnings()) == 1
 
 
+def test_members_are_unpacked_again_in_one_pass(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    passes: list[list[str]] = []
+    extract = module.extract
+
+    def counted(archive: Path, patterns: list[str], folder: Path, limit: int):
+        passes.append(patterns)
+        return extract(archive, patterns, folder, limit)
+
+    monkeypatch.setattr(module, "extract", counted)
+    shutil.rmtree(site.folder / "members")
+    (site.folder / "contents.json").unlink()
+    archive = site.open()
+    assert archive.member("a.txt").is_file() and len(archive.members("sub/*")) == 2
+    assert passes == [["a.txt", "sub/*"]]
+
+
 def test_what_lies_beside_the_members_is_not_read(site: Site) -> None:
     (site.folder / "members/sub/z.txt").write_text("planted")
     assert [path.name for path in site.open().members("sub/*")] == ["b.txt", "c.txt"]

@@ -212,6 +212,7 @@ def test_a_receipt_names_no_other_place(tmp_path: Path) -> None:
     facts = {
         "archive": "x",
         "licence": "",
+        "members": [],
         "member_limit": 1,
         "files": [{"file": "../x", "sha256": "0" * 64, "bytes": 1}],
     }

@@ -121,7 +121,7 @@ def test_stage_with_a_packaged_model(tmp_path) -> None:
     receipt = tmp_path / "receipt.json"
     file = {"file": "punkt.whl", "sha256": digest, "bytes": wheel.stat().st_size}
     receipt.write_text(
-        json.dumps({"archive": "punkt", "licence": "Apache-2.0", "member_limit": 10**8, "files": [file]})
+        json.dumps({"archive": "punkt", "licence": "Apache-2.0", "members": [], "member_limit": 10**8, "files": [file]})
     )
     documents = write_documents(tmp_path / "documents.parquet", ["Mr. Darcy left. He sighed.", "", "The end."])
     out = tmp_path / "sentences.parquet"

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.checkouts import Checkout, copy_project, job_counts
 from tests.workflow.faults.disks import read_only, small_disk
 from tests.workflow.faults.engine import Run, digests, error_lines, gone, half_written, kill, stages
+from tests.workflow.faults.sources import use_local_origins
 from tests.workflow.faults.tally import TALLY, Tally, fault_seed
 
 pytestmark = pytest.mark.faults
@@ -84,17 +84,6 @@ class Site:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
         if level == 0:
             shutil.rmtree(self.cache, ignore_errors=True)
-
-
-def use_local_origins(checkout: Checkout, cache: Path) -> None:
-    """Let every archive that `cache` holds be copied from there, as if from an origin."""
-    path = checkout.root / "config/datasets.yaml"
-    registry = yaml.safe_load(path.read_text(encoding="utf-8"))
-    for entry in registry["archives"].values():
-        held = [cache / file.get("sha256", "-") / Path(file["file"]).name for file in entry["files"]]
-        if len(held) == 1 and held[0].exists():
-            entry["origins"] = [f"local:{held[0]}"]
-    path.write_text(yaml.safe_dump(registry), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -27,6 +27,8 @@ class Archive:
     member_limit: int
     held: dict[str, Content] = field(default_factory=dict)
     """What files without a digest in the registry were when they were first fetched."""
+    wanted: tuple[str, ...] = ()
+    """Members that the registry lists: what is unpacked again is unpacked in one pass over the archive."""
     registry: Path | None = None
     """Data registry, from which a download that is missing or damaged is fetched again."""
     _cached: dict[str, CachedFile] = field(default_factory=dict, compare=False)
@@ -43,7 +45,7 @@ class Archive:
             received = [dict(file) for file in facts["files"]]
             held = {file["file"]: Content(**file.pop("received")) for file in received if "received" in file}
             files = tuple(ArchiveFile.model_validate(file) for file in received)
-            return cls(facts["archive"], cache, files, facts["member_limit"], held, registry)
+            return cls(facts["archive"], cache, files, facts["member_limit"], held, tuple(facts["members"]), registry)
         except (KeyError, TypeError, ValueError):
             raise ReprlabError(f"{receipt}: not a receipt of a download; delete it and run again") from None
 
@@ -93,7 +95,7 @@ class Archive:
             if not is_container(archive):
                 raise ReprlabError(f"{archive}: is not an archive, so it has no member {pattern!r}")
             cached = self._in_cache(first)
-            cached.ensure([pattern], self.member_limit)
+            cached.ensure(sorted({pattern, *self.wanted}), self.member_limit)
         return cached.members(pattern)
 
     def _in_cache(self, file: ArchiveFile) -> CachedFile:

@@ -100,6 +100,7 @@ def write_receipt(entry: ArchiveEntry, files: list[CachedFile], receipt: Path) -
         {
             "archive": entry.name,
             "version": entry.version,
+            "members": entry.members,
             "member_limit": entry.member_limit,
             "files": [_facts(cached) for cached in files],
         },
