@@ -23,7 +23,6 @@ main, header, footer { padding: 1rem 2rem; min-width: 0; max-width: 90rem; }
 header, main, footer { grid-column: 2; }
 header { padding-bottom: 0; }
 main > section:first-child h2 { margin-top: 0; }
-#table-overview td:nth-child(2) { width: 32%; } #table-overview td:first-child { width: 20%; }
 nav { grid-column: 1; grid-row: 1 / span 9; position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1rem;
   background: var(--wash); border-right: 1px solid var(--line); font-size: .88rem; }
 nav ul { list-style: none; margin: 0; padding: 0; }
@@ -61,7 +60,6 @@ thead th { background: var(--wash); position: sticky; top: 0; z-index: 1; border
 td { min-width: 2.6rem; }
 td.number { text-align: right; white-space: nowrap; }
 td.long { min-width: 9rem; overflow-wrap: anywhere; }
-.claims td:first-child { width: 25%; } .claims td:nth-child(5) { width: 30%; } .claims td:nth-child(6) { width: 22%; }
 td small, th small { display: block; color: var(--soft); font-size: .92em; font-weight: 400; }
 td.number small { font-size: .88em; }
 tbody tr:nth-child(even) { background: color-mix(in srgb, var(--wash) 45%, transparent); }
@@ -118,13 +116,19 @@ footer { color: var(--soft); font-size: .85rem; }
   #contents > summary { margin: 0; }
   html { scroll-padding-top: 3rem; }
 }
+@media (min-width: 44.01rem) {
+  .claims td:first-child { width: 25%; } .claims td:nth-child(5) { width: 30%; } .claims td:nth-child(6) { width: 22%; }
+  #table-overview td:nth-child(2) { width: 32%; } #table-overview td:first-child { width: 20%; }
+}
 @media (max-width: 44rem) {
   body { font-size: 15px; }
   main, header, footer { padding: .7rem .8rem; }
   details.paper { padding: .4rem .5rem; }
   dl.facts { grid-template-columns: 1fr; gap: 0; } dl.facts dd { margin-bottom: .3rem; }
   th, td { padding: .22rem .35rem; }
-  .scroll { max-height: 30rem; }
+  .scroll:not(.whole) { max-height: 30rem; }
+  figure { overflow-x: auto; }
+  .wide img { max-width: none; width: 44rem; }
   .cards thead { display: none; }
   .cards, .cards tbody, .cards caption { display: block; }
   .cards tr { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); border-top: 1px solid var(--line);
