@@ -99,6 +99,15 @@ def test_strings_that_snakemake_leaves_become_numbers():
     assert config.papers["depth"].pretraining.packing is True
 
 
+@pytest.mark.parametrize("key", ["segmentation.passage_words", "pretraining.batch_size", "tokenizer.max_sentences"])
+def test_counts_may_be_written_with_an_exponent(key):
+    """In a stage's own group and in the paper's."""
+    paper = load_config(ROOT, {"set": f"papers.depth.{key}=2e3", "scale": "nano"}).papers["depth"].model_dump()
+    group, name = key.split(".")
+    assert paper[group][name] == 2000
+    assert type(paper[group][name]) is int
+
+
 def test_several_edits_and_lists():
     edits = "papers.depth.pretraining.seeds=[1, 2],papers.depth.pretraining.batch_size=1_6;run=try-1"
     config = load_config(ROOT, {"set": edits, "scale": "nano"})

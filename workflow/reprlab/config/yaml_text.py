@@ -99,9 +99,11 @@ def _read_scalar(tag: Any, text: str) -> Any:
     if kind not in _READ or len(text) > _LONGEST_NUMBER:
         return text
     try:
-        return _yaml().constructor.construct_object(ScalarNode(tag, text))
+        value = _yaml().constructor.construct_object(ScalarNode(tag, text))
     except (ValueError, YAMLError):
         return text
+    # A count may be written 1e6, wherever its type is declared.
+    return int(value) if kind == "float" and "." not in text and value.is_integer() else value
 
 
 def read_keys(path: Path, *, name: str) -> dict[str, list[str]]:
