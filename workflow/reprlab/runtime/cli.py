@@ -85,8 +85,7 @@ def _command(function: Callable[..., None]) -> Callable[..., None]:
         log, level, threads = (options.pop(name) for name in common)
         _limit_threads(threads)
         end_with_parent()
-        # Nobody is there to answer a question, and no library may take what lies there for a yes.
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        _close_input()
         _run(function, options, log, level)
 
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
