@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Axis:
-    """A column with its label; `low` and `high` bound a band around it, `level` is drawn as a dotted line."""
+    """A column with its label; `low` and `high` bound a band around it, `level` is a dotted line for each curve."""
 
     column: str
     label: str
@@ -51,9 +51,11 @@ class Curves:
                 draw_lines(
                     panel, rows, x=self.x.column, y=axis.column, by=self.line, order=order, low=axis.low, high=axis.high
                 )
-                levels = rows[axis.level].dropna().tolist() if axis.level else []
-                if levels:
-                    panel.axhline(levels[-1], color="#666666", linestyle=":", marker="", label=axis.level_label)
+                for value, part in rows.groupby(self.line) if axis.level else ():
+                    # A line's own level, in its colour.
+                    colour = CYCLE[order.index(value) % len(CYCLE)]
+                    label = f"{axis.level_label}, {value}" if len(order) > 1 else axis.level_label
+                    panel.axhline(part[axis.level].iloc[-1], color=colour, linestyle=":", marker="", label=label)
                 panel.set_ylabel(axis.label if not place else "")
             data = "; ".join(dict.fromkeys(rows["data"].dropna())) if "data" in rows else ""
             name_panel(axes[0][place], "\n".join(name), data)

@@ -127,6 +127,9 @@ _ACCURACY = Axis("accuracy", "accuracy (%)", "low", "high", "majority", "most fr
 _AREA = Axis("auc", "normalised AUC", "auc_low", "auc_high")
 _COMPARED = {"estimator": "two_nn", "experiment": "comparison"}
 _SETTING = "model dataset"
+# People's words.
+_PARADIGMS = {"icl_0": "no demonstrations", "icl_1": "1 demonstration", FINETUNED: "fine-tuned"}
+_PARADIGMS |= {f"icl_{k}": f"{k} demonstrations" for k in (2, 3, 5, 10, 12, 14, 16, 18, 20)}
 FIGURES = (
     Figure(
         "id_layers",
@@ -136,11 +139,14 @@ FIGURES = (
     ),
     Figure("auc_heatmap", "Mean difference in AUC between paradigms (Figure 4).", "auc_heatmap", draw_heatmap),
     Figure("auc_by_condition", "AUC by paradigm (Figure 5).", "auc", Boxes("condition", _AREA, where=_COMPARED)),
-    Figure(
-        "auc_by_model",
-        "AUC by model, a panel for each paradigm (Figures 6, 40 to 45).",
-        "auc",
-        Boxes("model", _AREA, panel="condition", where=_COMPARED),
+    *(
+        Figure(
+            f"auc_by_model_{name}",
+            f"AUC by model, {_PARADIGMS[name]} (Figures 6, 40 to 45).",
+            "auc",
+            Boxes("model", _AREA, panel="condition", where={**_COMPARED, "condition": name}),
+        )
+        for name in CONDITIONS
     ),
     Figure(
         "sft_dynamics",
@@ -203,6 +209,5 @@ RESULTS = PaperResults(
     claims=CLAIMS,
     printed=PRINTED,
     unjudged={"nano": "a random model, for tests"},
-    labels={"icl_0": "no demonstrations", "icl_1": "1 demonstration", FINETUNED: "fine-tuned"}
-    | {f"icl_{k}": f"{k} demonstrations" for k in (2, 3, 5, 10, 12, 14, 16, 18, 20)},
+    labels=_PARADIGMS,
 )
