@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from reprlab.config.settings import derive
 from reprlab.papers import paths
 from reprlab.papers.completion_jobs import ModelFolders
 from reprlab.papers.plan import Job, Plan
@@ -125,16 +126,14 @@ def _run_settings(config: "LoadedConfig", paper: "AmuroCharSettings", ladder: li
         input_length=wanted.context,
         target_length=wanted.context,
         packing=True,
-        engine=EngineSettings(
-            steps=wanted.steps,
+        engine=derive(
+            EngineSettings,
+            wanted,
             ladder=ladder,
-            batch_size=wanted.batch_size,
-            optimizer=wanted.optimizer,
             schedule=wanted.schedule.model_copy(
                 update={"warmup_steps": min(wanted.schedule.warmup_steps, wanted.steps - 1)}
             ),
             dtype=resolved(config, wanted.dtype),
-            seed=wanted.seed,
         ),
     )
 
