@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,12 +15,10 @@ from pydantic import BaseModel
 from reprlab.config.load import LoadedConfig
 from reprlab.config.models import ModelEntry
 from reprlab.models.build import build_from_config
-from reprlab.models.formula import adapter_parameters
+from reprlab.models.flops import CountedModel, forward_flops, training_flops
 from reprlab.objectives.causal_lm import IGNORED, causal_loss
 from reprlab.papers.plan import Plan
 from reprlab.papers.planning import make_plan
-from reprlab.reporting.cost_formula import forward_flops, training_flops
-from reprlab.reporting.cost_layout import Shape
 from reprlab.representations.adapters import TextBatches, add_adapter, language_model_loss
 from reprlab.representations.collection import batches_by_length, collect_states
 from reprlab.representations.settings import AdapterSettings, CollectSettings
@@ -51,9 +49,9 @@ class Rehearsed:
         return int(self.entry.config["vocab_size"])
 
     @property
-    def shape(self) -> Shape:
+    def counted(self) -> CountedModel:
         """Its sizes."""
-        return Shape.of_llama(self.entry.config, self.vocabulary)
+        return CountedModel(self.entry, self.vocabulary)
 
     def texts(self, count: int) -> list[list[int]]:
         """So many texts of the length."""
@@ -103,7 +101,8 @@ def _fine_tuning(options: argparse.Namespace, decoder: Rehearsed, examples: int,
     def collated() -> dict[str, torch.Tensor]:
         return texts.batch(range(examples), 0)
 
-    flops = examples * training_flops(decoder.shape, decoder.length, scored)
+    # All weights are trained, and labels stand at the end alone.
+    flops = examples * 3 * forward_flops(decoder.counted, decoder.length, scored)
     return _step(
         "fine-tuning step",
         decoder,
@@ -123,8 +122,8 @@ def _adapting(options: argparse.Namespace, decoder: Rehearsed, settings: Adapter
     start_memory(decoder.device)
     model = add_adapter(build_from_config(decoder.entry, seed=0), settings).to(decoder.device).train()
     batches = TextBatches(decoder.texts(examples), settings)
-    adapters = adapter_parameters(decoder.entry.config, settings.rank, settings.targets)
-    flops = examples * training_flops(decoder.shape, decoder.length, decoder.length, adapter_parameters=adapters)
+    adapted = replace(decoder.counted, rank=settings.rank, targets=tuple(settings.targets))
+    flops = examples * training_flops(adapted, decoder.length, decoder.length)
     return _step(
         "adapter step",
         decoder,
@@ -190,5 +189,5 @@ def _collecting(options: argparse.Namespace, decoder: Rehearsed, batch_tokens: i
         encoder_tokens=decoder.length,
         decoder_tokens=0,
         seconds=seconds_of(collect, decoder.device, max(1, options.steps // 4), warm=1),
-        flops=examples * forward_flops(decoder.shape, decoder.length, 0),
+        flops=examples * forward_flops(decoder.counted, decoder.length, 0),
     )

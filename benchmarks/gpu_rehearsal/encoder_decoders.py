@@ -11,12 +11,11 @@ import numpy as np
 import torch
 from reprlab.config.models import ModelEntry
 from reprlab.models.build import build_from_config
+from reprlab.models.flops import CountedModel, training_flops
 from reprlab.objectives import depth, t5
 from reprlab.objectives.attention_masks import plain_masks
 from reprlab.objectives.losses import batch_loss
 from reprlab.objectives.masked_seq2seq import mask_dtype
-from reprlab.reporting.cost_formula import training_flops
-from reprlab.reporting.cost_layout import Shape
 from reprlab.text.vocabulary import Vocabulary
 
 from benchmarks.gpu_rehearsal.measuring import Row, row, seconds_of, start_memory, training_step
@@ -112,6 +111,6 @@ def _row(case: Case, options: argparse.Namespace, entry: ModelEntry, vocabulary:
         encoder_tokens=encoder,
         decoder_tokens=decoder,
         seconds=seconds,
-        flops=examples * training_flops(Shape.of_t5(entry.config, vocabulary.padded_size), encoder, decoder),
+        flops=examples * training_flops(CountedModel(entry, vocabulary.padded_size), encoder, decoder, examples),
         collation=seconds_of(collated, "cpu", 3, warm=1),
     )

@@ -12,8 +12,8 @@ from reprlab.papers.plan import Plan
 from reprlab.preflight.findings import Finding
 from reprlab.preflight.sources import setting
 from reprlab.reporting.cost import RunCost
-from reprlab.reporting.cost_formula import weights_gb
 from reprlab.reporting.cost_layout import CostLayout
+from reprlab.reporting.cost_memory import weights_gb
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.machine import count_gpus
 

@@ -1,4 +1,4 @@
-"""`cost.tsv`: FLOPs, memory and hours of a paper's training and inference, and the formula held against runs here."""
+"""`cost.tsv`: FLOPs, memory and hours of a paper's training and inference, and the count held against runs here."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reprlab.reporting.cost_formula import forward_flops, memory_gb, training_flops
+from reprlab.models.flops import CountedModel, forward_flops, training_flops
 from reprlab.reporting.cost_layout import Accelerator, CostLayout, CostRun, Model
 from reprlab.reporting.cost_measured import Measured, measure
+from reprlab.reporting.cost_memory import memory_gb
 
 if TYPE_CHECKING:
     import pandas
@@ -43,8 +44,8 @@ def cost_table(layout: CostLayout, benchmarks: Path) -> pandas.DataFrame:
       means where a run was measured.
     - `flops`: of all jobs together; `memory_gb`: of one device.
     - `hours`: of one job on `devices`; `device_hours`: of all.
-    - `predicted_seconds`: the formula's FLOPs over the rate at which this machine ran all measured pre-training, or
-      all measured runs of a paper that does none; `ratio`: measured over predicted. It says how well the formula
+    - `predicted_seconds`: the counted FLOPs over the rate at which this machine ran all measured pre-training, or
+      all measured runs of a paper that does none; `ratio`: measured over predicted. It says how well the count
       compares runs of different shapes, not how fast the machine is.
 
     Args:
@@ -87,10 +88,17 @@ class RunCost:
     @property
     def flops(self) -> float:
         """FLOPs of all jobs."""
-        run = self.run
-        step = training_flops(self.model.shape, *self.lengths, adapter_parameters=run.adapter_parameters)
-        trained = run.steps * run.batch_size * step
-        return run.jobs * (trained + run.forwarded * forward_flops(self.model.shape, *self.lengths))
+        run, found = self.run, 0.0
+        if run.steps:
+            trained = self._counted(rank=run.adapter_rank, targets=tuple(run.adapter_targets))
+            found += run.steps * run.batch_size * training_flops(trained, *self.lengths, run.part_size)
+        if run.forwarded:
+            found += run.forwarded * forward_flops(self._counted(), *self.lengths, run.part_size)
+        return run.jobs * found
+
+    def _counted(self, **adapters: Any) -> CountedModel:
+        model = self.model
+        return CountedModel(model.entry, model.vocabulary, model.labels, **adapters)
 
     def hours(self, accelerator: Accelerator) -> float:
         """Hours of one job on the run's devices."""

@@ -8,6 +8,8 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from reprlab.config.models import ModelEntry
+
 _STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
@@ -92,8 +94,14 @@ class Model(BaseModel):
 
     model_config = _STRICT
 
+    entry: ModelEntry
+    """Its architecture, on which FLOPs are counted; its origin is not looked at."""
+    vocabulary: int | None = None
+    """Rows of the embedding in place of the entry's."""
+    labels: int = 0
+    """Outputs of a classification head; 0: a language model."""
     shape: Shape
-    """Its sizes."""
+    """Its sizes, from which memory is worked out."""
     parameters: int
     """Its parameters, tied ones once."""
 
@@ -154,6 +162,10 @@ class CostRun(BaseModel):
     """Bytes of a number in forward and backward pass."""
     adapter_parameters: int = Field(default=0, ge=0)
     """Parameters of low-rank adapters, which alone are trained; 0: all of the model is."""
+    adapter_rank: int = Field(default=0, ge=0)
+    """Their rank."""
+    adapter_targets: list[str] = []
+    """The layers that have one."""
     published_hours: str = ""
     """Hours that the paper reports for one job."""
     measured: list[Path] = []

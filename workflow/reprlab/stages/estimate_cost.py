@@ -1,4 +1,4 @@
-"""What a paper's training and inference cost as published, and the formula held against runs made here."""
+"""What a paper's training and inference cost as published, and the count held against runs made here."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from reprlab.runtime.cli import run_stage
 
 
 def estimate_cost(*, layout: CostLayout, benchmarks: Path, out: Path, inputs: list[Path] | None = None) -> None:
-    """Write `cost.tsv`; see `reprlab.reporting.cost` for its columns and `cost_formula` for the formula and its source.
+    """Write `cost.tsv`; see `reprlab.reporting.cost` for its columns `models.flops` for what is counted.
 
     Args:
         layout: the runs as published, and those of the active scale.

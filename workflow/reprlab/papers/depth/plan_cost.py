@@ -59,7 +59,10 @@ class _Costs:
         rows = Vocabulary(wanted.pieces, wanted.sentinels, wanted.sentence_tokens).padded_size
         entry = self.config.models[self.paper.pretraining.model]
         return Model(
-            shape=Shape.of_t5(entry.config, rows), parameters=t5_parameters(entry.config, rows, entry.tie_output)
+            entry=entry,
+            vocabulary=rows,
+            shape=Shape.of_t5(entry.config, rows),
+            parameters=t5_parameters(entry.config, rows, entry.tie_output),
         )
 
     def runs(self) -> Iterator[CostRun]:

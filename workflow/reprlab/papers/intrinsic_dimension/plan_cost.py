@@ -52,6 +52,7 @@ class _Costs:
         names = dict.fromkeys(one.model for one in self.planner.collections.values())
         return {
             name: Model(
+                entry=entry,
                 shape=Shape.of_llama(entry.config, int(entry.config["vocab_size"])),
                 parameters=llama_parameters(entry.config, int(entry.config["vocab_size"]), entry.tie_output),
             )
@@ -94,6 +95,8 @@ class _Costs:
             part_size=wanted.batch_size // wanted.accumulation,
             activation_bytes=self.number_bytes(self.planner.resolved(wanted.dtype)),
             adapter_parameters=adapter_parameters(self.config.models[model].config, wanted.rank, wanted.targets),
+            adapter_rank=wanted.rank,
+            adapter_targets=list(wanted.targets),
             **self.measured("train_adapter", {key: paths.output("train_adapter", "metrics", key) for key in keys}),
         )
 

@@ -50,6 +50,8 @@ class _Costs:
         found = {name: self.config.models[name] for name in dict.fromkeys(names)}
         return {
             name: Model(
+                entry=entry,
+                labels=2,
                 shape=Shape.of_encoder(entry.config, labels=2),
                 parameters=classifier_parameters(entry.architecture, entry.config, labels=2),
             )

@@ -1,11 +1,4 @@
-"""FLOPs and memory of transformers, from their sizes.
-
-A matrix product of n x k and k x m is 2nkm FLOPs. Counted are the weights (2 FLOPs for each weight and token, hence the
-2N forward and 6N in training of Kaplan et al. 2020, section 2.1) and the two products of attention over the context,
-which that rule leaves out (as in Hoffmann et al. 2022, appendix F); a causal mask saves nothing in this count. The
-backward pass costs twice the forward pass, and once where a weight is frozen. Embedding look-ups, normalisation,
-softmax and the optimizer are not counted. A test holds the count against PyTorch's.
-"""
+"""Memory of transformers, from their sizes: no library counts what a backward pass keeps before it runs."""
 
 from reprlab.reporting.cost_layout import Shape
 
@@ -13,40 +6,6 @@ from reprlab.reporting.cost_layout import Shape
 _BYTES_OF_PARAMETER = 16
 _BYTES_OF_WEIGHT = 4
 _GIGABYTE = 1e9
-
-
-def forward_flops(shape: Shape, encoder_tokens: float, decoder_tokens: float) -> float:
-    """FLOPs of one example through encoder, decoder and output layer."""
-    return sum(_products(shape, encoder_tokens, decoder_tokens))
-
-
-def training_flops(shape: Shape, encoder_tokens: float, decoder_tokens: float, *, adapter_parameters: int = 0) -> float:
-    """FLOPs of one example, forward and backward.
-
-    With adapters the model's weights are frozen: their backward pass is the gradient of the input alone, while both
-    factors of the products over the context keep theirs. An adapter is a weight that every token of the encoder meets.
-    """
-    weights, context = _products(shape, encoder_tokens, decoder_tokens)
-    if not adapter_parameters:
-        return 3 * (weights + context)
-    return 2 * weights + 3 * context + 6 * adapter_parameters * encoder_tokens
-
-
-def _products(shape: Shape, encoder_tokens: float, decoder_tokens: float) -> tuple[float, float]:
-    """Forward FLOPs of products with weights, and of those over the context."""
-    queries, keys = 2 * shape.width * shape.inner, 2 * shape.width * shape.key_value
-    block = queries + keys + (3 if shape.gated else 2) * shape.width * shape.feed_forward
-    # Cross attention: queries and outputs are made for decoder tokens, keys and values for encoder tokens.
-    crossed = queries * decoder_tokens + keys * encoder_tokens
-    weights = (
-        shape.encoder_layers * 2 * block * encoder_tokens
-        + shape.decoder_layers * 2 * (block * decoder_tokens + crossed)
-        + 2 * shape.width * shape.vocabulary * decoder_tokens
-    )
-    pairs = shape.encoder_layers * encoder_tokens**2 + shape.decoder_layers * decoder_tokens * (
-        decoder_tokens + encoder_tokens
-    )
-    return weights, 4 * shape.inner * pairs
 
 
 def activation_bytes(
