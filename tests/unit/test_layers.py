@@ -33,6 +33,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("config.schema",),
     ("config.load",),
     ("config.resolved",),
+    # Two finished runs side by side, with the settings that differ.
+    ("reporting.run_differences",),
+    ("reporting.compare_runs",),
     ("results",),
     # A stage knows a paper by name alone, as a plugin.
     ("stages",),
