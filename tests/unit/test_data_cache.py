@@ -95,6 +95,11 @@ def test_members_are_unpacked_again_in_one_pass(site: Site, monkeypatch: pytest.
     assert passes == [["a.txt", "sub/*"]]
 
 
+def test_a_name_that_a_pattern_brought_is_there(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "extract", None)
+    assert site.open().member("sub/b.txt").read_bytes() == b"second\n"
+
+
 def test_what_lies_beside_the_members_is_not_read(site: Site) -> None:
     (site.folder / "members/sub/z.txt").write_text("planted")
     assert [path.name for path in site.open().members("sub/*")] == ["b.txt", "c.txt"]

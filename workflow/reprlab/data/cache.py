@@ -22,6 +22,7 @@ from reprlab.runtime.files import describe_os_error
 from reprlab.runtime.log import get_logger
 
 _BLOCK = 2**20
+_NEVER = "it was not unpacked"
 
 
 class CachedFile:
@@ -123,7 +124,7 @@ class CachedFile:
             for pattern in patterns:
                 if problem := self._lacks(pattern):
                     wanted.append(pattern)
-                if problem and pattern in self._known["patterns"]:
+                if problem not in ("", _NEVER):
                     get_logger().warning("%s/%s; unpacked again", self._members, problem)
             written = extract(self.path, wanted, self._members, limit) if wanted else {}
             for name, content in written.items():
@@ -132,9 +133,11 @@ class CachedFile:
             write_json(self._contents, self._known)
 
     def _lacks(self, pattern: str) -> str:
-        if pattern not in self._known["patterns"]:
-            return "it was not unpacked"
-        for name in _matching(self._known["members"], pattern):
+        found = _matching(self._known["members"], pattern)
+        # A name may be there by a pattern that it matches.
+        if pattern not in self._known["patterns"] and _place(pattern) not in found:
+            return _NEVER
+        for name in found:
             if problem := self._changed(self._members / name):
                 return f"{name}: {problem}"
         return ""
@@ -182,8 +185,13 @@ class CachedFile:
         return found if isinstance(found, dict) and found.keys() == fresh.keys() else fresh
 
 
+def _place(pattern: str) -> str:
+    """Where a member lies below `members`."""
+    return pattern.replace(NESTED, NESTED + "/")
+
+
 def _matching(names: Any, pattern: str) -> list[str]:
-    place = pattern.replace(NESTED, NESTED + "/")
+    place = _place(pattern)
     return [place] if place in names else [name for name in names if fnmatch.fnmatchcase(name, place)]
 
 
