@@ -298,7 +298,7 @@ def test_claims_can_fail_and_can_lack_evidence(results, tmp_path):
     for one in rows:
         if one["train"] in ("mnli", "paws") and one["kind"] == "generation":
             one |= {"performance": 0.25, "low": 0.2, "high": 0.3}
-        if one["train"] == "xsum" and one["eval"] in ("paws", "mnli_matched"):
+        if one["train"] in ("xsum", "socialiqa") and one["eval"] in ("paws", "mnli_matched"):
             one |= {"performance": 0.05, "low": 0.0, "high": 0.1}
     found = verdicts(perf_of(tmp_path, rows))
     assert found["A3"].verdict == "not supported" and found["A3"].estimate == pytest.approx(0.25)
@@ -318,16 +318,16 @@ def test_claims_can_fail_and_can_lack_evidence(results, tmp_path):
 def test_figures_are_drawn_and_say_what_is_missing(results, tmp_path):
     for figure, name in FIGURES.items():
         png, svg = tmp_path / f"{figure}.png", tmp_path / f"{figure}.svg"
-        plot(figure, [results / f"{name}.tsv"], PRINTED, "mini", png, svg)
+        plot(figure, [results / f"{name}.tsv"], PRINTED, "mini", [png, svg])
         assert png.stat().st_size > 8_000 and svg.stat().st_size > 8_000, figure
         empty = tmp_path / "empty" / f"{name}.tsv"
         if name != "table6_perf_diff":
             write_tsv(empty, read(results, name).iloc[:0])
-            plot(figure, [empty], PRINTED, "mini", png, svg)
+            plot(figure, [empty], PRINTED, "mini", [png, svg])
     with pytest.raises(ReprlabError, match="no such figure"):
-        plot("fig1", [], [], "mini", tmp_path / "a.png", tmp_path / "a.svg")
+        plot("fig1", [], [], "mini", [tmp_path / "a.png", tmp_path / "a.svg"])
     with pytest.raises(ReprlabError, match=r"needs format\.tsv"):
-        plot("fig3", [], [], "mini", tmp_path / "a.png", tmp_path / "a.svg")
+        plot("fig3", [], [], "mini", [tmp_path / "a.png", tmp_path / "a.svg"])
 
 
 def test_every_printed_cell_is_compared_once(results, tmp_path):
