@@ -3,7 +3,12 @@
 import os
 import sys
 
-ROOT = Path(workflow.basedir)
+ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parents[1]
+if not (ROOT / "workflow/reprlab").is_dir():
+    # Deployed from a repository: the engine fetched the rules alone; the rest is where the package was installed from.
+    import reprlab
+
+    ROOT = Path(reprlab.__file__).resolve().parents[2]
 # A checkout works without being installed; jobs find the package and the interpreter that runs the engine.
 sys.path.insert(0, str(ROOT / "workflow"))
 os.environ["PYTHONPATH"] = os.pathsep.join(
@@ -16,15 +21,16 @@ os.environ["PATH"] = os.pathsep.join(
 from reprlab.cluster.array_tasks import command_of_task
 from reprlab.cluster.frozen import checkout_digest, freeze, origin_of
 from reprlab.cluster.launch import launch_command
+from reprlab.cluster.submission import submit_from
 from reprlab.config.load import load_config
 from reprlab.config.overrides import typed_edits
 from reprlab.config.resolved import write_settings
 from reprlab.papers import paths
 from reprlab.papers.planning import make_plan
 from reprlab.papers.run_plan import RunPlan
+from reprlab.runtime import folders
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import require_writable
-from reprlab.runtime.folders import CACHE_VARIABLE, download_cache, require_importable
 from reprlab.runtime.locks import enter_run, record_engine
 from reprlab.runtime.machine import PLANNED_DTYPE, count_gpus, resolve_dtype
 from reprlab.runtime.plan_file import PlanFile
@@ -36,6 +42,9 @@ if task := command_of_task(sys.argv, os.environ):
     os.execv(task[0], task)
 if edits := typed_edits(workflow.config_settings.config_args or []):
     config["set"] = edits
+HOME = folders.home_of(ROOT, workflow.overwrite_workdir, workflow.main_snakefile)
+# The run's folder lies below it.
+workflow.overwrite_workdir = None
 # A job of a cluster parses this in a frozen copy of the checkout, which holds the config of the run and names its plan.
 if ORIGIN := origin_of(ROOT):
     os.environ[PLANNED_DTYPE] = ORIGIN.dtype
@@ -43,10 +52,10 @@ try:
     LOADED = (
         load_config(ROOT, ORIGIN.config)
         if ORIGIN
-        else load_config(ROOT, config, workflow.overwrite_configfiles)
+        else load_config(ROOT, config, workflow.overwrite_configfiles, HOME)
     )
     for folder in (ROOT, LOADED.run_folder):
-        require_importable(folder)
+        folders.require_importable(folder)
     PLAN = PlanFile(Path(ORIGIN.plan)) if ORIGIN else RunPlan(make_plan(LOADED), ROOT)
 except ReprlabError as error:
     # One line for the user instead of the engine's own traceback of the Snakefile.
@@ -55,7 +64,9 @@ except ReprlabError as error:
 announce_engine()
 RUN_FOLDER = ORIGIN.run_folder if ORIGIN else LOADED.run_folder
 CHECKOUT = ORIGIN.root if ORIGIN else ROOT
-PLANNED_CODE = checkout_digest(ROOT) if workflow.is_main_process else ""
+PLANNED_CODE = (
+    checkout_digest(ROOT, LOADED.config_root) if workflow.is_main_process else ""
+)
 config.clear()
 config.update(LOADED.as_dict())
 take_over(workflow, RUN_FOLDER, lambda: PLAN.asked)
@@ -91,43 +102,28 @@ def leave_checkout():
             resolve_dtype("auto", LOADED.runtime.device),
             PLANNED_CODE,
             RUN_FOLDER / PLAN.path,
+            LOADED.config_root,
         )
     except (ReprlabError, OSError) as error:
         sys.exit(f"error: {error}")
     os.environ["PYTHONPATH"] = os.pathsep.join(
         [str(copy / "workflow"), os.environ["PYTHONPATH"]]
     )
-    if not workflow.non_local_exec:
-        return
-    # The executor exists by now. It gives its jobs this Snakefile, and the user's config, which the copy holds already.
-    executor = workflow.scheduler._executor
-    executor.snakefile = str(copy / "Snakefile")
-    workflow.config_settings.configfiles = []
-    workflow.config_settings.config_args = None
-    # Arrays of the jobs that are ready together: the executor (2.8.0) waits for others of the rule, also for those that the
-    # limit of jobs holds back, and forgets the ones that wait.
-    plugin = sys.modules[type(executor).__module__]
-    if hasattr(plugin, "pending_jobs_for_rule"):
-        plugin.pending_jobs_for_rule = lambda dag, rule: 0
+    if workflow.non_local_exec:
+        submit_from(copy, workflow)
 
 
-onstart:
+def start_run():
     record_engine(RUN_FOLDER)
     leave_checkout()
 
 
+onstart:
+    start_run()
+
+
 # Stages find it in their environment: a path of the user's has no place on a command line.
-os.environ[CACHE_VARIABLE] = str(download_cache(CHECKOUT))
-STAGE = (
-    "reprlab.stages.{rule} --plan {PLAN.path} --job {params.key} --threads {threads}"
-    " --device {config[runtime][device]} --save-every {config[runtime][save_every]}"
-    " --inference-batch {config[runtime][inference_batch]} --log-level {config[runtime][log_level]}"
-)
-COMMAND = f"python -m {STAGE}"
-LAUNCH = launch_command(
-    LOADED.runtime.training_processes, LOADED.runtime.training_nodes
-)
-TRAINING_COMMAND = f"{LAUNCH.replace('{', '{{').replace('}', '}}')} {STAGE}"
+os.environ[folders.CACHE_VARIABLE] = str(folders.download_cache(CHECKOUT))
 GPU = 1 if count_gpus() else 0
 # An undeclared resource is unlimited for the engine, and two trainings on one GPU are not what anybody wants. A profile
 # or `--resources gpu=N` has the last word.

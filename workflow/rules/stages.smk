@@ -1,5 +1,22 @@
 """What every rule of a stage says in the same way: its job in the plan, its files, its command."""
 
+STAGE = (
+    "reprlab.stages.{rule} --plan {PLAN.path} --job {params.key} --threads {threads}"
+    " --device {RUNTIME.device} --save-every {RUNTIME.save_every}"
+    " --inference-batch {RUNTIME.inference_batch} --log-level {RUNTIME.log_level}"
+)
+# By name, not by value: the engine runs everything again whose command's text has changed.
+RUNTIME = LOADED.runtime
+COMMAND = f"python -m {STAGE}"
+LAUNCH = launch_command(
+    LOADED.runtime.training_processes, LOADED.runtime.training_nodes
+)
+TRAINING_COMMAND = f"{LAUNCH.replace('{', '{{').replace('}', '}}')} {STAGE}"
+if not workflow.modifier.is_main_snakefile():
+    # Used as a module: the engine formats commands with the names of the workflow that uses it, and runs its `onstart`.
+    workflow.modifier_stack[0].globals.update(PLAN=PLAN, RUNTIME=RUNTIME)
+    workflow._onstart = lambda log: start_run()
+
 
 def key_of(wildcards):
     return "/".join(wildcards)
@@ -26,10 +43,20 @@ def inputs(stage):
 
 def outputs(stage):
     """The files and folders that the stage makes, by name."""
-    return {
+    made = {
         name: directory(pattern.rstrip("/")) if pattern.endswith("/") else pattern
         for name, pattern in paths.OUTPUTS[stage].items()
     }
+    if stage in paths.REPORTED:
+        heading, name = paths.REPORTED[stage]
+        made[name] = report(
+            made[name],
+            caption=f"../report/{stage}.rst",
+            category="{paper}",
+            subcategory=heading,
+            labels={"result": Path(made[name]).stem},
+        )
+    return made
 
 
 def record_of(kind, stage, ending):

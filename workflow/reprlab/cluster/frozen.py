@@ -45,16 +45,24 @@ def origin_of(root: Path) -> Origin | None:
     )
 
 
-def checkout_digest(root: Path) -> str:
-    """Sixteen hex digits for the contents of code, config and published values below `root`."""
+def checkout_digest(root: Path, settings: Path | None = None) -> str:
+    """Sixteen hex digits for code and published values below `root`, and `config/` there or below `settings`."""
     digest = hashlib.sha256()
-    for name in _names(root):
-        content = hashlib.sha256((root / name).read_bytes()).hexdigest()
+    for name, top in _names(root, settings):
+        content = hashlib.sha256((top / name).read_bytes()).hexdigest()
         digest.update(f"{name.as_posix()}\0{content}\n".encode())
     return digest.hexdigest()[:16]
 
 
-def freeze(root: Path, run_folder: Path, config: Mapping[str, Any], dtype: str, planned: str, plan: Path) -> Path:
+def freeze(
+    root: Path,
+    run_folder: Path,
+    config: Mapping[str, Any],
+    dtype: str,
+    planned: str,
+    plan: Path,
+    settings: Path | None = None,
+) -> Path:
     """Copy code and config of the checkout `root` into the run's folder; returns the copy.
 
     Args:
@@ -64,6 +72,7 @@ def freeze(root: Path, run_folder: Path, config: Mapping[str, Any], dtype: str, 
         dtype: what `auto` is on the machine that plans the run.
         planned: `checkout_digest` when the run was planned.
         plan: the run's plan, which the jobs of a cluster read.
+        settings: the folder whose `config/` is copied, if it is not the checkout.
 
     Raises:
         ReprlabError: the checkout was edited since then, so jobs would run other code than was planned.
@@ -81,10 +90,10 @@ def freeze(root: Path, run_folder: Path, config: Mapping[str, Any], dtype: str, 
     copy = folder / name
     if not (copy / RECORD).is_file():
         with atomic_directory(copy) as temporary:
-            for part in _names(root):
+            for part, top in _names(root, settings):
                 (temporary / part).parent.mkdir(parents=True, exist_ok=True)
                 # With its time: the engine compares the times of inputs.
-                shutil.copy2(root / part, temporary / part)
+                shutil.copy2(top / part, temporary / part)
                 (temporary / part).chmod(0o444)
             write_json(temporary / RECORD, record)
     if checkout_digest(copy) != planned:
@@ -93,12 +102,13 @@ def freeze(root: Path, run_folder: Path, config: Mapping[str, Any], dtype: str, 
     return copy
 
 
-def _names(root: Path) -> Iterator[Path]:
-    """Files of the copy, relative to `root`, in a fixed order."""
+def _names(root: Path, settings: Path | None) -> Iterator[tuple[Path, Path]]:
+    """Files of the copy in a fixed order, each with the folder that it is relative to."""
     for part in _PARTS:
-        top = root / part
-        found = [top] if top.is_file() else sorted(path for path in top.rglob("*") if path.is_file())
+        top = settings if settings and part == "config" else root
+        whole = top / part
+        found = [whole] if whole.is_file() else sorted(path for path in whole.rglob("*") if path.is_file())
         for path in found:
-            name = path.relative_to(root)
+            name = path.relative_to(top)
             if "__pycache__" not in name.parts and not any(piece.startswith(".") for piece in name.parts):
-                yield name
+                yield name, top

@@ -32,6 +32,13 @@ class LoadedConfig:
     workflow: WorkflowSettings
     papers: dict[str, Any]
     warnings: list[str] = field(default_factory=list)
+    home: Path | None = None
+    """Folder in which runs lie and that may have a `config/` of its own; None: the checkout `root`."""
+
+    @property
+    def config_root(self) -> Path:
+        """The folder whose `config/` this is."""
+        return config_root(self.root, self.home)
 
     @property
     def scale(self) -> str:
@@ -45,8 +52,9 @@ class LoadedConfig:
 
     @property
     def run_folder(self) -> Path:
-        """Folder in which results/ lies: the root for the default run, else runs/<run>."""
-        return self.root if self.run == DEFAULT_SCALE else self.root / "runs" / self.run
+        """Folder in which results/ lies: home for the default run, else runs/<run> below it."""
+        home = self.home or self.root
+        return home if self.run == DEFAULT_SCALE else home / "runs" / self.run
 
     @property
     def runtime(self) -> RuntimeSettings:
@@ -68,19 +76,19 @@ class LoadedConfig:
         """The registry of models, `config/models.yaml`."""
         from reprlab.config.models import load_models
 
-        return load_models(self.root / MODELS_FILE)
+        return load_models(self.config_root / MODELS_FILE)
 
     @cached_property
     def datasets(self) -> Any:
         """The registry of archives, corpora and tasks, `config/datasets.yaml`."""
         from reprlab.config.datasets import load_registry
 
-        return load_registry(self.root / DATASETS_FILE)
+        return load_registry(self.config_root / DATASETS_FILE)
 
     @cached_property
     def published(self) -> dict[str, Any]:
         """The settings of each paper at its own scale: the base of its file, without anybody's edits on top."""
-        return {slug: published_settings([self.root / paper_file(slug)], slug) for slug in PAPERS}
+        return {slug: published_settings([self.config_root / paper_file(slug)], slug) for slug in PAPERS}
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as JSON would hold them; `load_config(root, config.as_dict())` gives the same config."""
@@ -89,9 +97,12 @@ class LoadedConfig:
 
 
 def load_config(
-    root: Path, overrides: Mapping[str, Any] | None = None, configfiles: Sequence[Path] = ()
+    root: Path,
+    overrides: Mapping[str, Any] | None = None,
+    configfiles: Sequence[Path] = (),
+    home: Path | None = None,
 ) -> LoadedConfig:
-    """Load `config/` below `root`, with the user's settings on top.
+    """Load `config/` below `home`, if it has one, or `root`, with the user's settings on top.
 
     Precedence, from the weakest: base of a paper's file, its scale, `config.yaml`, `overrides`, edits under `set`.
 
@@ -100,24 +111,31 @@ def load_config(
         overrides: what `--configfile` and `--config` give, merged by Snakemake; `set` holds dotted edits, `settings`
             names files that Snakemake has not read.
         configfiles: the files behind `--configfile`, so that messages name file and line.
+        home: the folder in which runs lie, if it is not `root`.
 
     Raises:
         ReprlabError: a key, type, value or name is wrong; one line with the key, its place and the nearest valid name.
     """
     root = Path(root)
-    shipped = _layer(root, WORKFLOW_FILE)
-    users = [shipped, *_user_layers(root, overrides or {}, configfiles)]
+    files = config_root(root, home)
+    shipped = _layer(files, WORKFLOW_FILE)
+    users = [shipped, *_user_layers(files, overrides or {}, configfiles)]
     top = merge(_without(layer, "papers") for layer in users)
     workflow = _validated(WorkflowSettings, top, ())
-    _check_workflow(root, workflow, top)
+    _check_workflow(files, workflow, top)
     workflow = workflow.model_copy(update={"build": workflow.build or list(PAPERS)})
     edits = [_below(layer, ("papers",)) for layer in users]
     _check_slugs(edits)
     papers, warnings = {}, []
     for slug, model in PAPERS.items():
-        papers[slug], paper_warnings = _paper(root, slug, model, workflow.scale, edits)
+        papers[slug], paper_warnings = _paper(files, slug, model, workflow.scale, edits)
         warnings += paper_warnings
-    return LoadedConfig(root, workflow, papers, warnings)
+    return LoadedConfig(root, workflow, papers, warnings, home)
+
+
+def config_root(root: Path, home: Path | None) -> Path:
+    """The folder whose `config/` holds: that of the runs where it has one, else the checkout."""
+    return home if home is not None and (home / WORKFLOW_FILE).is_file() else root
 
 
 def published_settings(files: Sequence[Path], slug: str) -> Any:

@@ -95,6 +95,16 @@ OUTPUTS: dict[str, dict[str, str]] = {
     "write_report": {"out": "results/report.html", "summary": "results/summary.tsv"},
 }
 
+# What `snakemake --report` shows of each paper: the heading of a stage's results, and the output that is shown.
+REPORTED = {
+    "tabulate_paper": ("Tables", "out"),
+    "plot_figure": ("Figures", "png"),
+    "compare_published": ("Beside the published values", "out"),
+    "test_claims": ("Claims", "out"),
+    "audit_paper": ("Audit of the paper's arithmetic", "out"),
+    "estimate_cost": ("Cost", "out"),
+}
+
 
 @functools.cache
 def wildcards(stage: str) -> tuple[str, ...]:

@@ -13,6 +13,13 @@ def download_cache(checkout: Path) -> Path:
     return Path(os.environ.get(CACHE_VARIABLE) or checkout / "resources/downloads").expanduser().resolve()
 
 
+def home_of(root: Path, directory: str | Path | None, snakefile: str) -> Path:
+    """Where runs lie: the checkout `root`; the working folder where `--directory` has named it, or where another
+    workflow's Snakefile uses this one."""
+    own = {root / "Snakefile", root / "workflow/Snakefile"}
+    return Path.cwd() if directory or Path(snakefile).resolve() not in own else root
+
+
 def runs_of(checkout: Path) -> list[Path]:
     """Folders of the runs of a checkout: itself, which holds the default run, and those below `runs/`."""
     return [checkout, *(path for path in sorted((checkout / "runs").glob("*")) if path.is_dir())]

@@ -1,0 +1,64 @@
+"""The workflow used from another folder: `--directory`, a config there, as a module of another workflow, its report."""
+
+import shutil
+import zipfile
+
+import pytest
+
+from tests.checkouts import Checkout
+
+AUDIT = "results/depth/audit.tsv"
+
+
+@pytest.fixture
+def elsewhere(checkout, tmp_path) -> Checkout:
+    """A folder of the user's, and the command line that is given there."""
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    found = Checkout(folder)
+    found.workflow = checkout.root / "workflow/Snakefile"
+    return found
+
+
+def test_a_directory_of_ones_own_holds_the_runs(elsewhere, checkout):
+    arguments = ("--snakefile", str(checkout.root / "Snakefile"), "--directory", str(elsewhere.root))
+    elsewhere.run(*arguments, "--cores", "1", "--config", "scale=nano", "--", AUDIT)
+    assert (elsewhere.nano / AUDIT).is_file()
+    assert not checkout.nano.exists()
+
+
+def test_a_config_of_ones_own_holds_there(elsewhere, checkout):
+    shutil.copytree(checkout.root / "config", elsewhere.root / "config")
+    config = elsewhere.root / "config/config.yaml"
+    config.write_text(config.read_text().replace("scale: mini", "scale: nano").replace("run: null", "run: ours"))
+    done = elsewhere.run("--snakefile", str(elsewhere.workflow), "--directory", ".", "--cores", "1", "--", AUDIT)
+    assert "runs/ours/results" in done.stderr
+    assert (elsewhere.root / "runs/ours" / AUDIT).is_file()
+
+
+def test_another_workflow_uses_this_one_as_a_module(elsewhere):
+    (elsewhere.root / "Snakefile").write_text(
+        f"""
+module reprlab:
+    snakefile: "{elsewhere.workflow}"
+    config: {{"scale": "nano"}}
+use rule * from reprlab
+rule ours:
+    default_target: True
+    input: "{AUDIT}"
+    output: "lines.txt"
+    shell: "wc -l {{input}} > {{output}}"
+"""
+    )
+    elsewhere.run("--cores", "1")
+    assert (elsewhere.nano / AUDIT).is_file() and (elsewhere.nano / "lines.txt").is_file()
+
+
+def test_the_engines_report_shows_results_with_captions(checkout, tmp_path):
+    config = ("--config", "scale=nano", "--", AUDIT)
+    checkout.run("--cores", "1", *config)
+    checkout.run("--report", str(tmp_path / "report.zip"), *config)
+    with zipfile.ZipFile(tmp_path / "report.zip") as archive:
+        page = archive.read("report/report.html").decode()
+        assert any(name.endswith("/audit.tsv") for name in archive.namelist())
+    assert "Audit of the paper's arithmetic" in page and "recomputed from its own printed numbers" in page
