@@ -96,6 +96,7 @@ def test_names_become_words_in_legend_title_and_ticks(drawing):
     assert panel.get_title() == "Llama, four layers\nan icl_0 inside a sentence stays"
     assert [text.get_text() for text in panel.get_xticklabels()] == ["no demonstrations", "other"]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["no demonstrations"]
+    assert "no demonstrations from 1" in describe(figure)
 
 
 def test_a_group_looks_the_same_in_every_panel():
@@ -116,6 +117,8 @@ def test_a_panel_names_its_data_below_its_title(drawing):
     said = panel.texts[0].get_window_extent()
     title = panel.title.get_window_extent()
     assert "Movie review" in panel.texts[0].get_text()
+    panel.plot([1, 2], [3, 4], label="T5")
+    assert describe(figure).startswith("SST-2, Movie review sentences with human ratings (Hutto and Gilbert 2014): T5")
     assert said.y1 <= title.y0 and said.width <= panel.get_window_extent().width * 1.15
 
 

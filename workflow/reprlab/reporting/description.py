@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+DATA = "_data"
+"""Label of the text that names the data of a panel."""
 _MOST_BARS = 12
 
 
@@ -26,7 +28,8 @@ def _panel(axes: Axes) -> str:
     if not any(parts):
         return ""
     named = " by ".join(" ".join(name.split()) for name in (axes.get_ylabel(), axes.get_xlabel()) if name)
-    about = ", ".join(name for name in (" ".join(axes.get_title().split()), named) if name)
+    data = [" ".join(text.get_text().split()) for text in axes.texts if text.get_label() == DATA]
+    about = ", ".join(name for name in (" ".join(axes.get_title().split()), *data, named) if name)
     return f"{about}: {'; '.join(parts)}." if about else f"{'; '.join(parts)}."
 
 

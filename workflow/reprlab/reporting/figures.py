@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.artifacts.tables import read_tsv
-from reprlab.reporting.description import describe
+from reprlab.reporting.description import DATA, describe
 from reprlab.reporting.finishing import finish
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import atomic_file
@@ -159,7 +159,9 @@ def name_panel(axes: Axes, title: str, data: str = "") -> None:
     axes.set_title(title, pad=5 + 9 * len(lines))
     if lines:
         at: Any = {"xytext": (0, 3), "textcoords": "offset points", "ha": "center", "va": "bottom"}
-        axes.annotate("\n".join(lines), (0.5, 1), xycoords="axes fraction", fontsize=7, color="#555555", **at)
+        axes.annotate(
+            "\n".join(lines), (0.5, 1), xycoords="axes fraction", fontsize=7, color="#555555", label=DATA, **at
+        )
 
 
 def draw_lines(

@@ -108,7 +108,7 @@ def _heights(line: Line2D) -> dict[float, float]:
 
 
 def name_texts(figure: Figure, labels: Mapping[str, str]) -> None:
-    """Replace every line of a text, and every tick's name, that is one of the workflow's names."""
+    """Replace every line of a text, every tick's name and every label that is one of the workflow's names."""
     from matplotlib.text import Text
 
     if not labels:
@@ -116,6 +116,9 @@ def name_texts(figure: Figure, labels: Mapping[str, str]) -> None:
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
             _name_ticks(axis, labels)
+        drawn: list[Any] = [*axes.lines, *axes.collections, *axes.containers]
+        for artist in drawn:
+            artist.set_label(labels.get(str(artist.get_label()), artist.get_label()))
     for text in figure.findobj(Text):
         assert isinstance(text, Text)
         text.set_text("\n".join(labels.get(line, line) for line in text.get_text().split("\n")))
