@@ -94,7 +94,7 @@ def test_the_trend_counts_no_padding(counted, tmp_path):
     frame = made("fig2_vocab_trend", layout, tmp_path).set_index("task")
     assert frame["unique"].to_dict() == {"cola": 2, "mnli": 6, "sst2": 4}
     assert frame.loc["cola", "tokens"] == 20 and frame.loc["cola", "share"] == pytest.approx(20)
-    plot("fig2_vocab_trend", [tmp_path / "fig2_vocab_trend.tsv"], [], "nano", tmp_path / "f.png", tmp_path / "f.svg")
+    plot("fig2_vocab_trend", [tmp_path / "fig2_vocab_trend.tsv"], [], "nano", [tmp_path / "f.png", tmp_path / "f.svg"])
     assert (tmp_path / "f.png").stat().st_size > 1000
 
 
