@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "config/README.md", "profiles/generic-cluster/README.md"]
 PAGES += sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md"))
 # Made by a run, or put beside the page later; everything else that a page names must be in the repository.
-_MADE = ("results", "runs/", ".venv")
+_MADE = ("results", "runs/", ".venv", ".snakemake")
 # Files that the worked examples make.
 _INVENTED = {"mine.yaml", "nyt.yaml", "config/papers/sentiment.yaml", "resources/published/sentiment/table1.tsv"}
 
