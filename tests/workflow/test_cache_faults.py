@@ -39,12 +39,13 @@ class Site:
     expected: dict[str, str]
 
     def make(self) -> str:
-        """Make the data; what the engine and the stages say."""
+        """Make the data; what the engine says, and the stages in their logs."""
         command = ("--cores", "2", "--config", "scale=nano", "--", *self.targets)
         done = self.checkout.run(*command, check=False, REPRLAB_CACHE=str(self.cache))
         output = done.stdout + done.stderr
         assert not done.returncode, error_lines(output) or output[-3000:]
-        return output
+        logs = (path.read_text(encoding="utf-8") for path in self.checkout.nano.glob("results/logs/**/*.log"))
+        return output + "".join(logs)
 
     def forget_data(self) -> None:
         for target in self.targets:
