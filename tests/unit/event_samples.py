@@ -1,6 +1,7 @@
 """Hand-made files in the true formats of the event corpora, and small documents."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -111,11 +112,11 @@ def document(name: str = "d", split: str = "train", group: str = "1", size: int 
     return event_document({**row(name, group, size), "split": split})
 
 
-def row(name: str, group: str, size: int) -> dict[str, Any]:
+def row(name: str, group: str, size: int, labels: Sequence[str] = ("ENTAILS", "CAUSE")) -> dict[str, Any]:
     """The row behind `document`."""
     sentences = [[f"w{n % 3}", f"t{n % 5}", "."] for n in range(size)]
     mentions = [Mention(f"m{n:02d}", (3 * n + 1,), "verb", 0 if n in (0, 2) else -1) for n in range(size)]
-    relations = [(f"m{n:02d}", f"m{n + 1:02d}", "CAUSE" if n % 2 else "ENTAILS") for n in range(size - 1)]
+    relations = [(f"m{n:02d}", f"m{n + 1:02d}", labels[n % 2]) for n in range(size - 1)]
     return event_row(name, group, sentences, mentions, relations, name)
 
 

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow
+from event_samples import row as event_row
 from pydantic import BaseModel
 from reprlab.artifacts.tables import write_parquet
 from reprlab.config.models import ModelEntry
-from reprlab.data.schema import columns_of
+from reprlab.data.schema import columns_of, write_rows
 from reprlab.models.build import build_from_config, save_model
 from reprlab.papers import paths
 from reprlab.papers.plan import Job, Plan
@@ -46,7 +47,10 @@ FEW = {
     "max_new_tokens": 2, "free_tokens": 2, "rank": 2, "examples": 2,
 }  # fmt: skip
 # Stages whose outputs others of them read; what the rest of the plan makes is made up.
-LINKS = ("build_prompts", "build_completions", "pretrain_lm", "finetune_completions", "train_adapter")
+LINKS = (
+    "build_prompts", "build_completions", "pretrain_lm", "finetune_completions", "train_adapter",
+    "train_retriever", "rank_partners", "train_pair_classifier",
+)  # fmt: skip
 PIECES = 600
 
 
@@ -77,7 +81,7 @@ def cut(value: Any, name: str = "") -> Any:
         return {key: cut(part, key) for key, part in value.items()}
     if name in ("steps", "ladder") and isinstance(value, list):
         return [STEPS] if value else []
-    if name == "learning_rates":
+    if name in ("learning_rates", "seeds"):
         return value[:1]
     if name == "cells":
         return _one_cell_each(value)
@@ -200,6 +204,14 @@ class Chain:
 
     def _make_tasks(self, path: Path, name: str) -> None:
         entry = settings_of(self.plan.jobs["build_examples"][name.split("/")[0]])["entry"]
+        if entry["kind"] == "events":
+            made = [
+                {**event_row(f"{split}{n}", str(n), 5, entry["labels"]), "split": split}
+                for split, count in (("train", 10), ("validation", 1))
+                for n in range(count)
+            ]
+            write_rows(path, made, "events", {"name": entry["name"], "title": entry["name"]})
+            return
         subsets = sorted({file.get("subset", "") for file in entry["options"].get("files", [])} or {""})
         rows = [
             _row(entry, number, split, subset)

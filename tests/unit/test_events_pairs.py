@@ -180,7 +180,10 @@ def test_a_positive_that_was_not_retrieved_is_missed_and_a_document_of_one_event
         row["metric"]: row["value"]
         for row in retrieval_rows(documents, rankings, [1], "test", np.random.default_rng(0))
     }
-    assert found["recall"] == pytest.approx(score["recall"]) and found["recall"] <= found["recall_ceiling"]
+    assert (
+        found["retrieval_recall"] == pytest.approx(score["recall"])
+        and found["retrieval_recall"] <= found["recall_ceiling"]
+    )
     assert (found["candidates"], found["all_pairs"]) == (6, 30)
 
 

@@ -70,9 +70,10 @@ def test_from_documents_to_scores(kind: str, tmp_path: Path) -> None:
     scores: pandas.DataFrame = read_tsv(found["scores"])
     recall = read_tsv(found["recall"])
     assert set(scores.seed) == set(recall.seed) == set(SEEDS)
+    assert set(scores.name) == {"model", "majority relation", "no relation"} and set(recall.name) == {"model"}
     assert set(scores.subset) == {"related", "all pairs", "retrieved or related"} and (scores.steps > 0).all()
     wide = recall[recall.split == "test"].pivot_table(index=["seed", "k"], columns="metric", values="value")
-    assert (wide.recall <= wide.recall_ceiling).all() and (wide.candidates < wide.all_pairs).all()
+    assert (wide.retrieval_recall <= wide.recall_ceiling).all() and (wide.candidates < wide.all_pairs).all()
     predictions = read_parquet(found["predictions"]).to_pandas()
     assert (
         set(predictions.gold) <= {"NONE", "CAUSE", "ENTAILS"}
@@ -85,7 +86,7 @@ def test_random_order_needs_no_model(tmp_path: Path) -> None:
     settings = Retrieval.model_validate({"events": {}, "pooling": "random", "ks": [1], "seeds": [0, 1, 2]})
     rank_partners(examples=examples, out=tmp_path / "out", metrics=tmp_path / "m.tsv", settings=settings)
     rows = read_tsv(tmp_path / "m.tsv")
-    found = rows[(rows.split == "test") & (rows.metric == "recall")].value.mean()
+    found = rows[(rows.split == "test") & (rows.metric == "retrieval_recall")].value.mean()
     # A pair is kept if either of its ends names the other: 1 - (1 - 1 / (n - 1))^2, over documents of 4 to 7 mentions.
     wanted = [1 - (1 - 1 / (4 + n % 4 - 1)) ** 2 for n in range(60) for _ in range(4 + n % 4 - 1)]
     assert found == pytest.approx(100 * sum(wanted) / len(wanted), abs=4)

@@ -15,7 +15,9 @@ from transformers import AutoTokenizer
 ROOT = Path(__file__).resolve().parents[2]
 PLAN = make_plan(load_config(ROOT, {"scale": "paper"}))
 # Stages that make models and tables out of what others made; no architecture decides which of their lines run.
-NOT_MODELS = {"build_model", "extract_tokenizer", "tabulate_paper", "test_claims", "estimate_dimension"}
+NOT_MODELS = {
+    "build_model", "extract_tokenizer", "tabulate_paper", "test_claims", "estimate_dimension", "gather_results",
+}  # fmt: skip
 
 
 def kind_of(job):

@@ -84,6 +84,8 @@ COMPANIONS = {
     "papers.amuro-char.trainings.xsum.mixture": "papers.amuro-char.trainings.xsum.dataset=null",
     # Published checkpoints are not pre-trained here.
     **{name: _TRAINED_HERE for name in PUBLISHED if name.startswith("papers.amuro-char.pretraining.")},
+    # A cut of the folds and of the seeds must leave those that are named.
+    "papers.event-relations.data.esc.folds": "papers.event-relations.data.esc.tested=[0]",
     # Off at paper scale.
     **{
         f"papers.depth.ablations.{name}.{key}": f"papers.depth.ablations.{name}.enabled=true"
@@ -96,6 +98,7 @@ SMALLER = {
     "depth": "papers.depth.finetuning.jobs=ladder",
     "vocab-memory": "papers.vocab-memory.finetuning.seeds=[1, 2]",
     "intrinsic-dimension": "papers.intrinsic-dimension.sft_dynamics.models=[llama_3_8b]",
+    "event-relations": "papers.event-relations.data.esc.tested=[0]",
     "amuro-char": "papers.amuro-char.finetuning.job=training",
 }
 # Tables of settings whose entries are all of one kind.

@@ -65,7 +65,7 @@ class ModelEntry(BaseModel):
     model_config = _STRICT
 
     architecture: Literal[
-        "t5", "bert", "bert_mlm", "distilbert", "roberta", "xlm_roberta", "deberta_v2", "gpt2", "llama", "olmo"
+        "t5", "bert", "bert_mlm", "distilbert", "roberta", "xlm_roberta", "deberta_v2", "mpnet", "gpt2", "llama", "olmo"
     ]
     """Class of configuration and model in transformers."""
     config: dict[str, bool | int | float | str]

@@ -17,6 +17,7 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.training.engine import TrainingRun, train
 from reprlab.training.finetuning_order import TrainingOrder
 from reprlab.training.processes import choose_device
+from reprlab.training.seeds import lasting
 
 if TYPE_CHECKING:
     import torch
@@ -58,7 +59,7 @@ def train_classifier(
     if not len(items):
         raise ReprlabError("events: the training documents have no pair of events")
     steps = math.ceil(settings.epochs * len(items) / settings.engine.batch_size)
-    engine = settings.engine.model_copy(update={"steps": steps, "ladder": []})
+    engine = lasting(settings.engine, steps, settings.warmup_share)
     order = TrainingOrder(len(items), engine.batch_size, engine.seed)
 
     def batch_of(step: int, part: int, rank: int, world: int) -> dict[str, torch.Tensor]:

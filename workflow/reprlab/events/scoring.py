@@ -14,7 +14,8 @@ from reprlab.events.pairs import LabelledPairs, Ranking, known_pairs
 from reprlab.events.settings import PairClassification
 from reprlab.retrieval.search import kept_pairs, most_pairs_kept
 
-ROW = ("seed", "k", "metric", "split", "subset", "value", "low", "high", "n", "steps", "tokens")
+ROW = ("seed", "k", "name", "metric", "split", "subset", "value", "low", "high", "n", "steps", "tokens")
+MODEL, MAJORITY, NOTHING = "model", "majority relation", "no relation"
 RELATED, ALL, CANDIDATES = "related", "all pairs", "retrieved or related"
 _RESAMPLES = 1000
 
@@ -34,13 +35,13 @@ def retrieval_rows(
         counts = np.array([_retrieved(document, rankings[document.name], k) for document in documents], dtype=float)
         recalled, related, kept, best, candidates, pairs = counts.T
         rows = {
-            "recall": _ratio(recalled, related),
+            "retrieval_recall": _ratio(recalled, related),
             "recall_ceiling": _ratio(best, related),
             "positive_share": _ratio(recalled, kept),
             "density": _ratio(related, pairs / 2),
             "saved": _ratio(pairs - candidates, pairs),
         }
-        about = {"k": k, "split": split, "subset": "", "n": len(documents)}
+        about = {"k": k, "name": MODEL, "split": split, "subset": "", "n": len(documents)}
         found += [
             {**about, "metric": name, "value": value, "low": low, "high": high}
             for name, (value, low, high) in rows.items()
@@ -96,8 +97,9 @@ def classification_rows(
     predicted: Sequence[np.ndarray],
     settings: PairClassification,
     split: str,
+    answers: str = MODEL,
 ) -> list[dict[str, Any]]:
-    """Scores of both regimes. Pairs that were not classified are predicted to have no relation.
+    """Scores of both regimes; `answers` says whose they are. Pairs that were not classified are predicted as unrelated.
 
     Subsets: `related` scores the relations alone (regime 1: micro), `all pairs` every label over every pair, and
     `retrieved or related` every label over the classified pairs and the related ones (regime 2, two denominators).
@@ -121,8 +123,16 @@ def classification_rows(
         for name, value in total.items():
             low, high = percentiles(drawn[name], len(part))
             row = {"metric": name, "value": float(value), "low": low, "high": high, "n": pairs}
-            found.append({"k": settings.k, "split": split, "subset": subset, **row})
+            found.append({"k": settings.k, "name": answers, "split": split, "subset": subset, **row})
     return found
+
+
+def commonest_relation(documents: Sequence[EventDocument], settings: PairClassification) -> int:
+    """Number of the relation that most related pairs of these documents have."""
+    counts = np.zeros(len(settings.labels) + 1, dtype=np.int64)
+    for document in documents:
+        counts += np.bincount(known_pairs(document, settings).labels, minlength=len(counts))
+    return 1 + int(counts[1:].argmax())
 
 
 def confusions(

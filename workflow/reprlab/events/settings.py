@@ -87,6 +87,8 @@ class PairClassification(BaseModel):
     """One classifier is trained for each, on the ranking of its seed; a seed replaces that of the engine."""
     epochs: float = Field(gt=0)
     """Passes over the documents or pairs."""
+    warmup_share: float = Field(default=0.0, ge=0, lt=1)
+    """Share of the steps over which the learning rate rises."""
     head_learning_rate: float = Field(default=1e-4, gt=0)
     """Peak learning rate of the feed-forward head."""
     dropout: float = Field(default=0.1, ge=0, lt=1)

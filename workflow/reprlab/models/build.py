@@ -25,10 +25,11 @@ _SAVED_AS = {
     "RobertaModel": "roberta",
     "XLMRobertaModel": "xlm_roberta",
     "DebertaV2Model": "deberta_v2",
+    "MPNetModel": "mpnet",
 }
 # Read by the DeBERTa model from its configuration, whose class does not declare them.
 _UNDECLARED = {"deberta_v2": {"position_buckets", "norm_rel_ebd", "share_att_key"}}
-_ENCODERS = ("distilbert", "roberta", "xlm_roberta", "deberta_v2")
+_ENCODERS = ("distilbert", "roberta", "xlm_roberta", "deberta_v2", "mpnet")
 
 
 def architecture_classes(architecture: str) -> tuple[Any, Any]:
@@ -77,6 +78,11 @@ def _encoder_classes(architecture: str) -> tuple[Any, Any]:
         from transformers.models.xlm_roberta.modeling_xlm_roberta import XLMRobertaModel
 
         return XLMRobertaConfig, XLMRobertaModel
+    if architecture == "mpnet":
+        from transformers.models.mpnet.configuration_mpnet import MPNetConfig
+        from transformers.models.mpnet.modeling_mpnet import MPNetModel
+
+        return MPNetConfig, MPNetModel
     from transformers.models.deberta_v2.configuration_deberta_v2 import DebertaV2Config
     from transformers.models.deberta_v2.modeling_deberta_v2 import DebertaV2Model
 

@@ -16,6 +16,7 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.training.engine import TrainingRun, train
 from reprlab.training.finetuning_encoding import Ragged
 from reprlab.training.finetuning_order import TrainingOrder
+from reprlab.training.seeds import lasting
 
 if TYPE_CHECKING:
     import torch
@@ -129,9 +130,8 @@ def train_bi_encoder(
     usable = [pair_set for pair_set in sets if len(pair_set.rows) > 1]
     if not usable:
         raise ReprlabError("bi-encoder: no set of the training data has two texts to pair")
-    engine = settings.engine.model_copy(
-        update={"steps": math.ceil(settings.epochs * len(usable) / settings.engine.batch_size), "ladder": []}
-    )
+    steps = math.ceil(settings.epochs * len(usable) / settings.engine.batch_size)
+    engine = lasting(settings.engine, steps, settings.warmup_share)
     factor = settings.head_learning_rate / engine.optimizer.learning_rate
     model = scoring_model(encoder, settings.pooling, settings.negatives, factor)
     run = train(

@@ -16,6 +16,8 @@ class BiEncoderTraining(BaseModel):
     """Loop, optimizer and schedule; a batch is so many sets (documents), its steps follow from `epochs`."""
     epochs: float = Field(gt=0)
     """Passes over the sets."""
+    warmup_share: float = Field(default=0.0, ge=0, lt=1)
+    """Share of the steps over which the learning rate rises."""
     head_learning_rate: float = Field(gt=0)
     """Peak learning rate of the scale and the offset of the score."""
     negatives: int = Field(default=5, ge=1)

@@ -29,6 +29,7 @@ def classify_pairs(
     Raises:
         ReprlabError: unreadable inputs.
     """
+    import numpy as np
     import pandas
     import pyarrow
 
@@ -37,11 +38,20 @@ def classify_pairs(
     from reprlab.events.documents import load_events
     from reprlab.events.pairs import inference_pairs, read_candidates
     from reprlab.events.rankings import of_seed, selected
-    from reprlab.events.scoring import ROW, classification_rows, prediction_rows
+    from reprlab.events.scoring import (
+        MAJORITY,
+        MODEL,
+        NOTHING,
+        ROW,
+        classification_rows,
+        commonest_relation,
+        prediction_rows,
+    )
     from reprlab.models.build import quiet_transformers
 
     quiet_transformers()
-    documents = selected(load_events(examples)[0], settings.events)["test"]
+    splits = selected(load_events(examples)[0], settings.events)
+    documents, majority = splits["test"], commonest_relation(splits["train"], settings)
     trained = read_tsv(training).groupby("seed")[["step", "tokens"]].max()
     rows, answers = [], []
     for seed in settings.seeds:
@@ -50,7 +60,10 @@ def classify_pairs(
         classifier = open_classifier(of_seed(models, seed), settings, trained=True)
         found = predict_labels(classifier, documents, pairs, device=device, batch_size=inference_batch)
         about = {"seed": seed, "steps": int(trained["step"][seed]), "tokens": int(trained["tokens"][seed])}
-        rows += [{**about, **row} for row in classification_rows(documents, pairs, found, settings, "test")]
+        # What a score must beat: the commonest relation for every candidate, and none for any.
+        guessed, nothing = ([np.full(len(one.labels), label) for one in pairs] for label in (majority, 0))
+        for name, labels in ((MODEL, found), (MAJORITY, guessed), (NOTHING, nothing)):
+            rows += [{**about, **row} for row in classification_rows(documents, pairs, labels, settings, "test", name)]
         answers += [{"seed": seed, **row} for row in prediction_rows(documents, pairs, found, settings)]
     types = {"seed": "int64", "document": "string", "head": "int32", "tail": "int32", "gold": "string"}
     schema = pyarrow.schema([*types.items(), ("predicted", "string")])

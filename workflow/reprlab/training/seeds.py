@@ -17,6 +17,12 @@ def seeded(engine: EngineSettings, seed: int) -> EngineSettings:
     return engine.model_copy(update={"seed": seed})
 
 
+def lasting(engine: EngineSettings, steps: int, warmup_share: float) -> EngineSettings:
+    """The loop with so many steps, of which the given share warm up; nothing is kept before the last."""
+    schedule = engine.schedule.model_copy(update={"warmup_steps": int(warmup_share * steps)})
+    return engine.model_copy(update={"steps": steps, "schedule": schedule, "ladder": []})
+
+
 def finished_seed(work: Path, seed: int, fingerprint: str) -> list[dict[str, Any]]:
     """The rows of a seed that was finished before with the same fingerprint; none where it was not."""
     done = work / f"seed-{seed}" / "seed.json"

@@ -2,6 +2,7 @@
 
 from reprlab.config.papers.amuro_char import AmuroCharSettings
 from reprlab.config.papers.depth import DepthSettings
+from reprlab.config.papers.event_relations import EventRelationsSettings
 from reprlab.config.papers.intrinsic_dimension import IntrinsicDimensionSettings
 from reprlab.config.papers.vocab_memory import VocabMemorySettings
 from reprlab.config.settings import Settings
@@ -11,4 +12,5 @@ PAPERS: dict[str, type[Settings]] = {
     "vocab-memory": VocabMemorySettings,
     "amuro-char": AmuroCharSettings,
     "intrinsic-dimension": IntrinsicDimensionSettings,
+    "event-relations": EventRelationsSettings,
 }

@@ -1,0 +1,1 @@
+"""Event relations: which files make its tables, and what it claims."""

@@ -1,0 +1,137 @@
+"""Claims of event relations: what is measured, over which units, and the rule, written before the numbers."""
+
+from collections.abc import Mapping
+
+from reprlab.results.claims import Claim
+from reprlab.results.frame import Choice, Frame
+from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Estimate, difference_over_pairs, mean_over_units
+
+_WRAPPED = {"dataset": "esc", "encoding": "wrapped", "chains": "no"}
+_RECALL = {**_WRAPPED, "classifier": "none", "metric": "retrieval_recall", "split": "test", "part": "main"}
+_F1 = {**_WRAPPED, "metric": "f1", "subset": "related", "part": "main"}
+_NOT_VISIBLE = "specification, section 6: differences between classifiers and encodings are not visible at this scale"
+_AT = ("paper", "small")
+
+
+class Paired:
+    """Mean over units of `value` under `first` minus that under `second`.
+
+    The unit is the fold where there are several, else the seed (on the same test documents). A side with one seed (a
+    retriever that is not trained) stands beside every seed of the other.
+    """
+
+    def __init__(self, where: Mapping[str, object], first: Mapping[str, object], second: Mapping[str, object]) -> None:
+        self.where, self.first, self.second = where, first, second
+
+    def selections(self) -> list[dict[str, object]]:
+        """What it selects, to be checked when planning."""
+        return [{**self.where, **self.first}, {**self.where, **self.second}]
+
+    def __call__(self, frame: Frame) -> Estimate | str:
+        sides = [frame.select(**where) for where in self.selections()]  # type: ignore[arg-type]
+        if any(side.empty for side in sides):
+            return frame.reason(**self.selections()[0]) or f"not run at scale {frame.scale}"  # type: ignore[arg-type]
+        unit = "fold" if sides[0]["fold"].nunique() > 1 else "seed"
+        one, two = (side.groupby(unit)["value"].mean() for side in sides)
+        if unit == "seed" and 1 in (len(one), len(two)):
+            one, two = one.align(two)
+            one, two = (side.fillna(side.mean()) if side.count() == 1 else side for side in (one, two))
+        one, two = one.align(two, join="inner")
+        return difference_over_pairs(one.to_numpy(), two.to_numpy(), unit)
+
+
+def _hardness(frame: Frame) -> Estimate | str:
+    rows = frame.select(**{**_RECALL, "metric": "hardness", "retriever": "sbert_ft"})
+    if rows.empty:
+        return f"not run at scale {frame.scale}"
+    unit = "fold" if rows["fold"].nunique() > 1 else "seed"
+    return mean_over_units(rows["value"], unit, groups=rows[unit])
+
+
+def _density(frame: Frame) -> Estimate | str:
+    where: dict[str, Choice] = {**_RECALL, "metric": ("positive_share", "density"), "retriever": "sbert_ft"}
+    rows = frame.select(**where)
+    wide = rows.pivot_table(index=["fold", "seed"], columns="metric", values="value")
+    if wide.empty:
+        return f"not run at scale {frame.scale}"
+    unit = "fold" if rows["fold"].nunique() > 1 else "seed"
+    groups = wide.index.get_level_values(unit)
+    return difference_over_pairs(wide["positive_share"], wide["density"], unit, groups=groups)
+
+
+def _f1(id: str, claim: str, first: Mapping[str, object], second: Mapping[str, object], **where: object) -> Claim:
+    find = Paired({**_F1, **where}, first, second)
+    return Claim(id, claim, "difference of micro F1 over the relations, points", ABOVE_ZERO, find, _AT, _NOT_VISIBLE)
+
+
+def _recall(id: str, claim: str, first: str, second: str) -> Claim:
+    find = Paired(_RECALL, {"retriever": first}, {"retriever": second})
+    return Claim(id, claim, "difference of recall at k = 5 on test documents, points", ABOVE_ZERO, find)
+
+
+CLAIMS = [
+    _recall("E1", "A retriever finds more related pairs than chance", "sbert", "random"),
+    _recall("E2", "Fine-tuning the S-BERT retriever finds more of them", "sbert_ft", "sbert"),
+    _recall("E3", "Fine-tuning the RoBERTa retriever finds more of them", "roberta_ft", "roberta"),
+    _recall("E4", "The S-BERT retriever finds more than the RoBERTa retriever", "sbert_ft", "roberta_ft"),
+    Claim(
+        "E5",
+        "Candidates are related more often than pairs are",
+        "share of related pairs among candidates less that among all pairs, points",
+        ABOVE_ZERO,
+        _density,
+    ),
+    Claim(
+        "E6",
+        "Retrieved negatives are harder: more like related pairs than random ones",
+        "retriever's score of hard less random negatives, standard deviations",
+        ABOVE_ZERO,
+        _hardness,
+    ),
+    _f1(
+        "E7",
+        "Retrieval improves the RoBERTa classifier over all pairs",
+        {"retriever": "sbert_ft"},
+        {"retriever": "none"},
+        classifier="roberta",
+    ),
+    _f1(
+        "E8",
+        "Hard negatives train better than random ones",
+        {"retriever": "sbert_ft"},
+        {"retriever": "random"},
+        classifier="roberta",
+    ),
+    _f1(
+        "E9", "T5 classifies better than RoBERTa", {"classifier": "t5"}, {"classifier": "roberta"}, retriever="sbert_ft"
+    ),
+    Claim(
+        "E10",
+        "More partners cost precision (k = 10 against 3)",
+        "difference of micro precision over the relations, points",
+        BELOW_ZERO,
+        Paired(
+            {**_F1, "metric": "precision", "retriever": "sbert_ft", "classifier": ("roberta", "t5"), "part": "sweep"},
+            {"k": 10},
+            {"k": 3},
+        ),
+        _AT,
+        _NOT_VISIBLE,
+    ),
+    _f1(
+        "E11",
+        "The wrapped sentence is better than the trigger alone",
+        {"encoding": "wrapped"},
+        {"encoding": "trigger"},
+        retriever="sbert_ft",
+        classifier=("roberta", "t5"),
+    ),
+    _f1(
+        "E12",
+        "Coreference chains help",
+        {"chains": "yes"},
+        {"chains": "no"},
+        retriever="sbert_ft",
+        classifier=("roberta", "t5"),
+    ),
+]

@@ -1,0 +1,195 @@
+"""Plan of event relations: rankings of partners, classifiers of pairs, and the results."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from reprlab.config.settings import derive
+from reprlab.events.settings import EventSelection, PairClassification, Retrieval, RetrieverTraining
+from reprlab.papers.event_relations.results import RESULTS
+from reprlab.papers.plan import Job, Plan
+from reprlab.papers.shared_jobs import add_model, add_task
+from reprlab.results.planning import add_results
+from reprlab.results.sources import Baseline, Missing, Source
+from reprlab.retrieval.settings import BiEncoderTraining
+from reprlab.runtime.machine import resolve_dtype
+from reprlab.training.settings import EngineSettings, ScheduleSettings
+
+if TYPE_CHECKING:
+    from reprlab.config.load import LoadedConfig
+    from reprlab.config.papers.event_relations import EventData, EventRelationsSettings
+
+SLUG = "event-relations"
+RETRIEVERS = ("random", "roberta", "roberta_ft", "sbert", "sbert_ft")
+# The retriever whose numbers of negatives the conditions without one are given.
+_MATCHED = "sbert_ft"
+
+
+def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
+    """Plan all of the paper at the config's scale."""
+    paper = config.papers[SLUG]
+    entries: list[Source | Missing] = []
+    for name, data in paper.data.items():
+        for fold in data.tested:
+            entries += _Fold(plan, config, paper, name, data, fold).entries()
+    entries += [
+        Missing(factors={"dataset": name}, reason=reason)
+        for name, reason in paper.unavailable.items()
+        if name not in paper.data
+    ]
+    entries += [
+        Missing(factors={"classifier": name}, reason=f"needs pretrained weights that no package carries ({name})")
+        for name, classifier in paper.classifiers.items()
+        if classifier.model is None
+    ]
+    add_results(
+        plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options={"k": paper.k, "ks": paper.ks}
+    )
+
+
+class _Fold:
+    """The jobs of one fold of one corpus, and the files that hold their results."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        config: "LoadedConfig",
+        paper: "EventRelationsSettings",
+        name: str,
+        data: "EventData",
+        fold: int,
+    ) -> None:
+        self.plan, self.config, self.paper, self.name, self.data, self.fold = plan, config, paper, name, data, fold
+        self.examples = add_task(plan, config, data.dataset, {})
+        self.title = config.datasets.tasks[data.dataset].title
+        dtype = config.numerics.dtype if paper.dtype == "auto" else paper.dtype
+        self.dtype = resolve_dtype(dtype, config.runtime.device)
+
+    def entries(self) -> list[Source | Missing]:
+        """Every retriever and classifier of every table."""
+        paper = self.paper
+        found: list[Source | Missing] = []
+        for retriever in RETRIEVERS:
+            found += self._retrieval(retriever, "wrapped", chains=False)
+        further = [("trigger", False)] * paper.trigger_alone + [("wrapped", True)] * paper.chains
+        for encoding, chains in further:
+            for retriever in ("roberta_ft", "sbert_ft"):
+                found += self._retrieval(retriever, encoding, chains=chains)
+        for classifier in paper.classifiers:
+            for retriever in ("none", *RETRIEVERS):
+                found += self._classification(classifier, retriever)
+        if paper.classifiers[paper.ablation_classifier].model is None:
+            return found
+        for encoding, chains in further:
+            for retriever in ("roberta_ft", "sbert_ft"):
+                found += self._classification(paper.ablation_classifier, retriever, encoding=encoding, chains=chains)
+        for k in paper.ks:
+            if k != paper.k:
+                found += self._classification(paper.ablation_classifier, "sbert_ft", k=k)
+        return found
+
+    def _events(self, encoding: str, chains: bool) -> EventSelection:
+        return derive(
+            EventSelection, self.data, fold=self.fold, limit=self.data.documents, encoding=encoding, chains=chains
+        )
+
+    def _engine(self, recipe: Any) -> EngineSettings:
+        return derive(
+            EngineSettings, recipe, steps=1, dtype=self.dtype, log_every=10, schedule=ScheduleSettings(name="linear")
+        )
+
+    def _cell(self, encoding: str, chains: bool) -> str:
+        return f"{encoding}{'_chains' if chains else ''}.fold{self.fold}"
+
+    def _rankings(self, retriever: str, encoding: str, chains: bool) -> dict[str, str]:
+        """The rankings of a retriever, and the table of its recall."""
+        paper, events = self.paper, self._events(encoding, chains)
+        key = f"{retriever}/{self.data.dataset}/{self._cell(encoding, chains)}"
+        seeds = [paper.seeds[0]] if retriever in paper.encoders else paper.seeds
+        if retriever == "random":
+            settings = Retrieval(events=events, pooling="random", ks=paper.ks, seeds=seeds)
+            return self.plan.add("rank_partners", key, Job({"examples": self.examples}, {"settings": settings}))
+        recipe = paper.retriever_training
+        encoder = paper.encoders["roberta" if retriever.startswith("roberta") else "sbert"]
+        model = tokenizer = add_model(self.plan, self.config, encoder.model, seed=0)
+        if retriever.endswith("_ft"):
+            training = derive(BiEncoderTraining, recipe, engine=self._engine(recipe), pooling=encoder.pooling)
+            tuned = RetrieverTraining(events=events, training=training, seeds=seeds)
+            inputs = {"examples": self.examples, "model": model, "tokenizer": model}
+            model, tokenizer = self.plan.add("train_retriever", key, Job(inputs, {"settings": tuned}))["out"], ""
+        settings = derive(Retrieval, encoder, recipe, events=events, ks=paper.ks, seeds=seeds, dtype=self.dtype)
+        inputs = {"examples": self.examples, "model": model, "tokenizer": tokenizer}
+        return self.plan.add("rank_partners", key, Job(inputs, {"settings": settings}))
+
+    def _factors(self, **own: Any) -> dict[str, Any]:
+        part = "main" if own["k"] == self.paper.k else "sweep"
+        return {"dataset": self.name, "fold": self.fold, "part": part, **own}
+
+    def _retrieval(self, retriever: str, encoding: str, *, chains: bool) -> list[Source]:
+        path = Path(self._rankings(retriever, encoding, chains)["metrics"])
+        chance = Path(self._rankings("random", "wrapped", False)["metrics"])
+        about = {
+            "retriever": retriever,
+            "classifier": "none",
+            "encoding": encoding,
+            "chains": "yes" if chains else "no",
+        }
+        return [
+            Source(
+                path=path,
+                factors=self._factors(**about, k=k),
+                keys={"seed": "seed"},
+                where={"k": k},
+                data=self.title,
+                baselines=[Baseline(name="random order", path=chance, where={"k": k})] if retriever != "random" else [],
+            )
+            for k in self.paper.ks
+        ]
+
+    def _classification(
+        self,
+        classifier: Literal["roberta", "t5"],
+        retriever: str,
+        *,
+        encoding: str = "wrapped",
+        chains: bool = False,
+        k: int = 0,
+    ) -> list[Source]:
+        """One classifier; `none` is trained and used on all pairs, `random` trained on as many random negatives."""
+        paper, recipe = self.paper, self.paper.classifiers[classifier]
+        if recipe.model is None:
+            return []
+        sweep = encoding != "wrapped" or chains or bool(k)
+        how = {"none": ("all", "all"), "random": ("random", "all")}.get(retriever, ("retrieved", "retrieved"))
+        rankings = self._rankings(retriever if how[0] == "retrieved" else _MATCHED, encoding, chains)["out"]
+        settings = derive(
+            PairClassification,
+            recipe,
+            self.data,
+            events=self._events(encoding, chains),
+            k=k or paper.k,
+            negatives=how[0],
+            inference=how[1],
+            engine=self._engine(recipe),
+            seeds=paper.seeds[: paper.sweep_seeds] if sweep else paper.seeds,
+        )
+        key = f"{classifier}/{self.data.dataset}/{retriever}.{self._cell(encoding, chains)}.k{settings.k}"
+        model = add_model(self.plan, self.config, recipe.model, seed=0)
+        inputs = {"examples": self.examples, "rankings": rankings}
+        job = Job({**inputs, "model": model, "tokenizer": model}, {"settings": settings})
+        trained = self.plan.add("train_pair_classifier", key, job)
+        inputs |= {"models": trained["out"], "training": trained["metrics"]}
+        scored = Path(self.plan.add("classify_pairs", key, Job(inputs, {"settings": settings}))["metrics"])
+        about = {"retriever": retriever, "classifier": classifier, "encoding": encoding}
+        return [
+            Source(
+                path=scored,
+                factors=self._factors(**about, chains="yes" if chains else "no", k=settings.k),
+                keys={"seed": "seed"},
+                where={"name": "model"},
+                data=self.title,
+                baselines=[
+                    Baseline(name="majority relation", path=scored, where={"name": "majority relation"}),
+                    Baseline(name="no relation", path=scored, where={"name": "no relation"}),
+                ],
+            )
+        ]

@@ -1,0 +1,63 @@
+"""Tables of event relations that are no selection of the frame, and our side of Table 2."""
+
+from reprlab.reporting.comparison import Counterpart
+from reprlab.results.comparison import Cell, Own, about
+from reprlab.results.frame import Frame, Rows
+
+_MOST_EVENTS = 60
+# Rows of Table 2 to retriever and classifier; a retriever is taken for the fine-tuned one, as in the best of Table 1.
+_METHODS = {
+    "RoBERTa": ("none", "roberta"),
+    "T5": ("none", "t5"),
+    "RoBERTa + RoBERTa": ("roberta_ft", "roberta"),
+    "S-BERT + RoBERTa": ("sbert_ft", "roberta"),
+    "RoBERTa + T5": ("roberta_ft", "t5"),
+    "S-BERT + T5": ("sbert_ft", "t5"),
+}
+_SCORES = {"p": "precision", "r": "recall", "f1": "f1"}
+
+
+def candidates(events: int, k: int) -> int:
+    """Directed candidates of a document: k for each event, as many as there are where there are fewer."""
+    return events * min(k, max(events - 1, 0))
+
+
+def complexity(frame: Frame) -> Rows:
+    """Directed pairs to classify by events in a document: all of them, and with each k."""
+    conditions = {"all pairs": _MOST_EVENTS} | {f"k = {k}": k for k in frame.options["ks"]}
+    return type(frame.rows)(
+        [
+            {"events": n, "condition": name, "pairs": candidates(n, k), "saved": _saved(n, k), "scale": frame.scale}
+            for name, k in conditions.items()
+            for n in range(1, _MOST_EVENTS + 1)
+        ]
+    )
+
+
+def _saved(events: int, k: int) -> float:
+    pairs = events * (events - 1)
+    return 100 * (1 - candidates(events, k) / pairs) if pairs else 0.0
+
+
+def retrieval_recall(frame: Frame) -> Rows:
+    """Recall on the test split by retriever and k, mean over seeds and folds."""
+    rows = frame.select(metric="retrieval_recall", split="test", encoding="wrapped", chains="no")
+    found = rows.groupby(["dataset", "retriever", "k", "data", "scale"], sort=False)["value"].mean()
+    return found.reset_index()
+
+
+def compared_score(own: Own, row: Cell, column: str) -> Counterpart:
+    """Our micro score over the relations beside a cell of Table 2."""
+    if row["method"] not in _METHODS:
+        return Counterpart("", "quoted by the paper from others; not built here")
+    dataset, _, score = column.partition("_")
+    retriever, classifier = _METHODS[row["method"]]
+    where = {"dataset": dataset, "retriever": retriever, "classifier": classifier}
+    ours = own.table("table2")
+    for name, value in where.items():
+        ours = ours[ours[name] == value] if name in ours else ours.iloc[:0]
+    metric = _SCORES[score]
+    if metric not in ours or ours[metric].isna().all():
+        return own.missing(**where)
+    cell = ours.iloc[0]
+    return Counterpart(f"{cell[metric]:.1f}", about(cell, metric, own.frame.scale))
