@@ -26,8 +26,7 @@ from reprlab.config.load import load_config
 from reprlab.config.overrides import typed_edits
 from reprlab.config.resolved import write_settings
 from reprlab.papers import paths
-from reprlab.papers.planning import make_plan
-from reprlab.papers.run_plan import RunPlan
+from reprlab.papers.run_plan import plan_run
 from reprlab.runtime import folders
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import require_writable
@@ -56,7 +55,7 @@ try:
     )
     for folder in (ROOT, LOADED.run_folder):
         folders.require_importable(folder)
-    PLAN = PlanFile(Path(ORIGIN.plan)) if ORIGIN else RunPlan(make_plan(LOADED), ROOT)
+    PLAN = PlanFile(Path(ORIGIN.plan)) if ORIGIN else plan_run(LOADED)
 except ReprlabError as error:
     # One line for the user instead of the engine's own traceback of the Snakefile.
     sys.exit(f"error: {error}")

@@ -4,9 +4,11 @@ import functools
 from pathlib import Path
 
 from reprlab.config.errors import nearest
+from reprlab.config.load import LoadedConfig
 from reprlab.papers import paths
 from reprlab.papers.plan import Plan
 from reprlab.papers.planned_jobs import planned_jobs
+from reprlab.papers.planning import make_plan
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.plan_file import FOLDER, PlannedJob, plan_name, write_plan
 
@@ -14,9 +16,11 @@ from reprlab.runtime.plan_file import FOLDER, PlannedJob, plan_name, write_plan
 class RunPlan:
     """Jobs by stage and key, with the questions that rules ask of a plan."""
 
-    def __init__(self, plan: Plan, root: Path) -> None:
+    def __init__(self, plan: Plan, root: Path, settings: Path | None = None) -> None:
         self.targets = plan.targets
-        self.jobs: dict[tuple[str, str], PlannedJob] = {(one.stage, one.key): one for one in planned_jobs(plan, root)}
+        self.jobs: dict[tuple[str, str], PlannedJob] = {
+            (one.stage, one.key): one for one in planned_jobs(plan, root, settings)
+        }
 
     @functools.cached_property
     def path(self) -> Path:
@@ -54,3 +58,8 @@ class RunPlan:
     def makers(self) -> dict[str, tuple[str, str]]:
         """Stage and key of the job that makes each file or folder."""
         return {path: made_by for made_by, job in self.jobs.items() for path in job.outputs.values()}
+
+
+def plan_run(config: LoadedConfig) -> RunPlan:
+    """The plan of a run of these settings."""
+    return RunPlan(make_plan(config), config.root, config.config_root)
