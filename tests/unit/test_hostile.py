@@ -96,7 +96,7 @@ def offences(source: str) -> list[str]:
 
 def loads_no_weights(name: str) -> bool:
     """Tokenizers and configurations are text; PEFT reads tensors alone and has no such option."""
-    return name.split(".")[0].endswith(("Tokenizer", "Config", "PeftModel"))
+    return name.rpartition(".")[0].endswith(("Tokenizer", "Config", "PeftModel"))
 
 
 def safe_loader(source: str, name: str) -> bool:

@@ -125,7 +125,9 @@ def _build(model: CountedModel) -> Any:
             config_class, _ = architecture_classes(model.entry.architecture)
             config = configuration(config_class, model.entry, model.vocabulary)
             config.num_labels = model.labels
-            network = AutoModelForSequenceClassification.from_config(config, attn_implementation="eager")
+            network = AutoModelForSequenceClassification.from_config(
+                config, attn_implementation="eager", trust_remote_code=False
+            )
             # It would be looked for among the ids, which have no values here.
             network.config.pad_token_id = None
             return network

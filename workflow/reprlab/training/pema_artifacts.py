@@ -80,9 +80,11 @@ def pema_restore(trained: Path, adapted: Path, original: Path, tokenizer: Path, 
     stored = load_file(adapted / _VOCABULARY)
     vocabulary = PartialVocabulary(stored["selected"].numpy(), len(stored["token_map"]))
     config = transformers.AutoConfig.from_pretrained(trained, local_files_only=True, trust_remote_code=False)
-    options: dict[str, Any] = {"dtype": torch.float32, "local_files_only": True, "use_safetensors": True}
-    network = getattr(transformers, config.architectures[0]).from_pretrained(trained, **options)
-    whole = transformers.AutoModel.from_pretrained(original, trust_remote_code=False, **options)
+    options: dict[str, Any] = {"dtype": torch.float32, "local_files_only": True}
+    network = getattr(transformers, config.architectures[0]).from_pretrained(
+        trained, use_safetensors=True, trust_remote_code=False, **options
+    )
+    whole = transformers.AutoModel.from_pretrained(original, use_safetensors=True, trust_remote_code=False, **options)
     restore_embedding(network, vocabulary, whole.get_input_embeddings().weight)
     network.config.vocab_size = vocabulary.size
     with atomic_directory(out) as folder:
