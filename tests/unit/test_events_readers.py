@@ -1,6 +1,7 @@
 """Readers of event corpora on hand-made files in their true formats, and on the corpus itself from a mirror."""
 
 import os
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -108,6 +109,18 @@ def test_wordnet_documents_share_no_sense_between_splits(tmp_path: Path) -> None
             assert document.trigger(n) in verb
         for (head, tail), label in document.relations.items():
             assert int(row["mentions"][tail].split(".")[0]) % 4 == {"HYPERNYM": 2, "CAUSE": 3}[label], (head, label)
+
+
+def test_senses_of_which_few_are_related_fill_a_document_too(tmp_path: Path) -> None:
+    lines = VERBS.decode().splitlines(keepends=True)
+    # Only the first sense keeps its pointers.
+    alone = [line if n < 2 else re.sub(r" 002 .* 01 \+", " 000  01 +", line) for n, line in enumerate(lines)]
+    sources = planted(tmp_path, {"data.verb": "".join(alone).encode(), "verb.exc": EXCEPTIONS})
+    options = {"data": "data.verb", "exceptions": "verb.exc", "smallest": 8, "largest": 8, "documents": {"train": 3}}
+    settings = wordnet_events.Settings.model_validate(options)
+    rows = list(wordnet_events.read(sources, settings, SplitSettings(train=1, validation=0, test=0)))
+    assert [len(row["mentions"]) for row in rows] == [8, 8, 8]
+    assert all(len(row["relations"]) <= 2 for row in rows)
 
 
 def test_lemmas() -> None:

@@ -119,6 +119,9 @@ class _Pool:
         chosen: list[tuple[str, int]] = []
         while len(chosen) < size:
             item = self._next(chosen, wanted)
+            if item in chosen:
+                # Where few senses are related, the walk finds no further one: a distractor takes the place.
+                item = self._example(self.rng.choice(self.names))
             if item not in chosen:
                 chosen.append(item)
         self.rng.shuffle(chosen)
