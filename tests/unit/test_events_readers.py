@@ -150,7 +150,7 @@ def corpus() -> dict[str, list[EventDocument]]:
     for name in ("event_storyline_v0_9", "event_storyline_v0_9_all", "event_storyline_v1_5"):
         entry = registry.task(name)
         archive = registry.archive(entry.archives[0])
-        sources = Sources({archive.name: _InMirror(archive.name, "", root, tuple(archive.files), 0)})
+        sources = Sources({archive.name: _InMirror(archive.name, root, tuple(archive.files), 0)})
         settings = event_storyline.Settings.model_validate(entry.options)
         found[name] = [event_document(row) for row in event_storyline.read(sources, settings, entry.splits)]
     return found
