@@ -34,7 +34,7 @@ def toy(tmp_path_factory):
 
 
 def settings_of(task, steps=60, rates=(3e-3,), **more):
-    engine = {"steps": steps, "batch_size": 8, "optimizer": {"learning_rate": 0.0}, "log_every": 10}
+    engine = {"steps": steps, "batch_size": 8, "optimizer": {"learning_rate": 1.0}, "log_every": 10}
     return FinetuneSettings(task=task, engine=engine, learning_rates=list(rates), **more)
 
 

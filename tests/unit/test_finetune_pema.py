@@ -33,7 +33,7 @@ def toy(tmp_path_factory):
 
 def settings_of(partial, weight_decay=0.0, steps=30, **task):
     values = {"kind": "classification", "metrics": ["accuracy"], "input_length": 16, **task}
-    engine = {"steps": steps, "batch_size": 8, "optimizer": {"learning_rate": 0.0, "weight_decay": weight_decay}}
+    engine = {"steps": steps, "batch_size": 8, "optimizer": {"learning_rate": 1.0, "weight_decay": weight_decay}}
     return FinetuneSettings(
         task=TaskSettings(**values), engine=engine, learning_rates=[3e-3], dropout=0.1, partial_embedding=partial
     )
