@@ -7,10 +7,13 @@ import numpy as np
 import pandas
 import pytest
 from reprlab.artifacts.tables import write_tsv
+from reprlab.models import pema as library
 from reprlab.papers.vocab_memory.audit import audit
 from reprlab.papers.vocab_memory.audit_tables import implied_tokens
+from reprlab.papers.vocab_memory.audit_training import known_answer
 from reprlab.papers.vocab_memory.claims import claims
 from reprlab.papers.vocab_memory.comparison import compare
+from reprlab.papers.vocab_memory.counting_tables import _counts as counts_of
 from reprlab.papers.vocab_memory.figures import plot
 from reprlab.papers.vocab_memory.layouts import (
     Arm,
@@ -29,7 +32,7 @@ from reprlab.papers.vocab_memory.tables import build_table
 from reprlab.reporting.layouts import paths_of
 from reprlab.reporting.published import read_published
 from reprlab.runtime.errors import ReprlabError
-from reprlab.text.token_counts import TokenCounts, save_counts
+from reprlab.text.token_counts import TokenCounts, load_counts, save_counts
 
 ROOT = Path(__file__).parents[2]
 PRINTED = sorted((ROOT / "resources/published/vocab-memory").glob("*.tsv"))
@@ -64,10 +67,10 @@ MODELS = [ModelRow(name=f"{name}_base_uncased", label=label, tokenizer="minilm_l
 
 
 def reduction(counted, tmp_path, table="table2_reduction", **more):
+    values = {"scale": "nano", "models": MODELS, "compared": ["train", "validation"], **more}
     layout = ReductionLayout(
-        scale="nano", sizes=tmp_path / "sizes.tsv", models=MODELS, columns=counted,
-        splits=[["train"], ["train", "validation"]], **more,
-    )  # fmt: skip
+        sizes=tmp_path / "sizes.tsv", columns=counted, splits=[["train"], ["train", "validation"]], **values
+    )
     return made(table, layout, tmp_path)
 
 
@@ -163,10 +166,13 @@ def test_time_and_memory_by_task(tmp_path):
     assert row["moments_whole"] - row["moments"] == 2 * (row["vocabulary"] - row["used"]) * row["width"]
 
 
-@pytest.mark.parametrize(("gap", "verdict"), [(0.0, "supported"), (-3.0, "not supported")])
-def test_claims_follow_from_the_tables(counted, tmp_path, gap, verdict):
-    reduction(counted, tmp_path)
-    reduction(counted, tmp_path, "table3_deberta_sizes", millions=True)
+NOT_TESTABLE = "not testable at this scale"
+
+
+def claimed(counted, tmp_path, gap=0.0, **more):
+    """The claims by id, from tables that `more` changes."""
+    reduction(counted, tmp_path, **more)
+    reduction(counted, tmp_path, "table3_deberta_sizes", millions=True, **more)
     empty = [CountColumn(name=name, reason="no data") for name in ("en", "all")]
     reduction(empty, tmp_path, "table4_xnli", mean=False)
     made(
@@ -181,12 +187,37 @@ def test_claims_follow_from_the_tables(counted, tmp_path, gap, verdict):
         family=tmp_path / "table3_deberta_sizes.tsv", xnli=tmp_path / "table4_xnli.tsv",
         runtime=tmp_path / "table9_runtime.tsv",
     )  # fmt: skip
-    rows = {row.id: row for row in claims(layout.model_dump_json(), list(paths_of(layout)))}
+    return {row.id: row for row in claims(layout.model_dump_json(), list(paths_of(layout)))}
+
+
+@pytest.mark.parametrize(("gap", "verdict"), [(0.0, "supported"), (-3.0, "not supported")])
+def test_claims_follow_from_the_tables(counted, tmp_path, gap, verdict):
+    rows = claimed(counted, tmp_path, gap)
     assert rows["9"].verdict == verdict and rows["9"].units == 2
-    assert rows["5"].verdict == rows["6"].verdict == "supported"
-    assert rows["3"].verdict == rows["8"].verdict == "not testable at this scale"
-    assert rows["7"].verdict == "inconclusive", "both models have one width"
+    assert rows["3"].verdict == rows["8"].verdict == NOT_TESTABLE
     assert rows["2"].estimate > 0 and rows["1"].estimate == pytest.approx(1)
+
+
+def test_what_follows_from_one_tokenizer_is_reported_and_not_judged(counted, tmp_path):
+    rows = claimed(counted, tmp_path)
+    assert [rows[id].verdict for id in "567"] == [NOT_TESTABLE] * 3
+    assert all("one tokenizer (minilm_l6) counts for both" in rows[id].note for id in "567")
+    # 100 and 200 parameters in all: the gap is half of the smaller model's reduction.
+    assert (rows["5"].estimate, rows["6"].estimate) == (0, pytest.approx(4 * (7 + 3 + 5) / 3 / 2))
+
+
+@pytest.mark.parametrize(("more", "verdict"), [(0, "supported"), (2, "not supported")])
+def test_models_with_tokenizers_of_their_own_are_judged(counted, tmp_path, more, verdict):
+    for column in counted[:3]:
+        other = np.zeros(10, np.int64)
+        other[1 : int((load_counts(column.counts["minilm_l6"][0]).counts["train"] > 0).sum()) + 1 + more] = 3
+        path = tmp_path / f"{column.name}-other.safetensors"
+        save_counts(TokenCounts({"train": other, "validation": other}, {"train": 4, "validation": 2}, 0), path)
+        column.counts["other"] = [path]
+    models = [MODELS[0].model_copy(update={"tokenizer": "other"}), MODELS[1]]
+    rows = claimed(counted, tmp_path, models=models)
+    assert rows["5"].verdict == verdict and rows["6"].verdict in ("supported", "inconclusive")
+    assert rows["5"].estimate == pytest.approx(-10 * more) and rows["7"].verdict != NOT_TESTABLE
 
 
 def test_every_printed_cell_is_compared_once(counted, tmp_path):
@@ -197,6 +228,59 @@ def test_every_printed_cell_is_compared_once(counted, tmp_path):
     assert len(frame) == cells and (frame["ours"].astype(bool) | frame["note"].astype(bool)).all()
     found = frame[(frame["row"].str.contains("model=BERT kind=embedding")) & (frame["column"] == "cola")].iloc[0]
     assert (found["published"], found["ours"]) == ("80.1", "70.0")
+
+
+def cell(tables, table, row, column, scale="nano"):
+    frame = compare(tables, PRINTED, scale)
+    chosen = (frame["table"] == table) & frame["row"].str.contains(row) & (frame["column"] == column)
+    (found,) = frame[chosen].to_dict("records")
+    return found
+
+
+def test_the_union_that_config_compares_stands_beside_the_printed_cells(counted, tmp_path):
+    train, both = np.zeros(10, np.int64), np.zeros(10, np.int64)
+    train[1:3], both[1:6] = 1, 1
+    save_counts(TokenCounts({"train": train, "validation": both}, {"train": 4, "validation": 2}, 0),
+                tmp_path / "cola.safetensors")  # fmt: skip
+    counts_of.cache_clear()
+    for compared, ours in ((["train"], "70.0"), (["train", "validation"], "40.0")):
+        reduction(counted, tmp_path, compared=compared)
+        found = cell([tmp_path / "table2_reduction.tsv"], "table2_reduction", "model=BERT kind=embedding", "cola")
+        assert found["ours"] == ours and f"splits {'+'.join(compared)};" in found["note"]
+        assert "used tokens: train 3, train+validation 6" in found["note"] and "as printed" not in found["note"]
+
+
+def test_at_paper_scale_each_union_is_told_to_be_the_printed_one_or_not(counted, tmp_path):
+    reduction(counted, tmp_path, scale="paper")
+    table = tmp_path / "table2_reduction.tsv"
+    frame = pandas.read_csv(table, sep="\t")
+    chosen = (frame["model"] == "BERT") & (frame["kind"] == "embedding")
+    frame.loc[chosen & (frame["splits"] == "train"), ["cola", "used_cola"]] = [80.149, 6_059]
+    frame.loc[chosen & (frame["splits"] != "train"), ["cola", "used_cola"]] = [80.04, 6_092]
+    write_tsv(table, frame)
+    note = cell([table], "table2_reduction", "model=BERT kind=embedding", "cola", "paper")["note"]
+    assert "used tokens: train 6,059 (as printed), train+validation 6,092 (not as printed)" in note
+
+
+def test_the_timed_row_names_model_and_steps(tmp_path):
+    layout = RuntimeLayout(scale="nano", columns={"sst2": "S"}, timings=timings(tmp_path))
+    frame = made("table9_runtime", layout, tmp_path)
+    assert list(frame)[:3] == ["task", "model", "steps"] and frame["steps"].tolist() == [3]
+    found = cell([tmp_path / "table9_runtime.tsv"], "table9_runtime", "task=sst2", "percent")
+    assert "MiniLM-L6, 3 steps" in found["note"]
+
+
+def test_the_known_answers_are_those_of_the_library(monkeypatch):
+    assert {row.verdict for row in known_answer()} == {"agrees"}
+    assert [row.verdict for row in known_answer(selected=(1, 3))] == ["differs"] * 4
+    assert [row.verdict for row in known_answer(start=2.0)] == ["differs"] * 4
+    real = library._set_weight
+    monkeypatch.setattr(library, "_set_weight", lambda embedding, weight: real(embedding, weight.flip(0)))
+    found = {row.id: row.verdict for row in known_answer()}
+    assert found["5.11a"] == found["5.11d"] == "differs"
+    monkeypatch.undo()
+    monkeypatch.setattr(library, "merged_matrix", lambda partial, vocabulary, original: original)
+    assert {row.id for row in known_answer() if row.verdict == "differs"} == {"5.11b", "5.11d"}
 
 
 def test_the_audit_has_every_numbered_check_and_its_findings():

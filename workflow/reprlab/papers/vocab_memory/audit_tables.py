@@ -73,8 +73,9 @@ def _implied(tables: Tables) -> Iterator[AuditRow]:
     for id, model, task, vocabulary in _IMPLIED:
         low, high = implied_tokens(Decimal(rows.loc[model, task]), vocabulary)
         note = (
-            "missing: the texts of GLUE; at paper scale comparison.tsv has the count for each union of splits, and the "
-            "union whose count lies in the interval is the one that was counted"
+            "missing: the texts of GLUE, so no splits are said to be the counted ones; at paper scale comparison.tsv "
+            "gives the count of each union of splits and whether it is printed so. The test splits are not in the "
+            "data there: if no union fits, they were counted, or another tokenizer or length"
         )
         yield AuditRow(
             id,

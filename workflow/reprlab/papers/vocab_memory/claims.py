@@ -112,38 +112,30 @@ def _savings(layout: ClaimsLayout) -> Iterator[ClaimRow]:
         "Distilled models reduce their embedding as their originals",
         "Distilled models reduce more of the model",
     )
+    counter = embedding["tokenizer"].to_dict()
+    # A pair that one tokenizer counts has equal counts whatever the data.
+    apart = [(a, b) for a, b in pairs if counter[a] != counter[b]]
     if pairs:
-        yield _mean(
-            "5",
-            same,
-            _ZERO,
-            "points of embedding reduction, distilled less original",
-            _stack([_gap(embedding, a, b) for a, b in pairs]),
-            layout.statistics,
-        )
-        yield _mean(
-            "6",
-            more,
-            ABOVE_ZERO,
-            "points of model reduction, distilled less original",
-            _stack([_gap(model, a, b) for a, b in pairs]),
-            layout.statistics,
-        )
+        for id, claim, rule, frame, kind, follows in (
+            ("5", same, _ZERO, embedding, "embedding", "the difference is 0"),
+            ("6", more, ABOVE_ZERO, model, "model", "the difference follows from the sizes of the models"),
+        ):
+            statistic = f"points of {kind} reduction, distilled less original"
+            gaps = _stack([_gap(frame, a, b) for a, b in apart or pairs])
+            one = f"one tokenizer ({counter[pairs[0][0]]}) counts for both models: {follows}, whatever the data"
+            yield _mean(id, claim, rule, statistic, gaps, layout.statistics, identity="" if apart else one)
     else:
         for id, claim, rule in (("5", same, _ZERO), ("6", more, ABOVE_ZERO)):
             yield missing(id, claim, rule, "points of reduction, distilled less original", "no such pair in the table")
     family = _compared(read_tsv(layout.family), layout)
     columns = [name for name in GLUE if name in family and family[name].notna().all()]
     claim = "Savings grow with the width of the model"
-    gaps = (family[columns].iloc[-1] - family[columns].iloc[0]).astype(float) if columns else family.iloc[:0, 0]
-    yield _mean(
-        "7",
-        claim,
-        ABOVE_ZERO,
-        f"millions saved, {family['model'].iloc[-1]} less {family['model'].iloc[0]}",
-        gaps,
-        layout.statistics,
-    )
+    first, last = family.iloc[0], family.iloc[-1]
+    gaps = (last[columns] - first[columns]).astype(float) if columns else family.iloc[:0, 0]
+    statistic = f"millions saved, {last['model']} less {first['model']}"
+    one = f"one tokenizer ({last['tokenizer']}) counts for both models: the same tokens times each width"
+    same_counts = first["tokenizer"] == last["tokenizer"]
+    yield _mean("7", claim, ABOVE_ZERO, statistic, gaps, layout.statistics, identity=one if same_counts else "")
     xnli = _compared(read_tsv(layout.xnli), layout)
     rows = xnli[(xnli["kind"] == "model") & xnli["all"].notna()]["all"] if "all" in xnli else xnli.iloc[:0, 0]
     claim, statistic = (
@@ -251,8 +243,13 @@ def _mean(
     statistics: Statistics,
     interval: str = _OVER_DATA,
     note: str = "",
+    identity: str = "",
 ) -> ClaimRow:
-    """A claim on a mean, bootstrapped over its values."""
+    """A claim on a mean, bootstrapped over its values; `identity` says why no data could decide it, if so."""
+    if identity:
+        value = float(values.mean()) if len(values) else math.nan
+        found = Estimate(value, math.nan, math.nan, len(values))
+        return not_testable(id, claim, rule, f"mean of {statistic}", found, identity)
     if len(values) < 2:
         return missing(id, claim, rule, f"mean of {statistic}", f"{len(values)} values at this scale, two are needed")
     frame = values.astype(float).to_frame("value")

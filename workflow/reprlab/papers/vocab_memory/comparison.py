@@ -14,9 +14,9 @@ from reprlab.reporting.published import read_published
 if TYPE_CHECKING:
     import pandas
 
-# The union of splits that stands beside the paper's numbers.
-_COMPARED = "train+validation"
 _MILLIONS = ("embedding", "total")
+# Half of the last printed place: a union whose reduction is nearer is printed so.
+_HALF = 0.05
 
 
 def compare(tables: Sequence[Path], published: Sequence[Path], scale: str) -> pandas.DataFrame:
@@ -42,17 +42,32 @@ class _Matcher:
         if table in ("table5_models", "table6_deberta"):
             return self._size(frame, row, column)
         if table == "table9_runtime":
-            return self._value(frame[frame["task"] == row["task"]], column, places=1)
+            rows = frame[frame["task"] == row["task"]]
+            about = f"{rows['model'].iloc[0]}, {rows['steps'].iloc[0]} steps" if len(rows) else ""
+            return self._value(rows, column, places=1, about=about)
         if table == "table10_glue":
             rows = frame[(frame["model"] == row["model"]) & (frame["pema"] == row["pema"])]
             return self._value(rows, column, places=1)
         return self._reduction(frame, row, column)
 
     def _reduction(self, frame: pandas.DataFrame, row: pandas.Series, column: str) -> Counterpart:
-        rows = frame[(frame["model"] == row["model"]) & (frame["splits"] == _COMPARED)]
+        unions = frame[frame["model"] == row["model"]]
         if "kind" in row:
-            rows = rows[rows["kind"] == row["kind"]]
-        return self._value(rows, column, places=1, about=f"splits {_COMPARED}")
+            unions = unions[unions["kind"] == row["kind"]]
+        rows = unions[unions["compared"] == "yes"]
+        about = [f"splits {name}" for name in rows["splits"]]
+        if f"used_{column}" in unions:
+            about.append(self._counts(unions.dropna(subset=[column]), column, float(row[column])))
+        return self._value(rows, column, places=1, about="; ".join(about))
+
+    def _counts(self, unions: pandas.DataFrame, column: str, printed: float) -> str:
+        """Different tokens of each union; with the paper's own data, whether it is printed so."""
+        said = []
+        for _, union in unions.iterrows():
+            fits = abs(float(union[column]) - printed) <= _HALF + 1e-9
+            verdict = "" if self.scale != "paper" else " (as printed)" if fits else " (not as printed)"
+            said.append(f"{union['splits']} {int(union[f'used_{column}']):,}{verdict}")
+        return f"used tokens: {', '.join(said)}"
 
     def _size(self, frame: pandas.DataFrame, row: pandas.Series, column: str) -> Counterpart:
         rows = frame[frame["model"] == row["model"]]

@@ -46,7 +46,8 @@ def model_reduction(used: int, sizes: ClassifierSizes) -> float:
 def reduction_table(layout: ReductionLayout) -> pandas.DataFrame:
     """Tables 2, 3 and 4: one row per model, kind and union of splits.
 
-    `n` counts examples and `tokens` what was counted, over all columns of the row.
+    `n` counts examples and `tokens` what was counted, over all columns of the row; `used_<column>` counts different
+    tokens. `compared` says which union stands beside the paper's numbers.
     """
     import pandas
 
@@ -60,8 +61,10 @@ def reduction_table(layout: ReductionLayout) -> pandas.DataFrame:
         for model in layout.models
     ]
     columns = ["model", *([] if layout.millions else ["kind"]), "splits", *names, *(["mean"] if layout.mean else [])]
-    columns += [*_ABOUT, *[f"data_{name}" for name in names], "tokenizer", "note"]
-    return pandas.DataFrame(rows, columns=columns).astype(dict.fromkeys(("seed", "n", "steps", "tokens"), "Int64"))
+    counts = [f"used_{name}" for name in names]
+    columns += [*_ABOUT, *counts, *[f"data_{name}" for name in names], "tokenizer", "compared", "note"]
+    integers = ("seed", "n", "steps", "tokens", *counts)
+    return pandas.DataFrame(rows, columns=columns).astype(dict.fromkeys(integers, "Int64"))
 
 
 def sizes_table(layout: SizesLayout) -> pandas.DataFrame:
@@ -151,7 +154,7 @@ def _reduction_row(
     layout: ReductionLayout, model: ModelRow, sizes: ClassifierSizes, kind: str, splits: list[str]
 ) -> dict[str, Any]:
     row: dict[str, Any] = {"model": model.label, "kind": kind, "splits": splits_name(splits), "scale": layout.scale}
-    row |= {"tokenizer": model.tokenizer, "n": 0, "tokens": 0}
+    row |= {"tokenizer": model.tokenizer, "n": 0, "tokens": 0, "compared": "yes" if splits == layout.compared else "no"}
     values, notes = [], [layout.note] if layout.note else []
     for column in layout.columns:
         counts = _column_counts(column, model.tokenizer)
@@ -160,7 +163,7 @@ def _reduction_row(
             continue
         used = used_together(counts, splits)
         values.append(_value(kind, used, sizes))
-        row |= {column.name: values[-1], f"data_{column.name}": column.data}
+        row |= {column.name: values[-1], f"used_{column.name}": used, f"data_{column.name}": column.data}
         row["n"] += _rows(counts, splits)
         row["tokens"] += sum(int(found.together(splits).sum()) for found in counts)
     if layout.mean and values:

@@ -67,6 +67,8 @@ def runtime_table(layout: RuntimeLayout) -> pandas.DataFrame:
         rows.append(
             {
                 "task": task,
+                "model": label_of(str(first["model"])),
+                "steps": first["steps"],
                 "pema_s": on["pema_seconds"].mean(),
                 "pema_sd": on["pema_seconds"].std(),
                 "finetune_s": on["train_seconds"].mean(),
@@ -85,10 +87,8 @@ def runtime_table(layout: RuntimeLayout) -> pandas.DataFrame:
                 "scale": layout.scale,
                 "seeds": len(on),
                 "n": first["examples"],
-                "steps": first["steps"],
                 "tokens": first["tokens"],
                 "data": layout.columns[str(task)],
-                "model": label_of(str(first["model"])),
                 "device": first["device"],
                 "note": "peaks: memory of the process or the GPU's allocator, less that before the model was loaded; "
                 "moments: numbers in Adam's state",

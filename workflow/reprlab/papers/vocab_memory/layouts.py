@@ -63,6 +63,8 @@ class ReductionLayout(_Strict):
     """Columns in the paper's order."""
     splits: list[list[str]]
     """Unions of splits, one block of rows each."""
+    compared: list[str]
+    """The union that stands beside the paper's numbers."""
     millions: bool = False
     """Millions of parameters in place of percentages (Table 3)."""
     mean: bool = True

@@ -134,6 +134,7 @@ class _Layouts:
             models=rows,
             columns=self.counted.glue if glue else self.counted.xnli,
             splits=[list(splits) for splits in self.paper.counting.splits],
+            compared=list(self.paper.counting.compared),
             millions=millions,
             mean=glue,
             note="n and tokens: all columns together; tokens without padding",
