@@ -33,6 +33,7 @@ _ROWS = [
 ]
 _CANDIDATES = [[7, 9], [31], [44, 45]]
 _CLOSE = 1e-5
+_SHIFT = 12.5
 
 
 def decoder_checks() -> Iterator[AuditRow]:
@@ -76,22 +77,26 @@ def _label_scores(model: Any) -> AuditRow:
     prompts = [torch.randint(2, _SIZE, (length,), generator=generator).tolist() for length in (3, 11, 6, 19, 8)]
     rows = len(prompts)
 
-    def scored(candidates: list[list[int]], size: int) -> Any:
-        return label_scores(model, padded_batches(prompts, size, _PAD, "cpu"), candidates, rows)
+    def moved(**inputs: Any) -> Any:
+        output = model(**inputs)
+        output.logits = output.logits + _SHIFT
+        return output
 
-    together, alone = scored(_CANDIDATES, 3), scored(_CANDIDATES, 1)
+    def scored(candidates: list[list[int]], size: int, scorer: Any = model) -> Any:
+        return label_scores(scorer, padded_batches(prompts, size, _PAD, "cpu"), candidates, rows)
+
+    together, alone, shifted = scored(_CANDIDATES, 3), scored(_CANDIDATES, 1), scored(_CANDIDATES, 3, moved)
     with torch.no_grad():
         logits = [model(input_ids=torch.tensor([prompt])).logits[0, -1] for prompt in prompts]
     flat = [index for tokens in _CANDIDATES for index in tokens]
     owner = [place for place, tokens in enumerate(_CANDIDATES) for _ in tokens]
     restricted = [owner[int(one[flat].argmax())] for one in logits]
-    moved = [owner[int((one[flat] + 12.5).argmax())] for one in logits]
     free = [ids[0] if ids else _END for ids in greedy(model, padded_batches(prompts, 3, _PAD, "cpu"), 1, rows, _END)]
     anything = scored([[index] for index in range(_SIZE)], 3).argmax(1).tolist()
     held = {
         "left-padded batches give the scores of single prompts": bool(abs(together - alone).max() < _CLOSE),
         "the answer is the argmax of all logits over the candidates": together.argmax(1).tolist() == restricted,
-        "a constant added to all logits changes no answer": moved == restricted,
+        "a constant added to all logits changes no answer": shifted.argmax(1).tolist() == restricted,
         "where the free answer is a candidate, it is the answer": anything == free,
     }
     return _held("5.8", "TokenProb on a random decoder", held)

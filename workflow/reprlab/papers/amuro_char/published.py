@@ -9,8 +9,9 @@ PUBLISHED = {
     "table6_perf_diff": PublishedTable(("ckpt",), ("learned_in_pretrain", "learned_in_finetune")),
     "statements": PublishedTable(("quantity", "family"), ("value",)),
 }
-# Not printed: released values behind Table 6 and section 4.3, known counts.
+# Without a counterpart in our results: released values behind Table 6 and section 4.3, known counts, other models.
 KNOWN = {
+    "table2_models": PublishedTable(("model",), ("size", "tokens")),
     "released_performance": PublishedTable(("family", "train", "eval"), CHECKPOINTS),
     "models": PublishedTable(("model",), ("parameters", "embedding")),
     "checkpoint_list": PublishedTable(("index",), ("step",)),

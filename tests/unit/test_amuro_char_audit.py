@@ -1,0 +1,149 @@
+"""The audit of amuro-char: its findings, and that a changed input makes each row differ."""
+
+from pathlib import Path
+
+import pytest
+from reprlab.papers.amuro_char import audit_decoders, audit_statements
+from reprlab.papers.amuro_char.audit import audit
+from reprlab.reporting.audit import AGREES, DIFFERS, NOT_CHECKABLE
+from reprlab.runtime.errors import ReprlabError
+
+ROOT = Path(__file__).parents[2]
+PRINTED = sorted((ROOT / "resources/published/amuro-char").glob("*.tsv"))
+SETTINGS = ROOT / "config/papers/amuro-char.yaml"
+
+
+def audited(files=(*PRINTED, SETTINGS)):
+    return {row.id: row for row in audit(list(files), ROOT / "config/models.yaml")}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return audited()
+
+
+@pytest.fixture
+def edited(tmp_path):
+    """The rows after one passage of one file was replaced."""
+
+    def rows_of(name, old, new):
+        files = {path.name: path for path in (*PRINTED, SETTINGS)}
+        text = files[name].read_text()
+        assert text.count(old) == 1, f"{name} has {text.count(old)} times {old!r}"
+        files[name] = tmp_path / name
+        files[name].write_text(text.replace(old, new))
+        return audited(files.values())
+
+    return rows_of
+
+
+def test_every_numbered_check_and_its_findings(rows):
+    numbers = {id.rstrip("abcdefghijklmnopqrstuvwxyz") for id in rows}
+    assert {*(f"5.{number}" for number in range(1, 12)), *(f"8.{number}" for number in range(1, 10))} <= numbers
+    differing = {id for id, row in rows.items() if row.verdict == DIFFERS}
+    assert differing == {"5.1i", "5.2b", "5.2e", "5.11b", "6.1a", "6.2", "8.4", "8.5", "8.6", "8.7"}
+    unknown = {id: row for id, row in rows.items() if row.verdict == NOT_CHECKABLE}
+    assert set(unknown) == {"5.2f", "5.2g", "5.2h", "5.4f", "8.1", "8.2", "8.3", "8.8", "8.9"}
+    assert all(row.note.startswith("missing: ") and not row.recomputed for row in unknown.values())
+    assert [rows[f"5.1{letter}"].verdict for letter in "abcdefgh"] == [AGREES] * 8
+    assert "424000" in rows["5.2e"].what and rows["5.2e"].recomputed == "-79.3"
+    assert rows["5.4a"].recomputed == "0.327" and rows["5.4b"].recomputed == "0.558"
+    assert rows["5.3a"].recomputed == "1,176,764,416 103,022,592"
+    assert rows["5.4e"].recomputed == "0.5 1 refused"
+    assert (rows["5.6g"].printed, rows["5.6g"].recomputed) == ("1100", "1067.1") and "33 fewer" in rows["5.6g"].note
+    assert rows["8.4"].printed == "mnli 11, paws 12, xsum 12, socialiqa 12"
+    assert rows["8.7"].recomputed == "9 of 10; not OLMo-2" and "exchanged: OLMo-2" in rows["8.7"].note
+
+
+STSB = "dataset: glue_stsb, splits: [validation], threshold: 3.5"
+UNEVALUATED = "  boolq: {kind: choice, template: choice, dataset: boolq, splits: [validation]}"
+
+
+@pytest.mark.parametrize(
+    ("id", "name", "old", "new"),
+    [
+        ("5.4e", "amuro-char.yaml", STSB, STSB.replace("3.5", "4.5")),
+        ("5.6g", "statements.tsv", "total_section_3\t\t1100", "total_section_3\t\t1200"),
+        ("5.6g", "statements.tsv", "instruction_tuning\t\t370", "instruction_tuning\t\t470"),
+        ("6.4", "statements.tsv", "datasets\t\t18", "datasets\t\t17"),
+        ("6.4", "amuro-char.yaml", UNEVALUATED, UNEVALUATED.replace("dataset: boolq", "dataset: null")),
+    ],
+)  # fmt: skip
+def test_an_agreeing_row_differs_when_its_input_does(rows, edited, id, name, old, new):
+    assert rows[id].verdict == AGREES
+    assert edited(name, old, new)[id].verdict == DIFFERS
+
+
+@pytest.mark.parametrize(
+    ("id", "name", "old", "new"),
+    [
+        ("8.5", "released_performance.tsv", "0.9052\t0.7321\t0.8781", "0.9052\t0.8700\t0.8781"),
+        ("8.6", "statements.tsv", "batch_size_appendix_b\tllama3_8b\t8", "batch_size_appendix_b\tllama3_8b\t16"),
+        ("8.7", "table2_models.tsv", "OLMo-2\t4T, 5T\t7B, 13B", "OLMo-2\t7B, 13B\t4T, 5T"),
+    ],
+)
+def test_a_differing_row_agrees_when_its_input_does(rows, edited, id, name, old, new):
+    assert rows[id].verdict == DIFFERS
+    assert edited(name, old, new)[id].verdict == AGREES
+
+
+def test_another_model_with_fewer_tokens_than_parameters_is_named(edited):
+    found = edited("table2_models.tsv", "Bloom\t176B\t366B", "Bloom\t176B\t366M")["8.7"]
+    assert found.recomputed == "8 of 10; not OLMo-2, Bloom"
+
+
+def test_equation_1_counts_the_sets_of_the_settings(edited):
+    found = edited("amuro-char.yaml", "out_of_domain: [sciq_qg, tweetqa]", "out_of_domain: [sciq_qg]")["8.4"]
+    assert found.printed == "mnli 10, paws 11, xsum 11, socialiqa 11"
+
+
+def test_equation_1_agrees_where_the_mean_has_all_its_sets(monkeypatch):
+    """A mean over the classification sets of both classification tasks leaves out the training set alone."""
+    from reprlab.papers.amuro_char import audit_traps
+    from reprlab.papers.amuro_char.names import CLASS_TO_GEN, Pair
+
+    sets = ("mnli_matched", "mnli_mismatched", "rte", "gpt3nli", "paws", "qqp", "stsb")
+    listed = {CLASS_TO_GEN: [Pair(eval, train) for train, own in (("mnli", sets[:2]), ("paws", sets[4:5]))
+                             for eval in sets if eval not in own]}  # fmt: skip
+    monkeypatch.setattr(audit_traps, "MRC_PAIRS", listed)
+    assert audited()["8.4"].verdict == AGREES
+
+
+@pytest.mark.parametrize("break_scores", [lambda scores: -scores, abs, lambda scores: scores[::-1]])
+def test_token_probabilities_are_those_of_label_scores(monkeypatch, break_scores):
+    right = audit_decoders.label_scores
+    monkeypatch.setattr(audit_decoders, "label_scores", lambda *given: break_scores(right(*given)))
+    found = {row.id: row for row in audit_decoders.decoder_checks()}
+    assert (found["5.7"].verdict, found["5.8"].verdict) == (AGREES, DIFFERS)
+
+
+def test_a_constant_reaches_the_answers_through_label_scores(monkeypatch):
+    right = audit_decoders.label_scores
+
+    def bounded(*given):
+        return right(*given).clip(max=1.0)  # all answers tie once the logits are moved up
+
+    monkeypatch.setattr(audit_decoders, "label_scores", bounded)
+    (found,) = (row for row in audit_decoders.decoder_checks() if row.id == "5.8")
+    assert "a constant added to all logits" in found.note
+
+
+@pytest.mark.parametrize("name", ["accuracy", "rows"])
+def test_golds_read_as_no_go_through_the_functions_of_our_runs(monkeypatch, name):
+    if name == "accuracy":
+        monkeypatch.setattr(audit_statements, "score", lambda *_: 75.0)
+    else:
+        right = audit_statements.evaluation_rows
+        monkeypatch.setattr(
+            audit_statements,
+            "evaluation_rows",
+            lambda rows, kind, settings, where: right(
+                rows, kind, settings.model_copy(update={"gold_as_no": False}), where
+            ),
+        )
+    assert audited()["5.4e"].verdict == DIFFERS
+
+
+def test_settings_are_asked_for():
+    with pytest.raises(ReprlabError, match=r"amuro-char\.yaml: the published settings were not given"):
+        audited(PRINTED)
