@@ -9,6 +9,7 @@ import pytest
 from reprlab.artifacts.tables import write_tsv
 from reprlab.models import pema as library
 from reprlab.papers.vocab_memory.audit import audit
+from reprlab.papers.vocab_memory.audit_artifacts import artifact_check
 from reprlab.papers.vocab_memory.audit_tables import implied_tokens
 from reprlab.papers.vocab_memory.audit_training import known_answer
 from reprlab.papers.vocab_memory.claims import claims
@@ -281,6 +282,16 @@ def test_the_known_answers_are_those_of_the_library(monkeypatch):
     monkeypatch.undo()
     monkeypatch.setattr(library, "merged_matrix", lambda partial, vocabulary, original: original)
     assert {row.id for row in known_answer() if row.verdict == "differs"} == {"5.11b", "5.11d"}
+
+
+def test_the_known_answer_of_folders_is_that_of_the_library(monkeypatch):
+    assert [row.verdict for row in artifact_check()] == ["agrees"]
+    (other,) = artifact_check(words="green red")
+    assert (other.verdict, other.recomputed) == ("differs", "[1.0, 2.0, 3.0], then [5.0, 6.0, 7.0, 4.0]")
+    assert [row.verdict for row in artifact_check(start=2.0)] == ["differs"]
+    monkeypatch.setattr(library, "merged_matrix", lambda partial, vocabulary, original: original)
+    (broken,) = artifact_check()
+    assert (broken.verdict, broken.recomputed) == ("differs", "[1.0, 2.0, 4.0], then [1.0, 2.0, 3.0, 4.0]")
 
 
 def test_the_audit_has_every_numbered_check_and_its_findings():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from reprlab.papers.vocab_memory.audit_artifacts import artifact_check
 from reprlab.papers.vocab_memory.audit_sizes import size_checks
 from reprlab.papers.vocab_memory.audit_tables import table_checks
 from reprlab.papers.vocab_memory.audit_training import training_checks
@@ -21,7 +22,7 @@ def audit(published: list[Path], models: Path) -> list[AuditRow]:
         ReprlabError: a table is missing or malformed.
     """
     tables = read_published(published, PUBLISHED | CHECKED_ONLY)
-    rows = [*size_checks(tables, models), *table_checks(tables), *training_checks()]
+    rows = [*size_checks(tables, models), *table_checks(tables), *training_checks(), *artifact_check()]
     return sorted(rows, key=lambda row: _order(row.id))
 
 
