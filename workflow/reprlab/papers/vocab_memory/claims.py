@@ -118,7 +118,7 @@ def _savings(layout: ClaimsLayout) -> Iterator[ClaimRow]:
     if pairs:
         for id, claim, rule, frame, kind, follows in (
             ("5", same, _ZERO, embedding, "embedding", "the difference is 0"),
-            ("6", more, ABOVE_ZERO, model, "model", "the difference follows from the sizes of the models"),
+            ("6", more, ABOVE_ZERO, model, "model", "the sign follows from the sizes of the models"),
         ):
             statistic = f"points of {kind} reduction, distilled less original"
             gaps = _stack([_gap(frame, a, b) for a, b in apart or pairs])
