@@ -18,7 +18,7 @@ def test_an_edited_licence_of_a_download_reaches_the_report_alone() -> None:
     assert "vader" in archives
     archives["vader"] = archives["vader"].model_copy(update={"licence": "CC0"})
     after = {(job.stage, job.key): job.digest for job in planned_jobs(make_plan(config), ROOT)}
-    assert [name for name in before if before[name] != after[name]] == [("write_report", "")]
+    assert [name for name in before if before[name] != after[name]] == [("write_report", "all")]
 
 
 @pytest.mark.parametrize("scale", SCALES)

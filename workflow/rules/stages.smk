@@ -19,7 +19,7 @@ if not workflow.modifier.is_main_snakefile():
 
 
 def key_of(wildcards):
-    return "/".join(wildcards)
+    return "/".join(wildcards) or paths.ONLY
 
 
 def planned(stage, wildcards):
@@ -61,7 +61,9 @@ def outputs(stage):
 
 def record_of(kind, stage, ending):
     """Where the engine keeps the log or the benchmark of a stage's jobs."""
-    name = ".".join(f"{{{wildcard}}}" for wildcard in paths.wildcards(stage)) or "all"
+    name = (
+        ".".join(f"{{{wildcard}}}" for wildcard in paths.wildcards(stage)) or paths.ONLY
+    )
     return f"results/{kind}/{stage}/{name}{ending}"
 
 

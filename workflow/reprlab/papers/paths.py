@@ -8,6 +8,8 @@ import functools
 import re
 
 SHARED = "results/shared"
+ONLY = "all"
+"""Key of the one job of a stage without wildcards."""
 
 OUTPUTS: dict[str, dict[str, str]] = {
     "fetch_archive": {"receipt": f"{SHARED}/archives/{{archive}}.json"},
@@ -130,12 +132,12 @@ def outputs(stage: str, key: str) -> dict[str, str]:
 
 def log(stage: str, key: str) -> str:
     """The log of a job."""
-    return f"results/logs/{stage}/{key.replace('/', '.') or 'all'}.log"
+    return f"results/logs/{stage}/{key.replace('/', '.')}.log"
 
 
 def benchmark(stage: str, key: str) -> str:
     """What the engine measured of a job."""
-    return f"results/benchmarks/{stage}/{key.replace('/', '.') or 'all'}.tsv"
+    return f"results/benchmarks/{stage}/{key.replace('/', '.')}.tsv"
 
 
 def work(stage: str, key: str) -> str:

@@ -19,7 +19,7 @@ def add_report(plan: Plan, config: "LoadedConfig") -> None:
     archives = list(plan.jobs.get("fetch_archive", {}))
     plan.add(
         STAGE,
-        "",
+        paths.ONLY,
         Job(
             inputs={
                 "after": [path for paper in papers for path in plan.targets[paper]],

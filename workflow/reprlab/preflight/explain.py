@@ -104,7 +104,8 @@ def _in_order(plan: RunPlan, targets: Iterable[str]) -> Iterator[PlannedJob]:
     papers = {slug.replace("-", "_"): files for slug, files in plan.targets.items()}
     wanted = [path for target in targets for path in papers.get(target.replace("-", "_"), [target])]
     if "all" in wanted:
-        wanted = [*paths.outputs("write_report", "").values(), *(path for files in papers.values() for path in files)]
+        report, files = paths.outputs("write_report", paths.ONLY), papers.values()
+        wanted = [*report.values(), *(path for found in files for path in found)]
     for path in wanted:
         if path not in plan.makers:
             raise ReprlabError(f"{path}: no job makes it{nearest(path, plan.makers)}")

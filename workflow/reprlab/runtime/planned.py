@@ -49,7 +49,7 @@ def planned_call(function: Callable[..., None], options: argparse.Namespace) -> 
     job = PlanFile(options.plan).job(stage, options.job)
     _require_planned_code(job)
     job = _edited(job, options)
-    log = options.log or _below(options.into, f"results/logs/{stage}/{job.key.replace('/', '.') or 'all'}.log")
+    log = options.log or _below(options.into, f"results/logs/{stage}/{job.key.replace('/', '.')}.log")
     neutral = {name: options.__dict__[name] for name in _NEUTRAL if options.__dict__[name] is not None}
     return arguments_of(function, job, neutral, options.into), job, log
 
