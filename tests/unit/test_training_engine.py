@@ -30,7 +30,8 @@ def test_training_lowers_the_loss_and_keeps_the_ladder(tmp_path):
     assert [row["step"] for row in run.metrics] == [7, 20, 40, 60]
     assert run.metrics[-1]["loss"] < 0.6 * run.metrics[0]["loss"]
     assert list(run.metrics[0])[:3] == ["step", "loss", "objective"]
-    assert run.metrics[0]["loss"] == run.metrics[0]["objective"]
+    # One is a sum over a sum, the other a mean of the steps' quotients: equal up to how the machine rounds.
+    assert run.metrics[0]["loss"] == pytest.approx(run.metrics[0]["objective"], rel=1e-12)
     assert run.tokens == run.metrics[-1]["tokens"] > 0
     assert run.diverged_at is None
 
