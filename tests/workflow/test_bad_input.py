@@ -306,7 +306,7 @@ def test_a_damaged_table_is_named(finished_copy, damage):
 def test_a_missing_model_folder_is_named(finished_copy):
     run = finished_copy.nano
     (plan,) = (run / ".snakemake/plans").glob("*.sqlite")
-    key = PlanFile(plan).keys("evaluate_lm")[0]
+    key = "depth_t5_fs"
     ladder = PlanFile(plan).job("evaluate_lm", key).inputs["after"][0]
     shutil.rmtree(run / ladder)
     line = stage(finished_copy, "evaluate_lm", "--plan", str(plan), "--job", key, "--into", "elsewhere")

@@ -187,6 +187,7 @@ def alternatives(schema: dict[str, Any], path: tuple[str, ...], value: Any) -> I
             "[train]",
             "[test]",
             "[validation]",
+            "[a, b, c, d, e]",
         )
         if not any(isinstance(one, int | float | list) for one in value):
             yield from (f"[{name}]" for name in registered_names())

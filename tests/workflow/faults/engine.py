@@ -15,7 +15,7 @@ from tests.checkouts import Checkout
 # The one place that says what need not be the same twice: clocks (throughput, the report's times, benchmarks), logs,
 # resume points of unfinished runs, and seals and the engine's mark, which hold the times of files.
 EXEMPT = re.compile(
-    r"results/(?:(?:logs|benchmarks|work|\.seals)/.*|report\.html|summary\.tsv|(?:.*/)?throughput\.tsv"
+    r"results/(?:(?:logs|benchmarks|work|\.seals)/.*|report\.html|summary\.tsv|settings\.yaml|(?:.*/)?throughput\.tsv"
     r"|(?:.*/)?\.snakemake_timestamp|.*\.changed-\d+(?:/.*)?)"
 )
 # Between two looks at what a run is doing.
