@@ -192,7 +192,18 @@ def alternatives(schema: dict[str, Any], path: tuple[str, ...], value: Any) -> I
         if not any(isinstance(one, int | float | list) for one in value):
             yield from (f"[{name}]" for name in registered_names())
     else:
-        yield from ("2", "100_000", "5.0", "[1e-3]", "test", "cola", "accuracy", "SPwiki", *registered_names())
+        yield from (
+            "'{source}'",
+            "2",
+            "100_000",
+            "5.0",
+            "[1e-3]",
+            "test",
+            "cola",
+            "accuracy",
+            "SPwiki",
+            *registered_names(),
+        )
 
 
 @functools.cache
