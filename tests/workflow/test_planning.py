@@ -193,6 +193,7 @@ def alternatives(schema: dict[str, Any], path: tuple[str, ...], value: Any) -> I
             yield from (f"[{name}]" for name in registered_names())
     else:
         yield from (
+            "'{text}'",
             "'{source}'",
             "2",
             "100_000",
