@@ -21,7 +21,7 @@ _TOKENS = ("<pad>", "red", "green", "blue")
 def artifact_check(words: str = "blue red", start: float = 1.0) -> Iterator[AuditRow]:
     """A BERT whose rows are start .. start + 3, and data of `words`: adapted, saved, trained, restored and opened."""
     import torch
-    from transformers import BertConfig, BertForSequenceClassification, BertModel
+    from transformers import BertConfig, BertModel
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -47,12 +47,12 @@ def artifact_check(words: str = "blue red", start: float = 1.0) -> Iterator[Audi
             partial_embedding=["train"],
         )
         pema_adapt(original, tokenizer, examples, settings, folder / "adapted")
-        adapted: Any = BertForSequenceClassification.from_pretrained(folder / "adapted/model")
+        adapted: Any = _opened(folder / "adapted/model")
         cut = _rows(adapted)
         _fill(adapted, [5.0 + row for row in range(len(cut))])
         save_model(adapted, trained)
         pema_restore(trained, folder / "adapted", original, tokenizer, folder / "whole")
-        whole = _rows(BertForSequenceClassification.from_pretrained(folder / "whole"))
+        whole = _rows(_opened(folder / "whole"))
     yield check(
         "5.11e",
         "Rows 1 to 4, data of tokens 3, 1 and padding, adapted to a folder; rows set to 5, 6, 7 and restored to one",
@@ -60,6 +60,12 @@ def artifact_check(words: str = "blue red", start: float = 1.0) -> Iterator[Audi
         f"{cut}, then {whole}",
         "each folder opened with from_pretrained",
     )
+
+
+def _opened(folder: Path) -> Any:
+    from transformers import BertForSequenceClassification
+
+    return BertForSequenceClassification.from_pretrained(folder, use_safetensors=True, trust_remote_code=False)
 
 
 def _fill(model: Any, values: list[float]) -> None:
