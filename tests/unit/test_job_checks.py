@@ -21,6 +21,7 @@ SST2, TWEETS = "papers.depth.finetuning.tasks.sst2", "papers.intrinsic-dimension
         (f"{SST2}.template=discoeval", ["takes sentences examples"]),
         (f"{SST2}.labels=[bad]", ["2 labels (negative, positive) need as many different words, got bad"]),
         (f"{TWEETS}.template='{{txt}}?'", ["build_prompts id_sst2/", "template '{txt}?': KeyError('txt')"]),
+        (f"{TWEETS}.dataset=sp_wiki", ["data set sp_wiki is built from passages of wikipedia_sample, which this"]),
         (f"{TWEETS}.words=[one]", ["words ['one'] for the labels", "give each label a word of its own"]),
     ],
 )

@@ -1,11 +1,13 @@
 """Jobs that any paper may ask for: archives, corpora, tasks, initial models."""
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from reprlab.config.dataset_entries import Wanted, part_of
 from reprlab.papers import paths
 from reprlab.papers.plan import Job, Plan
+from reprlab.runtime.errors import ReprlabError
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
@@ -40,9 +42,21 @@ def add_corpus(plan: Plan, config: "LoadedConfig", corpus: str, options: Mapping
     return paths.documents(corpus)
 
 
-def add_task(plan: Plan, config: "LoadedConfig", dataset: str, sentences: dict[str, str]) -> str:
-    """Plan the examples of a task; `sentences` maps each corpus that it is built from to its passages."""
+def add_task(
+    plan: Plan, config: "LoadedConfig", dataset: str, sentences: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """Plan the examples of a task; `sentences` maps each corpus that it is built from to its passages.
+
+    Raises:
+        ReprlabError: the task is built from passages of a corpus that `sentences` does not hold.
+    """
     entry = config.datasets.tasks[dataset]
+    missing = [corpus for corpus in entry.documents if corpus not in sentences]
+    if missing:
+        raise ReprlabError(
+            f"data set {dataset} is built from passages of {', '.join(missing)}, which this paper does not cut; "
+            "name another entry of config/datasets.yaml, tasks"
+        )
     receipts = [add_archive(plan, config, archive) for archive in entry.archives]
     documents = [sentences[corpus] for corpus in entry.documents]
     plan.add(

@@ -59,7 +59,7 @@ class _Fold:
         fold: int,
     ) -> None:
         self.plan, self.config, self.paper, self.name, self.data, self.fold = plan, config, paper, name, data, fold
-        self.examples = add_task(plan, config, data.dataset, {})
+        self.examples = add_task(plan, config, data.dataset)
         self.title = config.datasets.tasks[data.dataset].title
         dtype = config.numerics.dtype if paper.dtype == "auto" else paper.dtype
         self.dtype = resolve_dtype(dtype, config.runtime.device)

@@ -195,7 +195,7 @@ class StatesPlanner:
         seed: int | None = None,
     ) -> str:
         assert entry.dataset is not None
-        examples = add_task(self.plan, self.config, entry.dataset, {})
+        examples = add_task(self.plan, self.config, entry.dataset)
         settings = prompt_settings(self.paper, entry, split, k, unique, seed)
         cell = f"{'unique_' if unique else ''}{split}_{k}{suffix(seed)}"
         return add_prompts(self.plan, f"{_folder(name)}/{cell}", examples, settings)

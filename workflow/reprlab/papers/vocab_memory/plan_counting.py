@@ -83,7 +83,7 @@ def add_readable_task(plan: Plan, config: "LoadedConfig", dataset: str) -> str:
     entry = config.datasets.tasks[dataset]
     if entry.kind not in _KINDS or entry.documents:
         raise ReprlabError(f"papers.vocab-memory: {dataset} is of kind {entry.kind}; use one of {', '.join(_KINDS)}")
-    return add_task(plan, config, dataset, {})
+    return add_task(plan, config, dataset)
 
 
 class _Planner:
