@@ -16,6 +16,7 @@ from reprlab.stages.classify_pairs import classify_pairs
 from reprlab.stages.rank_partners import rank_partners
 from reprlab.stages.train_pair_classifier import train_pair_classifier
 from reprlab.stages.train_retriever import train_retriever
+from reprlab.training import engine, passes
 from reprlab.training.settings import EngineSettings, OptimizerSettings
 
 ENGINE = EngineSettings(steps=1, batch_size=2, optimizer=OptimizerSettings(learning_rate=1e-3), log_every=2)
@@ -33,11 +34,12 @@ def model_folders(folder: Path) -> dict[str, Path]:
 def run_all(folder: Path, models: dict[str, Path], kind: str, examples: Path) -> dict[str, Path]:
     out = {name: folder / name for name in ("retriever", "rankings", "models")}
     tables = {name: folder / f"{name}.tsv" for name in ("losses", "recall", "training", "scores")}
-    common: dict[str, Any] = {"examples": examples, "fingerprint": "x", "work": folder / "work"}
+    common: dict[str, Any] = {"examples": examples, "fingerprint": "x"}
     training = BiEncoderTraining(engine=ENGINE, epochs=2, head_learning_rate=1e-2, max_length=16)
     encoder = models["discriminative"]
     train_retriever(
-        **common, model=encoder, tokenizer=encoder, out=out["retriever"], metrics=tables["losses"],
+        **common, work=folder / "work/one", model=encoder, tokenizer=encoder,
+        out=out["retriever"], metrics=tables["losses"],
         settings=RetrieverTraining.model_validate({"events": {}, "training": training, "seeds": SEEDS}),
     )  # fmt: skip
     ranking = Retrieval.model_validate({"events": {}, "ks": [1, 2], "seeds": SEEDS, "max_length": 16})
@@ -49,14 +51,14 @@ def run_all(folder: Path, models: dict[str, Path], kind: str, examples: Path) ->
         | {"epochs": 2, "max_length": 48, "seeds": SEEDS}
     )  # fmt: skip
     train_pair_classifier(
-        **common, rankings=out["rankings"], model=models[kind], tokenizer=models[kind], out=out["models"],
-        metrics=tables["training"], settings=settings,
+        **common, work=folder / "work/two", rankings=out["rankings"], model=models[kind], tokenizer=models[kind],
+        out=out["models"], metrics=tables["training"], settings=settings,
     )  # fmt: skip
     classify_pairs(
         examples=examples, rankings=out["rankings"], models=out["models"], training=tables["training"],
         out=folder / "predictions.parquet", metrics=tables["scores"], settings=settings,
     )  # fmt: skip
-    assert not (folder / "work").exists()
+    assert not any((folder / "work").iterdir())
     return {**tables, "predictions": folder / "predictions.parquet", "ranking": out["rankings"] / "seed-1.parquet"}
 
 
@@ -99,3 +101,36 @@ def test_random_order_needs_no_model(tmp_path: Path) -> None:
         )
     with pytest.raises(ReprlabError, match="nothing of seed 7"):
         of_seed(tmp_path / "out", 7, ".parquet")
+
+
+@pytest.mark.parametrize("stage", ["train_retriever", "train_pair_classifier"])
+def test_a_killed_job_goes_on_with_the_seed_that_was_not_finished(stage, tmp_path, monkeypatch):
+    models, examples = model_folders(tmp_path), write_documents(tmp_path / "events.parquet")
+    whole = run_all(tmp_path / "whole", models, "discriminative", examples)
+    engine_train, seeds = engine.train, []
+
+    def until_the_machine_goes_down(model, batch_of, loss_of, settings, **rest):
+        seeds.append(settings.seed)
+        if seeds.count(1) == (1 if stage == "train_retriever" else 2) and len(seeds) < 5:
+            # The second seed dies in its second step; a resume point is written after each.
+            return engine_train(model, stop_after(batch_of, 1), loss_of, settings, **{**rest, "save_every": 1})
+        return engine_train(model, batch_of, loss_of, settings, **rest)
+
+    monkeypatch.setattr(passes, "train", until_the_machine_goes_down)
+    with pytest.raises(KeyboardInterrupt):
+        run_all(tmp_path / "killed", models, "discriminative", examples)
+    before = len(seeds)
+    found = run_all(tmp_path / "killed", models, "discriminative", examples)
+    wanted = {"train_retriever": [1, 0, 1], "train_pair_classifier": [0, 1, 1]}[stage]
+    assert seeds[before:] == wanted, "what was finished before is not trained again"
+    for name, path in found.items():
+        assert path.read_bytes() == whole[name].read_bytes(), f"{name} is another after a kill"
+
+
+def stop_after(batch_of, steps):
+    def dying(step, *rest):
+        if step == steps:
+            raise KeyboardInterrupt
+        return batch_of(step, *rest)
+
+    return dying

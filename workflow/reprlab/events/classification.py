@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,13 +13,9 @@ from reprlab.events.documents import EventDocument
 from reprlab.events.pairs import LabelledPairs, Ranking, training_pairs
 from reprlab.events.settings import PairClassification
 from reprlab.runtime.errors import ReprlabError
-from reprlab.training.engine import TrainingRun, train
-from reprlab.training.finetuning_order import TrainingOrder
+from reprlab.training.engine import TrainingRun
+from reprlab.training.passes import train_passes
 from reprlab.training.processes import choose_device
-from reprlab.training.seeds import lasting
-
-if TYPE_CHECKING:
-    import torch
 
 
 def open_classifier(
@@ -58,22 +53,17 @@ def train_classifier(
     items = classifier.prepare(documents, pairs)
     if not len(items):
         raise ReprlabError("events: the training documents have no pair of events")
-    steps = math.ceil(settings.epochs * len(items) / settings.engine.batch_size)
-    engine = lasting(settings.engine, steps, settings.warmup_share)
-    order = TrainingOrder(len(items), engine.batch_size, engine.seed)
-
-    def batch_of(step: int, part: int, rank: int, world: int) -> dict[str, torch.Tensor]:
-        return items.batch(order.rows(step)[rank * engine.accumulation + part :: world * engine.accumulation])
-
-    return train(
+    return train_passes(
         classifier.model,
-        batch_of,
+        len(items),
+        lambda rows, step: items.batch(rows),
         classifier.loss,
-        engine,
+        settings.engine,
+        epochs=settings.epochs,
+        warmup_share=settings.warmup_share,
         work=work,
         save_every=save_every,
         fingerprint=fingerprint,
-        on_checkpoint=lambda step, model: None,
         device=device,
     )
 

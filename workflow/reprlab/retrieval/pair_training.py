@@ -13,10 +13,9 @@ import numpy as np
 from reprlab.retrieval.bi_encoder import Pooling, padded, pool_states
 from reprlab.retrieval.settings import BiEncoderTraining
 from reprlab.runtime.errors import ReprlabError
-from reprlab.training.engine import TrainingRun, train
+from reprlab.training.engine import TrainingRun
 from reprlab.training.finetuning_encoding import Ragged
-from reprlab.training.finetuning_order import TrainingOrder
-from reprlab.training.seeds import lasting
+from reprlab.training.passes import train_passes
 
 if TYPE_CHECKING:
     import torch
@@ -42,16 +41,14 @@ class PairBatches:
     pad: int
     settings: BiEncoderTraining
 
-    def __call__(self, step: int, part: int, rank: int, world: int) -> dict[str, torch.Tensor]:
-        """Ids, mask and the pairs with their labels of this part's share of the sets."""
+    def __call__(self, share: np.ndarray, step: int) -> dict[str, torch.Tensor]:
+        """Ids, mask and the pairs with their labels of some of the sets."""
         import torch
 
-        engine = self.settings.engine
-        order = TrainingOrder(len(self.sets), engine.batch_size, engine.seed)
-        share = order.rows(step)[rank * engine.accumulation + part :: world * engine.accumulation]
         pairs, rows, start = [], [], 0
         for number in share.tolist():
-            rng = np.random.Generator(np.random.Philox(key=[engine.seed, step * len(self.sets) + number]))
+            key = [self.settings.engine.seed, step * len(self.sets) + number]
+            rng = np.random.Generator(np.random.Philox(key=key))
             found = sampled_pairs(self.sets[number].related, self.settings.negatives, rng)
             pairs.append(found + np.array([start, start, 0]))
             rows.append(self.sets[number].rows)
@@ -130,19 +127,19 @@ def train_bi_encoder(
     usable = [pair_set for pair_set in sets if len(pair_set.rows) > 1]
     if not usable:
         raise ReprlabError("bi-encoder: no set of the training data has two texts to pair")
-    steps = math.ceil(settings.epochs * len(usable) / settings.engine.batch_size)
-    engine = lasting(settings.engine, steps, settings.warmup_share)
-    factor = settings.head_learning_rate / engine.optimizer.learning_rate
+    factor = settings.head_learning_rate / settings.engine.optimizer.learning_rate
     model = scoring_model(encoder, settings.pooling, settings.negatives, factor)
-    run = train(
+    run = train_passes(
         model,
+        len(usable),
         PairBatches(usable, ids, pad, settings),
         pair_loss,
-        engine,
+        settings.engine,
+        epochs=settings.epochs,
+        warmup_share=settings.warmup_share,
         work=work,
         save_every=save_every,
         fingerprint=fingerprint,
-        on_checkpoint=lambda step, model: None,
         device=device,
     )
     if float(model.scale.detach()) <= 0:

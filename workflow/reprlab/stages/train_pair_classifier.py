@@ -1,6 +1,7 @@
 """Train a classifier of event pairs on all positives and the negatives of a retriever, once for each seed."""
 
 from pathlib import Path
+from typing import Any
 
 from reprlab.events.settings import PairClassification
 from reprlab.runtime.cli import run_stage
@@ -31,52 +32,36 @@ def train_pair_classifier(
     Raises:
         ReprlabError: unreadable inputs, or the training documents have no pair.
     """
-    import shutil
-
-    from reprlab.artifacts.tsv import write_rows
     from reprlab.events.classification import open_classifier, train_classifier
     from reprlab.events.documents import load_events
     from reprlab.events.pairs import read_candidates
     from reprlab.events.rankings import of_seed, selected
     from reprlab.models.build import quiet_transformers
-    from reprlab.runtime.files import atomic_directory
-    from reprlab.training.fingerprints import run_fingerprint
-    from reprlab.training.seeds import finished_seed, keep_seed, seeded
+    from reprlab.training.seeds import seeded, train_each_seed
 
     quiet_transformers()
     documents = selected(load_events(examples)[0], settings.events)["train"]
-    rows = []
-    for seed in settings.seeds:
-        alone = settings.model_copy(update={"engine": seeded(settings.engine, seed), "seeds": [seed]})
-        ranking = of_seed(rankings, seed, ".parquet")
-        identity = run_fingerprint(
-            fingerprint, alone, [examples, ranking, *model.glob("*.*"), tokenizer / "tokenizer.json"]
-        )
-        if found := finished_seed(work, seed, identity):
-            rows += found
-            continue
+
+    def train_one(alone: PairClassification, folder: Path, identity: str) -> Any:
+        ranked = read_candidates(of_seed(rankings, alone.engine.seed, ".parquet"), documents)
         classifier = open_classifier(model, alone, tokenizer=tokenizer)
         run = train_classifier(
-            classifier,
-            documents,
-            read_candidates(ranking, documents),
-            work=work / f"seed-{seed}",
-            save_every=save_every,
-            fingerprint=identity,
-            device=device,
+            classifier, documents, ranked, work=folder, save_every=save_every, fingerprint=identity, device=device
         )
-        if not run.is_main:
-            continue
-        found = [{"seed": seed, **row} for row in run.metrics]
-        keep_seed(work, seed, identity, found, classifier.save)
-        rows += found
-    if not rows:
-        return
-    with atomic_directory(out) as folder:
-        for seed in settings.seeds:
-            shutil.copytree(work / f"seed-{seed}" / "model", folder / f"seed-{seed}")
-    write_rows(metrics, rows)
-    shutil.rmtree(work, ignore_errors=True)
+        return run, classifier.save
+
+    train_each_seed(
+        settings.seeds,
+        lambda seed: settings.model_copy(update={"engine": seeded(settings.engine, seed), "seeds": [seed]}),
+        lambda seed: [
+            examples, of_seed(rankings, seed, ".parquet"), *model.glob("*.*"), tokenizer / "tokenizer.json",
+        ],
+        train_one,
+        out=out,
+        metrics=metrics,
+        work=work,
+        fingerprint=fingerprint,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

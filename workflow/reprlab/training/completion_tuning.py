@@ -3,38 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.models.build import load_model, save_model
 from reprlab.objectives.causal_lm import causal_loss
-from reprlab.runtime.files import atomic_directory
-from reprlab.runtime.log import get_logger
 from reprlab.training.completion_settings import CompletionTuningSettings
 from reprlab.training.completion_texts import CompletionTexts
 from reprlab.training.engine import train
 from reprlab.training.finetuning_order import TrainingOrder
 from reprlab.training.processes import choose_device
+from reprlab.training.seeds import finished_run, keep_run
 from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
 
 _EVALUATED_AT_ONCE = 16
-COLUMNS = (
-    "learning_rate",
-    "rows",
-    "dropped_rows",
-    "steps",
-    "tokens",
-    "diverged",
-    "train_loss",
-    "held_out_rows",
-    "held_out_loss_before",
-    "held_out_loss",
-)
-"""A cell's row of metrics, in this order whether it was made now or read back."""
 
 
 @dataclass(frozen=True)
@@ -80,15 +64,13 @@ def tune_cell(
     A finished cell in `work` is read back. Of several processes, only the main one has a row.
 
     Args:
-        work: folder of this cell; holds the resume points while it trains, the model and `cell.json` afterwards.
+        work: folder of this cell; holds the resume points while it trains, the model and its row afterwards.
         fingerprint: identity of everything that the cell depends on.
     """
-    done = work / "cell.json"
-    if done.exists():
-        cell = read_json(done)
-        if cell.get("fingerprint") == fingerprint:
-            get_logger().info("%s: finished before", work)
-            return {column: cell["row"][column] for column in COLUMNS}
+    if (found := finished_run(work, fingerprint)) is not None:
+        return found[0]
+    import torch
+
     network: Any = load_model(model)
     before = held_out_loss(network, data, settings.dtype, device)
     engine = engine_settings(settings, rate, len(data.train))
@@ -127,10 +109,7 @@ def tune_cell(
         "held_out_loss_before": before,
         "held_out_loss": held_out_loss(network, data, settings.dtype, device),
     }
-    _save(network, work / "model", settings.dtype)
-    write_json(done, {"fingerprint": fingerprint, "row": row})
-    for point in work.glob("resume-*"):
-        shutil.rmtree(point, ignore_errors=True)
+    keep_run(work, fingerprint, [row], lambda folder: save_model(network.to(getattr(torch, settings.dtype)), folder))
     return row
 
 
@@ -155,11 +134,3 @@ def held_out_loss(network: Any, data: TrainingData, dtype: str, device: str) -> 
 def best_row(rows: Sequence[dict[str, Any]]) -> int:
     """Place of the row with the lowest loss on held-out rows; one that diverged only where all did."""
     return min(range(len(rows)), key=lambda place: (rows[place]["diverged"], rows[place]["held_out_loss"]))
-
-
-def _save(network: Any, folder: Path, dtype: str) -> None:
-    import torch
-
-    shutil.rmtree(folder, ignore_errors=True)
-    with atomic_directory(folder) as target:
-        save_model(network.to(getattr(torch, dtype)), target)

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
 
 from reprlab.artifacts.json_files import read_json, write_json
+from reprlab.artifacts.tsv import write_rows
 from reprlab.runtime.files import atomic_directory
+from reprlab.runtime.log import get_logger
+from reprlab.training.engine import TrainingRun
+from reprlab.training.fingerprints import run_fingerprint
+from reprlab.training.ladder import link_or_copy
 from reprlab.training.settings import EngineSettings
+
+_DONE = "cell.json"
+Settings = TypeVar("Settings", bound=BaseModel)
 
 
 def seeded(engine: EngineSettings, seed: int) -> EngineSettings:
@@ -17,29 +27,65 @@ def seeded(engine: EngineSettings, seed: int) -> EngineSettings:
     return engine.model_copy(update={"seed": seed})
 
 
-def lasting(engine: EngineSettings, steps: int, warmup_share: float) -> EngineSettings:
-    """The loop with so many steps, of which the given share warm up; nothing is kept before the last."""
-    schedule = engine.schedule.model_copy(update={"warmup_steps": int(warmup_share * steps)})
-    return engine.model_copy(update={"steps": steps, "schedule": schedule, "ladder": []})
-
-
-def finished_seed(work: Path, seed: int, fingerprint: str) -> list[dict[str, Any]]:
-    """The rows of a seed that was finished before with the same fingerprint; none where it was not."""
-    done = work / f"seed-{seed}" / "seed.json"
-    if not done.exists():
-        return []
-    kept = read_json(done)
-    return list(kept["rows"]) if kept.get("fingerprint") == fingerprint else []
-
-
-def keep_seed(
-    work: Path, seed: int, fingerprint: str, rows: list[dict[str, Any]], save: Callable[[Path], None]
+def train_each_seed(
+    seeds: Sequence[int],
+    settings_of: Callable[[int], Settings],
+    inputs_of: Callable[[int], Iterable[Path]],
+    train_one: Callable[[Settings, Path, str], tuple[TrainingRun, Callable[[Path], None]]],
+    *,
+    out: Path,
+    metrics: Path,
+    work: Path,
+    fingerprint: str,
 ) -> None:
-    """Keep a finished seed: its model by `save`, in `work/seed-<seed>/model`, then its rows; resume points go."""
-    folder = work / f"seed-{seed}"
+    """Write `out`, a folder `seed-<seed>` with the model of each, and `metrics`, losses by step and seed.
+
+    Args:
+        settings_of: the settings of one seed, without the other seeds: they tell a finished run from another.
+        inputs_of: the files that the run of one seed depends on.
+        train_one: trains with (settings, folder for resume points, identity of the run); gives the run, and how its
+            model is saved in a folder.
+        work: folder that survives failure: an unfinished seed resumes exactly, finished ones are not trained again.
+        fingerprint: identity of the code.
+    """
+    rows: list[dict[str, Any]] = []
+    for seed in seeds:
+        settings, folder = settings_of(seed), work / f"seed-{seed}"
+        identity = run_fingerprint(fingerprint, settings, inputs_of(seed))
+        found = finished_run(folder, identity)
+        if found is None:
+            run, save = train_one(settings, folder, identity)
+            if not run.is_main:
+                continue
+            found = [{"seed": seed, **row} for row in run.metrics]
+            keep_run(folder, identity, found, save)
+        rows += found
+    if not rows:
+        return  # one of several processes, and not the one that writes
+    with atomic_directory(out) as target:
+        for seed in seeds:
+            shutil.copytree(work / f"seed-{seed}" / "model", target / f"seed-{seed}", copy_function=link_or_copy)
+    write_rows(metrics, rows)
+    shutil.rmtree(work, ignore_errors=True)
+
+
+def finished_run(folder: Path, fingerprint: str) -> list[dict[str, Any]] | None:
+    """The rows of a run that was finished before with the same fingerprint; None where it was not."""
+    done = folder / _DONE
+    kept = read_json(done) if done.exists() else {}
+    if kept.get("fingerprint") != fingerprint:
+        return None
+    get_logger().info("%s: finished before", folder)
+    return [dict(zip(kept["columns"], row, strict=True)) for row in kept["rows"]]
+
+
+def keep_run(folder: Path, fingerprint: str, rows: list[dict[str, Any]], save: Callable[[Path], None]) -> None:
+    """Keep a finished run: its model by `save`, in `folder/model`, then its rows (which share their keys)."""
     shutil.rmtree(folder / "model", ignore_errors=True)
     with atomic_directory(folder / "model") as target:
         save(target)
-    write_json(folder / "seed.json", {"fingerprint": fingerprint, "rows": rows})
+    columns = list(rows[0]) if rows else []  # JSON objects are written with sorted keys; columns keep their order
+    table = [[row[name] for name in columns] for row in rows]
+    write_json(folder / _DONE, {"fingerprint": fingerprint, "columns": columns, "rows": table})
     for point in folder.glob("resume-*"):
         shutil.rmtree(point, ignore_errors=True)

@@ -1,0 +1,31 @@
+"""Passes over rows: how many steps, and that parts and passes cover every row."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from reprlab.training.passes import train_passes
+from reprlab.training.settings import EngineSettings, OptimizerSettings
+
+
+@pytest.mark.parametrize("accumulation", [1, 2])
+def test_two_passes_read_every_row_twice_whatever_the_parts(accumulation: int, tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+
+    def batch_of(rows, step):
+        seen.extend((step, row) for row in rows.tolist())
+        return {"x": torch.tensor(rows, dtype=torch.float32)}
+
+    def loss_of(model, batch):
+        return model(batch["x"].unsqueeze(1)).pow(2).mean(), {"count": torch.tensor(len(batch["x"]))}
+
+    engine = EngineSettings(
+        steps=1, batch_size=4, accumulation=accumulation, optimizer=OptimizerSettings(learning_rate=1e-3)
+    )
+    run = train_passes(
+        torch.nn.Linear(1, 1), 10, batch_of, loss_of, engine, epochs=2, warmup_share=0.4,
+        work=tmp_path, save_every=100, fingerprint="x", device="cpu",
+    )  # fmt: skip
+    assert run.step == 5 and sorted(row for _, row in seen) == sorted([*range(10), *range(10)])
+    assert [sum(step == number for step, _ in seen) for number in range(5)] == [4] * 5
+    assert run.metrics[-1]["step"] == 5 and run.metrics[-1]["learning_rate"] < 1e-3
