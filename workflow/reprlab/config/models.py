@@ -65,8 +65,9 @@ class ModelEntry(BaseModel):
     model_config = _STRICT
 
     architecture: Literal[
-        "t5", "bert", "bert_mlm", "distilbert", "roberta", "xlm_roberta", "deberta_v2", "mpnet", "gpt2", "llama", "olmo"
-    ]
+        "t5", "bart", "bert", "bert_mlm", "distilbert", "electra", "roberta", "xlm_roberta", "deberta_v2", "mpnet",
+        "gpt2", "opt", "llama", "olmo", "mamba", "mamba2",
+    ]  # fmt: skip
     """Class of configuration and model in transformers."""
     config: dict[str, bool | int | float | str]
     """Numbers of the architecture, by the names of the transformers configuration."""

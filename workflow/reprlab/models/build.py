@@ -21,6 +21,11 @@ _SAVED_AS = {
     "LlamaForCausalLM": "llama",
     "OlmoForCausalLM": "olmo",
     "GPT2LMHeadModel": "gpt2",
+    "OPTForCausalLM": "opt",
+    "MambaForCausalLM": "mamba",
+    "Mamba2ForCausalLM": "mamba2",
+    "ElectraModel": "electra",
+    "BartModel": "bart",
     "DistilBertModel": "distilbert",
     "RobertaModel": "roberta",
     "XLMRobertaModel": "xlm_roberta",
@@ -29,7 +34,8 @@ _SAVED_AS = {
 }
 # Read by the DeBERTa model from its configuration, whose class does not declare them.
 _UNDECLARED = {"deberta_v2": {"position_buckets", "norm_rel_ebd", "share_att_key"}}
-_ENCODERS = ("distilbert", "roberta", "xlm_roberta", "deberta_v2", "mpnet")
+_ENCODERS = ("distilbert", "roberta", "xlm_roberta", "deberta_v2", "mpnet", "electra", "bart")
+_DECODERS = ("llama", "olmo", "gpt2", "opt", "mamba", "mamba2")
 
 
 def architecture_classes(architecture: str) -> tuple[Any, Any]:
@@ -39,6 +45,17 @@ def architecture_classes(architecture: str) -> tuple[Any, Any]:
         from transformers.models.t5.modeling_t5 import T5ForConditionalGeneration
 
         return T5Config, T5ForConditionalGeneration
+    if architecture in _DECODERS:
+        return _decoder_classes(architecture)
+    if architecture in _ENCODERS:
+        return _encoder_classes(architecture)
+    from transformers.models.bert.configuration_bert import BertConfig
+    from transformers.models.bert.modeling_bert import BertForMaskedLM, BertModel
+
+    return BertConfig, BertForMaskedLM if architecture == "bert_mlm" else BertModel
+
+
+def _decoder_classes(architecture: str) -> tuple[Any, Any]:
     if architecture == "llama":
         from transformers.models.llama.configuration_llama import LlamaConfig
         from transformers.models.llama.modeling_llama import LlamaForCausalLM
@@ -49,17 +66,25 @@ def architecture_classes(architecture: str) -> tuple[Any, Any]:
         from transformers.models.olmo.modeling_olmo import OlmoForCausalLM
 
         return OlmoConfig, OlmoForCausalLM
-    if architecture == "gpt2":
-        from transformers.models.gpt2.configuration_gpt2 import GPT2Config
-        from transformers.models.gpt2.modeling_gpt2 import GPT2LMHeadModel
+    if architecture == "opt":
+        from transformers.models.opt.configuration_opt import OPTConfig
+        from transformers.models.opt.modeling_opt import OPTForCausalLM
 
-        return GPT2Config, GPT2LMHeadModel
-    if architecture in _ENCODERS:
-        return _encoder_classes(architecture)
-    from transformers.models.bert.configuration_bert import BertConfig
-    from transformers.models.bert.modeling_bert import BertForMaskedLM, BertModel
+        return OPTConfig, OPTForCausalLM
+    if architecture == "mamba":
+        from transformers.models.mamba.configuration_mamba import MambaConfig
+        from transformers.models.mamba.modeling_mamba import MambaForCausalLM
 
-    return BertConfig, BertForMaskedLM if architecture == "bert_mlm" else BertModel
+        return MambaConfig, MambaForCausalLM
+    if architecture == "mamba2":
+        from transformers.models.mamba2.configuration_mamba2 import Mamba2Config
+        from transformers.models.mamba2.modeling_mamba2 import Mamba2ForCausalLM
+
+        return Mamba2Config, Mamba2ForCausalLM
+    from transformers.models.gpt2.configuration_gpt2 import GPT2Config
+    from transformers.models.gpt2.modeling_gpt2 import GPT2LMHeadModel
+
+    return GPT2Config, GPT2LMHeadModel
 
 
 def _encoder_classes(architecture: str) -> tuple[Any, Any]:
@@ -78,6 +103,16 @@ def _encoder_classes(architecture: str) -> tuple[Any, Any]:
         from transformers.models.xlm_roberta.modeling_xlm_roberta import XLMRobertaModel
 
         return XLMRobertaConfig, XLMRobertaModel
+    if architecture == "electra":
+        from transformers.models.electra.configuration_electra import ElectraConfig
+        from transformers.models.electra.modeling_electra import ElectraModel
+
+        return ElectraConfig, ElectraModel
+    if architecture == "bart":
+        from transformers.models.bart.configuration_bart import BartConfig
+        from transformers.models.bart.modeling_bart import BartModel
+
+        return BartConfig, BartModel
     if architecture == "mpnet":
         from transformers.models.mpnet.configuration_mpnet import MPNetConfig
         from transformers.models.mpnet.modeling_mpnet import MPNetModel

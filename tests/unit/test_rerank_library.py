@@ -1,0 +1,238 @@
+"""Runs, ranking metrics, BM25, pairs cut to length, groups and scores of rerankers."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from reprlab.retrieval.bm25 import bm25_run, dense_run
+from reprlab.retrieval.ranking_metrics import ranking_scores
+from reprlab.retrieval.rerank_groups import GroupBatches, mine_groups
+from reprlab.retrieval.rerank_inputs import pair_inputs
+from reprlab.retrieval.reranker import group_loss, pool_token, rerank, reranker
+from reprlab.retrieval.trec import ordered, read_judgements, read_run, write_run
+from reprlab.runtime.errors import ReprlabError
+from reprlab.training.settings import EngineSettings, OptimizerSettings
+
+
+def test_known_answers():
+    run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    grades = {"q": {"a": 0, "b": 3, "c": 2}}
+    found = ranking_scores(run, grades, ["ndcg_at_10", "mrr_at_10", "recall_at_2"])
+    gain = 3 / math.log2(3) + 2 / math.log2(4)
+    assert found["ndcg_at_10"][0] == pytest.approx(gain / (3 + 2 / math.log2(3)), abs=1e-9)
+    assert round(found["ndcg_at_10"][0], 4) == 0.6788
+    assert found["mrr_at_10"][0] == 0.5
+    assert found["recall_at_2"][0] == 0.5
+
+
+def test_cut_missing_queries_and_oracle():
+    run = {"q": {f"d{place:02d}": float(-place) for place in range(12)}, "other": {"x": 1.0}}
+    assert ranking_scores(run, {"q": {"d10": 1}}, ["mrr_at_10"])["mrr_at_10"].tolist() == [0.0]
+    assert ranking_scores(run, {"q": {"d10": 1}}, ["mrr_at_100"])["mrr_at_100"].tolist() == [1 / 11]
+    grades = {"q": {"d03": 2, "d07": 1}, "none": {"d01": 1}}
+    assert ranking_scores(run, grades, ["ndcg_at_10"])["ndcg_at_10"][1] == 0
+    oracle = {"q": {name: float(grades["q"].get(name, 0)) for name in run["q"]}}
+    assert ranking_scores(oracle, {"q": grades["q"]}, ["ndcg_at_10"])["ndcg_at_10"][0] == pytest.approx(1)
+    kept = {"q": {name: -float(rank) for rank, name in enumerate(ordered(run["q"]))}}
+    for metric in ("mrr_at_10", "ndcg_at_10", "recall_at_5"):
+        assert (
+            ranking_scores(kept, grades, [metric])[metric].tolist()
+            == ranking_scores(run, grades, [metric])[metric].tolist()
+        )
+    with pytest.raises(ReprlabError, match="mrr_at_K"):
+        ranking_scores(run, grades, ["ndcg"])
+
+
+def test_ties_are_trec_evals():
+    """Equal scores by descending id, whatever the ranks say; the same whether a cut is ours or trec_eval's."""
+    scores = {"b": 1.0, "a": 1.0, "c": 1.0, "d": 1.0 + 1e-9}
+    assert ordered(scores) == ["d", "c", "b", "a"]
+    run, grades = {"q": scores}, {"q": {"a": 1}}
+    assert ranking_scores(run, grades, ["mrr_at_4"])["mrr_at_4"][0] == 0.25
+    assert ranking_scores(run, grades, ["mrr_at_3"])["mrr_at_3"][0] == 0
+    assert ranking_scores(run, {"q": {"d": 1}}, ["ndcg_at_1"])["ndcg_at_1"][0] == 1
+
+
+def test_files(tmp_path):
+    path = tmp_path / "run.trec"
+    run = {"q1": {"d1": 0.1, "d2": float(np.float32(1) / 3)}, "q2": {"ü": -2.0}}
+    write_run(path, run, "test")
+    assert path.read_text(encoding="utf-8").splitlines()[0] == "q1 Q0 d2 1 0.333333343 test"
+    again = read_run(path)
+    assert [np.float32(score) for score in again["q1"].values()] == [np.float32(1) / np.float32(3), np.float32(0.1)]
+    with pytest.raises(ReprlabError, match="white space"):
+        write_run(path, {"q 1": {"d": 1.0}}, "test")
+    path.write_text("q 0 d 2\n")
+    assert read_judgements(path) == {"q": {"d": 2}}
+    for text, reason in (("q 0 d\n", "3 columns"), ("q 0 d x\n", "no number"), ("q 0 d 0.5\n", "whole")):
+        path.write_text(text)
+        with pytest.raises(ReprlabError, match=f"line 1.*{reason}"):
+            read_judgements(path)
+    path.write_text("q Q0 d 1 nan t\n")
+    with pytest.raises(ReprlabError, match="no number"):
+        read_run(path)
+
+
+def test_bm25_by_hand():
+    """Lucene's formula with k1 = 1.5 and b = 0.75 on three passages; no shared word is no hit."""
+    passages = {"a": "cats chase mice", "b": "dogs chase cats daily", "c": "rain falls"}
+    found = bm25_run({"q": "mice cats", "none": "snow", "empty": ""}, passages, 3)
+    mean = (3 + 4 + 2) / 3
+
+    def part(count, length):
+        return math.log(1 + (3 - count + 0.5) / (count + 0.5)) / (1 + 1.5 * (0.25 + 0.75 * length / mean))
+
+    assert found["q"]["a"] == pytest.approx(part(1, 3) + part(2, 3), rel=1e-5)
+    assert found["q"]["b"] == pytest.approx(part(2, 4), rel=1e-5)
+    assert found["none"] == found["empty"] == {}
+    assert list(found["q"]) == ["a", "b"]
+    assert list(bm25_run({"q": "same"}, {"a": "same", "b": "same", "c": "same"}, 2)["q"]) == ["c", "b"]
+
+
+def test_dense_search_is_exact():
+    vectors = {"one": [1.0, 0.0], "two": [0.0, 1.0], "both": [0.6, 0.8]}
+    found = dense_run(
+        {"q": "one"}, {name: name for name in vectors}, 2, lambda texts: np.array([vectors[t] for t in texts])
+    )
+    assert found == {"q": {"one": 1.0, "both": pytest.approx(0.6)}}
+
+
+class _Words:
+    """A tokenizer of words: ids by first sight from 10."""
+
+    bos_token_id, eos_token_id, sep_token_id, cls_token_id, pad_token_id = None, 1, 3, 2, 0
+
+    def __init__(self):
+        self.known = {}
+
+    def __call__(self, texts, **_):
+        if isinstance(texts, str):
+            return {"input_ids": []}
+        return {
+            "input_ids": [[self.known.setdefault(word, 10 + len(self.known)) for word in one.split()] for one in texts]
+        }
+
+
+@pytest.mark.parametrize("template", ["document_first", "query_first"])
+def test_query_and_end_survive(template):
+    words = _Words()
+    text = " ".join(f"w{number}" for number in range(5000))
+    inputs = pair_inputs(
+        words, {"q": "who is it", "long": text}, {"d": text, "s": "short"}, template, max_length=40, max_query=8
+    )
+    name = words.known
+    query = [name["who"], name["is"], name["it"]]
+    long, short = inputs.ids("q", "d"), inputs.ids("q", "s")
+    assert len(long) == 40
+    for ids in (long, short):
+        assert any(ids[place : place + 3] == query for place in range(len(ids)))
+    if template == "document_first":
+        assert short == [name["document:"], name["short"], name[";"], name["query:"], *query, name[";"], 1]
+        assert long[-1] == 1
+    else:
+        assert short == [2, name["query:"], *query, name[";"], name["document:"], name["short"], 3]
+        assert long[-1] == 3
+    assert len(inputs.ids("long", "d")) == 40
+    starts = inputs.starts("q", "d", inputs.room("q"))
+    covered = {token for first in starts for token in inputs.ids("q", "d", first)}
+    assert {name[f"w{number}"] for number in range(5000)} <= covered
+    assert inputs.starts("q", "s", 5) == [0]
+    with pytest.raises(ReprlabError, match="leave no room"):
+        pair_inputs(words, {"q": "who is it"}, {"d": text}, template, max_length=8, max_query=8)
+
+
+def _tiny(architecture):
+    from transformers import BertConfig, BertModel, OPTConfig, OPTForCausalLM
+
+    torch.manual_seed(0)
+    if architecture == "opt":
+        small = {"vocab_size": 60, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
+        return OPTForCausalLM(OPTConfig(**small, ffn_dim=32, word_embed_proj_dim=8, max_position_embeddings=64))
+    config = BertConfig(vocab_size=60, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32)
+    return BertModel(config)
+
+
+@pytest.mark.parametrize("architecture", ["opt", "bert"])
+def test_order_of_the_template_and_padding(architecture):
+    """A decoder's document states do not depend on the query behind, an encoder's do. Padding changes nothing."""
+    model = reranker(_tiny(architecture), "last", 0.1).eval()
+    ids = torch.randint(2, 60, (1, 20), generator=torch.Generator().manual_seed(0))
+    other = ids.clone()
+    other[:, 12:] = (other[:, 12:] + 7) % 58 + 2
+    with torch.inference_mode():
+        states = [model.backbone(input_ids=one).last_hidden_state[:, :12] for one in (ids, other)]
+        assert torch.allclose(*states, atol=1e-6) == (architecture == "opt")
+        alone = model(ids, torch.ones_like(ids))
+        padding = torch.zeros(1, 9, dtype=torch.long)
+        padded = model(torch.cat([ids, padding], 1), torch.cat([torch.ones_like(ids), padding], 1))
+    torch.testing.assert_close(alone, padded, rtol=0, atol=1e-5)
+    assert model.head.in_features == (8 if architecture == "opt" else 16)
+
+
+def test_last_token_by_the_mask():
+    """The end token may be the padding token: the state is found by the mask."""
+    states = torch.arange(12.0).view(2, 3, 2)
+    mask = torch.tensor([[1, 1, 0], [1, 1, 1]])
+    assert pool_token(states, mask, "last").tolist() == [[2.0, 3.0], [10.0, 11.0]]
+
+
+def test_group_loss():
+    batch = {"input_ids": torch.arange(32), "attention_mask": torch.ones(32, 1), "groups": torch.arange(2)}
+    scores = torch.zeros(32)
+    assert group_loss(lambda *_: scores, batch)[0].item() == pytest.approx(math.log(16), abs=1e-6)
+    scores = torch.randn(32, generator=torch.Generator().manual_seed(0))
+    loss = group_loss(lambda *_: scores, batch)[0]
+    torch.testing.assert_close(group_loss(lambda *_: scores + 5, batch)[0], loss)
+    turned = scores.view(2, 16)[:, [0, *range(15, 0, -1)]].flatten()
+    torch.testing.assert_close(group_loss(lambda *_: turned, batch)[0], loss)
+    assert not torch.allclose(group_loss(lambda *_: scores.flip(0), batch)[0], loss)
+
+
+def test_groups():
+    run = {"q": {f"d{n}": float(n) for n in range(20)}, "few": {"d1": 1.0, "d2": 0.5}, "alone": {"d3": 1.0}}
+    grades = {"q": {"d4": 1, "d5": 1, "d6": 0}, "few": {"d1": 1}, "alone": {"d3": 1}}
+    groups = mine_groups(run, grades, 7, 0)
+    assert [(group.query, group.documents[0]) for group in groups] == [("q", "d4"), ("q", "d5"), ("few", "d1")]
+    assert all(len(set(group.documents)) == 8 for group in groups[:2])
+    assert not {"d4", "d5"} & {name for group in groups[:2] for name in group.documents[1:]}
+    assert groups[2].documents == ["d1", *["d2"] * 7]
+    assert mine_groups(run, grades, 7, 0) == groups != mine_groups(run, grades, 7, 1)
+
+
+def test_batches_cut_alike_and_training_ranks():
+    """Parts of a batch are the batch; a reranker learns which word matters; MaxP is the best passage."""
+    words = _Words()
+    documents = {f"d{n}": "good" if n % 4 == 0 else f"bad{n % 3}" for n in range(16)} | {"late": "bad1 " * 30 + "good"}
+    queries = {f"q{n}": "find" for n in range(4)}
+    inputs = pair_inputs(words, queries, documents, "document_first", max_length=16, max_query=4)
+    run = {query: {f"d{n}": 0.0 for n in range(16) if n % 4 or n == 4 * place} for place, query in enumerate(queries)}
+    grades = {query: {f"d{4 * place}": 1} for place, query in enumerate(queries)}
+    groups = mine_groups(run, grades, 3, 0)
+    engine = EngineSettings(steps=1, batch_size=4, optimizer=OptimizerSettings(learning_rate=1e-2))
+    whole = GroupBatches(groups, inputs, 0, engine)(3, 0, 0, 1)
+    halves = [
+        GroupBatches(groups, inputs, 0, engine.model_copy(update={"accumulation": 2}))(3, part, 0, 1) for part in (0, 1)
+    ]
+    assert sorted(whole["groups"].tolist()) == sorted(row for half in halves for row in half["groups"].tolist())
+    model = reranker(_tiny("opt"), "last", 0.0)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    for step in range(30):
+        optimizer.zero_grad()
+        group_loss(model, GroupBatches(groups, inputs, 0, engine)(step, 0, 0, 1))[0].backward()
+        optimizer.step()
+    found = rerank(model, inputs, run, 0, batch_size=3)
+    assert ranking_scores(found, grades, ["mrr_at_10"])["mrr_at_10"].tolist() == [1.0] * 4
+    other = rerank(model, inputs, run, 0, batch_size=64)
+    assert all(found[q][d] == pytest.approx(other[q][d], abs=1e-5) for q in run for d in run[q])
+    late = {"q0": {"late": 0.0, "d1": 0.0}}
+    starts = inputs.starts("q0", "late", inputs.room("q0"))
+    with torch.inference_mode():
+        each = [
+            model(ids, torch.ones_like(ids)).item()
+            for first in starts
+            for ids in [torch.tensor([inputs.ids("q0", "late", first)])]
+        ]
+    assert len(each) > 2
+    assert rerank(model, inputs, late, 0, stride=inputs.room("q0"))["q0"]["late"] == pytest.approx(max(each), abs=1e-5)
+    assert rerank(model, inputs, late, 0)["q0"]["late"] == pytest.approx(each[0], abs=1e-5)

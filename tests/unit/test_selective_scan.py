@@ -1,0 +1,148 @@
+"""The chunked scans against transformers' own path, the recurrence written out, and the mathematics of section 2."""
+
+import math
+
+import pytest
+import torch
+from reprlab.models import selective_scan as scans
+
+
+def _original(function):
+    return getattr(function, "replaces", function)
+
+
+@pytest.mark.parametrize("length", [1, 7, 64, 65, 100])
+@pytest.mark.parametrize("chunk", [1, 7, 64, 128])
+def test_recurrence_is_the_loop(length, chunk):
+    torch.manual_seed(0)
+    decay = torch.rand(2, length, 3, 4, dtype=torch.float64, requires_grad=True)
+    inputs = torch.randn(2, length, 3, 4, dtype=torch.float64, requires_grad=True)
+    state, states = torch.zeros(2, 3, 4, dtype=torch.float64), []
+    for place in range(length):
+        state = decay[:, place] * state + inputs[:, place]
+        states.append(state)
+    expected = torch.stack(states, 1)
+    found = scans.linear_recurrence(decay, inputs, chunk)
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+    weights = torch.randn_like(expected)
+    for one, two in zip(
+        torch.autograd.grad((found * weights).sum(), (decay, inputs)),
+        torch.autograd.grad((expected * weights).sum(), (decay, inputs)),
+        strict=True,
+    ):
+        torch.testing.assert_close(one, two, rtol=0, atol=1e-10)
+
+
+def _compare(ours, reference, arguments, **options):
+    outputs = []
+    for function in (ours, reference):
+        given = [argument.clone().requires_grad_() for argument in arguments]
+        found = function(*given, **options)
+        generator = torch.Generator().manual_seed(1)
+        (found * torch.randn(found.shape, generator=generator)).sum().backward()
+        outputs.append((found.detach(), *[one.grad for one in given]))
+    for one, two in zip(*outputs, strict=True):
+        torch.testing.assert_close(one, two, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("length", [1, 5, 32, 70])
+def test_mamba_scan_is_transformers(length):
+    from transformers.models.mamba import modeling_mamba
+
+    torch.manual_seed(length)
+    arguments = [torch.randn(3, 6, length), torch.randn(3, 6, length), -torch.rand(6, 4)]
+    arguments += [torch.randn(3, 4, length), torch.randn(3, 4, length), torch.randn(6), torch.randn(3, 6, length)]
+    arguments += [torch.randn(6)]
+    reference = _original(modeling_mamba.mamba_selective_scan)
+    _compare(scans.selective_scan, reference, arguments, delta_softplus=True)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize(("length", "chunk"), [(1, 256), (5, 1), (32, 7), (70, 64), (70, 256)])
+def test_mamba2_scan_is_transformers(length, chunk, groups):
+    from transformers.models.mamba2 import modeling_mamba2
+
+    torch.manual_seed(length)
+    reference = _original(modeling_mamba2.mamba2_chunk_scan)
+    arguments = [torch.randn(2, length, 4, 3), torch.randn(2, length, 4), -torch.rand(4)]
+    arguments += [torch.randn(2, length, groups, 5), torch.randn(2, length, groups, 5)]
+    _compare(
+        lambda *given: scans.state_space_dual(*given, chunk_size=chunk, dt_softplus=True),
+        lambda *given: reference(*given, chunk_size=chunk, dt_softplus=True),
+        arguments,
+    )
+
+
+@pytest.mark.parametrize("length", [1, 3, 20])
+def test_convolution_is_transformers(length):
+    from transformers.models.mamba import modeling_mamba
+
+    torch.manual_seed(0)
+    reference = _original(modeling_mamba.causal_conv1d_fn)
+    arguments = [torch.randn(2, 5, length), torch.randn(5, 4), torch.randn(5)]
+    _compare(scans.causal_convolution, reference, arguments, activation="silu")
+
+
+def _models():
+    from transformers import Mamba2Config, Mamba2Model, MambaConfig, MambaModel
+
+    torch.manual_seed(0)
+    small = {"vocab_size": 50, "hidden_size": 16, "num_hidden_layers": 2}
+    mamba2 = Mamba2Config(**small, num_heads=4, head_dim=8, state_size=6, n_groups=1)
+    return {"mamba": MambaModel(MambaConfig(**small)), "mamba2": Mamba2Model(mamba2)}
+
+
+@pytest.mark.parametrize("name", ["mamba", "mamba2"])
+def test_model_with_chunks_is_the_plain_one(name, monkeypatch):
+    """Forward, gradient, padding on either side, and token by token with a cache."""
+    from transformers.models.mamba import modeling_mamba
+    from transformers.models.mamba2 import modeling_mamba2
+
+    model = _models()[name].eval()
+    ids = torch.randint(1, 50, (2, 41), generator=torch.Generator().manual_seed(0))
+    found = []
+    for install in (False, True):
+        for module in (modeling_mamba, modeling_mamba2):
+            for function in ("mamba_selective_scan", "mamba2_chunk_scan", "causal_conv1d_fn"):
+                if hasattr(module, function):
+                    monkeypatch.setattr(module, function, _original(getattr(module, function)))
+        if install:
+            assert scans.install_scans() == "chunked"
+        model.zero_grad()
+        states = model(input_ids=ids, use_cache=False).last_hidden_state
+        # The states are normalised, so that their squares sum to a constant: weigh them.
+        (states * torch.randn(states.shape, generator=torch.Generator().manual_seed(1))).sum().backward()
+        found.append((states.detach(), [parameter.grad.clone() for parameter in model.parameters()]))
+    torch.testing.assert_close(found[0][0], found[1][0], rtol=1e-5, atol=1e-5)
+    for one, two in zip(found[0][1], found[1][1], strict=True):
+        torch.testing.assert_close(one, two, rtol=1e-5, atol=1e-5 * max(1.0, one.abs().max().item()))
+    with torch.inference_mode():
+        alone = model(input_ids=ids[:1], use_cache=False).last_hidden_state[:, -1]
+        padding = torch.zeros(1, 5, dtype=torch.long)
+        ones = torch.ones_like(ids[:1])
+        right = {"input_ids": torch.cat([ids[:1], padding], 1), "attention_mask": torch.cat([ones, padding], 1)}
+        left = {"input_ids": torch.cat([padding, ids[:1]], 1), "attention_mask": torch.cat([padding, ones], 1)}
+        torch.testing.assert_close(model(**right, use_cache=False).last_hidden_state[:, 40], alone, rtol=0, atol=1e-5)
+        torch.testing.assert_close(model(**left, use_cache=False).last_hidden_state[:, -1], alone, rtol=0, atol=1e-5)
+        changed = ids[:1].clone()
+        changed[0, 20] = (changed[0, 20] + 1) % 50
+        both = model(input_ids=torch.cat([ids[:1], changed]), use_cache=False).last_hidden_state
+        assert torch.equal(both[0, :20], both[1, :20])
+        assert not torch.equal(both[0, 20:], both[1, 20:])
+        cache = None
+        for place in range(6):
+            step = model(input_ids=ids[:1, place : place + 1], cache_params=cache, use_cache=True)
+            cache = step.cache_params
+        torch.testing.assert_close(step.last_hidden_state[:, 0], both[:1, 5], rtol=0, atol=1e-5)
+
+
+def test_zero_order_hold():
+    """A = -1 and d = ln 2: the decay is 1/2, the kernel 1/2, 1/4, 1/8 ..., the step response 1 - 2^-n."""
+    decay = torch.full((1, 12), math.exp(-math.log(2)), dtype=torch.float64)
+    step = torch.full((1, 12), (math.exp(-math.log(2)) - 1) / -1, dtype=torch.float64)
+    torch.testing.assert_close(step, torch.full_like(step, 0.5))
+    impulse = torch.zeros_like(step)
+    impulse[:, 0] = step[:, 0]
+    halves = 0.5 ** torch.arange(1, 13, dtype=torch.float64)
+    torch.testing.assert_close(scans.linear_recurrence(decay, impulse, 5)[0], halves)
+    torch.testing.assert_close(scans.linear_recurrence(decay, step, 5)[0], 1 - halves)

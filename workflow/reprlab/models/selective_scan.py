@@ -1,0 +1,220 @@
+"""Selective scans of Mamba-1 and Mamba-2 in chunks, for machines without the compiled kernels.
+
+The plain path of transformers steps through Mamba-1 position by position, and pads Mamba-2 to chunks of 256 with one
+score matrix for each head. Here both run over chunks side by side, with the same results to rounding.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import torch
+
+ScanPath = Literal["compiled", "chunked"]
+_CHUNK = 32
+# Numbers of a state tensor that are scanned at once. Larger ones leave the cache, and each is asked of the system anew.
+_SCANNED = 2**22
+
+
+def install_scans() -> ScanPath:
+    """Let transformers' Mamba models scan in chunks where the compiled kernels are not installed; says which path runs.
+
+    Only a forward without a cache takes the chunked path; decoding token by token is left as it is.
+    """
+    if importlib.util.find_spec("mamba_ssm") is not None:
+        return "compiled"
+    from transformers.models.mamba import modeling_mamba
+    from transformers.models.mamba2 import modeling_mamba2
+
+    _replace(modeling_mamba, "mamba_selective_scan", selective_scan, "return_last_state")
+    _replace(modeling_mamba2, "mamba2_chunk_scan", state_space_dual, "return_final_states", "initial_states")
+    for module in (modeling_mamba, modeling_mamba2):
+        _replace(module, "causal_conv1d_fn", causal_convolution)
+    return "chunked"
+
+
+def _replace(module: ModuleType, name: str, ours: Any, *cached: str) -> None:
+    original = getattr(module, name)
+    if hasattr(original, "replaces"):
+        return
+
+    @functools.wraps(ours)
+    def scan(*args: Any, **kwargs: Any) -> Any:
+        uses_cache = any(kwargs.get(option) is not None and kwargs[option] is not False for option in cached)
+        return (original if uses_cache else ours)(*args, **kwargs)
+
+    scan.replaces = original  # type: ignore[attr-defined]
+    setattr(module, name, scan)
+
+
+def linear_recurrence(decay: torch.Tensor, inputs: torch.Tensor, chunk: int = _CHUNK) -> torch.Tensor:
+    """h_t = decay_t h_{t-1} + inputs_t along dimension 1 of [B, L, ...], h_0 = 0; differentiable in both.
+
+    All chunks step together, then the states at their ends are carried over: `chunk` + L / `chunk` steps in place of L.
+    """
+    return _recurrence().apply(decay, inputs, chunk)
+
+
+@functools.cache
+def _recurrence() -> Any:
+    import torch
+
+    class Recurrence(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, decay: torch.Tensor, inputs: torch.Tensor, chunk: int) -> torch.Tensor:
+            states = _scan(decay, inputs, chunk)
+            ctx.save_for_backward(decay, states)
+            ctx.chunk = chunk
+            return states
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, None]:
+            # The same recurrence backwards: g_t = gradient_t + decay_{t+1} g_{t+1}.
+            decay, states = ctx.saved_tensors
+            later = torch.cat([decay[:, 1:], torch.zeros_like(decay[:, :1])], dim=1).flip(1)
+            found = _scan(later, gradients[0].flip(1), ctx.chunk).flip(1)
+            of_decay = torch.zeros_like(found)
+            torch.mul(found[:, 1:], states[:, :-1], out=of_decay[:, 1:])
+            return of_decay, found, None
+
+    return Recurrence
+
+
+def _scan(decay: torch.Tensor, inputs: torch.Tensor, chunk: int) -> torch.Tensor:
+    import torch
+
+    length = inputs.shape[1]
+    chunk = min(chunk, length)
+    padding = -length % chunk
+    if padding:
+        decay, inputs = (
+            torch.cat([part, part.new_zeros(part.shape[0], padding, *part.shape[2:])], 1) for part in (decay, inputs)
+        )
+    decay, states = (part.unflatten(1, (-1, chunk)) for part in (decay, inputs.clone()))
+    for place in range(1, chunk):
+        states[:, :, place].addcmul_(decay[:, :, place], states[:, :, place - 1])
+    if states.shape[1] > 1:
+        reach = decay.cumprod(2)
+        for number in range(1, states.shape[1]):
+            states[:, number].addcmul_(reach[:, number], states[:, number - 1, -1:])
+    return states.flatten(1, 2)[:, :length]
+
+
+def selective_scan(
+    hidden_states: torch.Tensor,
+    dt: torch.Tensor,
+    A: torch.Tensor,  # noqa: N803 (the kernel's own names)
+    B: torch.Tensor,  # noqa: N803
+    C: torch.Tensor,  # noqa: N803
+    D: torch.Tensor | None = None,  # noqa: N803
+    z: torch.Tensor | None = None,
+    delta_bias: torch.Tensor | None = None,
+    delta_softplus: bool = False,
+    **_: Any,
+) -> torch.Tensor:
+    """Mamba-1: [batch, channels, L] of inputs and steps of that shape, A [channels, N], B and C [batch, N, L].
+
+    Source: Gu and Dao 2023, algorithm 2, with the Euler step for B that released models are trained with.
+    """
+    import torch
+    from torch.nn import functional
+
+    dt = dt if delta_bias is None else dt + delta_bias.to(dt.dtype)[..., None]
+    dt = (functional.softplus(dt) if delta_softplus else dt).transpose(1, 2).float()
+    inputs = hidden_states.transpose(1, 2).float()
+    rows = max(1, _SCANNED // (dt[0].numel() * A.shape[1]))
+    columns = [part.split(rows) for part in (dt, inputs, B.transpose(1, 2), C.transpose(1, 2))]
+    found = torch.cat([_scan_rows(A.float(), *part) for part in zip(*columns, strict=True)])
+    found = (found if D is None else found + inputs * D).transpose(1, 2)
+    return (found if z is None else found * functional.silu(z)).to(hidden_states.dtype)
+
+
+def _scan_rows(
+    rates: torch.Tensor, dt: torch.Tensor, inputs: torch.Tensor, before: torch.Tensor, after: torch.Tensor
+) -> torch.Tensor:
+    """[batch, L, channels] of A [channels, N], steps and inputs of that shape, B and C [batch, L, N]."""
+    import torch
+
+    states = linear_recurrence(torch.exp(dt[..., None] * rates), (dt * inputs)[..., None] * before[:, :, None].float())
+    return (states @ after[..., None].float()).squeeze(-1)
+
+
+def state_space_dual(
+    hidden_states: torch.Tensor,
+    dt: torch.Tensor,
+    A: torch.Tensor,  # noqa: N803
+    B: torch.Tensor,  # noqa: N803
+    C: torch.Tensor,  # noqa: N803
+    chunk_size: int = _CHUNK,
+    D: torch.Tensor | None = None,  # noqa: N803
+    dt_bias: torch.Tensor | None = None,
+    dt_softplus: bool = False,
+    dt_limit: tuple[float, float] = (0.0, float("inf")),
+    **_: Any,
+) -> torch.Tensor:
+    """Mamba-2: inputs [batch, L, heads, P], steps [batch, L, heads], A [heads], B and C [batch, L, groups, N].
+
+    Scores within a chunk are made once for each group; they differ between heads by their decay alone. A chunk is never
+    longer than 32: the work within chunks grows with their length, and that of few carried states hardly counts.
+
+    Source: Dao and Gu 2024, section 6 (block decomposition).
+    """
+    import torch
+    from torch.nn import functional
+
+    batch, length, heads, _width = hidden_states.shape
+    groups, chunk = B.shape[2], min(chunk_size, _CHUNK, length)
+    dt = dt if dt_bias is None else dt + dt_bias.to(dt.dtype)
+    dt = torch.clamp(functional.softplus(dt) if dt_softplus else dt, *dt_limit).float()
+    inputs = hidden_states.float()
+    skip = 0 if D is None else D[:, None] * inputs
+    padding = -length % chunk
+
+    def chunked(values: torch.Tensor) -> torch.Tensor:
+        """[batch, chunks, heads or groups, chunk, ...]."""
+        values = functional.pad(values, [0, 0] * (values.ndim - 2) + [0, padding]) if padding else values
+        return values.unflatten(1, (-1, chunk)).transpose(2, 3)
+
+    summed = chunked(dt * A.float()).cumsum(-1)
+    weighted = chunked(inputs * dt[..., None])
+    before, after = chunked(B.float()), chunked(C.float())
+    inside = torch.ones(chunk, chunk, dtype=torch.bool, device=dt.device).tril()
+    decay = (summed[..., :, None] - summed[..., None, :]).masked_fill(~inside, float("-inf")).exp()
+    scores = (after @ before.transpose(-1, -2)).repeat_interleave(heads // groups, dim=2)
+    found = (scores * decay) @ weighted
+    if summed.shape[1] > 1:
+        before, after = (part.repeat_interleave(heads // groups, dim=2) for part in (before, after))
+        to_end = (summed[..., -1:] - summed).exp()[..., None]
+        states = before.transpose(-1, -2) @ (weighted * to_end)
+        carried = linear_recurrence(summed[..., -1].exp()[..., None, None].expand_as(states), states, chunk)
+        earlier = torch.cat([torch.zeros_like(carried[:, :1]), carried[:, :-1]], dim=1)
+        found = found + summed.exp()[..., None] * (after @ earlier)
+    found = found.transpose(2, 3).reshape(batch, -1, *hidden_states.shape[2:])[:, :length]
+    return found + skip
+
+
+def causal_convolution(
+    hidden_states: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None = None,
+    activation: str | None = None,
+    **_: Any,
+) -> torch.Tensor:
+    """Convolution of each channel of [batch, channels, L] with its kernel [channels, K] over what came before.
+
+    A sum of K shifted products: torch's grouped convolution takes many times as long on a CPU, most of it backwards.
+    """
+    from torch.nn import functional
+    from transformers.activations import ACT2FN
+
+    taps, length = weight.shape[-1], hidden_states.shape[-1]
+    padded = functional.pad(hidden_states.to(weight.dtype), (taps - 1, 0))
+    found = padded[..., :length] * weight[:, 0, None]
+    for tap in range(1, taps):
+        found = found + padded[..., tap : tap + length] * weight[:, tap, None]
+    found = found if bias is None else found + bias[:, None]
+    return (found if activation is None else ACT2FN[activation](found)).to(hidden_states.dtype)

@@ -1,0 +1,62 @@
+"""First stages: BM25 by bm25s, and exact dense search, as runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from reprlab.retrieval.search import rank_by_score, search
+from reprlab.retrieval.trec import Run
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_BLOCK = 256
+
+
+def bm25_run(
+    queries: Mapping[str, str], passages: Mapping[str, str], depth: int, *, k1: float = 1.5, b: float = 0.75
+) -> Run:
+    """The `depth` best passages of each query; idf and saturation as in Lucene, English stop words left out.
+
+    Passages that share no word with the query are no hits, so that a query may have fewer. k1 and b default to those of
+    bm25s (Lu 2024).
+    """
+    import bm25s
+    import numpy as np
+
+    # In descending order, so that the stable order of equal scores is that of trec_eval.
+    names = sorted(passages, reverse=True)
+    words = bm25s.tokenize([passages[name] for name in names], stopwords="en", show_progress=False, return_ids=False)
+    index = bm25s.BM25(method="lucene", k1=k1, b=b)
+    index.index(words, show_progress=False)
+    asked = bm25s.tokenize(list(queries.values()), stopwords="en", show_progress=False, return_ids=False)
+    known = index.vocab_dict
+
+    def scores_of(terms: list[str]) -> np.ndarray:
+        terms = [term for term in terms if term in known]
+        return index.get_scores(terms) if terms else np.zeros(len(names), dtype=np.float32)
+
+    found: Run = {}
+    for start in range(0, len(asked), _BLOCK):
+        scores = np.stack([scores_of(terms) for terms in asked[start : start + _BLOCK]])
+        best = rank_by_score(scores, depth)
+        for query, row, columns in zip(list(queries)[start : start + _BLOCK], scores, best, strict=True):
+            found[query] = {names[column]: float(row[column]) for column in columns.tolist() if row[column] > 0}
+    return found
+
+
+def dense_run(
+    queries: Mapping[str, str], passages: Mapping[str, str], depth: int, embed: Callable[[list[str]], np.ndarray]
+) -> Run:
+    """The `depth` best passages of each query by the dot product of vectors, exactly.
+
+    Args:
+        embed: [texts, d] of texts.
+    """
+    names = sorted(passages, reverse=True)
+    best, scores = search(embed(list(queries.values())), embed([passages[name] for name in names]), depth)
+    return {
+        query: {names[column]: float(score) for column, score in zip(columns, row, strict=True)}
+        for query, columns, row in zip(queries, best.tolist(), scores.tolist(), strict=True)
+    }
