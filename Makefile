@@ -103,7 +103,7 @@ lint: $(DEV_STAMP) ## ruff, types, snakefmt, snakemake --lint
 lock: ## write envs/*.txt from envs/*.in (needs a network)
 	PYTHON=$(PYTHON) bash envs/lock.sh
 
-prune: $(STAMP) ## free what can be made again: hidden states, resume points, downloads' unpacked members
+prune: $(STAMP) ## free what can be made again without training: resume points, unpacked downloads, old plans and code
 	$(BIN)/python -m reprlab.reporting.prune
 
 clean: ## remove results and runs; downloads and .venv stay

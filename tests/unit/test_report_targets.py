@@ -1,5 +1,7 @@
 """`make list` and `make prune`."""
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,7 @@ from reprlab.papers.measured import measure
 from reprlab.papers.targets import list_targets, main
 from reprlab.preflight import __main__ as preflight
 from reprlab.reporting import prune, verify
+from reprlab.runtime.locks import enter_run, record_engine
 from reprlab.runtime.plan_file import PlannedJob
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,6 +61,54 @@ def test_prune_frees_resume_points_and_members_only(tmp_path, monkeypatch, capsy
     left = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file())
     assert left == ["Snakefile", "cache/ab/file.zip", "config/config.yaml", "results/depth/glue.tsv"]
     assert "freed" in capsys.readouterr().out
+
+
+def run_of_three(root: Path) -> Path:
+    """A run with three copies of code and three plans, of which the first made a result."""
+    run = root / "runs/nano"
+    for age, name in enumerate(("first", "second", "third")):
+        for file in (run / f".snakemake/frozen/{name}/Snakefile", run / f".snakemake/plans/{name}.sqlite"):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(name)
+            os.utime(file.parent if file.name == "Snakefile" else file, (1000 + age, 1000 + age))
+    for name, plan in (("glue", "first"), ("gone", "second")):
+        seal = run / f"results/.seals/depth/{name}.tsv.json"
+        seal.parent.mkdir(parents=True, exist_ok=True)
+        seal.write_text(json.dumps({"job": "0" * 16, "plan": f"{plan}.sqlite"}))
+    (run / "results/depth").mkdir()
+    (run / "results/depth/glue.tsv").write_text("made")
+    return run
+
+
+def test_prune_keeps_the_newest_copy_of_code_and_the_plans_of_results(tmp_path, monkeypatch):
+    empty_checkout(tmp_path)
+    run = run_of_three(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert prune.main([]) == 0
+    assert [path.name for path in (run / ".snakemake/frozen").iterdir()] == ["third"]
+    assert {path.name for path in (run / ".snakemake/plans").iterdir()} == {"first.sqlite", "third.sqlite"}
+
+
+def test_prune_leaves_a_run_that_goes_on(tmp_path, monkeypatch, capsys):
+    """This process stands for its engine; afterwards it is one that has died."""
+    empty_checkout(tmp_path)
+    run = run_of_three(tmp_path)
+    for file in (run / "results/work/a/x", tmp_path / "cache/ab/members/m"):
+        file.parent.mkdir(parents=True)
+        file.write_text("12345")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("REPRLAB_CACHE", str(tmp_path / "cache"))
+    enter_run(run)
+    record_engine(run)
+    before = sorted(tmp_path.rglob("*"))
+    assert prune.main([]) == 0
+    assert sorted(tmp_path.rglob("*")) == before
+    assert f"{run}: a run goes on here" in capsys.readouterr().out
+    (engine,) = run.glob(".snakemake/reprlab_engines/*.json")
+    engine.write_text(json.dumps({**json.loads(engine.read_text()), "start": 1}))
+    assert prune.main([]) == 0
+    assert not (run / "results/work").exists()
+    assert not (tmp_path / "cache/ab/members").exists()
 
 
 @pytest.mark.parametrize("command", [main, prune.main, verify.main, preflight.main])

@@ -96,6 +96,11 @@ def record_engine(run_folder: Path) -> None:
         _gate.leave()
 
 
+def is_at_work(run_folder: Path) -> bool:
+    """Whether an engine works in this run: one that is alive, or on another machine, where nobody here can look."""
+    return any(not engine.is_known_dead for engine in _engines(run_folder / ".snakemake"))
+
+
 def _release(folder: Path, run_folder: Path) -> list[str]:
     engines = _engines(folder)
     dead = [engine for engine in engines if engine.is_known_dead]

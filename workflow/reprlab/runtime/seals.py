@@ -51,6 +51,14 @@ def signature_of(path: Path, run_folder: Path) -> Signature | None:
         return None
 
 
+def plans_of_results(run_folder: Path) -> set[str]:
+    """The plans, by the names of their files, that the results of a run were made by."""
+    seals = run_folder / RESULTS / _FOLDER
+    results = (Path(RESULTS) / seal.relative_to(seals).with_suffix("") for seal in seals.rglob("*.json"))
+    found = (signature_of(path, run_folder) for path in results if (run_folder / path).exists())
+    return {signature.plan for signature in found if signature}
+
+
 @dataclass(frozen=True)
 class Changed:
     """A result that is not what it was when it was made. `aside` is where it was kept, None while it was only found."""
