@@ -126,7 +126,10 @@ def test_an_interrupt_ends_with_what_to_do(shown):
 def test_warnings_of_a_stage_reach_the_user(shown, tmp_path):
     shown()
     (tmp_path / "x.log").write_text("2026-01-01 10:00:00,000 WARNING vader: damaged; deleted and fetched again\n")
-    assert shown(start(1, "fetch"), finish(1))[1] == "  warning: vader: damaged; deleted and fetched again"
+    warning = "  warning: vader: damaged; deleted and fetched again"
+    assert shown(start(1, "fetch"), finish(1))[1] == warning
+    assert shown(start(1, "fetch"), fail(1))[1] == warning, "also where it is tried again"
+    assert warning in shown(start(1, "fetch"), fail(1)), "and where it failed"
 
 
 def test_an_estimate_is_what_is_left_over_the_lanes():

@@ -1,9 +1,17 @@
 """Checkouts to run the workflow in, for the tests of this folder."""
 
+import pytest
+
 from tests.checkouts import checkout, finished, finished_copy
-from tests.workflow.faults.tally import TALLY
+from tests.workflow.faults.tally import TALLY, Tally, fault_seed
 
 __all__ = ["checkout", "finished", "finished_copy"]
+
+
+@pytest.fixture(scope="session")
+def tally(request) -> Tally:
+    """What all fault tests of this session try and lose."""
+    return request.config.stash.setdefault(TALLY, Tally(fault_seed()))
 
 
 def pytest_terminal_summary(terminalreporter, config):

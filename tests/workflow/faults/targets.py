@@ -1,14 +1,15 @@
 """Which jobs faults are tried on, found from the plans: no list names a stage or a paper."""
 
+import csv
+import functools
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import reprlab.stages
-from reprlab.papers.plan import Plan
 from reprlab.papers.run_plan import RunPlan
-from reprlab.preflight.planned_jobs import paper_plan
+from reprlab.preflight.planned_jobs import TABLE, paper_plan
 from reprlab.runtime.plan_file import PlannedJob
 
 from tests.checkouts import ROOT
@@ -16,40 +17,34 @@ from tests.checkouts import ROOT
 PAPERS = sorted(path.stem for path in (ROOT / "config/papers").glob("*.yaml"))
 
 
+@functools.cache
 def training_stages() -> list[str]:
     """Stages that train: whatever keeps unfinished work from which it goes on, and every `train_…`."""
     names = [module.name for module in pkgutil.iter_modules(reprlab.stages.__path__)]
     return [name for name in names if name.startswith("train_") or "work" in _parameters(name)]
 
 
-def _parameters(stage: str) -> Iterable[str]:
-    return inspect.signature(getattr(importlib.import_module(f"reprlab.stages.{stage}"), stage)).parameters
+def _parameters(stage: str) -> list[str]:
+    return list(inspect.signature(getattr(importlib.import_module(f"reprlab.stages.{stage}"), stage)).parameters)
 
 
-def data_jobs(plan: RunPlan) -> list[PlannedJob]:
-    """The jobs that make corpora and tasks."""
-    return [job for job in plan.jobs.values() if job.stage in ("build_documents", "build_examples")]
+def trainings() -> list[tuple[str, str]]:
+    """Every paper with each of its stages that train."""
+    with (ROOT / TABLE).open(encoding="utf-8", newline="") as handle:
+        rows = [row for row in csv.DictReader(handle, delimiter="\t") if row["scale"] == "nano"]
+    return [(row["paper"], row["rule"]) for row in rows if row["rule"] in training_stages()]
 
 
+@functools.cache
 def nano_plan(paper: str) -> RunPlan:
     """The plan of one paper alone."""
-    return RunPlan(_plan(paper), ROOT)
+    return RunPlan(paper_plan(ROOT, paper, "nano"), ROOT)
 
 
-def _plan(paper: str) -> Plan:
-    return paper_plan(ROOT, paper, "nano")
-
-
-def smallest_trainings(plans: Iterable[RunPlan]) -> dict[str, PlannedJob]:
-    """For each stage that trains and that some plan has, the job that needs the fewest others."""
-    found: dict[str, tuple[int, str, PlannedJob]] = {}
-    wanted = set(training_stages())
-    for plan in plans:
-        for job in plan.jobs.values():
-            if job.stage in wanted:
-                entry = (len(list(ancestors(plan, job))), job.key, job)
-                found[job.stage] = min(found.get(job.stage, entry), entry, key=lambda one: one[:2])
-    return {stage: job for stage, (_, _, job) in sorted(found.items())}
+def smallest_job(plan: RunPlan, stage: str) -> PlannedJob:
+    """The job of a stage that needs the fewest others."""
+    jobs = [job for job in plan.jobs.values() if job.stage == stage]
+    return min(jobs, key=lambda job: (len(list(ancestors(plan, job))), job.key))
 
 
 def ancestors(plan: RunPlan, job: PlannedJob) -> Iterator[PlannedJob]:
@@ -57,11 +52,11 @@ def ancestors(plan: RunPlan, job: PlannedJob) -> Iterator[PlannedJob]:
     seen, waiting = set(), [job]
     while waiting:
         for path in input_paths(waiting.pop()):
-            made_by = _maker(plan, path)
-            if made_by not in seen:
-                seen.add(made_by)
-                waiting.append(plan.jobs[made_by])
-                yield plan.jobs[made_by]
+            maker = making(plan, path)
+            if (maker.stage, maker.key) not in seen:
+                seen.add((maker.stage, maker.key))
+                waiting.append(maker)
+                yield maker
 
 
 def input_paths(job: PlannedJob) -> list[str]:
@@ -70,11 +65,8 @@ def input_paths(job: PlannedJob) -> list[str]:
     return [path for paths in values for path in paths if path]
 
 
-def _maker(plan: RunPlan, path: str) -> tuple[str, str]:
-    """A path may lie inside of a folder that a job makes."""
+def making(plan: RunPlan, path: str) -> PlannedJob:
+    """The job that makes a file, or the folder that it lies in."""
     parts = path.split("/")
-    return next(
-        plan.makers["/".join(parts[:length])]
-        for length in range(len(parts), 0, -1)
-        if "/".join(parts[:length]) in plan.makers
-    )
+    names = ("/".join(parts[:length]) for length in range(len(parts), 0, -1))
+    return plan.jobs[next(plan.makers[name] for name in names if name in plan.makers)]

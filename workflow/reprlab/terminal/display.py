@@ -110,8 +110,12 @@ class Display(logging.Handler):
         job = self.jobs.finish(record.job_id)  # type: ignore[attr-defined]
         if job:
             self.done(job)
-            for warning in job.lines("WARNING"):
-                self.say(f"  warning: {warning}")
+            self._warn(job)
+
+    def _warn(self, job: RunningJob) -> None:
+        """What the stage warned of, which may be why it failed or took long."""
+        for warning in job.lines("WARNING"):
+            self.say(f"  warning: {warning}")
 
     def done(self, job: RunningJob) -> None:
         """Tell of a job that has ended well."""
@@ -126,11 +130,13 @@ class Display(logging.Handler):
         if self._attempts[number] <= self.retries(job.rule):
             self.jobs.retry(number)
             self.say(f"tried again: {job.title} ({job.reason or 'it ended without a reason'})")
+            self._warn(job)
             return
         self.jobs.fail(number)
         self.say(f"failed: {job.rule} ({job.title})")
         nothing = "  its log gives no reason: it stands above, or the job was killed"
         self.say(f"error: {job.reason}" if job.reason else nothing)
+        self._warn(job)
         for log in (self.run / name for name in record.log):  # type: ignore[attr-defined]
             if log.exists():
                 self.say(f"  log: {os.path.relpath(log, self.called_from)}")
