@@ -5,7 +5,6 @@ nothing is made again that is right.
 """
 
 import os
-import random
 import shutil
 import subprocess
 import time
@@ -15,12 +14,12 @@ import pytest
 from reprlab.config.load import load_config
 from reprlab.papers.planning import make_plan
 from reprlab.papers.run_plan import RunPlan
+from reprlab.preflight.explain import leaves
 from reprlab.runtime.code_digest import module_path
 from reprlab.runtime.plan_file import PlannedJob
 
 from tests.checkouts import ROOT, Checkout, copy_project
 from tests.workflow.faults.engine import Run, digests, error_lines
-from tests.workflow.faults.tally import Tally
 from tests.workflow.faults.targets import PAPERS, ancestors, nano_plan, smallest_job, trainings
 
 pytestmark = pytest.mark.faults
@@ -75,64 +74,65 @@ def site(request, tmp_path_factory) -> Site:
     return site
 
 
-def attempt(tally: Tally, site: Site, fault: str) -> random.Random:
-    """Count the fault, as lost until it is survived."""
-    tally.tried[fault] += 1
-    return random.Random(f"{tally.seed}-{fault}-{site.job.stage}")
+def other_trainings(site: Site, paper: str) -> str:
+    """An edit of every optimizer of a paper, which no name in a plan tells of."""
+    settings = load_config(site.checkout.root, {"scale": "nano"}).papers[paper].model_dump(mode="json")
+    names = [name for name, value in leaves(settings) if name.endswith("clip_norm") and value is not None]
+    return "; ".join(f"papers.{paper}.{name}=0.7" for name in names)
 
 
 def test_code_that_is_edited_and_undone_during_a_run_reaches_no_result(site, tally, tmp_path):
     """At any moment, also while the run is planned: then it may end in one line, and makes nothing."""
-    rng = attempt(tally, site, "code edited and undone")
-    site.forget()
-    module = rng.choice([name for name in site.job.code if module_path(name)])
-    file = site.checkout.root / "workflow" / module_path(module).relative_to(ROOT / "workflow")
-    planned = file.read_text(encoding="utf-8")
-    run = Run(site.checkout, *site.command, log=tmp_path / "log")
-    time.sleep(rng.uniform(0, site.seconds))
-    # Whoever imports this fails: a wrong value would be as bad and harder to see.
-    file.write_text(planned + f"\nraise RuntimeError({module!r})\n", encoding="utf-8")
-    run.wait(600)
-    file.write_text(planned, encoding="utf-8")
-    made = digests(site.checkout.nano)
-    assert {name for name in made if made[name] != site.expected.get(name)} == set()
-    site.finish()
-    assert site.planned() == {}
+    with tally.trial("code edited and undone", site.job.stage) as rng:
+        site.forget()
+        module = rng.choice([name for name in site.job.code if module_path(name)])
+        file = site.checkout.root / "workflow" / module_path(module).relative_to(ROOT / "workflow")
+        planned = file.read_text(encoding="utf-8")
+        run = Run(site.checkout, *site.command, log=tmp_path / "log")
+        time.sleep(rng.uniform(0, site.seconds))
+        # Whoever imports this fails: a wrong value would be as bad and harder to see.
+        file.write_text(planned + f"\nraise RuntimeError({module!r})\n", encoding="utf-8")
+        run.wait(600)
+        file.write_text(planned, encoding="utf-8")
+        made = digests(site.checkout.nano)
+        assert {name for name in made if made[name] != site.expected.get(name)} == set()
+        site.finish()
+        assert site.planned() == {}
 
 
-def test_without_the_engines_records_nothing_right_is_made_again_and_nothing_else_is_taken(site, tally):
-    attempt(tally, site, "engine's records lost")
-    shutil.rmtree(site.checkout.nano / ".snakemake")
-    assert site.planned() == {}
-    # Another seed of what papers share: which jobs that changes is for the plan to say.
-    other = RunPlan(make_plan(load_config(site.checkout.root, {"scale": "nano", "seed": 7})), site.checkout.root)
-    before = [*site.needed, site.job]
-    changed = {job.stage for job in before if other.jobs.get((job.stage, job.key), job).digest != job.digest}
-    assert changed <= set(site.planned("seed=7")), "a result of another seed is taken for this one's"
-    assert changed
+def test_without_the_engines_records_nothing_right_is_made_again_and_nothing_else_is_taken(site, tally, request):
+    paper = request.node.callspec.params["site"]
+    with tally.trial("engine's records lost", paper):
+        shutil.rmtree(site.checkout.nano / ".snakemake")
+        assert site.planned() == {}
+        edit = other_trainings(site, paper)
+        other = RunPlan(make_plan(load_config(site.checkout.root, {"scale": "nano", "set": edit})), site.checkout.root)
+        changed = {job.stage for job in [*site.needed, site.job] if other.job(job.stage, job.key).digest != job.digest}
+        assert site.job.stage in changed
+        assert changed <= set(site.planned(f"set={edit}")), "a result of other settings is taken for one of these"
 
 
 @pytest.mark.parametrize("days", [2, -400])
 def test_inputs_and_results_of_another_time(site, tally, days):
     """The checkout's own files and half of the results, dated into the future or into a distant past."""
-    rng = attempt(tally, site, "clock")
-    there = time.time() + days * 86400
-    root = site.checkout.root
-    results = [path for path in sorted((site.checkout.nano / "results").rglob("*")) if rng.random() < 0.5]
-    for path in [*root.glob("resources/published/**/*"), *root.glob("config/**/*"), *results]:
-        os.utime(path, (there, there))
-    site.finish()
-    assert site.planned() == {}
-    site.forget()
-    site.finish()
+    with tally.trial("clock", f"{site.job.stage} {days}") as rng:
+        there = time.time() + days * 86400
+        root = site.checkout.root
+        results = [path for path in sorted((site.checkout.nano / "results").rglob("*")) if rng.random() < 0.5]
+        for path in [*root.glob("resources/published/**/*"), *root.glob("config/**/*"), *results]:
+            os.utime(path, (there, there))
+        site.finish()
+        assert site.planned() == {}
+        site.forget()
+        site.finish()
 
 
 def test_a_copied_folder_is_finished(site, tally, tmp_path):
     """`cp -r` gives every file the date of the copy, in no order; the engine's records are left behind."""
-    attempt(tally, site, "copied folder")
-    root = tmp_path / "copied"
-    subprocess.run(["cp", "-r", str(site.checkout.root), str(root)], check=True)
-    shutil.rmtree(root / "runs/nano/.snakemake")
-    copy = Checkout(root)
-    assert copy.planned(*site.job.outputs.values()) == {}
-    assert digests(copy.nano) == site.expected
+    with tally.trial("copied folder", site.job.stage):
+        root = tmp_path / "copied"
+        subprocess.run(["cp", "-r", str(site.checkout.root), str(root)], check=True)
+        shutil.rmtree(root / "runs/nano/.snakemake")
+        copy = Checkout(root)
+        assert copy.planned(*site.job.outputs.values()) == {}
+        assert digests(copy.nano) == site.expected

@@ -3,6 +3,8 @@
 import os
 import random
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
@@ -23,6 +25,16 @@ class Tally:
     seed: int
     tried: Counter[str] = field(default_factory=Counter)
     lost: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def trial(self, kind: str, where: str) -> Iterator[random.Random]:
+        """Count what is tried in the block, as lost where it fails; gives its random numbers."""
+        self.tried[kind] += 1
+        try:
+            yield random.Random(f"{self.seed}-{kind}-{where}")
+        except BaseException as error:
+            self.lost.append(f"{kind} in {where}: {str(error)[:300]}")
+            raise
 
     def __str__(self) -> str:
         total = sum(self.tried.values())
