@@ -10,10 +10,14 @@ EXTRAS ?=
 PAPER ?=
 
 # What the user gives reaches the engine as it was typed: by the environment, which neither make nor the shell expands.
-unexport SCALE SET PAPER
+unexport SCALE SET PAPER MODEL TASK LIKE FILE
 export GIVEN_SCALE := $(value SCALE)
 export GIVEN_SET := $(value SET)
 export GIVEN_PAPER := $(value PAPER)
+export GIVEN_MODEL := $(value MODEL)
+export GIVEN_TASK := $(value TASK)
+export GIVEN_LIKE := $(value LIKE)
+export GIVEN_FILE := $(value FILE)
 CONFIG := $(strip $(if $(GIVEN_SCALE),scale="$$GIVEN_SCALE") $(if $(GIVEN_SET),set="$$GIVEN_SET"))
 # `--` ends the list of --config, so that a target is not taken for a setting.
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(ARGS) $(if $(CONFIG),--config $(CONFIG)) --
@@ -26,7 +30,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 export PYTHONPATH := $(CURDIR)/workflow$(if $(PYTHONPATH),:$(PYTHONPATH))
 
 .DEFAULT_GOAL := help
-TARGETS := help all report list explain compare preflight verify test test-slow test-faults test-cluster lint lock clean prune setup
+TARGETS := help all report list explain compare new preflight verify test test-slow test-faults test-cluster lint lock clean prune setup
 .PHONY: $(TARGETS) FORCE
 # A file of the workflow, a paper by its name, or a slip of the finger: only Snakemake knows, and what is up to date.
 ASKED := $(filter-out $(TARGETS) FORCE $(VENV)/%,$(MAKECMDGOALS))
@@ -73,6 +77,10 @@ explain: $(STAMP) ## what would run and why: make explain TARGET=results/depth/g
 
 compare: $(STAMP) ## two runs side by side: make compare RUNS="mini mask15" ARGS="--page compare.html --table cells.tsv"
 	@$(BIN)/python -m reprlab.reporting.compare_runs $(RUNS) $(ARGS)
+
+new: $(STAMP) ## files to begin with: make new PAPER=my-paper | MODEL=my_t5 LIKE=t5_mini | TASK=reviews FILE=reviews.tsv
+	@$(BIN)/python -m reprlab.scaffold $(if $(GIVEN_PAPER),--paper "$$GIVEN_PAPER") $(if $(GIVEN_MODEL),--model "$$GIVEN_MODEL") \
+	  $(if $(GIVEN_TASK),--task "$$GIVEN_TASK") $(if $(GIVEN_LIKE),--like "$$GIVEN_LIKE") $(if $(GIVEN_FILE),--file "$$GIVEN_FILE")
 
 test: $(DEV_STAMP) ## the whole suite but the slow marks
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(or $(TEST_JOBS),2) --dist loadfile -m "not slow and not faults and not cluster" $(ARGS)

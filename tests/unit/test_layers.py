@@ -45,7 +45,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     PAPERS,
     # What works on the plan of all papers.
     ("papers.targets",),
-    ("cluster", "preflight", "terminal"),
+    ("cluster", "preflight", "scaffold", "terminal"),
 )
 HEIGHT = {name: height for height, layer in enumerate(LAYERS) for name in layer}
 

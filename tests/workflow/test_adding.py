@@ -7,65 +7,15 @@ import shlex
 import subprocess
 import sys
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from reprlab.scaffold.blocks import Block, Texts, blocks_of
 
 from tests.checkouts import Checkout, job_counts
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs/adding.md"
-_BLOCK = re.compile(r"^```(\w+) ([^\n]+)\n(.*?)^```$", flags=re.M | re.S)
+ROOT = Path(__file__).resolve().parents[2]
 _ZEROS = "0" * 64
-
-
-@dataclass(frozen=True)
-class Block:
-    """A fenced block whose first line says what to do with it."""
-
-    language: str
-    options: dict[str, str]
-    text: str
-
-
-def blocks_of(title: str) -> list[Block]:
-    """The marked blocks of one section, in their order."""
-    sections = re.split(r"^## ", DOCUMENT.read_text(), flags=re.M)
-    section = next(text for text in sections if text.startswith(f"{title}\n"))
-    found = []
-    for language, info, text in _BLOCK.findall(section):
-        words = (word.partition("=") for word in info.split())
-        found.append(Block(language, {name: value for name, _, value in words}, text))
-    assert found, f"docs/adding.md: section {title!r} has no marked block"
-    return found
-
-
-def apply(root: Path, block: Block) -> None:
-    """Write a block into the copy, as the table at the top of the document says."""
-    path = root / block.options["file"]
-    if "append" in block.options:
-        path.write_text(path.read_text() + block.text)
-    elif "under" in block.options:
-        line = f"\n{block.options['under']}:\n"
-        assert path.read_text().count(line) == 1, f"{path.name} has no single line {line.strip()!r}"
-        path.write_text(path.read_text().replace(line, line + block.text + "\n"))
-    elif block.language == "diff":
-        old, new = sides(block.text)
-        assert path.read_text().count(old) == 1, f"{block.options['file']} does not hold once:\n{old}"
-        path.write_text(path.read_text().replace(old, new))
-    else:
-        assert not path.exists(), f"{block.options['file']} is there already"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(block.text)
-
-
-def sides(diff: str) -> tuple[str, str]:
-    """Text before and after a change."""
-    lines = diff.splitlines(keepends=True)
-    assert all(line[0] in " +-\n" for line in lines), diff
-    before = "".join(line[1:] or "\n" for line in lines if line[0] != "+")
-    after = "".join(line[1:] or "\n" for line in lines if line[0] != "-")
-    return before, after
 
 
 def run_commands(checkout: Checkout, text: str) -> list[str]:
@@ -94,12 +44,16 @@ def run_commands(checkout: Checkout, text: str) -> list[str]:
 def follow(checkout: Checkout, title: str, edit=lambda text: text) -> list[str]:
     """Apply a section to the copy; returns what its commands printed. `edit` fills in what the reader must."""
     printed = []
-    for block in blocks_of(title):
-        block = Block(block.language, block.options, edit(block.text))
+    texts = Texts(checkout.root)
+    blocks = list(blocks_of(ROOT, title))
+    assert blocks, f"docs/adding.md: section {title!r} has no marked block"
+    for block in blocks:
         if "check" in block.options:
+            texts.write()
             printed += run_commands(checkout, block.text)
+            texts = Texts(checkout.root)
         else:
-            apply(checkout.root, block)
+            texts.apply(Block(block.language, block.options, edit(block.text)))
     return printed
 
 
@@ -263,5 +217,59 @@ assert compared["ours"].tolist() == ["70.0"] and compared["published"].tolist() 
 
 
 def test_a_paper_takes_fewer_than_eighty_lines():
-    lines = [line for block in blocks_of("A paper") for line in block.text.splitlines()]
+    lines = [line for block in blocks_of(ROOT, "A paper") for line in block.text.splitlines()]
     assert len(lines) < 80
+
+
+def scaffold(checkout, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "reprlab.scaffold", *arguments],
+        cwd=checkout.root,
+        env=checkout.environment(PYTHONPATH=str(checkout.root / "workflow")),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_paper_is_scaffolded_and_planned(checkout):
+    assert scaffold(checkout, "--paper", "my-2nd-paper").returncode == 0
+    counts = job_counts(
+        checkout.run("--dry-run", "--cores", "1", "--config", "scale=nano", "--", "my-2nd-paper").stdout
+    )
+    assert counts["evaluate_baselines"] == 2 and counts["tabulate_paper"] == 1
+    written = [path for path in checkout.root.glob("**/my[_-]2nd[_-]paper*/**/*") if path.suffix == ".py"]
+    assert len(written) == 4
+    named = [
+        *written,
+        *checkout.root.glob("config/papers/my-*"),
+        *checkout.root.glob("workflow/reprlab/config/papers/my_*"),
+    ]
+    assert not any("sentiment" in path.read_text().lower() for path in named)
+    style = [
+        "ruff",
+        "check",
+        "--config",
+        str(ROOT / "pyproject.toml"),
+        *map(str, written),
+        str(checkout.root / "workflow/reprlab/config/papers"),
+    ]
+    done = subprocess.run([sys.executable, "-m", *style], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_model_is_scaffolded_and_planned(checkout):
+    done = scaffold(checkout, "--model", "my_t5", "--like", "t5_nano")
+    assert done.returncode == 0 and done.stdout.startswith("wrote config/models.yaml\n"), done.stderr
+    edit = "set=papers.depth.pretraining.model=my_t5"
+    planned = checkout.run("--dry-run", "--cores", "1", "--config", edit, "--", "results/depth/loss_fs.tsv")
+    assert "Build the model my_t5_s" in planned.stdout + planned.stderr
+
+
+def test_a_task_is_scaffolded_and_built(checkout, tmp_path):
+    lines = (f"{group}-0\t{label}\tText {group}.\n" for group, label in enumerate(["negative", "positive"] * 20))
+    (tmp_path / "my file.tsv").write_text("".join(lines))
+    done = scaffold(checkout, "--task", "reviews_2", "--file", str(tmp_path / "my file.tsv"))
+    assert done.returncode == 0, done.stderr
+    checkout.run("--cores", "1", "--config", "set=papers.depth.finetuning.tasks.sst2.dataset=reviews_2", "--",
+                 "results/shared/tasks/reviews_2/examples.parquet", REPRLAB_CACHE=str(tmp_path / "cache"))  # fmt: skip

@@ -27,7 +27,9 @@ Split = Literal["train", "validation", "test"]
 
 def _known_scheme(origin: str) -> str:
     scheme, separator, rest = origin.partition(":")
-    if scheme not in ORIGIN_SCHEMES or not separator or not rest or re.search(r"[\s\x00]", origin):
+    # A folder of the user's may have a space in its name.
+    unfit = r"[\r\n\t\x00]" if scheme == "local" else r"[\s\x00]"
+    if scheme not in ORIGIN_SCHEMES or not separator or not rest or re.search(unfit, origin):
         raise ValueError(f"an origin is one of {', '.join(ORIGIN_SCHEMES)} followed by a colon and a specification")
     return origin
 
