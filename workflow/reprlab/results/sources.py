@@ -82,11 +82,19 @@ class GatherSettings(BaseModel):
 
     def narrowed(self, where: Mapping[str, Sequence[Value]]) -> GatherSettings:
         """Without the entries that cannot have a row of a selection, given as the values of each column."""
-        kept = [entry for entry in self.entries if _may_have(entry, where)]
-        # The verdict `learned` of a kept source looks at the untrained model.
-        beside = [one.untrained for one in kept if isinstance(one, Source) and one.untrained]
-        wanted = [{name: [value] for name, value in one.items()} for one in beside]
-        chosen = [entry for entry in self.entries if entry in kept or any(_may_have(entry, one) for one in wanted)]
+        kept = [_may_have(entry, where) for entry in self.entries]
+        # The verdict `learned` of a kept source looks at the untrained model; most sources have the same one.
+        beside = [
+            one.untrained for one, keep in zip(self.entries, kept, strict=True) if keep and isinstance(one, Source)
+        ]
+        wanted = {
+            tuple(sorted(one.items())): {name: [value] for name, value in one.items()} for one in beside if one
+        }.values()
+        chosen = [
+            entry
+            for entry, keep in zip(self.entries, kept, strict=True)
+            if keep or any(_may_have(entry, one) for one in wanted)
+        ]
         return self.model_copy(update={"entries": chosen})
 
     def paths(self) -> list[Path]:
