@@ -179,6 +179,8 @@ def alternatives(schema: dict[str, Any], path: tuple[str, ...], value: Any) -> I
             "[teacher_forced]",
             "[a]",
             "[a, b]",
+            "[a, b, c]",
+            "[a, b, c, d]",
             "[a=b]",
             "[paws, mnli]",
             "[mnli]",
