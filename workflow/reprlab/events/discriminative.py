@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reprlab.events.documents import EventDocument
-from reprlab.events.pairs import LabelledPairs
+from reprlab.events.pairs import LabelledPairs, pair_weights
 from reprlab.events.settings import PairClassification
 from reprlab.events.windows import EncodedDocument, encode_documents, open_word_tokenizer
 from reprlab.models.span_pairs import span_pair_classifier
@@ -35,7 +35,9 @@ class SpanPairs:
         self.tokenizer = open_word_tokenizer(tokenizer)
         torch.manual_seed(settings.engine.seed)
         factor = settings.head_learning_rate / settings.engine.optimizer.learning_rate
-        self.model = span_pair_classifier(load_model(folder), len(settings.labels) + 1, settings.dropout, factor)
+        self.model = span_pair_classifier(
+            load_model(folder), len(settings.labels) + 1, settings.dropout, factor, settings.features
+        )
         if trained:
             from safetensors.torch import load_file
 
@@ -64,11 +66,13 @@ class SpanPairs:
         return self.tokenizer.pad_token_id
 
     def loss(self, model: Any, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-        """Mean cross-entropy over the pairs of a batch."""
+        """Mean cross-entropy over the pairs of a batch, weighted by label."""
         import torch
 
-        loss = torch.nn.functional.cross_entropy(model(batch).float(), batch["labels"])
-        count = torch.tensor(len(batch["labels"]), device=loss.device)
+        losses = torch.nn.functional.cross_entropy(model(batch).float(), batch["labels"], reduction="none")
+        weights = pair_weights(batch["labels"], self.settings.relation_weight)
+        count = weights.sum()
+        loss = (losses * weights).sum() / count
         return loss, {"count": count, "loss_sum": loss.detach() * count, "tokens": batch["attention_mask"].sum()}
 
     def predict(self, items: SpanItems, device: torch.device, batch_size: int) -> list[np.ndarray]:

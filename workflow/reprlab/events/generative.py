@@ -11,7 +11,7 @@ import numpy as np
 from reprlab.events.documents import EventDocument
 from reprlab.events.encodings import MARKERS, pair_text
 from reprlab.events.mention_inputs import mention_pieces
-from reprlab.events.pairs import LabelledPairs
+from reprlab.events.pairs import LabelledPairs, pair_weights
 from reprlab.events.settings import PairClassification
 from reprlab.inference.generation import sorted_batches
 from reprlab.inference.label_strings import label_string_scores
@@ -67,9 +67,16 @@ class TextPairs:
         )
 
     def loss(self, model: Any, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-        """Mean cross-entropy over the tokens of the label strings."""
-        loss = model(**batch).loss
-        count = (batch["labels"] != _IGNORED).sum()
+        """Mean cross-entropy over the tokens of the label strings, weighted by label."""
+        import torch
+
+        inputs = {name: value for name, value in batch.items() if name != "numbers"}
+        logits = model(**inputs).logits.float().transpose(1, 2)
+        losses = torch.nn.functional.cross_entropy(logits, batch["labels"], ignore_index=_IGNORED, reduction="none")
+        weights = pair_weights(batch["numbers"], self.settings.relation_weight).unsqueeze(1)
+        weights = weights * (batch["labels"] != _IGNORED)
+        count = weights.sum()
+        loss = (losses * weights).sum() / count
         return loss, {"count": count, "loss_sum": loss.detach() * count, "tokens": batch["attention_mask"].sum()}
 
     def predict(self, items: TextItems, device: torch.device, batch_size: int) -> list[np.ndarray]:
@@ -95,6 +102,9 @@ class TextItems:
         return len(self.labels)
 
     def batch(self, rows: np.ndarray) -> dict[str, torch.Tensor]:
-        """Inputs of the pairs `rows` and the ids of their label strings."""
+        """Inputs of the pairs `rows`, the ids of their label strings, and their numbers."""
+        import torch
+
         ids, mask = padded(self.inputs, rows, self.pad)
-        return {"input_ids": ids, "attention_mask": mask, "labels": self.strings[self.labels[rows]]}
+        numbers = torch.from_numpy(self.labels[rows])
+        return {"input_ids": ids, "attention_mask": mask, "labels": self.strings[numbers], "numbers": numbers}

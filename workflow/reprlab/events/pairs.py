@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from reprlab.events.documents import EventDocument
 from reprlab.events.settings import PairClassification
 from reprlab.retrieval.search import kept_pairs
 from reprlab.runtime.errors import ReprlabError
+
+if TYPE_CHECKING:
+    import torch
 
 _TYPES = {"document": "string", "head": "int32", "tail": "int32", "rank": "int32", "score": "float32"}
 
@@ -72,6 +76,11 @@ def read_candidates(path: Path, documents: Sequence[EventDocument]) -> dict[str,
         scores[columns["head"][part], columns["tail"][part]] = columns["score"][part]
         found[document.name] = Ranking(columns["tail"][part].reshape(size, max(size - 1, 0)), scores)
     return found
+
+
+def pair_weights(labels: torch.Tensor, relation: float) -> torch.Tensor:
+    """[pairs] weights of label numbers in the loss: 1 for no relation, `relation` for every relation."""
+    return 1.0 + (relation - 1.0) * (labels > 0).float()
 
 
 def label_numbers(settings: PairClassification) -> dict[str, int]:

@@ -5,6 +5,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from reprlab.events.encodings import Encoding
+from reprlab.models.span_pairs import Features
 from reprlab.retrieval.settings import BiEncoderTraining
 from reprlab.training.settings import EngineSettings
 
@@ -93,6 +94,10 @@ class PairClassification(BaseModel):
     """Peak learning rate of the feed-forward head."""
     dropout: float = Field(default=0.1, ge=0, lt=1)
     """Dropout of the head."""
+    features: Features = "concatenated"
+    """What the head reads of two spans: both vectors, or also their product and difference."""
+    relation_weight: float = Field(default=1.0, gt=0)
+    """Weight of a related pair in the loss; an unrelated one has 1."""
     max_length: int = Field(default=512, ge=16)
     """Longest window or input in tokens."""
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import torch
+
+Features = Literal["concatenated", "compared"]
+"""What the head reads of two spans: [r_h; r_t] (the paper), or [r_h; r_t; r_h * r_t; |r_h - r_t|]."""
 
 
 def pool_spans(states: torch.Tensor, place: torch.Tensor, owner: torch.Tensor, spans: int) -> torch.Tensor:
@@ -17,19 +20,25 @@ def pool_spans(states: torch.Tensor, place: torch.Tensor, owner: torch.Tensor, s
     return sums / counts.unsqueeze(1).to(states.dtype)
 
 
-def pair_head(width: int, classes: int, dropout: float) -> torch.nn.Module:
-    """Linear(2d, d), GELU, dropout, Linear(d, C) on [r_h; r_t] (the paper does not say more than feed-forward)."""
+def pair_head(width: int, classes: int, dropout: float, features: Features = "concatenated") -> torch.nn.Module:
+    """Linear(2d, d), GELU, dropout, Linear(d, C) on [r_h; r_t] (the paper does not say more than feed-forward).
+
+    `compared`: product and absolute difference stand beside the two (as in sentence-pair classifiers, Conneau et al.
+    2017), so that likeness need not be learned from examples; the first layer is Linear(4d, d).
+    """
     import torch
 
     return torch.nn.Sequential(
-        torch.nn.Linear(2 * width, width),
+        torch.nn.Linear((2 if features == "concatenated" else 4) * width, width),
         torch.nn.GELU(),
         torch.nn.Dropout(dropout),
         torch.nn.Linear(width, classes),
     )
 
 
-def span_pair_classifier(encoder: Any, classes: int, dropout: float, rate_factor: float = 1.0) -> Any:
+def span_pair_classifier(
+    encoder: Any, classes: int, dropout: float, rate_factor: float = 1.0, features: Features = "concatenated"
+) -> Any:
     """An encoder with a head over pairs of spans, which learns at `rate_factor` times the encoder's rate.
 
     Its forward takes `input_ids` and `attention_mask` [W, L], `span_place` and `span_owner` [s] (a place is
@@ -41,7 +50,7 @@ def span_pair_classifier(encoder: Any, classes: int, dropout: float, rate_factor
         def __init__(self) -> None:
             super().__init__()
             self.encoder = encoder
-            self.head = pair_head(encoder.config.hidden_size, classes, dropout)
+            self.head = pair_head(encoder.config.hidden_size, classes, dropout, features)
             for parameter in self.head.parameters():
                 parameter.rate_factor = rate_factor  # type: ignore[attr-defined]
 
@@ -55,7 +64,9 @@ def span_pair_classifier(encoder: Any, classes: int, dropout: float, rate_factor
 
         def scores(self, vectors: torch.Tensor, pairs: torch.Tensor) -> torch.Tensor:
             """[P, C] logits of pairs of the given vectors."""
-            return self.head(torch.cat([vectors[pairs[:, 0]], vectors[pairs[:, 1]]], dim=1))
+            head, tail = vectors[pairs[:, 0]], vectors[pairs[:, 1]]
+            compared = [] if features == "concatenated" else [head * tail, (head - tail).abs()]
+            return self.head(torch.cat([head, tail, *compared], dim=1))
 
         def forward(self, batch: dict[str, Any]) -> torch.Tensor:
             return self.scores(self.vectors(batch), batch["pairs"])

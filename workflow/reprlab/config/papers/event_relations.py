@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from reprlab.config import groups
 from reprlab.config import settings as t
+from reprlab.models.span_pairs import Features
 from reprlab.training.settings import OptimizerSettings
 
 
@@ -58,6 +59,8 @@ class ClassifierRecipe(Recipe):
     model: t.ModelName | None
     kind: Literal["discriminative", "generative"]
     dropout: t.Dropout
+    features: Features
+    relation_weight: t.PositiveFloat
 
 
 class EventRelationsSettings(t.Settings):
@@ -75,6 +78,7 @@ class EventRelationsSettings(t.Settings):
     chains: bool
     seeds: t.Seeds
     sweep_seeds: t.PositiveInt
+    sweep_retrievers: Annotated[list[Literal["roberta_ft", "sbert_ft"]], Field(min_length=1), t.Distinct]
     dtype: t.Computed
 
     @model_validator(mode="after")

@@ -72,7 +72,7 @@ class _Fold:
             found += self._retrieval(retriever, "wrapped", chains=False)
         further = [("trigger", False)] * paper.trigger_alone + [("wrapped", True)] * paper.chains
         for encoding, chains in further:
-            for retriever in ("roberta_ft", "sbert_ft"):
+            for retriever in paper.sweep_retrievers:
                 found += self._retrieval(retriever, encoding, chains=chains)
         for classifier in paper.classifiers:
             for retriever in ("none", *RETRIEVERS):
@@ -80,7 +80,7 @@ class _Fold:
         if paper.classifiers[paper.ablation_classifier].model is None:
             return found
         for encoding, chains in further:
-            for retriever in ("roberta_ft", "sbert_ft"):
+            for retriever in paper.sweep_retrievers:
                 found += self._classification(paper.ablation_classifier, retriever, encoding=encoding, chains=chains)
         for k in paper.ks:
             if k != paper.k:
@@ -104,7 +104,9 @@ class _Fold:
         """The rankings of a retriever, and the table of its recall."""
         paper, events = self.paper, self._events(encoding, chains)
         key = f"{retriever}/{self.data.dataset}/{self._cell(encoding, chains)}"
-        seeds = [paper.seeds[0]] if retriever in paper.encoders else paper.seeds
+        sweep = encoding != "wrapped" or chains
+        seeds = paper.seeds[: paper.sweep_seeds] if sweep else paper.seeds
+        seeds = seeds[:1] if retriever in paper.encoders else seeds
         if retriever == "random":
             settings = Retrieval(events=events, pooling="random", ks=paper.ks, seeds=seeds)
             return self.plan.add("rank_partners", key, Job({"examples": self.examples}, {"settings": settings}))
