@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas
 import pytest
 from reprlab.reporting.published import read_published
-from reprlab.results.claims import Claim, Contrast, NoVerdict, claims_table
+from reprlab.results.claims import Claim, Contrast, NoVerdict, Paired, claims_table
 from reprlab.results.comparison import Match, Printed, compare, declarations
 from reprlab.results.digits import sensible, write_table
 from reprlab.results.frame import read_frame, write_results
@@ -120,6 +120,22 @@ def test_a_pivot_averages_seeds_and_says_why_cells_are_empty(frame):
 def test_a_pivot_refuses_to_average_what_it_was_not_told_to(frame):
     with pytest.raises(ReprlabError, match="several values of sst2"):
         Table("wide", "", Pivot("model", "task")).make(frame)
+
+
+def test_a_pivot_averages_over_the_factors_that_it_names_and_counts_each(frame):
+    table = Table("wide", "", Pivot("metric", "task", over="model seed"))
+    row = table.make(frame).iloc[0]
+    assert row["sst2"] == pytest.approx((50 + 62.75 + 64.75 + 70) / 4) and (row["models"], row["seeds"]) == (3, 2)
+    with pytest.raises(ReprlabError, match=r"several values of sst2 .* name the factors to average over"):
+        Table("wide", "", Pivot("metric", "task", over="seed")).make(frame)
+
+
+def test_the_only_seed_of_one_side_stands_beside_every_seed_of_the_other(frame):
+    found = Paired({"task": "sst2"}, {"model": "large"}, {"model": "small"}, "seed")(frame)
+    assert (found.value, found.n) == (pytest.approx(70 - 63.75), 2)
+    other = Paired({"task": "sst2"}, {"model": "small"}, {"model": "large"}, "task seed")(frame)
+    assert other.value == pytest.approx(63.75 - 70) and (other.low, other.high) == (-found.high, -found.low)
+    assert Paired({"task": "cola"}, {"model": "large"}, {"model": "small"}, "seed")(frame) == "no data at scale nano"
 
 
 @pytest.mark.parametrize(("chosen_on", "flag"), [("validation", "not learned"), ("test", "learned")])

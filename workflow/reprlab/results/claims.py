@@ -9,7 +9,7 @@ from typing import Any
 
 from reprlab.results.frame import Choice, Frame, Rows
 from reprlab.runtime.errors import ReprlabError
-from reprlab.statistics import Estimate, Rule, judge
+from reprlab.statistics import Estimate, Rule, difference_over_pairs, judge
 
 NOT_TESTABLE = "not testable at this scale"
 _JUDGED = ("estimate", "low", "high", "interval", "unit", "n_units")
@@ -107,6 +107,41 @@ class Contrast:
         if len(found):
             return self.estimate(found)
         return next((reason for one in self.selections() if (reason := frame.reason(**one))), "")
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Mean over units of the value under `first` minus that under `second`, by t over the paired differences.
+
+    The unit is the first of `units` (outer ones first, with spaces between them) that has several values, else the
+    last. A side with a single unit (a model that is not trained has one seed) stands beside every unit of the other.
+    """
+
+    where: Mapping[str, Choice]
+    first: Mapping[str, Choice]
+    second: Mapping[str, Choice]
+    units: str = "fold seed"
+
+    def selections(self) -> Iterator[Mapping[str, Choice]]:
+        """What it selects, to be checked when planning."""
+        yield {**self.where, **self.first}
+        yield {**self.where, **self.second}
+
+    def __call__(self, frame: Frame) -> Estimate | str:
+        sides = [frame.select(**where) for where in self.selections()]
+        if any(side.empty for side in sides):
+            found = next((reason for where in self.selections() if (reason := frame.reason(**where))), "")
+            return found or f"not run at scale {frame.scale}"
+        names = self.units.split()
+        several = [name for name in names if max(side[name].nunique() for side in sides) > 1]
+        unit = (several or names)[0 if several else -1]
+        one, two = (side.groupby(unit)["value"].mean() for side in sides)
+        one, two = (
+            mine.reindex(other.index, fill_value=mine.iloc[0]) if len(mine) == 1 else mine
+            for mine, other in ((one, two), (two, one))
+        )
+        one, two = one.align(two, join="inner")
+        return difference_over_pairs(one.to_numpy(), two.to_numpy(), unit)
 
 
 def _joined(*parts: str) -> str:

@@ -45,8 +45,8 @@ class Pivot:
 
     Columns: `rows`; one for each value of `across`, in the order of registration; `about` (keys again, sums of `n`,
     `steps` and `tokens`, or what the cells have); for each kind in `beside` (data, low, high, learned)
-    `<kind>_<column>`; `note`, with the reasons of empty cells. Cells that differ in `over` alone are averaged: then
-    `<over>s` counts them.
+    `<kind>_<column>`; `note`, with the reasons of empty cells. Cells that differ in the factors of `over` alone are
+    averaged: then `<factor>s` counts the values of each.
     """
 
     rows: str
@@ -67,27 +67,28 @@ class Pivot:
         order = frame.rows.drop_duplicates(keys)[keys].itertuples(index=False, name=None)
         lines = [self._line(frame, names, key, groups.get(key)) for key in order if _is_known(key, groups)]
         about = [name for name in self.about.split() if name not in keys]
-        about = [f"{name}s" if name == self.over else name for name in about]
-        about += [f"{self.over}s"] if self.over and f"{self.over}s" not in about else []
+        over = self.over.split()
+        about = [f"{name}s" if name in over else name for name in about]
+        about += [f"{name}s" for name in over if f"{name}s" not in about]
         beside = [f"{kind}_{name}" for kind in self.beside.split() for name in names]
         table = type(frame.rows)(lines, columns=[*keys, *names, *about, *beside, "note"])
         whole = [name for name in (*keys, *about) if str(frame.rows.get(name, table[name]).dtype) == "Int64"]
         whole = [name for name in whole if not table[name].map(type).eq(str).any()]
-        return table.astype(dict.fromkeys([*whole, *([f"{self.over}s"] if self.over else [])], "Int64"))
+        return table.astype(dict.fromkeys([*whole, *(f"{name}s" for name in over)], "Int64"))
 
     def _line(self, frame: Frame, names: list[str], key: tuple, rows: Rows | None) -> dict[str, Any]:
         line: dict[str, Any] = dict(zip(self.rows.split(), key, strict=True))
         cells = {} if rows is None else dict(list(rows.groupby(self.across, sort=False)))
         for name, cell in cells.items():
-            if len(cell) > 1 and not self.over:
-                raise ReprlabError(f"results: several values of {name} for {line}; name the factor to average over")
+            if len(cell) > 1 and (not self.over or cell.duplicated(self.over.split()).any()):
+                raise ReprlabError(f"results: several values of {name} for {line}; name the factors to average over")
             line[str(name)] = cell["value"].mean()
             for kind in self.beside.split():
                 line[f"{kind}_{name}"] = together(cell[kind])
         for name in self.about.split():
             line.setdefault(name, frame.scale if rows is None and name == "scale" else _about(name, rows))
-        if self.over and rows is not None:
-            line[f"{self.over}s"] = rows[self.over].nunique()
+        if rows is not None:
+            line |= {f"{name}s": rows[name].nunique() for name in self.over.split()}
         return line | {"note": self._note(frame, line, names, cells)}
 
     def _note(self, frame: Frame, line: dict[str, Any], names: list[str], cells: dict[Any, Rows]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from reprlab.results.claims import Claim
+from reprlab.results.claims import Claim, Paired
 from reprlab.results.frame import Choice, Frame
 from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Estimate, difference_over_pairs, mean_over_units
 
@@ -11,33 +11,6 @@ _RECALL = {**_WRAPPED, "classifier": "none", "metric": "retrieval_recall", "spli
 _F1 = {**_WRAPPED, "metric": "f1", "subset": "related", "part": "main"}
 _NOT_VISIBLE = "specification, section 6: differences between classifiers and encodings are not visible at this scale"
 _AT = ("paper", "small")
-
-
-class Paired:
-    """Mean over units of `value` under `first` minus that under `second`.
-
-    The unit is the fold where there are several, else the seed (on the same test documents). A side with one seed (a
-    retriever that is not trained) stands beside every seed of the other.
-    """
-
-    def __init__(self, where: Mapping[str, object], first: Mapping[str, object], second: Mapping[str, object]) -> None:
-        self.where, self.first, self.second = where, first, second
-
-    def selections(self) -> list[dict[str, object]]:
-        """What it selects, to be checked when planning."""
-        return [{**self.where, **self.first}, {**self.where, **self.second}]
-
-    def __call__(self, frame: Frame) -> Estimate | str:
-        sides = [frame.select(**where) for where in self.selections()]  # type: ignore[arg-type]
-        if any(side.empty for side in sides):
-            return frame.reason(**self.selections()[0]) or f"not run at scale {frame.scale}"  # type: ignore[arg-type]
-        unit = "fold" if sides[0]["fold"].nunique() > 1 else "seed"
-        one, two = (side.groupby(unit)["value"].mean() for side in sides)
-        if unit == "seed" and 1 in (len(one), len(two)):
-            one, two = one.align(two)
-            one, two = (side.fillna(side.mean()) if side.count() == 1 else side for side in (one, two))
-        one, two = one.align(two, join="inner")
-        return difference_over_pairs(one.to_numpy(), two.to_numpy(), unit)
 
 
 def _hardness(frame: Frame) -> Estimate | str:

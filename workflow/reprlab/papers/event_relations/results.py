@@ -69,7 +69,7 @@ _MAIN = {"encoding": "wrapped", "chains": "no"}
 
 
 def _pivot(rows: str) -> Pivot:
-    return Pivot(rows=rows, across="metric", about=_ABOUT, beside=_BESIDE, over="seed")
+    return Pivot(rows=rows, across="metric", about=_ABOUT, beside=_BESIDE, over="fold seed")
 
 
 TABLES = [
