@@ -81,7 +81,7 @@ def cut(value: Any, name: str = "") -> Any:
         return {key: cut(part, key) for key, part in value.items()}
     if name in ("steps", "ladder") and isinstance(value, list):
         return [STEPS] if value else []
-    if name in ("learning_rates", "seeds"):
+    if name in ("learning_rates", "seeds", "sizes"):
         return value[:1]
     if name == "cells":
         return _one_cell_each(value)

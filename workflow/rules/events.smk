@@ -91,3 +91,48 @@ rule classify_pairs:
         "Classify pairs of events of {wildcards.dataset} with {wildcards.model} ({wildcards.cell})"
     shell:
         COMMAND
+
+
+rule time_pairs:
+    input:
+        inputs("time_pairs"),
+    output:
+        **outputs("time_pairs"),
+    log:
+        log_of("time_pairs"),
+    benchmark:
+        benchmark_of("time_pairs")
+    threads: LOADED.threads("time_pairs")
+    resources:
+        mem_mb=by_attempt(4000),
+        runtime=by_attempt(240),
+        gpu=GPU,
+    params:
+        key=key_of,
+        job=digest("time_pairs"),
+    message:
+        "Measure the seconds of {wildcards.model} over growing documents of {wildcards.dataset}"
+    shell:
+        COMMAND
+
+
+rule compare_answers:
+    input:
+        inputs("compare_answers"),
+    output:
+        **outputs("compare_answers"),
+    log:
+        log_of("compare_answers"),
+    benchmark:
+        benchmark_of("compare_answers")
+    threads: LOADED.threads("compare_answers")
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        key=key_of,
+        job=digest("compare_answers"),
+    message:
+        "List pairs of events that retrieval corrects in {wildcards.paper}"
+    shell:
+        COMMAND

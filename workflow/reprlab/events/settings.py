@@ -11,6 +11,9 @@ from reprlab.training.settings import EngineSettings
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
+ALL_PAIRS = "all pairs"
+"""Condition without a retriever, in measured seconds."""
+
 
 class EventSelection(BaseModel):
     """Documents of a corpus, and what is read of a mention."""
@@ -106,3 +109,33 @@ class PairClassification(BaseModel):
         if self.negatives == "all" and self.inference != "all":
             raise ValueError("negatives: all is the classifier without a retriever; it goes with inference: all")
         return self
+
+
+class PairTiming(BaseModel):
+    """Seconds of a classifier over documents of growing size."""
+
+    model_config = _STRICT
+
+    classification: PairClassification
+    """The classifier that is measured; its first seed."""
+    sizes: list[int] = Field(min_length=1)
+    """Events of the documents, which are joined from those of the test split."""
+    ks: list[int] = Field(min_length=1)
+    """Numbers of partners, measured beside all pairs."""
+    repeats: int = Field(default=3, ge=1)
+    """Runs, of which the fastest counts."""
+
+
+class AnswerComparison(BaseModel):
+    """Pairs that two sets of predictions answer differently."""
+
+    model_config = _STRICT
+
+    seed: int = 0
+    """Seed of the predictions."""
+    pairs: int = Field(default=50, ge=1)
+    """At most so many."""
+    none: str = "NONE"
+    """Name of no relation."""
+    scale: str
+    """Scale of the run, a column of the table."""

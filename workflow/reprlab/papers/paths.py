@@ -77,6 +77,11 @@ OUTPUTS: dict[str, dict[str, str]] = {
         "out": f"{SHARED}/classified/{{model}}/{{dataset}}/{{cell}}/predictions.parquet",
         "metrics": f"{SHARED}/classified/{{model}}/{{dataset}}/{{cell}}/scores.tsv",
     },
+    "time_pairs": {"out": f"{SHARED}/timed/{{model}}/{{dataset}}/{{cell}}.tsv"},
+    "compare_answers": {
+        "out": "results/{paper}/case_study.tsv",
+        "provenance": "results/{paper}/case_study.provenance.json",
+    },
     "preview_corruption": {"out": "results/depth/preview_{objective}.tsv"},
     "gather_results": {
         "out": "results/{paper}/results.parquet",

@@ -76,6 +76,8 @@ class EventRelationsSettings(t.Settings):
     ablation_classifier: Literal["roberta", "t5"]
     trigger_alone: bool
     chains: bool
+    timed_events: Annotated[list[t.PositiveInt], Field(min_length=1), t.Distinct]
+    case_study: t.PositiveInt
     seeds: t.Seeds
     sweep_seeds: t.PositiveInt
     sweep_retrievers: Annotated[list[Literal["roberta_ft", "sbert_ft"]], Field(min_length=1), t.Distinct]

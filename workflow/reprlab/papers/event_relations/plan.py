@@ -1,10 +1,20 @@
 """Plan of event relations: rankings of partners, classifiers of pairs, and the results."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from reprlab.config.settings import derive
-from reprlab.events.settings import EventSelection, PairClassification, Retrieval, RetrieverTraining
+from reprlab.events.settings import (
+    ALL_PAIRS,
+    AnswerComparison,
+    EventSelection,
+    PairClassification,
+    PairTiming,
+    Retrieval,
+    RetrieverTraining,
+)
+from reprlab.papers import paths
 from reprlab.papers.event_relations.results import RESULTS
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.shared_jobs import add_model, add_task
@@ -20,6 +30,7 @@ if TYPE_CHECKING:
 
 SLUG = "event-relations"
 RETRIEVERS = ("random", "roberta", "roberta_ft", "sbert", "sbert_ft")
+_Classifier = Literal["roberta", "t5"]
 # The retriever whose numbers of negatives the conditions without one are given.
 _MATCHED = "sbert_ft"
 
@@ -30,7 +41,9 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     entries: list[Source | Missing] = []
     for name, data in paper.data.items():
         for fold in data.tested:
-            entries += _Fold(plan, config, paper, name, data, fold).entries()
+            jobs = _Fold(plan, config, paper, name, data, fold)
+            entries += jobs.entries()
+            entries += jobs.measured() if "compare_answers" not in plan.jobs else []
     entries += [
         Missing(factors={"dataset": name}, reason=reason)
         for name, reason in paper.unavailable.items()
@@ -44,6 +57,16 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     add_results(
         plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options={"k": paper.k, "ks": paper.ks}
     )
+
+
+@dataclass(frozen=True)
+class _Trained:
+    """A planned classifier: its key, settings, and what training and scoring write."""
+
+    key: str
+    settings: PairClassification
+    trained: dict[str, str]
+    scored: dict[str, str]
 
 
 class _Fold:
@@ -147,19 +170,32 @@ class _Fold:
             for k in self.paper.ks
         ]
 
-    def _classification(
-        self,
-        classifier: Literal["roberta", "t5"],
-        retriever: str,
-        *,
-        encoding: str = "wrapped",
-        chains: bool = False,
-        k: int = 0,
-    ) -> list[Source]:
+    def _classification(self, classifier: _Classifier, retriever: str, **how: Any) -> list[Source]:
+        """The scores of one classifier (see `_classifier`)."""
+        if self.paper.classifiers[classifier].model is None:
+            return []
+        job = self._classifier(classifier, retriever, **how)
+        path = Path(job.scored["metrics"])
+        events = job.settings.events
+        about = {"retriever": retriever, "classifier": classifier, "encoding": events.encoding}
+        trivial = ("majority relation", "no relation")
+        return [
+            Source(
+                path=path,
+                factors=self._factors(**about, chains="yes" if events.chains else "no", k=job.settings.k),
+                keys={"seed": "seed"},
+                where={"name": "model"},
+                data=self.title,
+                baselines=[Baseline(name=name, path=path, where={"name": name}) for name in trivial],
+            )
+        ]
+
+    def _classifier(
+        self, classifier: _Classifier, retriever: str, *, encoding: str = "wrapped", chains: bool = False, k: int = 0
+    ) -> _Trained:
         """One classifier; `none` is trained and used on all pairs, `random` trained on as many random negatives."""
         paper, recipe = self.paper, self.paper.classifiers[classifier]
-        if recipe.model is None:
-            return []
+        assert recipe.model is not None
         sweep = encoding != "wrapped" or chains or bool(k)
         how = {"none": ("all", "all"), "random": ("random", "all")}.get(retriever, ("retrieved", "retrieved"))
         rankings = self._rankings(retriever if how[0] == "retrieved" else _MATCHED, encoding, chains)["out"]
@@ -180,18 +216,30 @@ class _Fold:
         job = Job({**inputs, "model": model, "tokenizer": model}, {"settings": settings})
         trained = self.plan.add("train_pair_classifier", key, job)
         inputs |= {"models": trained["out"], "training": trained["metrics"]}
-        scored = Path(self.plan.add("classify_pairs", key, Job(inputs, {"settings": settings}))["metrics"])
-        about = {"retriever": retriever, "classifier": classifier, "encoding": encoding}
+        scored = self.plan.add("classify_pairs", key, Job(inputs, {"settings": settings}))
+        return _Trained(key, settings, trained, scored)
+
+    def measured(self) -> list[Source]:
+        """The case study, and a classifier's seconds over growing documents."""
+        paper, name = self.paper, self.paper.ablation_classifier
+        if paper.classifiers[name].model is None:
+            return []
+        without, found = (self._classifier(name, retriever) for retriever in ("none", _MATCHED))
+        study = AnswerComparison(seed=paper.seeds[0], pairs=paper.case_study, scale=self.config.scale)
+        answers = {"before": without.scored["out"], "after": found.scored["out"]}
+        self.plan.add("compare_answers", SLUG, Job({"examples": self.examples, **answers}, {"settings": study}))
+        self.plan.add_targets(SLUG, [paths.result(SLUG, "case_study.tsv")])
+        timing = PairTiming(classification=found.settings, sizes=paper.timed_events, ks=paper.ks)
+        inputs = {"examples": self.examples, "models": found.trained["out"]}
+        path = Path(self.plan.add("time_pairs", found.key, Job(inputs, {"settings": timing}))["out"])
+        about = {"classifier": name, "encoding": "wrapped", "chains": "no", "part": "timing"}
         return [
             Source(
-                path=scored,
-                factors=self._factors(**about, chains="yes" if chains else "no", k=settings.k),
-                keys={"seed": "seed"},
-                where={"name": "model"},
+                path=path,
+                factors={**self._factors(k=k or paper.k), **about, "retriever": _MATCHED if k else "none"},
+                keys={"events": "events"},
+                where={"condition": str(k) if k else ALL_PAIRS},
                 data=self.title,
-                baselines=[
-                    Baseline(name="majority relation", path=scored, where={"name": "majority relation"}),
-                    Baseline(name="no relation", path=scored, where={"name": "no relation"}),
-                ],
             )
+            for k in (0, *paper.ks)
         ]

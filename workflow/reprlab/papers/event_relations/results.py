@@ -1,7 +1,7 @@
 """What event relations declares about its results: factors, metrics, tables, figures, claims and printed tables."""
 
 from reprlab.papers.event_relations.claims import CLAIMS
-from reprlab.papers.event_relations.tables import compared_score, complexity, retrieval_recall
+from reprlab.papers.event_relations.tables import compared_score, complexity, retrieval_recall, seconds
 from reprlab.results.comparison import Printed
 from reprlab.results.figures import Axis, Curves
 from reprlab.results.records import Figure, PaperResults, Table
@@ -35,8 +35,12 @@ FACTORS = {
     ),
     "encoding": Factor(about="text of a mention", values=("wrapped", "trigger", "graph")),
     "chains": Factor(about="whether the triggers of the coreference chain are appended", values=("no", "yes")),
-    "part": Factor(about="main: with the paper's number of partners; sweep: with another", values=("main", "sweep")),
+    "part": Factor(
+        about="main: with the paper's number of partners; sweep: with another; timing: seconds",
+        values=("main", "sweep", "timing"),
+    ),
     "k": Factor(about="partners retrieved for each event", kind="whole"),
+    "events": Factor(about="events of the document whose seconds are measured", kind="whole"),
     "seed": Factor(about="seed of retriever and classifier", kind="whole"),
 }
 METRICS = {
@@ -59,6 +63,8 @@ METRICS = {
     "saved": Metric(about="share of the directed pairs that are no candidates", unit="percent"),
     "candidates": Metric(about="directed candidates, k for each event", unit="count"),
     "all_pairs": Metric(about="directed pairs, n (n - 1) for each document", unit="count"),
+    "seconds": Metric(about="classifier's time for one document, fastest of several runs", unit="seconds"),
+    "classified_pairs": Metric(about="pairs of that document that are classified", unit="count"),
     "hardness": Metric(
         about="retriever's score of hard negatives above random ones, in standard deviations", unit="number"
     ),
@@ -95,7 +101,7 @@ TABLES = [
         "table4",
         "Numbers of partners; none: all pairs (Table 4).",
         _pivot("dataset retriever classifier k subset"),
-        {**_MAIN, "retriever": ("none", "sbert_ft"), "classifier": ("roberta", "t5")},
+        {**_MAIN, "retriever": ("none", "sbert_ft"), "classifier": ("roberta", "t5"), "part": ("main", "sweep")},
     ),
     Table(
         "table5",
@@ -120,6 +126,12 @@ TABLES = [
         complexity,
         {"retriever": "random"},
     ),
+    Table(
+        "seconds",
+        "Seconds of the classifier over documents of growing size, with k partners and over all pairs.",
+        seconds,
+        {"part": "timing"},
+    ),
     Table("figure_recall", "Recall of related pairs by number of partners.", retrieval_recall, {"classifier": "none"}),
 ]
 FIGURES = [
@@ -128,6 +140,17 @@ FIGURES = [
         "Pairs to classify by events in a document (Figure 3).",
         "figure3",
         Curves(Axis("events", "Events in the document"), [Axis("pairs", "Pairs")], line="condition", panel="scale"),
+    ),
+    Figure(
+        "seconds",
+        "Seconds and pairs of the classifier by events in a document (Figure 3's second panel, ours).",
+        "seconds",
+        Curves(
+            Axis("events", "Events in the document"),
+            [Axis("seconds", "Seconds"), Axis("pairs", "Pairs")],
+            line="condition",
+            panel="classifier",
+        ),
     ),
     Figure(
         "figure_recall",

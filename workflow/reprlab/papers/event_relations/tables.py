@@ -39,6 +39,16 @@ def _saved(events: int, k: int) -> float:
     return 100 * (1 - candidates(events, k) / pairs) if pairs else 0.0
 
 
+def seconds(frame: Frame) -> Rows:
+    """Measured seconds and pairs of one document by its events, over all pairs and with each k."""
+    rows = frame.select()
+    names = rows["k"].map(lambda k: f"k = {k}").where(rows["retriever"] != "none", "all pairs")
+    keys = ["classifier", "events", "condition", "data", "scale"]
+    wide = rows.assign(condition=names).pivot(index=keys, columns="metric", values="value").reset_index()
+    wide = wide.reindex(columns=[*keys[:3], "seconds", "classified_pairs", *keys[3:]])
+    return wide.rename(columns={"classified_pairs": "pairs"}).rename_axis(columns=None)
+
+
 def retrieval_recall(frame: Frame) -> Rows:
     """Recall on the test split by retriever and k, mean over seeds and folds."""
     rows = frame.select(metric="retrieval_recall", split="test", encoding="wrapped", chains="no")
