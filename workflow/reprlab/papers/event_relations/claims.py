@@ -32,7 +32,7 @@ def _density(frame: Frame) -> Estimate | str:
     return difference_over_pairs(wide["positive_share"], wide["density"], unit, groups=groups)
 
 
-def _f1(id: str, claim: str, first: Mapping[str, object], second: Mapping[str, object], **where: object) -> Claim:
+def _f1(id: str, claim: str, first: Mapping[str, Choice], second: Mapping[str, Choice], **where: Choice) -> Claim:
     find = Paired({**_F1, **where}, first, second)
     return Claim(id, claim, "difference of micro F1 over the relations, points", ABOVE_ZERO, find, _AT, _NOT_VISIBLE)
 
