@@ -316,6 +316,12 @@ CASES = {
         reads(task(reader="squad_questions", kind="choice", labels=[], options={"member": "main"}, **READER)),
         (*JSON, b'"answer_start": -9', b'"answer_start": 1e9'),
     ),
+    "squad_passages": Case(
+        "json",
+        as_json({"data": [{"paragraphs": [{"context": "a b c", "qas": [{"question": "q"}]}]}]}),
+        reads(task(reader="squad_passages", kind="ranking", labels=[], options={"member": "main"}, **READER)),
+        JSON,
+    ),
     "hub_columns": Case(
         "parquet", parquet_bytes({"q": ["why", "how"], "c": [["x", "y"], ["z"]], "a": ["1", "0"]}),
         reads(task(reader="hub_columns", kind="choice", labels=[], **READER,

@@ -108,6 +108,31 @@ def test_questions_of_squad_keep_the_words_around_the_answer(tmp_path):
     assert (row["context"], row["question"], row["choices"]) == ("w18 w19 w20 w21 w22 w23", "Which one?", ["w20 w21"])
 
 
+def test_passages_of_squad_are_a_collection(tmp_path):
+    """One example a question; five paragraphs or the whole article are one document; articles are groups."""
+    paragraphs = [{"context": f"text  {n}", "qas": [{"question": f"Why {n} ?"}] * 2} for n in range(7)]
+    content = {
+        "data": [{"paragraphs": paragraphs}, {"paragraphs": [{"context": "end", "qas": [{"question": "Who?"}]}]}]
+    }
+    archive = make_tgz(tmp_path / "s.tgz", {"s.json": json.dumps(content).encode()})
+
+    def read(**options):
+        made = task(
+            reader="squad_passages", options={"member": "s.json", **options}, kind="ranking", labels=[], splits=ONE
+        )
+        return examples_of(made, sources_of(archive, tmp_path / "cache"), Limits())
+
+    rows = read()
+    assert [row["query_id"] for row in rows] == [*(f"0-{n}-0" for n in range(7)), "1-0-0"]
+    assert rows[2]["passage"] == "text 2" and rows[2]["query"] == "Why 2 ?" and rows[2]["passage_id"] == "0-2"
+    assert {row["group"] for row in rows} == {"0", "1"} and {row["group"] for row in read(group="document")} == {
+        row["passage_id"] for row in rows
+    }
+    assert sorted({row["passage_id"] for row in read(paragraphs=5)}) == ["0-0", "0-1", "1-0"]
+    assert read(paragraphs=5)[5]["passage"] == "text 5 text 6"
+    assert {row["passage"] for row in read(paragraphs=0)} == {" ".join(f"text {n}" for n in range(7)), "end"}
+
+
 def test_scrambled_pairs_have_the_same_words(tmp_path):
     sentences = [f"This number {n} is a very plain and ordinary sentence about things here." for n in range(80)]
     path = tmp_path / "sentences.parquet"

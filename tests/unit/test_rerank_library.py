@@ -12,7 +12,6 @@ from reprlab.retrieval.rerank_inputs import pair_inputs
 from reprlab.retrieval.reranker import group_loss, pool_token, rerank, reranker
 from reprlab.retrieval.trec import ordered, read_judgements, read_run, write_run
 from reprlab.runtime.errors import ReprlabError
-from reprlab.training.settings import EngineSettings, OptimizerSettings
 
 
 def test_known_answers():
@@ -201,7 +200,7 @@ def test_groups():
 
 
 def test_batches_cut_alike_and_training_ranks():
-    """Parts of a batch are the batch; a reranker learns which word matters; MaxP is the best passage."""
+    """Batches are of whole groups; a reranker learns which word matters; MaxP is the best passage."""
     words = _Words()
     documents = {f"d{n}": "good" if n % 4 == 0 else f"bad{n % 3}" for n in range(16)} | {"late": "bad1 " * 30 + "good"}
     queries = {f"q{n}": "find" for n in range(4)}
@@ -209,17 +208,15 @@ def test_batches_cut_alike_and_training_ranks():
     run = {query: {f"d{n}": 0.0 for n in range(16) if n % 4 or n == 4 * place} for place, query in enumerate(queries)}
     grades = {query: {f"d{4 * place}": 1} for place, query in enumerate(queries)}
     groups = mine_groups(run, grades, 3, 0)
-    engine = EngineSettings(steps=1, batch_size=4, optimizer=OptimizerSettings(learning_rate=1e-2))
-    whole = GroupBatches(groups, inputs, 0, engine)(3, 0, 0, 1)
-    halves = [
-        GroupBatches(groups, inputs, 0, engine.model_copy(update={"accumulation": 2}))(3, part, 0, 1) for part in (0, 1)
-    ]
-    assert sorted(whole["groups"].tolist()) == sorted(row for half in halves for row in half["groups"].tolist())
+    batches = GroupBatches(groups, inputs, 0)
+    whole = batches(np.arange(4), 0)
+    assert whole["input_ids"].shape == whole["attention_mask"].shape == (16, whole["input_ids"].shape[1])
+    assert torch.equal(batches(np.array([2]), 5)["input_ids"], whole["input_ids"][8:12])
     model = reranker(_tiny("opt"), "last", 0.0)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
     for step in range(30):
         optimizer.zero_grad()
-        group_loss(model, GroupBatches(groups, inputs, 0, engine)(step, 0, 0, 1))[0].backward()
+        group_loss(model, batches(np.arange(4), step))[0].backward()
         optimizer.step()
     found = rerank(model, inputs, run, 0, batch_size=3)
     assert ranking_scores(found, grades, ["mrr_at_10"])["mrr_at_10"].tolist() == [1.0] * 4

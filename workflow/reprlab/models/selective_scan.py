@@ -7,7 +7,6 @@ score matrix for each head. Here both run over chunks side by side, with the sam
 from __future__ import annotations
 
 import functools
-import importlib.util
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,7 +24,10 @@ def install_scans() -> ScanPath:
 
     Only a forward without a cache takes the chunked path; decoding token by token is left as it is.
     """
-    if importlib.util.find_spec("mamba_ssm") is not None:
+    from transformers.utils.import_utils import is_mamba_ssm_available
+
+    # False without CUDA as well: the kernels are for nothing else.
+    if is_mamba_ssm_available():
         return "compiled"
     from transformers.models.mamba import modeling_mamba
     from transformers.models.mamba2 import modeling_mamba2

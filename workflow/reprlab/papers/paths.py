@@ -82,6 +82,19 @@ OUTPUTS: dict[str, dict[str, str]] = {
         "out": "results/{paper}/case_study.tsv",
         "provenance": "results/{paper}/case_study.provenance.json",
     },
+    "retrieve_passages": {
+        "out": f"{SHARED}/runs/{{model}}/{{dataset}}/{{cell}}/splits/",
+        "metrics": f"{SHARED}/runs/{{model}}/{{dataset}}/{{cell}}/metrics.tsv",
+    },
+    "train_reranker": {
+        "out": f"{SHARED}/rerankers/{{model}}/{{dataset}}/{{cell}}/models/",
+        "metrics": f"{SHARED}/rerankers/{{model}}/{{dataset}}/{{cell}}/metrics.tsv",
+    },
+    "rerank_passages": {
+        "out": f"{SHARED}/reranked/{{model}}/{{dataset}}/{{cell}}/runs/",
+        "metrics": f"{SHARED}/reranked/{{model}}/{{dataset}}/{{cell}}/metrics.tsv",
+    },
+    "measure_rerankers": {"out": f"{SHARED}/reranker_speed/{{model}}/{{cell}}.tsv"},
     "preview_corruption": {"out": "results/depth/preview_{objective}.tsv"},
     "gather_results": {
         "out": "results/{paper}/results.parquet",

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from reprlab.retrieval.bi_encoder import padded
 from reprlab.retrieval.rerank_inputs import PairInputs, sequences
 from reprlab.retrieval.trec import Judgements, Run, ordered
-from reprlab.training.finetuning_order import TrainingOrder
-from reprlab.training.settings import EngineSettings
 
 if TYPE_CHECKING:
+    import numpy as np
     import torch
 
 
@@ -44,22 +43,18 @@ def mine_groups(run: Run, judgements: Judgements, negatives: int, seed: int) -> 
 
 @dataclass(frozen=True)
 class GroupBatches:
-    """Batches of groups: a pure function of (seed, step), whatever came before."""
+    """Batches of groups: a pure function of their numbers."""
 
     groups: Sequence[Group]
     inputs: PairInputs
     pad: int
-    engine: EngineSettings
 
-    def __call__(self, step: int, part: int, rank: int, world: int) -> dict[str, torch.Tensor]:
-        """Sequences [groups * (1 + m), L], their mask, and the groups of this part's share of the batch."""
+    def __call__(self, rows: np.ndarray, step: int) -> dict[str, torch.Tensor]:
+        """Sequences [groups * (1 + m), L], their mask [groups * (1 + m), L], and the numbers of the groups."""
         import numpy as np
         import torch
 
-        engine = self.engine
-        order = TrainingOrder(len(self.groups), engine.batch_size, engine.seed)
-        share = order.rows(step)[rank * engine.accumulation + part :: world * engine.accumulation]
-        chosen = [self.groups[number] for number in share.tolist()]
+        chosen = [self.groups[number] for number in rows.tolist()]
         ids = sequences(self.inputs, [(group.query, name, 0) for group in chosen for name in group.documents])
         tokens, mask = padded(ids, np.arange(len(ids)), self.pad)
-        return {"input_ids": tokens, "attention_mask": mask, "groups": torch.from_numpy(share)}
+        return {"input_ids": tokens, "attention_mask": mask, "groups": torch.from_numpy(rows)}

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import torch
 
 Pooling = Literal["first", "last"]
+POOLED: dict[str, Pooling] = {"document_first": "last", "query_first": "first"}
+"""The token whose state is scored, by template."""
 _HEAD = "head.safetensors"
 # Sequences that are held at once while a run is scored.
 _PAIRS_AT_ONCE = 8192

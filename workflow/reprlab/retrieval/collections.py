@@ -1,0 +1,77 @@
+"""Collections: queries, passages and judgements out of examples of the kind `ranking`, and rows of ranking metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reprlab.retrieval.ranking_metrics import ranking_scores
+from reprlab.retrieval.trec import Judgements, Run, ordered
+from reprlab.runtime.errors import ReprlabError
+
+
+@dataclass(frozen=True)
+class Collection:
+    """All passages by id, and queries and judgements by split."""
+
+    passages: dict[str, str]
+    queries: dict[str, dict[str, str]]
+    judgements: dict[str, Judgements]
+
+    def limited(self, split: str, limit: int | None, seed: int) -> dict[str, str]:
+        """Queries of a split, or `limit` of them drawn with `seed`, in their order."""
+        import numpy as np
+
+        queries = self.queries.get(split, {})
+        if limit is None or limit >= len(queries):
+            return queries
+        drawn = np.sort(np.random.Generator(np.random.Philox(key=seed)).permutation(len(queries))[:limit])
+        names = list(queries)
+        return {names[place]: queries[names[place]] for place in drawn.tolist()}
+
+
+def read_collection(path: Path) -> Collection:
+    """Read examples of the kind `ranking`.
+
+    Raises:
+        ReprlabError: the file is unreadable, or an id stands for two texts.
+    """
+    import pyarrow.parquet
+
+    columns = ["split", "query_id", "query", "passage_id", "passage", "relevance"]
+    try:
+        rows = pyarrow.parquet.read_table(path, columns=columns).to_pylist()
+    except (OSError, ValueError) as error:
+        raise ReprlabError(f"{path}: no examples of the kind ranking ({error}); delete it and run again") from None
+    found = Collection({}, {}, {})
+    for row in rows:
+        passage, query = row["passage_id"], row["query_id"]
+        queries = found.queries.setdefault(row["split"], {})
+        if found.passages.setdefault(passage, row["passage"]) != row["passage"]:
+            raise ReprlabError(f"{path}: passage {passage} has two texts; the reader must give distinct ids")
+        if queries.setdefault(query, row["query"]) != row["query"]:
+            raise ReprlabError(f"{path}: query {query} has two texts; the reader must give distinct ids")
+        found.judgements.setdefault(row["split"], {}).setdefault(query, {})[passage] = row["relevance"]
+    return found
+
+
+def random_order(run: Run, seed: int) -> Run:
+    """The documents of a run in an order drawn with `seed`: what a reranker that has learnt nothing does."""
+    import numpy as np
+
+    rng = np.random.Generator(np.random.Philox(key=seed))
+    return {
+        query: dict(zip(ordered(scores), rng.permutation(len(scores)).astype(float).tolist(), strict=True))
+        for query, scores in run.items()
+    }
+
+
+def metric_rows(run: Run, judgements: Judgements, metrics: Sequence[str], **about: Any) -> Iterator[dict[str, Any]]:
+    """A row for each metric: mean over the judged queries in percent with its bootstrap interval over queries."""
+    from reprlab.evaluation.bootstrap import mean_interval
+
+    for metric, scores in ranking_scores(run, judgements, metrics).items():
+        value, low, high = mean_interval((100 * scores).tolist())
+        yield {**about, "metric": metric, "value": value, "low": low, "high": high, "n": len(scores)}

@@ -1,0 +1,84 @@
+"""Score the runs of first stages with rerankers, and measure the new order."""
+
+from pathlib import Path
+from typing import Any
+
+from reprlab.retrieval.rerank_settings import Reranking
+from reprlab.runtime.cli import run_stage
+
+
+def rerank_passages(
+    *,
+    models: Path,
+    training: Path,
+    out: Path,
+    metrics: Path,
+    settings: Reranking,
+    device: str = "cpu",
+    inference_batch: int = 32,
+) -> None:
+    """Write `out`, a TREC run `<collection>.seed-<seed>.trec` for each, and `metrics`, a row for each metric and run.
+
+    Args:
+        models: folder of rerankers, by seed. training: their losses, for steps and tokens.
+        inference_batch: sequences in a forward pass.
+
+    Raises:
+        ReprlabError: unreadable inputs.
+    """
+    import pandas
+
+    from reprlab.artifacts.tables import read_tsv, write_tsv
+    from reprlab.models.build import quiet_transformers
+    from reprlab.models.selective_scan import install_scans
+    from reprlab.retrieval.collections import metric_rows, read_collection
+    from reprlab.retrieval.rerank_inputs import pair_inputs
+    from reprlab.retrieval.reranker import POOLED, load_reranker, rerank
+    from reprlab.retrieval.trec import read_run, write_run
+    from reprlab.runtime.files import atomic_directory
+    from reprlab.text.model_tokenizers import load_tokenizer
+    from reprlab.training.processes import choose_device
+
+    quiet_transformers()
+    install_scans()
+    losses = read_tsv(training).groupby("seed").last()
+    pairs = settings.pairs
+    rows: list[dict[str, Any]] = []
+    with atomic_directory(out) as folder:
+        for seed in settings.seeds:
+            place = models / f"seed-{seed}"
+            model, reader = load_reranker(place, POOLED[pairs.template]), load_tokenizer(place)
+            model.to(choose_device(device))
+            about = {"seed": seed, "steps": int(losses["step"][seed]), "tokens": int(losses["tokens"][seed])}
+            for wanted in settings.collections:
+                collection = read_collection(wanted.examples)
+                run = read_run(wanted.run / f"{wanted.split}.trec")
+                queries = {name: collection.queries[wanted.split][name] for name in run}
+                found = {document for documents in run.values() for document in documents}
+                inputs = pair_inputs(
+                    reader,
+                    queries,
+                    {name: text for name, text in collection.passages.items() if name in found},
+                    pairs.template,
+                    max_length=pairs.max_length,
+                    max_query=pairs.max_query,
+                )
+                reranked = rerank(
+                    model,
+                    inputs,
+                    run,
+                    reader.pad_token_id,
+                    stride=settings.stride,
+                    batch_size=inference_batch,
+                    dtype=settings.dtype,
+                    device=choose_device(device),
+                )
+                write_run(folder / f"{wanted.name}.seed-{seed}.trec", reranked, "reranked")
+                judged = {name: collection.judgements[wanted.split][name] for name in queries}
+                row = {**about, "dataset": wanted.name, "split": wanted.split}
+                rows += metric_rows(reranked, judged, settings.metrics, **row)
+    write_tsv(metrics, pandas.DataFrame(rows))
+
+
+if __name__ == "__main__":
+    run_stage(rerank_passages)

@@ -1,0 +1,96 @@
+"""Find passages for the queries of a collection, and measure what was found beside its random order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reprlab.retrieval.rerank_settings import FirstStage
+from reprlab.runtime.cli import run_stage
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def retrieve_passages(
+    *,
+    examples: Path,
+    out: Path,
+    metrics: Path,
+    settings: FirstStage,
+    model: Path | None = None,
+    device: str = "cpu",
+    inference_batch: int = 64,
+) -> None:
+    """Write `out`, a TREC run `<split>.trec` for each split, and `metrics`, rows of first stage and random order.
+
+    Args:
+        examples: queries and passages.
+        model: folder of the bi-encoder with its tokenizer, where the first stage is dense.
+        inference_batch: texts in a forward pass; it does not change the result.
+
+    Raises:
+        ReprlabError: unreadable inputs, a split without queries, or no model where one is needed.
+    """
+    import functools
+
+    import pandas
+
+    from reprlab.artifacts.tables import write_tsv
+    from reprlab.retrieval.bm25 import bm25_run, dense_run
+    from reprlab.retrieval.collections import metric_rows, random_order, read_collection
+    from reprlab.retrieval.trec import write_run
+    from reprlab.runtime.errors import ReprlabError
+    from reprlab.runtime.files import atomic_directory
+
+    if settings.kind == "dense" and model is None:
+        raise ReprlabError("retrieve_passages: a dense first stage needs a model")
+    collection = read_collection(examples)
+    find: Callable[..., Any]
+    if settings.kind == "dense" and model is not None:
+        embed = _embedding(model, settings, device, inference_batch)
+        find = functools.partial(dense_run, passages=collection.passages, depth=settings.depth, embed=embed)
+    else:
+        find = functools.partial(
+            bm25_run, passages=collection.passages, depth=settings.depth, k1=settings.k1, b=settings.b
+        )
+    rows: list[dict[str, Any]] = []
+    with atomic_directory(out) as folder:
+        for split in settings.splits:
+            queries = collection.limited(split, settings.queries.get(split), settings.seed)
+            if not queries:
+                raise ReprlabError(f"{examples}: the split {split} has no query; name another split")
+            asked = {name: settings.prefix + text for name, text in queries.items()}
+            run = find(asked)
+            write_run(folder / f"{split}.trec", {name: run.get(name, {}) for name in queries}, settings.kind)
+            judged = {name: collection.judgements[split][name] for name in queries}
+            for name, ranked in {settings.kind: run, "random order": random_order(run, settings.seed)}.items():
+                rows += metric_rows(ranked, judged, settings.metrics, name=name, split=split)
+    write_tsv(metrics, pandas.DataFrame(rows))
+
+
+def _embedding(model: Path, settings: FirstStage, device: str, batch_size: int) -> Callable[[list[str]], np.ndarray]:
+    """Vectors of length 1 of texts, so that their products are cosines."""
+    from reprlab.models.build import load_model, quiet_transformers
+    from reprlab.retrieval.bi_encoder import embed, encode_texts
+    from reprlab.text.model_tokenizers import load_tokenizer
+    from reprlab.training.processes import choose_device
+
+    quiet_transformers()
+    tokenizer = load_tokenizer(model)
+    encoder: Any = load_model(model)
+    encoder.to(choose_device(device))
+
+    def vectors(texts: list[str]) -> np.ndarray:
+        import numpy as np
+
+        ids = encode_texts(tokenizer, texts, settings.max_length)
+        found = embed(encoder, ids, tokenizer.pad_token_id, settings.pooling, batch_size=batch_size)
+        return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
+
+    return vectors
+
+
+if __name__ == "__main__":
+    run_stage(retrieve_passages)

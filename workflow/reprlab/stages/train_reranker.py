@@ -1,0 +1,100 @@
+"""Fine-tune a language model as a cross-encoder on groups of a first stage, once for each seed."""
+
+from pathlib import Path
+from typing import Any
+
+from reprlab.retrieval.rerank_settings import RerankerTraining
+from reprlab.runtime.cli import run_stage
+
+
+def train_reranker(
+    *,
+    examples: Path,
+    run: Path,
+    model: Path,
+    tokenizer: Path,
+    out: Path,
+    metrics: Path,
+    work: Path,
+    settings: RerankerTraining,
+    fingerprint: str,
+    save_every: int = 200,
+    device: str = "cpu",
+) -> None:
+    """Write `out`, a folder for each seed with model, tokenizer and head, and `metrics`, losses by step and seed.
+
+    Args:
+        examples: queries and passages.
+        run: folder of the first stage's runs; that of the training split is read.
+        model: folder of the language model. tokenizer: its folder.
+        work: folder that survives failure: an unfinished seed resumes exactly, finished ones are not trained again.
+
+    Raises:
+        ReprlabError: unreadable inputs, or no training query has a negative.
+    """
+    import functools
+
+    import torch
+
+    from reprlab.models.build import load_model, quiet_transformers
+    from reprlab.models.selective_scan import install_scans
+    from reprlab.retrieval.collections import read_collection
+    from reprlab.retrieval.rerank_groups import GroupBatches, mine_groups
+    from reprlab.retrieval.rerank_inputs import pair_inputs
+    from reprlab.retrieval.reranker import POOLED, group_loss, reranker, save_reranker
+    from reprlab.retrieval.trec import read_run
+    from reprlab.runtime.errors import ReprlabError
+    from reprlab.text.model_tokenizers import load_tokenizer
+    from reprlab.training.passes import train_passes
+    from reprlab.training.seeds import seeded, train_each_seed
+
+    quiet_transformers()
+    install_scans()
+    collection, reader, pairs = read_collection(examples), load_tokenizer(tokenizer), settings.pairs
+    found_by = read_run(run / "train.trec")
+    queries = {name: text for name, text in collection.queries.get("train", {}).items() if name in found_by}
+    judged = {name: collection.judgements["train"][name] for name in queries}
+    inputs = pair_inputs(
+        reader, queries, collection.passages, pairs.template, max_length=pairs.max_length, max_query=pairs.max_query
+    )
+
+    def alone(seed: int) -> RerankerTraining:
+        return settings.model_copy(update={"engine": seeded(settings.engine, seed), "seeds": [seed]})
+
+    def train_one(one: RerankerTraining, folder: Path, identity: str) -> Any:
+        groups = mine_groups(found_by, judged, one.negatives, one.engine.seed)
+        if not groups:
+            raise ReprlabError(f"{run}: no training query has a negative; retrieve deeper")
+        torch.manual_seed(one.engine.seed)
+        whole = load_model(model)
+        network = reranker(whole, POOLED[pairs.template], one.dropout, one.head_factor)
+        trained = train_passes(
+            network,
+            len(groups),
+            GroupBatches(groups, inputs, reader.pad_token_id),
+            group_loss,
+            one.engine,
+            epochs=one.epochs,
+            warmup_share=one.warmup_share,
+            work=folder,
+            save_every=save_every,
+            fingerprint=identity,
+            device=device,
+        )
+        return trained, functools.partial(save_reranker, network, whole, reader)
+
+    files = [examples, run / "train.trec", *model.glob("*.*"), tokenizer / "tokenizer.json"]
+    train_each_seed(
+        settings.seeds,
+        alone,
+        lambda seed: files,
+        train_one,
+        out=out,
+        metrics=metrics,
+        work=work,
+        fingerprint=fingerprint,
+    )
+
+
+if __name__ == "__main__":
+    run_stage(train_reranker)

@@ -1,0 +1,93 @@
+"""Rerankers: first stages, training, scoring, speed."""
+
+
+rule retrieve_passages:
+    input:
+        inputs("retrieve_passages"),
+    output:
+        **outputs("retrieve_passages"),
+    log:
+        log_of("retrieve_passages"),
+    benchmark:
+        benchmark_of("retrieve_passages")
+    threads: LOADED.threads("retrieve_passages")
+    resources:
+        mem_mb=by_attempt(4000),
+        runtime=by_attempt(240),
+        gpu=GPU,
+    params:
+        key=key_of,
+        job=digest("retrieve_passages"),
+    message:
+        "Find passages of {wildcards.dataset} by {wildcards.model} ({wildcards.cell})"
+    shell:
+        COMMAND
+
+
+rule train_reranker:
+    input:
+        inputs("train_reranker"),
+    output:
+        **outputs("train_reranker"),
+    log:
+        log_of("train_reranker"),
+    benchmark:
+        benchmark_of("train_reranker")
+    threads: LOADED.threads("train_reranker")
+    resources:
+        mem_mb=by_attempt(4000),
+        runtime=by_attempt(1440),
+        gpu=GPU,
+    params:
+        key=key_of,
+        job=digest("train_reranker"),
+    message:
+        "Train {wildcards.model} to rerank {wildcards.dataset} ({wildcards.cell})"
+    shell:
+        TRAINING_COMMAND
+
+
+rule rerank_passages:
+    input:
+        inputs("rerank_passages"),
+    output:
+        **outputs("rerank_passages"),
+    log:
+        log_of("rerank_passages"),
+    benchmark:
+        benchmark_of("rerank_passages")
+    threads: LOADED.threads("rerank_passages")
+    resources:
+        mem_mb=by_attempt(4000),
+        runtime=by_attempt(720),
+        gpu=GPU,
+    params:
+        key=key_of,
+        job=digest("rerank_passages"),
+    message:
+        "Rerank with {wildcards.model} trained on {wildcards.dataset} ({wildcards.cell})"
+    shell:
+        COMMAND
+
+
+rule measure_rerankers:
+    input:
+        inputs("measure_rerankers"),
+    output:
+        **outputs("measure_rerankers"),
+    log:
+        log_of("measure_rerankers"),
+    benchmark:
+        benchmark_of("measure_rerankers")
+    threads: LOADED.threads("measure_rerankers")
+    resources:
+        mem_mb=by_attempt(4000),
+        runtime=by_attempt(120),
+        gpu=GPU,
+    params:
+        key=key_of,
+        job=digest("measure_rerankers"),
+    message:
+        "Measure the speed of {wildcards.model} ({wildcards.cell})"
+    shell:
+        COMMAND
