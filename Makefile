@@ -88,7 +88,7 @@ test: $(DEV_STAMP) ## the whole suite but the slow marks
 test-slow: $(DEV_STAMP) ## fuzzing and downloads
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "slow" $(ARGS)
 
-test-faults: $(DEV_STAMP) ## kills, full disks, two runs at once
+test-faults: $(DEV_STAMP) ## kills, full disks, edited code, lost records, damaged caches, clocks
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "faults" $(ARGS)
 
 test-cluster: $(DEV_STAMP) ## the slurm profile against a one-node Slurm

@@ -147,6 +147,19 @@ def test_a_file_of_settings_that_stands_for_gigabytes_is_refused(checkout, tmp_p
     refused(checkout, "--cores", "1", way, given, "--", RECEIPT, naming=r"mine\.yaml, line 1: YAML aliases are not")
 
 
+def test_a_mapping_of_settings_that_contains_itself_is_refused(checkout, tmp_path):
+    """By the workflow; of a `--configfile` the engine makes a traceback of its own before it reads the workflow."""
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("a: &a {b: *a}\n", encoding="utf-8")
+    target = ("--", RECEIPT)
+    refused(
+        checkout, "--cores", "1", "--config", f"settings={mine}", *target, naming=r"mine\.yaml, line 1: YAML aliases"
+    )
+    assert checkout.run("--cores", "1", "--configfile", str(mine), *target, check=False).returncode != 0
+    assert not (checkout.root / "runs").exists()
+    assert not (checkout.root / "results").exists()
+
+
 def test_a_table_that_is_not_planned_names_those_that_are(checkout):
     line = refused(checkout, *NANO, "results/depth/glou.tsv", naming=r"results/depth/glou\.tsv")
     assert "did you mean 'results/depth/glue.tsv'?" in line
