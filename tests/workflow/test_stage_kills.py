@@ -5,8 +5,10 @@ under the name of a result right after a kill is whole. `make test-faults` does 
 in all (docs/reliability.md has the tally of a longer run), REPRLAB_FAULTS_SEED repeats them.
 """
 
+import functools
 import os
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,15 +25,20 @@ KILLS = int(os.environ.get("REPRLAB_STAGE_KILLS", 2 * len(TRAININGS)))
 
 
 @pytest.fixture(scope="module")
-def made(request, tmp_path_factory) -> Path:
-    """The folder of a run that holds all that the trainings of a paper read."""
-    plan = nano_plan(request.param)
-    jobs = [smallest_job(plan, stage) for paper, stage in TRAININGS if paper == request.param]
-    targets = {next(iter(making(plan, path).outputs.values())) for job in jobs for path in input_paths(job)}
-    checkout = copy_project(tmp_path_factory.mktemp(request.param) / "project")
-    checkout.run("--cores", "1", "--config", "scale=nano", "--", *sorted(targets), timeout=1500)
-    plan.write(checkout.nano)
-    return checkout.nano
+def run_of(tmp_path_factory) -> Callable[[str], Path]:
+    """Gives the folder of a run that holds all that the trainings of a paper read, made once."""
+
+    @functools.cache
+    def made(paper: str) -> Path:
+        plan = nano_plan(paper)
+        jobs = [smallest_job(plan, stage) for one, stage in TRAININGS if one == paper]
+        targets = {next(iter(making(plan, path).outputs.values())) for job in jobs for path in input_paths(job)}
+        checkout = copy_project(tmp_path_factory.mktemp(paper) / "project")
+        checkout.run("--cores", "1", "--config", "scale=nano", "--", *sorted(targets), timeout=1500)
+        plan.write(checkout.nano)
+        return checkout.nano
+
+    return made
 
 
 def killed(stage: ForkedStage, rng: random.Random, save_every: int) -> bool:
@@ -45,11 +52,11 @@ def killed(stage: ForkedStage, rng: random.Random, save_every: int) -> bool:
     return child.status == -9
 
 
-@pytest.mark.parametrize(("made", "stage"), TRAININGS, indirect=["made"])
-def test_a_stage_that_trains_survives_kills(made, stage, tally, request):
-    plan = nano_plan(request.node.callspec.params["made"])
-    kind, tried, lost = f"kill within {stage}", 0, []
-    stage = ForkedStage(made, made / plan.path, smallest_job(plan, stage))
+@pytest.mark.parametrize(("paper", "name"), TRAININGS)
+def test_a_stage_that_trains_survives_kills(run_of, paper, name, tally, request):
+    plan, run = nano_plan(paper), run_of(paper)
+    stage = ForkedStage(run, run / plan.path, smallest_job(plan, name))
+    kind, tried, lost = f"kill within {name}", 0, []
     rng = random.Random(f"{tally.seed}-{request.node.name}")
     share = -(-KILLS // len(TRAININGS))
     while tried < share:
