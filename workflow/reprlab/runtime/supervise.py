@@ -39,14 +39,20 @@ def main(arguments: list[str]) -> int:
         fcntl.flock(held, fcntl.LOCK_EX)
         if os.getppid() != int(parent):
             return 1
+        # A signal waits until the client is known: what it has started by then would outlive it.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
         try:
-            client = subprocess.Popen(
-                command, start_new_session=True, preexec_fn=lambda: _signal_at_death_of_parent(signal.SIGKILL)
-            )
+            client = subprocess.Popen(command, start_new_session=True, preexec_fn=_begin_client)
         except OSError as error:
             sys.stderr.write(f"error: {command[0]} could not be started ({error.strerror})\n")
             return 127
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         return client.wait()
+
+
+def _begin_client() -> None:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+    _signal_at_death_of_parent(signal.SIGKILL)
 
 
 def _end_group(group: int) -> None:
