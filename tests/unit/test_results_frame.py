@@ -10,6 +10,7 @@ from reprlab.results.claims import Claim, Contrast, NoVerdict, Paired, claims_ta
 from reprlab.results.comparison import Match, Printed, compare, declarations
 from reprlab.results.digits import sensible, write_table
 from reprlab.results.frame import read_frame, write_results
+from reprlab.results.gather import gather_rows
 from reprlab.results.records import Figure, PaperResults, Table
 from reprlab.results.schema import Factor, Metric
 from reprlab.results.sources import Baseline, Missing, Source
@@ -186,6 +187,14 @@ def test_a_second_value_of_one_cell_is_refused(entries, tmp_path):
     with pytest.raises(ReprlabError, match="a second value of model=small task=sst2 seed=1 metric=accuracy"):
         write_results(tmp_path / "r.parquet", results().settings("nano", [*entries, entries[1]], {}))
     assert not (tmp_path / "r.parquet").exists()
+
+
+def test_a_factor_may_have_any_name(entries):
+    """Columns that gathering adds for itself are not in its way."""
+    factors = FACTORS | {"entry": Factor(about="name in the registry")}
+    named = [one.model_copy(update={"factors": one.factors | {"entry": "mine"}}) for one in entries[:4]]
+    rows = gather_rows(PaperResults(factors, METRICS, [WIDE]).settings("mini", named, {}))
+    assert set(rows["entry"]) == {"mine"} and rows["learned"].notna().any()
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,7 @@ COMPANIONS = {
     "papers.vocab-memory.finetuning.steps": "papers.vocab-memory.finetuning.epochs=null",
     # The corpus of Table 1 is not named in the paper.
     "papers.vocab-memory.unseen.tokenizers": "papers.vocab-memory.unseen.corpus=wikipedia_sample",
+    "papers.vocab-memory.unseen.examples": "papers.vocab-memory.unseen.corpus=wikipedia_sample",
     # For models that are drawn at random.
     "papers.intrinsic-dimension.data.scratch.corpus": "papers.intrinsic-dimension.comparison.models=[llama_nano]",
     **{

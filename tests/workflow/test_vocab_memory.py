@@ -6,8 +6,8 @@ import pytest
 
 from tests.checkouts import copy_project
 
-TABLES = {"tabulate_paper", "compare_published", "test_claims", "plot_figure", "vocab_memory"}
-TRAINING = {"finetune_model", "select_learning_rate", "measure_finetuning", "estimate_cost"}
+TABLES = {"gather_results", "tabulate_paper", "compare_published", "test_claims", "plot_figure", "vocab_memory"}
+TRAINING = {"finetune_model", "measure_finetuning", "estimate_cost"}
 EDITS = {
     "nothing": ("papers.vocab-memory.finetuning.optimizer.weight_decay=0.0", set()),
     "weight decay": ("papers.vocab-memory.finetuning.optimizer.weight_decay=0.01", TRAINING | TABLES),
@@ -16,8 +16,11 @@ EDITS = {
         "papers.vocab-memory.runtime_table.steps=3",
         {"measure_finetuning", "estimate_cost"} | TABLES,
     ),
-    "length that counts": ("papers.vocab-memory.counting.max_length=64", {"count_tokens"} | TABLES),
-    "bootstrap": ("papers.vocab-memory.statistics.bootstrap=300", {"test_claims", "vocab_memory"}),
+    "length that counts": ("papers.vocab-memory.counting.max_length=64", {"count_tokens", "unite_counts"} | TABLES),
+    "the union beside the paper's numbers": (
+        "papers.vocab-memory.counting.compared=[train]",
+        {"unite_counts"} | TABLES,
+    ),
 }
 
 

@@ -45,6 +45,28 @@ rule count_tokens:
         COMMAND
 
 
+rule unite_counts:
+    input:
+        inputs("unite_counts"),
+    output:
+        **outputs("unite_counts"),
+    log:
+        log_of("unite_counts"),
+    benchmark:
+        benchmark_of("unite_counts")
+    threads: LOADED.threads("unite_counts")
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        key=key_of,
+        job=digest("unite_counts"),
+    message:
+        "Put the token counts of {wildcards.dataset} together"
+    shell:
+        COMMAND
+
+
 rule count_parameters:
     input:
         inputs("count_parameters"),

@@ -24,6 +24,7 @@ OUTPUTS: dict[str, dict[str, str]] = {
         "out": f"{SHARED}/token_counts/{{model}}/{{dataset}}.safetensors",
         "summary": f"{SHARED}/token_counts/{{model}}/{{dataset}}.tsv",
     },
+    "unite_counts": {"out": f"{SHARED}/vocabulary_use/{{dataset}}.tsv"},
     "count_parameters": {"out": f"{SHARED}/model_sizes/{{model}}.tsv"},
     "pretrain_lm": {
         "out": f"{SHARED}/pretrained/{{model}}/ladder/",

@@ -9,6 +9,7 @@ from reprlab.papers.plan import Job, Plan
 from reprlab.papers.shared_jobs import add_archive
 from reprlab.runtime.errors import ReprlabError
 from reprlab.text.token_counts import CountSettings
+from reprlab.text.vocabulary_use import UseSettings
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
@@ -63,6 +64,13 @@ def add_token_counts(
         ),
     )
     return token_counts(name)
+
+
+def add_vocabulary_use(plan: Plan, name: str, settings: UseSettings) -> str:
+    """Plan what several counts use together; returns the table."""
+    files = {str(path) for columns in settings.counts.values() for paths in columns.values() for path in paths}
+    after = sorted(files | {str(path) for path in settings.tokenizers.values()})
+    return plan.add("unite_counts", name, Job(inputs={"after": after}, settings={"settings": settings}))["out"]
 
 
 def add_model_sizes(plan: Plan, config: "LoadedConfig", name: str, models: Iterable[str]) -> str:

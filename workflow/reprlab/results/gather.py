@@ -15,6 +15,8 @@ from reprlab.runtime.errors import ReprlabError
 Rows = Any
 _MATCHED = ["metric", "split", "subset"]
 _BOUNDS = ["value", "low", "high"]
+# Place of a row's source; no factor has such a name.
+_ENTRY = "entry in the settings"
 _AGAIN = "delete it and run the same command again"
 
 
@@ -29,12 +31,14 @@ def gather_rows(settings: GatherSettings) -> Rows:
     files = _Files()
     columns = [*settings.factors, *FIXED]
     parts = [
-        _missing(entry) if isinstance(entry, Missing) else _rows(entry, files, settings.metrics).assign(entry=place)
+        _missing(entry)
+        if isinstance(entry, Missing)
+        else _rows(entry, files, settings.metrics).assign(**{_ENTRY: place})
         for place, entry in enumerate(settings.entries)
     ]
     kept = [part.dropna(axis="columns", how="all") for part in parts if len(part)]
     frame = pandas.concat(kept, ignore_index=True) if kept else pandas.DataFrame()
-    frame = frame.reindex(columns=[*columns, "entry", "tried"]).assign(scale=settings.scale)
+    frame = frame.reindex(columns=[*columns, _ENTRY, "tried"]).assign(scale=settings.scale)
     identity = [*settings.factors, *_MATCHED]
     twice = frame[frame["reason"].isna() & frame.duplicated(identity)]
     if len(twice):
@@ -143,7 +147,7 @@ def judged(frame: Rows, factors: list[str], sources: Mapping[int, Source]) -> Ro
     frame["learned"] = frame["learned"].astype(object)
     cell = [name for name in (*factors, *_MATCHED) if name != "seed"]
     for _, rows in frame[frame["baseline_value"].notna()].groupby(cell, dropna=False, sort=False):
-        untrained = _untrained(frame, rows.iloc[0], sources[int(rows["entry"].iloc[0])])
+        untrained = _untrained(frame, rows.iloc[0], sources[int(rows[_ENTRY].iloc[0])])
         scores, others = ([Score(*bounds) for bounds in part[_BOUNDS].to_numpy()] for part in (rows, untrained))
         tried = int(rows["tried"].fillna(1).max())
         frame.loc[rows.index, "learned"] = learned(scores, rows["baseline_value"].max(), others, tried=tried).flag

@@ -94,7 +94,6 @@ class VocabMemorySettings(t.Settings):
     finetuning: PemaFinetuningSettings
     runtime_table: RuntimeTableSettings
     cost: groups.Published
-    statistics: groups.Resampling
 
     @model_validator(mode="after")
     def _tasks_are_known(self) -> Self:

@@ -2,102 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from reprlab.papers.vocab_memory.names import GLUE, XNLI
+from reprlab.reporting.comparison import Counterpart
+from reprlab.results.comparison import Cell, Find, Own, Printed, about
+from reprlab.results.frame import Rows
 
-from reprlab.artifacts.tables import read_tsv
-from reprlab.papers.vocab_memory.published import PUBLISHED
-from reprlab.reporting.comparison import Counterpart, compare_cells
-from reprlab.reporting.published import read_published
-
-if TYPE_CHECKING:
-    import pandas
-
-_MILLIONS = ("embedding", "total")
 # Half of the last printed place: a union whose reduction is nearer is printed so.
 _HALF = 0.05
+_MILLIONS = ("embedding", "total")
 
 
-def compare(tables: Sequence[Path], published: Sequence[Path], scale: str) -> pandas.DataFrame:
-    """Every printed cell once, with ours or the reason why there is none."""
-    ours = {path.stem: read_tsv(path) for path in tables}
-    return compare_cells(read_published(published, PUBLISHED), PUBLISHED, _Matcher(ours, scale))
+def _beside(table: str, *keys: str, places: int = 1) -> Find:
+    """The cell of our table with the same keys, of the compared union of splits; with the counts of all unions."""
+
+    def find(own: Own, row: Cell, column: str) -> Counterpart:
+        ours = own.table(table)
+        for key in keys:
+            ours = ours[ours[key] == row[key]] if key in ours else ours.iloc[:0]
+        known = ours[ours["compared"] == "yes"] if "compared" in ours else ours
+        known = known[known[column].notna()] if column in known else known.iloc[:0]
+        if known.empty:
+            where = {"column": column, **{key: row[key] for key in keys if key in own.frame.factors}}
+            return own.missing(table=table, **where)
+        cell = known.iloc[0]
+        # The row counts the examples of all columns.
+        notes = [about(cell.drop("n"), column, own.frame.scale), *_run(cell), *_counts(own, ours, row, column)]
+        return Counterpart(f"{float(cell[column]):.{places}f}", "; ".join(notes))
+
+    return find
 
 
-class _Matcher:
-    def __init__(self, ours: dict[str, pandas.DataFrame], scale: str) -> None:
-        self.ours, self.scale = ours, scale
+def _run(cell: Rows) -> list[str]:
+    if "finetune_s" in cell:
+        return [f"{cell['model']}, {cell['steps']} steps"]
+    return [f"tokenizer of {cell['tokenizer']}"] if "tokenizer" in cell else []
 
-    def __call__(self, table: str, row: pandas.Series, column: str) -> Counterpart:
-        if table == "statements":
-            return Counterpart("", "follows from the paper's tables: see the audit")
-        if table == "table7_splits":
-            return Counterpart("", "sizes of the published data; the audit checks their sums")
-        if table not in self.ours:
-            return Counterpart("", f"{table} is not made at scale {self.scale}")
-        frame = self.ours[table]
-        if table == "table1_unseen_tokens":
-            return self._token(frame, row)
-        if table in ("table5_models", "table6_deberta"):
-            return self._size(frame, row, column)
-        if table == "table9_runtime":
-            rows = frame[frame["task"] == row["task"]]
-            about = f"{rows['model'].iloc[0]}, {rows['steps'].iloc[0]} steps" if len(rows) else ""
-            return self._value(rows, column, places=1, about=about)
-        if table == "table10_glue":
-            rows = frame[(frame["model"] == row["model"]) & (frame["pema"] == row["pema"])]
-            return self._value(rows, column, places=1)
-        return self._reduction(frame, row, column)
 
-    def _reduction(self, frame: pandas.DataFrame, row: pandas.Series, column: str) -> Counterpart:
-        unions = frame[frame["model"] == row["model"]]
-        if "kind" in row:
-            unions = unions[unions["kind"] == row["kind"]]
-        rows = unions[unions["compared"] == "yes"]
-        about = [f"splits {name}" for name in rows["splits"]]
-        if f"used_{column}" in unions:
-            about.append(self._counts(unions.dropna(subset=[column]), column, float(row[column])))
-        return self._value(rows, column, places=1, about="; ".join(about))
+def _counts(own: Own, unions: Rows, row: Cell, column: str) -> list[str]:
+    """The compared union, and different tokens of each; with the paper's own data, whether it is printed so."""
+    if "compared" not in unions:
+        return []
+    notes, said = [f"splits {own.frame.options['compared']}"], []
+    for _, union in unions[unions[column].notna()].iterrows() if f"used_{column}" in unions else ():
+        fits = abs(float(union[column]) - float(row[column])) <= _HALF + 1e-9
+        verdict = "" if own.frame.scale != "paper" else " (as printed)" if fits else " (not as printed)"
+        said.append(f"{union['splits']} {int(union[f'used_{column}']):,}{verdict}")
+    return [*notes, f"used tokens: {', '.join(said)}"] if said else notes
 
-    def _counts(self, unions: pandas.DataFrame, column: str, printed: float) -> str:
-        """Different tokens of each union; with the paper's own data, whether it is printed so."""
-        said = []
-        for _, union in unions.iterrows():
-            fits = abs(float(union[column]) - printed) <= _HALF + 1e-9
-            verdict = "" if self.scale != "paper" else " (as printed)" if fits else " (not as printed)"
-            said.append(f"{union['splits']} {int(union[f'used_{column}']):,}{verdict}")
-        return f"used tokens: {', '.join(said)}"
 
-    def _size(self, frame: pandas.DataFrame, row: pandas.Series, column: str) -> Counterpart:
-        rows = frame[frame["model"] == row["model"]]
-        if rows.empty:
-            return Counterpart("", f"not listed at scale {self.scale}; the audit counts it")
-        value = float(rows.iloc[0][column])
-        if column in _MILLIONS:
-            return Counterpart(f"{value / 1e6:.1f}", "counted from the configuration")
-        return Counterpart(f"{value:.1f}" if column == "share" else f"{value:.0f}", "counted from the configuration")
+def _size(table: str) -> Find:
+    def find(own: Own, row: Cell, column: str) -> Counterpart:
+        ours = own.table(table)
+        ours = ours[ours["model"] == row["model"]] if "model" in ours else ours.iloc[:0]
+        if ours.empty:
+            return own.missing(f"not listed at scale {own.frame.scale}; the audit counts it")
+        value = float(ours.iloc[0][column]) / (1e6 if column in _MILLIONS else 1)
+        places = 1 if column in (*_MILLIONS, "share") else 0
+        return Counterpart(f"{value:.{places}f}", "counted from the configuration")
 
-    def _token(self, frame: pandas.DataFrame, row: pandas.Series) -> Counterpart:
-        found = frame[frame["token"] == row["token"]]
-        if found.empty:
-            return Counterpart("", f"not among the tokens of {self.ours_corpus(frame)}; the audit looks at the ids")
-        return Counterpart(f"{int(found.iloc[0]['id'])}", f"scale {self.scale}; data: {found.iloc[0]['data']}")
+    return find
 
-    def ours_corpus(self, frame: pandas.DataFrame) -> str:
-        """The corpora that were searched for unseen tokens."""
-        known = frame["data"].dropna() if "data" in frame else frame.iloc[:0, 0]
-        return ", ".join(sorted(set(known))) or "our table, which has no corpus at this scale"
 
-    def _value(self, rows: pandas.DataFrame, column: str, *, places: int, about: str = "") -> Counterpart:
-        if rows.empty:
-            return Counterpart("", f"not run at scale {self.scale}")
-        values = rows[column].dropna() if column in rows else rows.iloc[:0, 0]
-        if values.empty:
-            return Counterpart("", f"no data at scale {self.scale}")
-        first = rows.loc[values.index[0]]
-        data = first.get(f"data_{column}", first.get("data", ""))
-        known = [f"scale {self.scale}", about, f"data: {data}" if isinstance(data, str) and data else ""]
-        model = first.get("tokenizer", "")
-        known.append(f"tokenizer of {model}" if isinstance(model, str) and model else "")
-        return Counterpart(f"{float(values.iloc[0]):.{places}f}", "; ".join(part for part in known if part))
+def _token(own: Own, row: Cell, column: str) -> Counterpart:
+    ours = own.table("table1_unseen_tokens")
+    found = ours[ours["token"] == row["token"]]
+    if found.empty:
+        corpus = ", ".join(sorted(set(ours["data"].dropna()))) or "our table, which has no corpus at this scale"
+        return own.missing(f"not among the tokens of {corpus}; the audit looks at the ids")
+    return Counterpart(str(found.iloc[0]["id"]), about(found.iloc[0], column, own.frame.scale))
+
+
+_MEANS = (*GLUE, "mean")
+_SIZES = ("embedding", "total", "share")
+PRINTED = {
+    "table1_unseen_tokens": Printed(("token",), ("id",), _token),
+    "table2_reduction": Printed(("model", "kind"), _MEANS, _beside("table2_reduction", "model", "kind")),
+    "table3_deberta_sizes": Printed(("model",), _MEANS, _beside("table3_deberta_sizes", "model")),
+    "table4_xnli": Printed(("model", "kind"), XNLI, _beside("table4_xnli", "model", "kind")),
+    "table5_models": Printed(("model",), ("vocabulary", *_SIZES), _size("table5_models")),
+    "table6_deberta": Printed(("model",), ("layers", "heads", "width", *_SIZES), _size("table6_deberta")),
+    "table7_splits": Printed(
+        ("task",),
+        ("train", "validation", "test", "total"),
+        "sizes of the published data; the audit checks their sums",
+    ),
+    "table9_runtime": Printed(
+        ("task",), ("pema_s", "pema_sd", "finetune_s", "finetune_sd", "percent"), _beside("table9_runtime", "task")
+    ),
+    "table10_glue": Printed(("model", "pema"), (*_MEANS, "sd"), _beside("table10_glue", "model", "pema")),
+    "statements": Printed(("quantity",), ("value",), "follows from the paper's tables: see the audit"),
+}

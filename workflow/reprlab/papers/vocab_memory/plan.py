@@ -1,11 +1,15 @@
-"""The plan of vocab-memory: counts, fine-tuning with and without PEMA, tables."""
+"""The plan of vocab-memory: counts, fine-tuning with and without PEMA, results."""
 
 from typing import TYPE_CHECKING
 
+from reprlab.papers.cost_jobs import add_cost
+from reprlab.papers.paths import result
 from reprlab.papers.plan import Plan
-from reprlab.papers.vocab_memory.plan_counting import add_counting
-from reprlab.papers.vocab_memory.plan_finetuning import add_finetuning
-from reprlab.papers.vocab_memory.plan_results import add_results
+from reprlab.papers.vocab_memory.plan_cost import cost_layout
+from reprlab.papers.vocab_memory.plan_counting import Counting
+from reprlab.papers.vocab_memory.plan_finetuning import Finetuning
+from reprlab.papers.vocab_memory.results import RESULTS
+from reprlab.results.planning import add_results
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
@@ -15,6 +19,12 @@ SLUG = "vocab-memory"
 
 def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     """Plan all of the paper at the config's scale."""
-    counted = add_counting(plan, config, config.papers[SLUG])
-    finetuned = add_finetuning(plan, config, config.papers[SLUG])
-    add_results(plan, config, config.papers[SLUG], counted, finetuned)
+    paper = config.papers[SLUG]
+    entries = [*Counting(plan, config, paper).entries(), *Finetuning(plan, config, paper).entries()]
+    options = {
+        "compared": "+".join(paper.counting.compared),
+        "weight_decay": paper.finetuning.optimizer.weight_decay,
+    }
+    add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)
+    add_cost(plan, SLUG, cost_layout(config, paper))
+    plan.add_targets(SLUG, [result(SLUG, "cost.tsv")])

@@ -1,17 +1,17 @@
 """Plan of the fine-tuning half: every model, task and seed with and without PEMA, and the timed runs."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from reprlab.config.settings import derive
 from reprlab.evaluation.settings import BaselineSettings
-from reprlab.papers import paths
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.shared_jobs import add_model
-from reprlab.papers.vocab_memory.layouts import Arm, Timing, seed_name
-from reprlab.papers.vocab_memory.plan_counting import add_readable_task
+from reprlab.papers.vocab_memory.names import label_of
+from reprlab.papers.vocab_memory.plan_counting import NO_DATA, add_readable_task
 from reprlab.papers.vocabulary_jobs import add_tokenizer
+from reprlab.results.sources import Baseline, Missing, Source
 from reprlab.runtime.machine import resolve_dtype
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
 from reprlab.training.settings import EngineSettings
@@ -22,39 +22,9 @@ if TYPE_CHECKING:
 
 ARMS = {True: "pema", False: "whole"}
 _VALIDATION = "validation"
-
-
-@dataclass
-class Finetuned:
-    """The runs and their baselines."""
-
-    arms: list[Arm] = field(default_factory=list)
-    """Runs of Table 10."""
-    timings: list[Timing] = field(default_factory=list)
-    """Runs of Table 9."""
-    baselines: dict[str, Path] = field(default_factory=dict)
-    """Task: scores of its trivial baselines."""
-
-
-def add_finetuning(plan: Plan, config: "LoadedConfig", paper: "VocabMemorySettings") -> Finetuned:
-    """Plan baselines, fine-tuning and timed runs of every task that has data."""
-    planner, found = _Planner(plan, config, paper), Finetuned()
-    for task in paper.finetuning.tasks:
-        if paper.tasks[task].dataset is None:
-            continue
-        found.baselines[task] = planner.add_baselines(task)
-        found.arms += [
-            planner.add_arm(model, task, pema) for model in paper.finetuning.models for pema in (False, True)
-        ]
-    timed = paper.runtime_table
-    for task in timed.tasks if timed.model else []:
-        if paper.tasks[task].dataset is not None:
-            found.timings += [
-                planner.add_timing(str(timed.model), task, seed, pema)
-                for seed in range(1, timed.repeats + 1)
-                for pema in (True, False)
-            ]
-    return found
+_SETTING = "papers.vocab-memory"
+_COUNTED = ["vocabulary", "used", "width", "moments", "examples", "peak_bytes"]
+_MEASURED = [*_COUNTED, "pema_seconds", "train_seconds"]
 
 
 def run_key(model: str, task: str, seed: int, pema: bool) -> str:
@@ -68,77 +38,105 @@ def resolved(config: "LoadedConfig", paper: "VocabMemorySettings") -> Literal["f
     return resolve_dtype(config.numerics.dtype if wanted == "auto" else wanted, config.runtime.device)
 
 
-class _Planner:
+class Finetuning:
+    """The fine-tuning half at the config's scale."""
+
     def __init__(self, plan: Plan, config: "LoadedConfig", paper: "VocabMemorySettings") -> None:
         self.plan, self.config, self.paper = plan, config, paper
         self.dtype = resolved(config, paper)
 
-    def examples(self, task: str) -> str:
-        """Plan the examples of a task."""
-        return add_readable_task(self.plan, self.config, str(self.paper.tasks[task].dataset))
+    def entries(self) -> Iterator[Source | Missing]:
+        """Rows of Tables 9 and 10, in the paper's order; MNLI's mismatched part comes last."""
+        yield from self.scores("matched")
+        yield from self.scores("mismatched")
+        timed = self.paper.runtime_table
+        for task, settings in self.paper.tasks.items():
+            known = timed.model is not None and task in timed.tasks
+            if not known or settings.dataset is None:
+                about: dict[str, str | int | float] = {"table": "table9_runtime", "column": task}
+                yield Missing(factors=about, reason=self.reason(task, "runtime_table"))
+                continue
+            for seed in range(1, timed.repeats + 1):
+                yield from (self.add_timing(str(timed.model), task, seed, pema) for pema in (True, False))
+
+    def reason(self, task: str, part: str) -> str:
+        """Why a task has no row."""
+        return NO_DATA if self.paper.tasks[task].dataset is None else f"not run at this scale: {_SETTING}.{part}"
+
+    def scores(self, part: str) -> Iterator[Source | Missing]:
+        """Baselines and runs of Table 10: of every task, on MNLI's `part`, or of that part alone."""
+        finetuning = self.paper.finetuning
+        ran = [task for task in finetuning.tasks if self.paper.tasks[task].dataset is not None]
+        for task, settings in self.paper.tasks.items():
+            column = task if part == "matched" else f"{task}_mm"
+            divided = task in ran and self.config.datasets.tasks[str(settings.dataset)].role == "mnli"
+            about: dict[str, Any] = {"table": "table10_glue", "column": column}
+            if task not in ran and part == "matched":
+                yield Missing(factors=about, reason=self.reason(task, "finetuning.tasks"))
+            if task not in ran or (part == "mismatched" and not divided):
+                continue
+            where: dict[str, Any] = {
+                "metric": settings.metric,
+                "split": _VALIDATION,
+                **({"subset": part} if divided else {}),
+            }
+            baselines, title = self.add_baselines(task), self.title(task)
+            own: dict[str, Any] = {"where": where, "data": title}
+            yield Source(path=baselines, factors=about, keys={"model": "name"}, **own)
+            for model in finetuning.models:
+                for pema in (False, True):
+                    for seed in finetuning.seeds:
+                        known = about | {"model": label_of(model), "entry": model, "pema": "yes" if pema else "no"}
+                        yield Source(
+                            path=self.add_run(model, task, seed, pema),
+                            factors=known | {"seed": seed},
+                            baselines=[Baseline(name="majority", path=baselines, where={"name": "majority"})],
+                            **own,
+                        )
+
+    def title(self, task: str) -> str:
+        """True name of the data of a task."""
+        return self.config.datasets.tasks[str(self.paper.tasks[task].dataset)].title
+
+    def inputs(self, model: str, task: str) -> dict[str, str | list[str]]:
+        """What both arms and the timed runs read beside the model."""
+        examples = add_readable_task(self.plan, self.config, str(self.paper.tasks[task].dataset))
+        return {"tokenizer": add_tokenizer(self.plan, self.config, model), "examples": examples}
 
     def add_baselines(self, task: str) -> Path:
         """Plan the most frequent label and a bag of words, on the examples that the models get."""
         finetuning, settings = self.paper.finetuning, self.paper.tasks[task]
-        key = f"vocab_memory_{settings.dataset}"
         scored = BaselineSettings(
             metrics=[settings.metric],
             train_limit=finetuning.train_examples,
             eval_limit=finetuning.evaluation_examples,
         )
-        examples = self.examples(task)
-        self.plan.add("evaluate_baselines", key, Job(inputs={"examples": examples}, settings={"settings": scored}))
-        return Path(paths.baselines(key))
+        examples = add_readable_task(self.plan, self.config, str(settings.dataset))
+        job = Job(inputs={"examples": examples}, settings={"settings": scored})
+        return Path(self.plan.add("evaluate_baselines", f"vocab_memory_{settings.dataset}", job)["out"])
 
-    def add_arm(self, model: str, task: str, pema: bool) -> Arm:
-        """Plan the runs of a model on a task, one for each seed, and the table of their scores."""
-        seeds, metrics = self.paper.finetuning.seeds, []
-        for seed in seeds:
-            folder = add_model(self.plan, self.config, model, seed=seed)
-            key = run_key(model, task, seed, pema)
-            metrics.append(f"{paths.finetuned(key)}/metrics.tsv")
-            self.plan.add(
-                "finetune_model",
-                key,
-                Job(
-                    inputs={
-                        "after": [folder],
-                        "tokenizer": add_tokenizer(self.plan, self.config, model),
-                        "examples": self.examples(task),
-                    },
-                    settings={
-                        "settings": self.recipe(model, task, seed, pema, self.paper.finetuning.steps),
-                        "models": [folder],
-                        "names": [seed_name(seed)],
-                    },
-                ),
-            )
-        collected = f"vocab_memory_{model}/{task}/{ARMS[pema]}"
-        self.plan.add(
-            "select_learning_rate", collected, Job(inputs={"metrics": metrics}, settings={"split": _VALIDATION})
-        )
-        path = Path(f"{paths.finetuned(collected)}.metrics.tsv")
-        return Arm(model=model, task=task, pema=pema, seeds=list(seeds), metrics=path)
+    def add_run(self, model: str, task: str, seed: int, pema: bool) -> Path:
+        """Plan one run of Table 10; returns its scores."""
+        folder = add_model(self.plan, self.config, model, seed=seed)
+        settings = {
+            "settings": self.recipe(model, task, seed, pema, self.paper.finetuning.steps),
+            "models": [folder],
+            "names": [f"s{seed}"],
+        }
+        job = Job(inputs={"after": [folder], **self.inputs(model, task)}, settings=settings)
+        return Path(self.plan.add("finetune_model", run_key(model, task, seed, pema), job)["out_metrics"])
 
-    def add_timing(self, model: str, task: str, seed: int, pema: bool) -> Timing:
+    def add_timing(self, model: str, task: str, seed: int, pema: bool) -> Source:
         """Plan one run of Table 9."""
-        key = run_key(model, task, seed, pema)
         steps = self.paper.runtime_table.steps or self.paper.finetuning.steps
-        self.plan.add(
-            "measure_finetuning",
-            key,
-            Job(
-                inputs={
-                    "model": add_model(self.plan, self.config, model, seed=seed),
-                    "tokenizer": add_tokenizer(self.plan, self.config, model),
-                    "examples": self.examples(task),
-                },
-                settings={"settings": self.recipe(model, task, seed, pema, steps)},
-            ),
+        job = Job(
+            inputs={"model": add_model(self.plan, self.config, model, seed=seed), **self.inputs(model, task)},
+            settings={"settings": self.recipe(model, task, seed, pema, steps)},
         )
-        return Timing(
-            model=model, task=task, seed=seed, pema=pema, measured=Path(paths.output("measure_finetuning", "out", key))
-        )
+        path = Path(self.plan.add("measure_finetuning", run_key(model, task, seed, pema), job)["out"])
+        about: dict[str, Any] = {"table": "table9_runtime", "column": task, "model": label_of(model), "entry": model}
+        known = about | {"pema": "yes" if pema else "no", "seed": seed}
+        return Source(path=path, factors=known, keys={"device": "device"}, wide=_MEASURED, data=self.title(task))
 
     def recipe(self, model: str, task: str, seed: int, pema: bool, steps: int | None) -> FinetuneSettings:
         """The fine-tuning settings of one run; both arms differ in nothing but the rows that are trained."""
