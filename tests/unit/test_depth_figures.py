@@ -4,11 +4,9 @@ from pathlib import Path
 
 import depth_inputs as inputs
 import pytest
-from reprlab.artifacts.tables import write_tsv
-from reprlab.papers.depth.about import FIGURES as DESCRIBED
-from reprlab.papers.depth.figures import FIGURES
-from reprlab.papers.depth.tables import build_table
+from reprlab.papers.depth.results import RESULTS
 from reprlab.reporting.figures import short_step
+from reprlab.results.digits import write_table
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.plot_figure import plot_figure
 
@@ -17,26 +15,17 @@ FILES = sorted((Path(__file__).parents[2] / "resources" / "published" / "depth")
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory):
-    """One table for each kind of figure."""
+    """All tables, two of them empty."""
     folder = tmp_path_factory.mktemp("figures")
-
-    def build(table, layout):
-        write_tsv(folder / f"{table}.tsv", build_table(table, layout.model_dump_json(), inputs.inputs_of(layout)))
-
-    build("discoeval", inputs.discoeval_layout(folder))
-    build("loss_fs", inputs.loss_layout(folder))
-    build("loss_decomposition", inputs.loss_layout(folder, runs=[inputs.pretrained(folder, "depth")]))
-    variants = [inputs.pretrained(folder, "depth", variant=name) for name in ("baseline", "1x", "5x")]
-    build("sentence_weight", inputs.loss_layout(folder, runs=variants))
-    rates = [inputs.pretrained(folder, "t5", variant=str(rate), learning_rate=rate) for rate in (1e-2, 1e-4)]
-    build("packing_lr", inputs.loss_layout(folder, runs=rates))
-    build("int8_bug", inputs.loss_layout(folder, runs=[], reason="switched off"))
+    frame = inputs.frame(inputs.everything(folder))
+    for table in RESULTS.tables:
+        write_table(folder / f"{table.name}.tsv", table.make(frame.narrowed(table.where)))
     return folder
 
 
 def draw(tables, figure, out, scale="mini"):
     png, svg = out / f"{figure}.png", out / f"{figure}.svg"
-    source = tables / f"{FIGURES[figure][0]}.tsv"
+    source = tables / f"{RESULTS.figure(figure).table}.tsv"
     files = {"png": png, "svg": svg, "pdf": out / f"{figure}.pdf"}
     plot_figure(paper="depth", figure=figure, tables=[source], published=FILES, scale=scale, **files)
     return png, svg
@@ -62,23 +51,26 @@ def test_the_papers_curves_join_ours_at_paper_scale(tables, tmp_path):
     assert full.count('id="axes_') == 10
 
 
-def test_an_unknown_figure_and_a_missing_table_are_refused(tables, tmp_path):
-    known = {
-        "published": FILES,
-        "scale": "mini",
-        "png": tmp_path / "a.png",
-        "svg": tmp_path / "a.svg",
-        "pdf": tmp_path / "a.pdf",
-        "paper": "depth",
-    }
+def test_a_column_without_data_says_why_in_its_panel(tables):
+    from matplotlib import pyplot
+    from reprlab.artifacts.tables import read_tsv
+    from reprlab.reporting.published import read_published
+    from reprlab.results.comparison import declarations
+    from reprlab.results.records import Drawn
+
+    printed = read_published(FILES, declarations(RESULTS.printed))
+    figure = RESULTS.figure("fig_discoeval").draw(read_tsv(tables / "discoeval.tsv"), Drawn("mini", printed))
+    words = [text.get_text().replace("\n", " ") for axes in figure.axes for text in axes.texts]
+    pyplot.close(figure)
+    # Three columns, from scratch and continued.
+    assert words.count("no data at scale mini") == 6
+
+
+def test_an_unknown_figure_is_refused(tables, tmp_path):
+    files = {ending: tmp_path / f"a.{ending}" for ending in ("png", "svg", "pdf")}
+    given = {"tables": [tables / "glue.tsv"], "published": FILES, "scale": "mini"}
     with pytest.raises(ReprlabError, match="no such figure"):
-        plot_figure(figure="fig_nothing", tables=[], **known)
-    with pytest.raises(ReprlabError, match=r"needs glue\.tsv"):
-        plot_figure(figure="fig_glue", tables=[], **known)
-
-
-def test_every_figure_is_described():
-    assert set(FIGURES) == set(DESCRIBED)
+        plot_figure(paper="depth", figure="fig_nothing", **given, **files)
 
 
 @pytest.mark.parametrize(("step", "text"), [(400, "400"), (2_000, "2k"), (512_000, "512k"), (1_000_000, "1M")])

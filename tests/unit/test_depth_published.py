@@ -7,14 +7,17 @@ from pathlib import Path
 import pytest
 from reprlab.artifacts.tables import read_tsv
 from reprlab.papers.depth.audit import audit
-from reprlab.papers.depth.published import PUBLISHED
+from reprlab.papers.depth.comparison import PRINTED
 from reprlab.reporting.published import read_published
+from reprlab.results.comparison import declarations
 from reprlab.runtime.errors import ReprlabError
 
 FOLDER = Path(__file__).parents[2] / "resources" / "published" / "depth"
 FILES = sorted(path for path in FOLDER.glob("*.tsv") if path.stem != "label_counts")
 MODELS = Path(__file__).parents[2] / "config" / "models.yaml"
 COUNTS = FOLDER / "label_counts.tsv"
+
+DECLARED = declarations(PRINTED)
 
 # Printed cells: rows times columns of the paper's tables; CONPONO prints no number of tokens.
 CELLS = {
@@ -31,7 +34,7 @@ CELLS = {
 
 @pytest.fixture(scope="module")
 def tables():
-    return read_published(FILES, PUBLISHED)
+    return read_published(FILES, DECLARED)
 
 
 @pytest.fixture(scope="module")
@@ -41,13 +44,13 @@ def rows():
 
 @pytest.mark.parametrize("name", CELLS)
 def test_every_printed_cell_is_there(tables, name):
-    values = tables[name][list(PUBLISHED[name].values)]
+    values = tables[name][list(DECLARED[name].values)]
     assert int((values != "").sum().sum()) == CELLS[name]
 
 
 def test_values_are_numbers(tables):
     for name, frame in tables.items():
-        for column in PUBLISHED[name].values:
+        for column in DECLARED[name].values:
             for value in frame[column]:
                 assert value == "" or Decimal(value) >= 0
 
@@ -72,7 +75,7 @@ def test_a_repeated_row_is_named(tmp_path):
     broken = tmp_path / "table1.tsv"
     broken.write_text(text + text.splitlines()[-1] + "\n")
     with pytest.raises(ReprlabError, match="model=DEPTH-CPT"):
-        read_published([broken, *(path for path in FILES if path.stem != "table1")], PUBLISHED)
+        read_published([broken, *(path for path in FILES if path.stem != "table1")], DECLARED)
 
 
 @pytest.mark.parametrize("number", range(1, 13))

@@ -146,8 +146,8 @@ def test_a_finetuning_task(checkout):
         "from pathlib import Path; import yaml\n"
         "from reprlab.config.load import load_config; from reprlab.papers.planning import make_plan; import json\n"
         "plan = make_plan(load_config(Path('.'), yaml.safe_load(open('nyt.yaml'))))\n"
-        "layout = json.loads(plan.job('tabulate_paper', 'depth/glue').settings['layout'])\n"
-        "print([column['name'] for column in layout['columns']])",
+        "part = json.loads(plan.job('tabulate_paper', 'depth/glue').settings['gather'])\n"
+        "print([entry['factors'].get('column') for entry in part['entries']])",
     )
     assert "'cola'" in columns and "'nyt'" in columns
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 TABLES = {
+    "gather_results",
     "tabulate_paper",
     "compare_published",
     "test_claims",
@@ -14,7 +15,7 @@ TABLES = {
     "write_report",
     "all",
 }
-FINETUNING = {"finetune_model", "select_learning_rate"} | TABLES
+FINETUNING = {"finetune_model", "select_learning_rate", "sample_predictions"} | TABLES
 TRAINING = {"pretrain_lm", "evaluate_lm"} | FINETUNING
 # What an edit of the corruption reaches: training, and the examples that show it.
 CORRUPTION = {"preview_corruption"} | TRAINING
@@ -73,9 +74,9 @@ EDITS = {
         ([], lambda root: _touch_published(root)),
         {"compare_published", "audit_paper", "plot_figure", "write_report", "all"},
     ),
-    "bootstrap samples of tables": (
+    "seed of the sample for annotation": (
         setting("papers.depth.error_sample.seed", "1"),
-        {"tabulate_paper", "write_report", "all"},
+        {"sample_predictions", "write_report", "all"},
     ),
     "log level": (setting("runtime.log_level", "debug"), set()),
     "batch of inference": (setting("runtime.inference_batch", "7"), set()),

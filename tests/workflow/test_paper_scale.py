@@ -87,7 +87,7 @@ def test_both_objectives_train_in_bfloat16_with_their_schedules(finished_paper) 
         assert (config["num_layers"], config["vocab_size"], config["feed_forward_proj"]) == (1, 32_128, "gated-gelu")
         assert config["dropout_rate"] == 0.0, "the released weights are trained without dropout too"
     provenance = read_json(finished_paper / "depth/loss_fs.provenance.json")
-    assert provenance["settings"]["layout"]["scale"] == "paper"
+    assert provenance["settings"]["scale"] == "paper"
 
 
 def test_continued_runs_start_from_the_released_weights(finished_paper) -> None:

@@ -45,6 +45,28 @@ rule tabulate_paper:
         COMMAND
 
 
+rule sample_predictions:
+    input:
+        inputs("sample_predictions"),
+    output:
+        **outputs("sample_predictions"),
+    log:
+        log_of("sample_predictions"),
+    benchmark:
+        benchmark_of("sample_predictions")
+    threads: LOADED.threads("sample_predictions")
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        key=key_of,
+        job=digest("sample_predictions"),
+    message:
+        "Sample predictions of {wildcards.paper} for annotation"
+    shell:
+        COMMAND
+
+
 rule compare_published:
     input:
         inputs("compare_published"),

@@ -82,9 +82,10 @@ class Resampling(Settings):
     seed: Seed
 
 
-class Intervals(Resampling):
-    """Intervals of some level."""
+class Intervals(Settings):
+    """Intervals over examples and over batches."""
 
+    bootstrap: Annotated[PositiveInt, Field(ge=100)]
     confidence: OpenProbability
 
 

@@ -105,6 +105,10 @@ OUTPUTS: dict[str, dict[str, str]] = {
         "out": "results/{paper}/{table}.tsv",
         "provenance": "results/{paper}/{table}.provenance.json",
     },
+    "sample_predictions": {
+        "out": "results/{paper}/error_sample.tsv",
+        "provenance": "results/{paper}/error_sample.provenance.json",
+    },
     "compare_published": {
         "out": "results/{paper}/comparison.tsv",
         "provenance": "results/{paper}/comparison.provenance.json",
@@ -119,6 +123,7 @@ OUTPUTS: dict[str, dict[str, str]] = {
 # What `snakemake --report` shows of each paper: the heading of a stage's results, and the output that is shown.
 REPORTED = {
     "tabulate_paper": ("Tables", "out"),
+    "sample_predictions": ("Predictions for annotation", "out"),
     "plot_figure": ("Figures", "png"),
     "compare_published": ("Beside the published values", "out"),
     "test_claims": ("Claims", "out"),

@@ -39,14 +39,15 @@ def gather_rows(settings: GatherSettings) -> Rows:
     kept = [part.dropna(axis="columns", how="all") for part in parts if len(part)]
     frame = pandas.concat(kept, ignore_index=True) if kept else pandas.DataFrame()
     frame = frame.reindex(columns=[*columns, _ENTRY, "tried"]).assign(scale=settings.scale)
-    identity = [*settings.factors, *_MATCHED]
+    names = [name for name, factor in settings.factors.items() if factor.identifies]
+    identity = [*names, *_MATCHED]
     twice = frame[frame["reason"].isna() & frame.duplicated(identity)]
     if len(twice):
         row = twice.convert_dtypes().iloc[0]
         about = " ".join(f"{name}={row[name]}" for name in identity if not pandas.isna(row[name]) and row[name] != "")
         raise ReprlabError(f"{row['source']}: a second value of {about}; register another factor that tells them apart")
     sources = {place: entry for place, entry in enumerate(settings.entries) if isinstance(entry, Source)}
-    return judged(frame, list(settings.factors), sources)[columns]
+    return judged(frame, names, sources)[columns]
 
 
 def require_inputs(settings: GatherSettings, inputs: Sequence[Path]) -> None:
@@ -71,7 +72,9 @@ class _Files:
         frame = self.tables[path]
         for column, wanted in where.items():
             _require(frame, column, path)
-            frame = frame[frame[column].isin(wanted if isinstance(wanted, list) else [wanted])]
+            several = wanted if isinstance(wanted, list) else [wanted]
+            # An empty cell is read as missing.
+            frame = frame[frame[column].isin(several) | (frame[column].isna() & ("" in several))]
         if frame.empty:
             about = " and ".join(f"{column} = {wanted}" for column, wanted in where.items())
             raise ReprlabError(f"{path}: has no rows{' with ' if about else ''}{about}; {_AGAIN}")
@@ -93,13 +96,18 @@ def _rows(source: Source, files: _Files, metrics: Mapping[str, Metric]) -> Rows:
     frame = frame[frame["metric"].isin(list(metrics))]
     kept = [name for name in (*FIXED, "tried") if name in frame]
     beside = _beside_baselines(frame, source, files)
-    found = frame[kept].assign(**beside, **{factor: frame[column] for factor, column in source.keys.items()})
+    found = frame[kept].assign(**beside, **{factor: _words(frame[column]) for factor, column in source.keys.items()})
     found = found.assign(**source.factors)
     found["unit"] = [metrics[name].unit for name in found["metric"]]
     found["source"] = str(source.path)
     if source.data:
         found["data"] = source.data
     return found
+
+
+def _words(column: Rows) -> Rows:
+    """A column of truth values as the words that the file has: true and false."""
+    return column.map({True: "true", False: "false"}) if column.dtype == bool else column
 
 
 def _selected(frame: Rows, path: Path) -> Rows:

@@ -48,6 +48,9 @@ class Factor(BaseModel):
     """text, whole (a whole number) or number."""
     values: tuple[str | int | float, ...] = ()
     """All that it may be; empty: whatever the config names."""
+    identifies: bool = True
+    """False: says more of a row that the others identify, such as its learning rate. Seeds that differ in it are one
+    cell all the same."""
 
 
 class Metric(BaseModel):

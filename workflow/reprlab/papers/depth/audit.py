@@ -8,9 +8,10 @@ from reprlab.artifacts.tables import read_tsv
 from reprlab.papers.depth.audit_definitions import definition_checks
 from reprlab.papers.depth.audit_statements import statement_checks
 from reprlab.papers.depth.audit_tables import table_checks
-from reprlab.papers.depth.published import PUBLISHED
+from reprlab.papers.depth.comparison import PRINTED
 from reprlab.reporting.audit import AuditRow
 from reprlab.reporting.published import read_published
+from reprlab.results.comparison import declarations
 from reprlab.runtime.errors import ReprlabError
 
 
@@ -22,7 +23,7 @@ def audit(published: list[Path], models: Path) -> list[AuditRow]:
     Raises:
         ReprlabError: a table is missing or malformed.
     """
-    tables = read_published(published, PUBLISHED)
+    tables = read_published(published, declarations(PRINTED))
     counts = next((path for path in published if path.stem == "label_counts"), None)
     if counts is None:
         raise ReprlabError("label_counts.tsv: the class counts of DiscoEval were not given; pass it with --published")

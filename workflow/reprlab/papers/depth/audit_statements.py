@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from reprlab.papers.depth.published import DISCOEVAL, DISCOURSE_COHERENCE, GLUE
+from reprlab.papers.depth.names import DISCOEVAL, DISCOURSE_COHERENCE, GLUE
 from reprlab.reporting.audit import AuditRow, check, judge, not_checkable, rounded
 
 # Frames whose cells are all text; the type stubs of pandas have no word for them.

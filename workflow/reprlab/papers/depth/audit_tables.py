@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from reprlab.papers.depth.published import DISCOEVAL, DISCOURSE_COHERENCE, SENTENCE_POSITION
+from reprlab.papers.depth.names import DISCOEVAL, DISCOURSE_COHERENCE, SENTENCE_POSITION
 from reprlab.reporting.audit import AuditRow, check, decimals, judge, mean, rounded
 
 # Frames whose cells are all text; the type stubs of pandas have no word for them.

@@ -7,17 +7,13 @@ has seen another share of its training and stands for none of the paper's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from reprlab.artifacts.tables import read_tsv
-from reprlab.papers.depth.published import PUBLISHED
-from reprlab.reporting.comparison import Counterpart, compare_cells
-from reprlab.reporting.published import read_published
-
-if TYPE_CHECKING:
-    import pandas
+from reprlab.papers.depth.names import BENCHMARKS
+from reprlab.reporting.comparison import Counterpart
+from reprlab.reporting.figures import short_step
+from reprlab.results.comparison import Cell, Own, Printed
+from reprlab.results.frame import Rows
 
 _LAST_STEP = {"fs": 1_000_000, "cpt": 256_000}
 _BY_HAND = "annotated by hand in the paper; error_sample.tsv holds our predictions for annotation"
@@ -25,109 +21,90 @@ _DERIVED = "follows from the paper's other numbers: see the audit"
 _NOT_OURS = "not a model of this workflow"
 
 
-def compare(tables: Sequence[Path], published: Sequence[Path], scale: str) -> pandas.DataFrame:
-    """The comparison of DEPTH. `tables` are our finished tables, found by their file names; any may be absent."""
-    ours = {path.stem: read_tsv(path) for path in tables}
-    return compare_cells(read_published(published, PUBLISHED), PUBLISHED, _Matcher(ours, scale))
+def _by_model(name: str) -> Callable[[Own, Cell, str], Counterpart]:
+    """The last checkpoint of the model of a row."""
 
-
-class _Matcher:
-    def __init__(self, ours: dict[str, pandas.DataFrame], scale: str) -> None:
-        self.ours, self.scale = ours, scale
-
-    def __call__(self, table: str, row: pandas.Series, column: str) -> Counterpart:
-        if table.startswith("error_types"):
-            return Counterpart("", _BY_HAND)
-        if table == "statements":
-            return self._statement(row)
-        if table not in self.ours:
-            return Counterpart("", f"{table} is not made at scale {self.scale}")
-        if table in ("table1", "table2_scale"):
-            return self._by_model(table, row, column)
-        return self._by_checkpoint(table, row, column)
-
-    def _by_model(self, table: str, row: pandas.Series, column: str) -> Counterpart:
-        frame = self.ours[table]
-        rows = frame[frame["model"] == row["model"]]
+    def find(own: Own, row: Cell, column: str) -> Counterpart:
+        table, model = own.table(name), row["model"]
+        rows = table[table["model"] == model]
         if rows.empty:
-            reason = _NOT_OURS if "-FS" not in row["model"] and "-CPT" not in row["model"] else "not trained"
-            return Counterpart("", f"{reason} at scale {self.scale}" if reason == "not trained" else reason)
-        steps = sorted({int(step) for step in rows["step" if "step" in rows else "steps"].dropna()})
-        about = f"step {steps[-1]}, where the paper has {_paper_step(row['model'])}" if steps else ""
-        return self._mean(rows, column, about)
+            trained = model.endswith(("-FS", "-CPT"))
+            return own.missing(f"not trained at scale {own.frame.scale}" if trained else _NOT_OURS)
+        paper = short_step(_LAST_STEP["cpt" if model.endswith("-CPT") else "fs"])
+        last = rows["step" if "step" in rows else "steps"].max()
+        return _mean(own, rows, column, f"step {last}, where the paper has {paper}")
 
-    def _by_checkpoint(self, table: str, row: pandas.Series, column: str) -> Counterpart:
-        init, model, step = row["init"], row["model"], int(row["step"])
+    return find
+
+
+def _by_checkpoint(name: str) -> Callable[[Own, Cell, str], Counterpart]:
+    """The checkpoint of a row, or our last one beside the paper's last one."""
+
+    def find(own: Own, row: Cell, column: str) -> Counterpart:
+        init, model, step, scale = row["init"], row["model"], int(row["step"]), own.frame.scale
         if row["split"] == "test":
             return Counterpart("", "quoted by the paper; the labels of the test split are not public")
-        frame = self.ours[table]
-        rows = frame[(frame["init"] == init) & (frame["model"] == model)]
+        table = own.table(name)
+        rows = table[(table["init"] == init) & (table["model"] == model)]
         if rows.empty:
-            return Counterpart("", f"{init} {model} is not run at scale {self.scale}")
+            return Counterpart("", f"{init} {model} is not run at scale {scale}")
         if init == "public":
-            return self._mean(rows, column, "released weights")
+            return _mean(own, rows, column, "released weights")
         exact = rows[rows["step"] == step]
         if len(exact):
-            return self._mean(exact, column, f"step {step}")
+            return _mean(own, exact, column, f"step {step}")
         if step != _LAST_STEP[init]:
-            return Counterpart("", f"step {_short(step)} is not trained at scale {self.scale}")
-        last = int(rows["step"].max())
-        return self._mean(
-            rows[rows["step"] == last], column, f"last checkpoint: step {last} here, {_short(step)} there"
-        )
+            return Counterpart("", f"step {short_step(step)} is not trained at scale {scale}")
+        last = rows["step"].max()
+        about = f"last checkpoint: step {last} here, {short_step(step)} there"
+        return _mean(own, rows[rows["step"] == last], column, about)
 
-    def _mean(self, rows: pandas.DataFrame, column: str, about: str) -> Counterpart:
-        values = rows[column].dropna() if column in rows else rows.iloc[:0, 0]
-        if values.empty:
-            reason = _reason(rows, column) or f"no data at scale {self.scale}"
-            return Counterpart("", reason)
-        seeds = f"mean of {len(values)} seeds" if len(values) > 1 else "one seed"
-        data = rows[f"data_{column}"] if f"data_{column}" in rows else rows.get("data")
-        source = "" if data is None or data.dropna().empty else f"data: {data.dropna().iloc[0]}"
-        note = "; ".join(part for part in (f"scale {self.scale}", about, seeds, source) if part)
-        return Counterpart(_printed(column, float(values.mean())), note)
-
-    def _statement(self, row: pandas.Series) -> Counterpart:
-        quantity, init, model = row["quantity"], row["init"], row["model"]
-        if model == "nanot5" or (model == "t5-base" and quantity == "training_loss"):
-            return Counterpart("", _NOT_OURS)
-        if quantity == "training_loss":
-            return Counterpart("", "training losses lie beside each run in its metrics; no table shows them")
-        if quantity.startswith("sent_accuracy_gain"):
-            return self._gain()
-        wanted = {"validation_loss": "loss", "sentence_loss_min": "sentence_loss", "sentence_loss_max": "sentence_loss"}
-        column = wanted.get(quantity, "sent_accuracy_shuffled" if quantity.startswith("sent_accuracy") else "")
-        if not column:
-            return Counterpart("", _DERIVED)
-        rows = self._last_losses(init, model)
-        if rows is None:
-            return Counterpart("", f"the losses of {init} {model} are not given at scale {self.scale}")
-        if column == "sent_accuracy_shuffled":
-            rows = rows.assign(sent_accuracy_shuffled=100 * rows[column])
-        return self._mean(rows, column, f"validation, last checkpoint: step {int(rows['step'].iloc[0])}")
-
-    def _gain(self) -> Counterpart:
-        both = [self._last_losses(init, "depth") for init in ("fs", "cpt")]
-        if any(rows is None for rows in both):
-            return Counterpart("", f"needs loss_fs and loss_cpt, which are not both given at scale {self.scale}")
-        fs, cpt = (float(rows["sent_accuracy_shuffled"].mean()) for rows in both if rows is not None)
-        return Counterpart(f"{100 * (cpt - fs):.2f}", f"scale {self.scale}; shuffled batches, last checkpoints")
-
-    def _last_losses(self, init: str, model: str) -> pandas.DataFrame | None:
-        frame = self.ours.get(f"loss_{init}")
-        if frame is None:
-            return None
-        rows = frame[frame["model"] == model]
-        return None if rows.empty else rows[rows["step"] == rows["step"].max()]
+    return find
 
 
-def _reason(rows: pandas.DataFrame, column: str) -> str:
-    """What the note of our row says about an empty column."""
-    for note in rows["note"].dropna():
-        for part in str(note).split("; "):
-            if part.startswith(f"{column}: "):
-                return part.removeprefix(f"{column}: ")
-    return ""
+def _mean(own: Own, rows: Rows, column: str, about: str) -> Counterpart:
+    """The mean over the seeds of some rows of our table."""
+    values = rows[column].dropna() if column in rows else rows.iloc[:0, 0]
+    if values.empty:
+        return own.missing(f"no data at scale {own.frame.scale}", column=column)
+    data = rows[f"data_{column}"] if f"data_{column}" in rows else rows["data"] if "data" in rows else values.iloc[:0]
+    note = [f"scale {own.frame.scale}", about, f"mean of {len(values)} seeds" if len(values) > 1 else "one seed"]
+    note += [f"data: {data.iloc[0]}"] if len(data) and data.iloc[0] else []
+    return Counterpart(_printed(column, float(values.mean())), "; ".join(note))
+
+
+def _statement(own: Own, row: Cell, column: str) -> Counterpart:
+    """What the text states of losses and accuracies."""
+    quantity, init, model = row["quantity"], row["init"], row["model"]
+    if model == "nanot5" or (model == "t5-base" and quantity == "training_loss"):
+        return Counterpart("", _NOT_OURS)
+    if quantity == "training_loss":
+        return Counterpart("", "training losses lie beside each run in its metrics; no table shows them")
+    if quantity.startswith("sent_accuracy_gain"):
+        return _gain(own)
+    wanted = {"validation_loss": "loss", "sentence_loss_min": "sentence_loss", "sentence_loss_max": "sentence_loss"}
+    name = wanted.get(quantity, "sent_accuracy_shuffled" if quantity.startswith("sent_accuracy") else "")
+    if not name:
+        return Counterpart("", _DERIVED)
+    rows = _last_losses(own, init, model)
+    if rows.empty:
+        return Counterpart("", f"the losses of {init} {model} are not given at scale {own.frame.scale}")
+    return _mean(own, rows, name, f"validation, last checkpoint: step {rows['step'].iloc[0]}")
+
+
+def _gain(own: Own) -> Counterpart:
+    fs, cpt = (_last_losses(own, init, "depth") for init in ("fs", "cpt"))
+    scale = own.frame.scale
+    if fs.empty or cpt.empty:
+        return Counterpart("", f"needs loss_fs and loss_cpt, which are not both given at scale {scale}")
+    gain = cpt["sent_accuracy_shuffled"].mean() - fs["sent_accuracy_shuffled"].mean()
+    return Counterpart(f"{gain:.2f}", f"scale {scale}; shuffled batches, last checkpoints")
+
+
+def _last_losses(own: Own, init: str, model: str) -> Rows:
+    rows = own.table(f"loss_{init}")
+    rows = rows[rows["model"] == model]
+    return rows[rows["step"] == rows["step"].max()]
 
 
 def _printed(column: str, value: float) -> str:
@@ -136,9 +113,13 @@ def _printed(column: str, value: float) -> str:
     return f"{value:g}" if column == "lr" else f"{value:.2f}"
 
 
-def _paper_step(model: str) -> str:
-    return _short(_LAST_STEP["cpt" if model.endswith("-CPT") else "fs"])
-
-
-def _short(step: int) -> str:
-    return "1M" if step == 1_000_000 else f"{step // 1000}k"
+_CHECKPOINT = ("init", "model", "step", "split")
+_ERRORS = ("init", "model", "task")
+PRINTED = {
+    "table1": Printed(("model",), ("sp", "dc"), _by_model("table1")),
+    "table2_scale": Printed(("model",), ("tokens", "steps", "batch", "params", "lr"), _by_model("table2_scale")),
+    **{name: Printed(_CHECKPOINT, columns, _by_checkpoint(name)) for name, columns in BENCHMARKS.items()},
+    "error_types_sp": Printed(_ERRORS, ("correct", "transition", "pronoun", "reasonable", "punctuation"), _BY_HAND),
+    "error_types_dc": Printed(_ERRORS, ("correct", "poorly_formatted", "reasonable"), _BY_HAND),
+    "statements": Printed(("init", "model", "step", "quantity"), ("value",), _statement),
+}

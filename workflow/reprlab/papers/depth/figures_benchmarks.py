@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from reprlab.papers.depth.published import PUBLISHED
+from reprlab.papers.depth.names import BENCHMARKS
 from reprlab.reporting.figures import COLOURS, draw_curve, panels, say, shared_legend, step_axis
+from reprlab.results.frame import Rows
 
 if TYPE_CHECKING:
-    import pandas
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from reprlab.results.records import Drawn
 
 _TITLES = {
     "cola": "CoLA (Matthews)",
@@ -36,13 +39,20 @@ _BASELINES = {
 }
 
 
-def draw_benchmark(table: str, ours: pandas.DataFrame, printed: pandas.DataFrame, scale: str) -> Figure:
+def draw_benchmark(table: str) -> Callable[[Rows, Drawn], Figure]:
     """One column of panels per task.
 
     At paper scale the printed curves lie faintly behind ours. At the other scales the steps, models and data differ,
     so the paper's curves have rows of their own below.
     """
-    columns = PUBLISHED[table].values
+
+    def draw(ours: Rows, drawn: Drawn) -> Figure:
+        return _draw(ours, drawn.printed[table], BENCHMARKS[table], drawn.scale)
+
+    return draw
+
+
+def _draw(ours: Rows, printed: Rows, columns: tuple[str, ...], scale: str) -> Figure:
     numbers = printed.assign(**{name: printed[name].astype(float) for name in (*columns, "step")})
     together = scale == "paper"
     rows = [(init, source) for init in _INITS for source in (("both",) if together else ("ours", "paper"))]
@@ -71,10 +81,10 @@ def draw_benchmark(table: str, ours: pandas.DataFrame, printed: pandas.DataFrame
     return figure
 
 
-def _ours(panel: Axes, ours: pandas.DataFrame, init: str, column: str) -> None:
+def _ours(panel: Axes, ours: Rows, init: str, column: str) -> None:
     rows = ours[ours["init"] == init].dropna(subset=[column])
     if rows.empty:
-        say(panel, _reason(ours, column))
+        say(panel, str(ours[f"data_{column}"].iloc[0]) if f"data_{column}" in ours else str(ours["note"].iloc[0]))
         return
     for model, name in _NAMES.items():
         draw_curve(
@@ -96,7 +106,7 @@ def _ours(panel: Axes, ours: pandas.DataFrame, init: str, column: str) -> None:
     panel.set_xlabel(textwrap.fill(f"pre-training step; data: {rows[f'data_{column}'].iloc[0]}", 34), fontsize=7)
 
 
-def _paper(panel: Axes, printed: pandas.DataFrame, init: str, column: str, *, faint: bool) -> None:
+def _paper(panel: Axes, printed: Rows, init: str, column: str, *, faint: bool) -> None:
     rows = printed[printed["init"] == init]
     for model, name in _NAMES.items():
         draw_curve(
@@ -114,11 +124,3 @@ def _paper(panel: Axes, printed: pandas.DataFrame, init: str, column: str, *, fa
     if len(released):
         panel.axhline(released.iloc[0], color=COLOURS["t5-base"], linewidth=1.0, label="T5-Base, printed", alpha=0.6)
     step_axis(panel, rows["step"].tolist())
-
-
-def _reason(ours: pandas.DataFrame, column: str) -> str:
-    for note in ours["note"].dropna():
-        for part in str(note).split("; "):
-            if part.startswith(f"{column}: "):
-                return part.removeprefix(f"{column}: ")
-    return "not run"

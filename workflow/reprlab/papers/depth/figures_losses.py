@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from reprlab.reporting.figures import COLOURS, CYCLE, MARKERS, draw_curve, panels, say, shared_legend, step_axis
+from reprlab.results.frame import Rows
 
 if TYPE_CHECKING:
-    import pandas
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from reprlab.results.records import Drawn
 
 _PARTS = {
     "loss": ("total", "#D55E00", "s"),
     "reconstruction_loss": ("reconstruction", "#E69F00", "^"),
     "sentence_loss": ("sentence", "#009E73", "D"),
+    "sentence_loss_shuffled": ("sentence, shuffled", "#CC79A7", "v"),
+    "sentence_loss_unshuffled": ("sentence, in order", "#56B4E9", "P"),
 }
 _INITS = {"fs": "From scratch", "cpt": "Continued"}
 
 
-def draw_losses(ours: pandas.DataFrame, printed: dict[str, pandas.DataFrame], scale: str) -> Figure:
+def draw_losses(ours: Rows, drawn: Drawn) -> Figure:
     """Validation loss of T5, and total and reconstruction loss of DEPTH."""
     figure, [[panel]] = panels(1, 1, width=5.4, height=3.3)
     if _empty(panel, ours):
@@ -28,8 +33,12 @@ def draw_losses(ours: pandas.DataFrame, printed: dict[str, pandas.DataFrame], sc
     _curve(panel, t5, "loss", color=COLOURS["t5"], marker="o", label="T5")
     _curve(panel, depth, "loss", color=COLOURS["depth"], marker="s", label="DEPTH, total")
     _curve(panel, depth, "reconstruction_loss", color="#E69F00", marker="^", label="DEPTH, reconstruction")
-    if scale == "paper" and "fs" in set(ours["init"]):
-        stated = printed["statements"].query("init == 'fs' and model == 't5' and quantity == 'validation_loss'").iloc[0]
+    if drawn.scale == "paper" and "fs" in set(ours["init"]):
+        stated = (
+            drawn.printed["statements"]
+            .query("init == 'fs' and model == 't5' and quantity == 'validation_loss'")
+            .iloc[0]
+        )
         panel.plot(
             float(stated["step"]),
             float(stated["value"]),
@@ -40,12 +49,12 @@ def draw_losses(ours: pandas.DataFrame, printed: dict[str, pandas.DataFrame], sc
             linestyle="",
             label="T5, printed",
         )
-    _label(panel, ours, f"{_INITS[ours['init'].iloc[0]]} ({scale}): validation loss")
+    _label(panel, ours, f"{_INITS[ours['init'].iloc[0]]} ({drawn.scale}): validation loss")
     shared_legend(figure, [panel])
     return figure
 
 
-def draw_decomposition(ours: pandas.DataFrame, printed: dict[str, pandas.DataFrame], scale: str) -> Figure:
+def draw_decomposition(ours: Rows, drawn: Drawn) -> Figure:
     """DEPTH's loss, its two parts, and the sentence loss that chance order gives."""
     present = [init for init in _INITS if "init" in ours and init in set(ours["init"])] or ["fs"]
     figure, [axes] = panels(1, len(present), width=4.2, height=3.3)
@@ -61,12 +70,12 @@ def draw_decomposition(ours: pandas.DataFrame, printed: dict[str, pandas.DataFra
                 chance.mean(), color="#333333", linestyle=":", linewidth=1.3, label="sentence loss by chance order"
             )
         panel.set_ylim(bottom=0)
-        _label(panel, rows, f"{_INITS[init]} ({scale})")
+        _label(panel, rows, f"{_INITS[init]} ({drawn.scale})")
     shared_legend(figure, axes)
     return figure
 
 
-def draw_packing(ours: pandas.DataFrame, printed: dict[str, pandas.DataFrame], scale: str) -> Figure:
+def draw_packing(ours: Rows, drawn: Drawn) -> Figure:
     """Training loss of T5 by packing and learning rate."""
     figure, [[panel]] = panels(1, 1, width=5.6, height=3.4)
     if _empty(panel, ours):
@@ -79,56 +88,45 @@ def draw_packing(ours: pandas.DataFrame, printed: dict[str, pandas.DataFrame], s
         draw_curve(
             panel, rows, "loss", low="", high="", color=colours.get(rate, "#777777"), linestyle=dash, label=label
         )
-    panel.set_title(f"T5 from scratch ({scale}): training loss")
+    panel.set_title(f"T5 from scratch ({drawn.scale}): training loss")
     panel.set_xlabel("pre-training step")
     panel.set_ylabel("loss (nats)")
     shared_legend(figure, [panel])
     return figure
 
 
-def draw_weights(ours: pandas.DataFrame, printed: dict[str, pandas.DataFrame], scale: str) -> Figure:
-    """SENT accuracy, sentence loss and total loss by the weight of the sentence loss."""
-    titles = {
-        "sent_accuracy_shuffled": "SENT accuracy, shuffled",
-        "sentence_loss": "sentence loss",
-        "reconstruction_loss": "reconstruction loss",
-        "loss": "total loss",
-    }
-    return _by_variant(ours, titles, scale)
+def draw_variants(titles: Mapping[str, str]) -> Callable[[Rows, Drawn], Figure]:
+    """A panel for each column of `titles`, a curve for each variant of a side experiment."""
+
+    def draw(ours: Rows, drawn: Drawn) -> Figure:
+        rows = 2 if len(titles) > 2 else 1
+        figure, grid = panels(rows, len(titles) // rows, width=3.6, height=2.6)
+        axes = [panel for row in grid for panel in row]
+        for panel, (column, title) in zip(axes, titles.items(), strict=True):
+            if _empty(panel, ours):
+                continue
+            for number, variant in enumerate(dict.fromkeys(ours["variant"])):
+                chosen = ours[ours["variant"] == variant]
+                _curve(panel, chosen, column, color=CYCLE[number], marker=MARKERS[number], label=variant)
+            _label(panel, ours, f"{title} ({drawn.scale})", "percent" if "accuracy" in column else "nats")
+        shared_legend(figure, axes)
+        return figure
+
+    return draw
 
 
-def draw_variants(ours: pandas.DataFrame, printed: dict[str, pandas.DataFrame], scale: str) -> Figure:
-    """Total and reconstruction loss with a defect and without it."""
-    return _by_variant(ours, {"loss": "total loss", "reconstruction_loss": "reconstruction loss"}, scale)
-
-
-def _by_variant(ours: pandas.DataFrame, titles: dict[str, str], scale: str) -> Figure:
-    rows = 2 if len(titles) > 2 else 1
-    figure, grid = panels(rows, len(titles) // rows, width=3.6, height=2.6)
-    axes = [panel for row in grid for panel in row]
-    for panel, (column, title) in zip(axes, titles.items(), strict=True):
-        if _empty(panel, ours):
-            continue
-        for number, variant in enumerate(dict.fromkeys(ours["variant"])):
-            chosen = ours[ours["variant"] == variant]
-            _curve(panel, chosen, column, color=CYCLE[number], marker=MARKERS[number], label=variant)
-        _label(panel, ours, f"{title} ({scale})", "share" if "accuracy" in column else "nats")
-    shared_legend(figure, axes)
-    return figure
-
-
-def _curve(panel: Axes, rows: pandas.DataFrame, column: str, **style: Any) -> None:
+def _curve(panel: Axes, rows: Rows, column: str, **style: Any) -> None:
     draw_curve(panel, rows, column, low=f"{column}_low", high=f"{column}_high", **style)
 
 
-def _label(panel: Axes, rows: pandas.DataFrame, title: str, unit: str = "loss (nats)") -> None:
+def _label(panel: Axes, rows: Rows, title: str, unit: str = "loss (nats)") -> None:
     panel.set_title(title)
     panel.set_xlabel("pre-training step")
     panel.set_ylabel(unit)
     step_axis(panel, rows["step"].dropna().tolist())
 
 
-def _empty(panel: Axes, ours: pandas.DataFrame) -> bool:
+def _empty(panel: Axes, ours: Rows) -> bool:
     if "step" in ours and ours["step"].notna().any():
         return False
     say(panel, str(ours["note"].iloc[0]) if len(ours) else "not run")

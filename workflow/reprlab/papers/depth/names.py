@@ -1,7 +1,12 @@
-"""Names of DEPTH's runs: they become folders, and rows of tables find their files by them."""
+"""Names of DEPTH: of its columns, and of its runs, which become folders."""
 
 from dataclasses import dataclass
 
+GLUE = ("cola", "sst2", "mnli_m", "mnli_mm")
+SENTENCE_POSITION = ("sp_arxiv", "sp_wiki", "sp_rocstory")
+DISCOURSE_COHERENCE = ("dc_chat", "dc_wiki")
+DISCOEVAL = (*SENTENCE_POSITION, *DISCOURSE_COHERENCE)
+BENCHMARKS = {"glue": GLUE, "discoeval": DISCOEVAL, "ni": ("rougeL",)}
 CORPUS_PASSAGES = "depth"
 
 

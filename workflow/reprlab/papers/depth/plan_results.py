@@ -1,50 +1,33 @@
-"""DEPTH's result files: which artifacts feed which table, figure and claim."""
+"""DEPTH's result files: which artifacts feed them, and cells that stay empty."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
-
+from reprlab.evaluation.prediction_sample import SampledModel, SampleSettings
+from reprlab.models.formula import t5_parameters
 from reprlab.papers import paths
 from reprlab.papers.cost_jobs import add_cost
-from reprlab.papers.depth.layouts import ClaimsLayout, ErrorSampleLayout, MeansLayout, SampledRun
-from reprlab.papers.depth.names import Ladder
+from reprlab.papers.depth.measures import SUMS
+from reprlab.papers.depth.names import BENCHMARKS
 from reprlab.papers.depth.plan_cost import cost_layout
 from reprlab.papers.depth.plan_finetuning import Finetuned
 from reprlab.papers.depth.plan_pretraining import Pretrained
+from reprlab.papers.depth.plan_runs import Evaluated
+from reprlab.papers.depth.results import RESULTS, SIDE_EXPERIMENTS
 from reprlab.papers.plan import Job, Plan
-from reprlab.papers.published_jobs import audit_job, published_files
-from reprlab.reporting.layouts import (
-    BenchmarkLayout,
-    Checkpoint,
-    Column,
-    FinetunedRun,
-    LossLayout,
-    PretrainedRun,
-    Statistics,
-    paths_of,
-)
+from reprlab.results.planning import add_results as add_records
+from reprlab.results.sources import Baseline, Missing, Source
+from reprlab.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.depth import DepthSettings
+    from reprlab.config.papers.depth import DepthSettings, FinetuningTask
 
 SLUG = "depth"
-BENCHMARKS = ("glue", "discoeval", "ni")
-MNLI_SUBSETS = {"mnli_m": "matched", "mnli_mm": "mismatched"}
-FIGURES = {
-    "fig_glue": ["glue"],
-    "fig_discoeval": ["discoeval"],
-    "fig_ni": ["ni"],
-    "loss_fs": ["loss_fs"],
-    "loss_cpt": ["loss_cpt"],
-    "loss_decomposition": ["loss_decomposition"],
-    "packing_lr": ["packing_lr"],
-    "sentence_weight": ["sentence_weight"],
-    "padding_in_loss": ["padding_in_loss"],
-    "int8_bug": ["int8_bug"],
-}
+_SUBSETS = {"mnli_m": "matched", "mnli_mm": "mismatched"}
+_FORCED = "_teacher_forced"
+_MODELS = {"untrained": "untrained", "public": "t5-base"}
 
 
 def add_results(
@@ -54,59 +37,17 @@ def add_results(
     pretrained: Pretrained,
     finetuned: list[Finetuned],
 ) -> None:
-    """Plan tables, comparison, audit, claims and figures."""
-    layouts = _Layouts(config, paper, pretrained, finetuned)
-    tables = layouts.tables()
-    for table, layout in tables.items():
-        inputs = sorted({str(path) for path in paths_of(layout)})
-        plan.add(
-            "tabulate_paper",
-            f"{SLUG}/{table}",
-            Job(inputs={"inputs": inputs}, settings={"layout": layout}, plugins=("papers.depth.tables",)),
-        )
-    compared = ["table1", "table2_scale", *BENCHMARKS, "loss_fs", "loss_cpt"]
-    plan.add(
-        "compare_published",
-        SLUG,
-        Job(
-            inputs={"tables": [paths.result(SLUG, f"{table}.tsv") for table in compared]},
-            settings={"scale": config.scale},
-            plugins=("papers.depth.comparison",),
-            files={"published": published_files(config.root, SLUG)},
-        ),
-    )
-    plan.add("audit_paper", SLUG, audit_job(config.root, SLUG, "papers.depth.audit"))
-    claims = layouts.claims()
-    plan.add(
-        "test_claims",
-        SLUG,
-        Job(
-            inputs={"inputs": sorted({str(path) for path in paths_of(claims)})},
-            settings={"layout": claims},
-            plugins=("papers.depth.claims",),
-        ),
-    )
+    """Plan the frame of results and what is made of it, the sample for annotation, and the costs."""
+    planner = _Planner(config, paper, pretrained, finetuned)
+    options = {"confidence": paper.statistics.confidence, "tried": planner.tried()}
+    add_records(plan, SLUG, RESULTS, list(planner.entries()), root=config.root, scale=config.scale, options=options)
+    plan.add("sample_predictions", SLUG, planner.sample())
     add_cost(plan, SLUG, cost_layout(config, paper, plan, pretrained, finetuned))
-    for figure, sources in FIGURES.items():
-        plan.add(
-            "plot_figure",
-            f"{SLUG}/{figure}",
-            Job(
-                inputs={"tables": [paths.result(SLUG, f"{table}.tsv") for table in sources]},
-                settings={"scale": config.scale},
-                plugins=("papers.depth.figures",),
-                files={"published": published_files(config.root, SLUG)},
-            ),
-        )
-    plan.add_targets(
-        SLUG, [paths.result(SLUG, f"preview_{objective}.tsv") for objective in plan.jobs["preview_corruption"]]
-    )
-    plan.add_targets(SLUG, [paths.result(SLUG, f"{table}.tsv") for table in tables if not table.endswith("_cells")])
-    plan.add_targets(SLUG, [paths.result(SLUG, f"{name}.tsv") for name in ("comparison", "audit", "claims", "cost")])
-    plan.add_targets(SLUG, [paths.result(SLUG, f"{figure}.png") for figure in FIGURES])
+    made = [f"preview_{objective}" for objective in plan.jobs["preview_corruption"]]
+    plan.add_targets(SLUG, [paths.result(SLUG, f"{name}.tsv") for name in (*made, "error_sample", "cost")])
 
 
-class _Layouts:
+class _Planner:
     def __init__(
         self,
         config: "LoadedConfig",
@@ -115,161 +56,164 @@ class _Layouts:
         finetuned: list[Finetuned],
     ) -> None:
         self.config, self.paper, self.pretrained, self.finetuned = config, paper, pretrained, finetuned
-        self.scale: Any = config.scale
+        self.scale = config.scale
         self.corpus = config.datasets.corpora[paper.data.corpus].title
-        statistics = paper.statistics
-        self.statistics = Statistics(
-            resamples=statistics.bootstrap, confidence=statistics.confidence, seed=statistics.seed
+
+    def entries(self) -> Iterator[Source | Missing]:
+        """Scores by benchmark, baselines first; main runs; side experiments."""
+        for table in BENCHMARKS:
+            columns = list(self.columns(table))
+            for task, column, _ in columns:
+                yield from self.trivial(table, task, column)
+            for run in self.finetuned:
+                for task, column, mode in columns:
+                    if run.task == task:
+                        yield from self.scores(run, table, column, mode)
+        about: dict[str, Any]
+        for ladder in self.pretrained.ladders:
+            about = {"experiment": "main", "model": ladder.objective, "init": ladder.init, "seed": ladder.seed}
+            optimizer, batch = self.paper.pretraining.optimizer, self.paper.pretraining.batch_size
+            about |= {"lr": optimizer.learning_rate, "batch_size": batch, "params": self.parameters()}
+            packing = self.paper.pretraining.packing and ladder.objective == "t5"
+            about |= {"packing": "yes" if packing else "no"}
+            yield from self.losses(about, ladder.name, self.pretrained.evaluated[ladder.name])
+        for experiment in SIDE_EXPERIMENTS:
+            variants = self.pretrained.side_experiments[experiment]
+            for one in variants:
+                about = {"experiment": experiment, "variant": one.label, "model": one.objective, "init": "fs"}
+                about |= {"seed": one.seed, "packing": "yes" if one.packing else "no", "lr": one.learning_rate}
+                yield from self.losses(about | {"batch_size": one.batch_size}, one.name, one.evaluation)
+            if not variants:
+                reason = f"papers.depth.ablations.{experiment}.enabled is false at scale {self.scale}"
+                yield Missing(factors={"experiment": experiment}, reason=reason)
+
+    def losses(self, about: dict[str, Any], run: str, evaluation: Evaluated) -> Iterator[Source]:
+        """Training curve and validation sums of a run."""
+        yield Source(
+            path=Path(paths.pretraining_metrics(run)),
+            factors={**about, "part": "training"},
+            keys={"step": "step"},
+            wide=["loss", "diverged"],
+            data=self.corpus,
+        )
+        yield Source(
+            path=Path(evaluation.table),
+            factors={**about, "part": "validation"},
+            keys={"step": "step", "shuffled": "shuffled", "batch": "batch"},
+            where={"run": evaluation.run},
+            # The tokens of a batch are no metric of ours, and not those of a training.
+            wide=[*SUMS, "tokens"],
+            data=self.corpus,
         )
 
-    def tables(self) -> dict[str, BaseModel]:
-        """Layout by table."""
-        benchmarks = {name: self.benchmark(name) for name in BENCHMARKS}
-        ladders = self.pretrained.ladders
-        return {
-            **benchmarks,
-            **{f"{name}_cells": layout for name, layout in benchmarks.items()},
-            "table1": MeansLayout(scale=self.scale, discoeval=Path(paths.result(SLUG, "discoeval.tsv"))),
-            "table2_scale": self.losses(self.main_runs(ladders)),
-            "loss_fs": self.losses(self.main_runs(ladders, init="fs")),
-            "loss_cpt": self.losses(self.main_runs(ladders, init="cpt")),
-            "loss_decomposition": self.losses(self.main_runs(ladders, objective="depth")),
-            **{name: self.losses(self.variants(name), name) for name in _SIDE_EXPERIMENTS},
-            "error_sample": self.error_sample(),
-        }
+    def columns(self, table: str) -> Iterator[tuple[str, str, str]]:
+        """Task, column and way of predicting, in the paper's order; columns that it does not have behind."""
+        tasks = {name: task for name, task in self.paper.finetuning.tasks.items() if task.table == table}
+        for name, task in tasks.items():
+            yield from ((name, column, task.eval_modes[0]) for column in task.columns)
+        for name, task in tasks.items():
+            if "teacher_forced" in task.eval_modes[1:]:
+                yield from ((name, f"{column}{_FORCED}", "teacher_forced") for column in task.columns)
 
-    def losses(self, runs: list[PretrainedRun], experiment: str = "") -> LossLayout:
-        reason = "" if runs else f"papers.depth.ablations.{experiment}.enabled is false at scale {self.scale}"
-        return LossLayout(scale=self.scale, data=self.corpus, runs=runs, statistics=self.statistics, reason=reason)
+    def split(self, task: "FinetuningTask") -> str:
+        return task.report_split or self.paper.finetuning.report_split
 
-    def main_runs(self, ladders: Iterable[Ladder], init: str = "", objective: str = "") -> list[PretrainedRun]:
-        pretraining = self.paper.pretraining
-        return [
-            PretrainedRun(
-                model=ladder.objective,
-                init=ladder.init,
-                seed=ladder.seed,
-                packing=pretraining.packing and ladder.objective == "t5",
-                learning_rate=pretraining.optimizer.learning_rate,
-                metrics=Path(paths.pretraining_metrics(ladder.name)),
-                evaluation=Path(self.pretrained.evaluated[ladder.name].table),
-                evaluation_run=ladder.name,
-                parameters=self.parameters(),
-                batch_size=pretraining.batch_size,
+    def where(self, task: "FinetuningTask", column: str) -> dict[str, Any]:
+        """The rows of a column in files of scores."""
+        subset = _SUBSETS.get(column.removesuffix(_FORCED), "")
+        return {"metric": task.metric, "split": self.split(task), "subset": subset}
+
+    def trivial(self, table: str, name: str, column: str) -> Iterator[Source | Missing]:
+        """Baselines without training, or why the column is empty."""
+        task = self.paper.finetuning.tasks[name]
+        about: dict[str, Any] = {"experiment": table, "part": "finetuning", "column": column}
+        if task.dataset is None:
+            reason = f"no data at scale {self.scale}: papers.depth.finetuning.tasks.{name}.dataset is null"
+            yield Missing(factors=about, reason=reason)
+        elif table not in self.paper.finetuning.tables:
+            reason = f"papers.depth.finetuning.tables leaves {table} out at scale {self.scale}"
+            yield Missing(factors=about, reason=reason)
+        else:
+            names = [*self.paper.finetuning.baselines.trivial]
+            free_text = task.metric == "rouge_l"
+            for baseline in [*(one for one in names if one != "tfidf"), "copy"] if free_text else names:
+                yield Source(
+                    path=Path(paths.baselines(task.dataset)),
+                    factors=about | {"init": "baseline", "model": baseline},
+                    where={**self.where(task, column), "name": baseline},
+                    data=self.config.datasets.tasks[task.dataset].title,
+                )
+
+    def scores(self, run: Finetuned, table: str, column: str, mode: str) -> Iterator[Source]:
+        """The scores of a fine-tuned ladder, a source for each checkpoint."""
+        task = self.paper.finetuning.tasks[run.task]
+        dataset = str(task.dataset)
+        init = "baseline" if run.ladder.init == "untrained" else run.ladder.init
+        about: dict[str, Any] = {"experiment": table, "part": "finetuning", "column": column, "init": init}
+        about |= {"model": _MODELS.get(run.ladder.init, run.ladder.objective)}
+        about |= {"seed": run.ladder.seed, "tuning_seed": run.seed}
+        where = {**self.where(task, column), "eval_mode": mode}
+        trivial = "copy" if task.metric == "rouge_l" else "majority"
+        against = Baseline(name=trivial, path=Path(paths.baselines(dataset)), where={"name": trivial})
+        # Released weights are another model than the untrained one.
+        untrained: dict[str, Any] = {"experiment": table, "column": column, "init": "baseline", "model": "untrained"}
+        judged = run.trained and trivial in (*self.paper.finetuning.baselines.trivial, "copy")
+        for name, step in zip(run.names, run.steps, strict=True):
+            yield Source(
+                path=Path(run.metrics),
+                factors={**about, "step": step},
+                keys={"lr": "learning_rate", "outside_labels": "outside_labels"},
+                where={**where, "name": name},
+                data=self.config.datasets.tasks[dataset].title,
+                selection=Path(run.selection),
+                baselines=[against] if judged else [],
+                untrained=untrained if run.trained and run.ladder.init != "public" else {},
             )
-            for ladder in ladders
-            if init in ("", ladder.init) and objective in ("", ladder.objective)
-        ]
+
+    def tried(self) -> dict[str, int]:
+        """Learning rates among which the best was chosen on the very rows of a column."""
+        finetuning = self.paper.finetuning
+        return {
+            column: len(task.learning_rates or finetuning.learning_rates)
+            for table in BENCHMARKS
+            for name, column, _ in self.columns(table)
+            for task in [finetuning.tasks[name]]
+            if self.split(task) == finetuning.select_split
+        }
 
     def parameters(self) -> int:
         """Parameters of the model with the tokenizer's vocabulary; counted, so that planning needs no torch."""
-        from reprlab.models.formula import t5_parameters
-        from reprlab.text.vocabulary import Vocabulary
-
         wanted = self.paper.tokenizer
         vocabulary = Vocabulary(wanted.pieces, wanted.sentinels, wanted.sentence_tokens)
         entry = self.config.models[self.paper.pretraining.model]
         return t5_parameters(entry.config, vocabulary.padded_size, entry.tie_output)
 
-    def variants(self, experiment: str) -> list[PretrainedRun]:
-        found = self.pretrained.side_experiments[experiment]
-        return [
-            PretrainedRun(
-                model=variant.objective,
-                seed=variant.seed,
-                variant=variant.label,
-                packing=variant.packing,
-                learning_rate=variant.learning_rate,
-                metrics=Path(paths.pretraining_metrics(variant.name)),
-                evaluation=Path(variant.evaluation.table),
-                evaluation_run=variant.evaluation.run,
-                parameters=self.parameters(),
-                batch_size=variant.batch_size,
-            )
-            for variant in found
-        ]
-
-    def benchmark(self, table: str) -> BenchmarkLayout:
-        columns = [column for task, name in self.columns_of(table) for column in [self.column(table, task, name)]]
-        extra = [
-            column.model_copy(update={"name": f"{column.name}_teacher_forced", "eval_mode": "teacher_forced"})
-            for column in columns
-            if column.task and "teacher_forced" in self.paper.finetuning.tasks[column.task].eval_modes[1:]
-        ]
-        return BenchmarkLayout(scale=self.scale, columns=columns, extra_columns=extra, runs=self.finetuned_runs(table))
-
-    def columns_of(self, table: str) -> list[tuple[str, str]]:
-        tasks = self.paper.finetuning.tasks
-        return [(task, name) for task, entry in tasks.items() if entry.table == table for name in entry.columns]
-
-    def column(self, table: str, task: str, name: str) -> Column:
-        settings = self.paper.finetuning.tasks[task]
-        if settings.dataset is None:
-            return Column(
-                name=name, reason=f"no data at scale {self.scale}: papers.depth.finetuning.tasks.{task}.dataset is null"
-            )
-        if table not in self.paper.finetuning.tables:
-            return Column(name=name, reason=f"papers.depth.finetuning.tables leaves {table} out at scale {self.scale}")
-        entry = self.config.datasets.tasks[settings.dataset]
-        return Column(
-            name=name,
-            task=task,
-            data=entry.title,
-            metric=settings.metric,
-            split=settings.report_split or self.paper.finetuning.report_split,
-            eval_mode=settings.eval_modes[0],
-            subset=MNLI_SUBSETS.get(name, ""),
-            baselines=Path(paths.baselines(settings.dataset)),
-            trivial="copy" if settings.metric == "rouge_l" else "majority",
-        )
-
-    def finetuned_runs(self, table: str, *, predictions: bool = False) -> list[FinetunedRun]:
-        metrics = {run.name: paths.pretraining_metrics(run.name) for run in self.pretrained.ladders}
-        return [
-            FinetunedRun(
-                init="baseline" if run.ladder.init == "untrained" else run.ladder.init,
-                model={"untrained": "untrained", "public": "t5-base"}.get(run.ladder.init, run.ladder.objective),
-                seed=run.ladder.seed,
-                task=run.task,
-                checkpoints=[Checkpoint(name=name, step=step) for name, step in zip(run.names, run.steps, strict=True)],
-                metrics=[Path(run.metrics)],
-                predictions=[Path(path) for path in run.predictions] if predictions else [],
-                selection=Path(run.selection),
-                pretraining=Path(metrics[run.ladder.name]) if run.ladder.name in metrics else None,
-                trained=run.trained,
-            )
+    def sample(self) -> Job:
+        """Predictions of the last checkpoint of each trained model, by benchmark."""
+        finetuning, wanted = self.paper.finetuning, self.paper.error_sample
+        models = [
+            self.sampled(run)
+            for table in BENCHMARKS
             for run in self.finetuned
-            if self.paper.finetuning.tasks[run.task].table == table
+            if run.trained and finetuning.tasks[run.task].table == table
         ]
+        settings = SampleSettings(scale=self.scale, models=models, examples=wanted.examples, seed=wanted.seed)
+        read = {path for one in models for path in (one.metrics, one.selection, one.examples, *one.predictions)}
+        return Job(inputs={"inputs": sorted(map(str, read))}, settings={"settings": settings})
 
-    def error_sample(self) -> ErrorSampleLayout:
-        sampled = []
-        for run in [one for table in BENCHMARKS for one in self.finetuned_runs(table, predictions=True) if one.trained]:
-            settings = self.paper.finetuning.tasks[run.task]
-            entry = self.config.datasets.tasks[str(settings.dataset)]
-            sampled.append(
-                SampledRun(
-                    run=run,
-                    examples=Path(paths.examples(str(settings.dataset))),
-                    labels=list(entry.labels),
-                    data=entry.title,
-                    split=settings.report_split or self.paper.finetuning.report_split,
-                )
-            )
-        wanted = self.paper.error_sample
-        return ErrorSampleLayout(scale=self.scale, runs=sampled, examples=wanted.examples, seed=wanted.seed)
-
-    def claims(self) -> ClaimsLayout:
-        cells: dict[Any, Path] = {name: Path(paths.result(SLUG, f"{name}_cells.tsv")) for name in BENCHMARKS}
-        return ClaimsLayout(
-            scale=self.scale,
-            fs=self.main_runs(self.pretrained.ladders, init="fs"),
-            cpt=self.main_runs(self.pretrained.ladders, init="cpt"),
-            sentence_weight=self.variants("sentence_weight"),
-            packing_lr=self.variants("packing_lr"),
-            cells=cells,
-            statistics=self.statistics,
+    def sampled(self, run: Finetuned) -> SampledModel:
+        task = self.paper.finetuning.tasks[run.task]
+        dataset = str(task.dataset)
+        entry = self.config.datasets.tasks[dataset]
+        about: dict[str, str | int] = {"task": run.task, "init": run.ladder.init, "step": run.steps[-1]}
+        about |= {"model": _MODELS.get(run.ladder.init, run.ladder.objective), "seed": run.ladder.seed}
+        return SampledModel(
+            about=about | {"data_task": entry.title},
+            name=run.names[-1],
+            metrics=Path(run.metrics),
+            predictions=[Path(path) for path in run.predictions],
+            selection=Path(run.selection),
+            examples=Path(paths.examples(dataset)),
+            labels=list(entry.labels),
+            split=self.split(task),
         )
-
-
-_SIDE_EXPERIMENTS = ("packing_lr", "sentence_weight", "padding_in_loss", "int8_bug")
