@@ -3,8 +3,8 @@
     python benchmarks/reranking.py --model results/shared/models/minilm_l6 \\
         --examples results/shared/tasks/squad_passages/examples.parquet --out reranking.tsv
 
-CrossEncoder (`pip install sentence-transformers`) reads the same queries and passages with the same encoder; its head
-has one matrix more. Both tokenise, batch and score in this process, in turn, on one thread: medians of process time.
+CrossEncoder (`pip install sentence-transformers`) reads the same words with the same encoder; its head has one matrix
+more. Both tokenise, batch and score in this process, in turn, on one thread: medians of process time.
 The scans are those of a random model of two layers, width 64, batch 64: forward and backward, whatever is installed.
 """
 
@@ -69,7 +69,12 @@ def pair_scoring(options: argparse.Namespace) -> tuple[int, dict[str, Callable[[
             load_model(options.model).save_pretrained(folder)
             tokenizer.save_pretrained(folder)
             peer = CrossEncoder(folder, num_labels=1, max_length=options.max_length, device="cpu")
-        pairs = [(queries[query], collection.passages[name]) for query, found in run.items() for name in found]
+        # The words that our template adds; its separator is one token more.
+        pairs = [
+            (f"query: {queries[query]};", f"document: {collection.passages[name]}")
+            for query, found in run.items()
+            for name in found
+        ]
         runs["sentence-transformers"] = lambda: peer.predict(
             pairs, batch_size=options.batch, show_progress_bar=False, convert_to_numpy=True
         )
