@@ -1,14 +1,23 @@
 """Scores with known numbers for every cell of amuro-char: two models, three checkpoints of the first."""
 
 import json
+import os
 from pathlib import Path
+from types import SimpleNamespace
+from zlib import crc32
 
 import pandas
 from reprlab.artifacts.tables import write_tsv
 from reprlab.config.load import load_config
-from reprlab.papers.amuro_char.names import BASE, SCORE_COLUMNS, Pair
-from reprlab.papers.amuro_char.plan_results import make_groups
+from reprlab.evaluation.completion_scores import COLUMNS
+from reprlab.papers import paths
+from reprlab.papers.amuro_char.names import BASE, Pair
+from reprlab.papers.amuro_char.plan_results import add_results, make_groups
 from reprlab.papers.amuro_char.plan_runs import Scored
+from reprlab.papers.plan import Plan
+from reprlab.results.frame import frame_of
+from reprlab.results.gather import gather_rows
+from reprlab.results.sources import GatherSettings
 
 PAPER = load_config(Path(__file__).parents[2], {"scale": "paper"}).papers["amuro-char"]
 LADDER = {"small": ["10", "100", "main"], "other": ["main"]}
@@ -18,11 +27,9 @@ METHODS = {"generation": "generate", "classification": "tokenprob", "choice": "l
 N = 200
 
 
-def scored(*, without=()):
+def scored(*, without=(), **more):
     sets = {name: f"Data of {name}" for name in PAPER.evaluations if name not in without}
-    return Scored(
-        paths=[], pretraining="", sets=sets, trainings={name: name for name in PAPER.trainings}, families=LADDER
-    )
+    return Scored(sets=sets, trainings={name: name for name in PAPER.trainings}, **more)
 
 
 GROUPS = make_groups(PAPER, scored())
@@ -45,19 +52,20 @@ def value(ckpt, train, eval):
 
 
 def row(family, ckpt, train, eval, fmt="default", shots=4, method="", performance=None, **more):
+    """A row of the stage that scores; `performance` in 0 to 1."""
     settings = PAPER.evaluations[eval]
-    performance = value(ckpt, train, eval) if performance is None else performance
-    std = 0.02 if performance > 0 else 0.0
+    score = 100 * (value(ckpt, train, eval) if performance is None else performance)
+    std, majority = 2.0 if score > 0 else 0.0, 100 * MAJORITY.get(settings.template, float("nan"))
     histogram = {"no": round(N * 0.9), "yes": N - round(N * 0.9)} if settings.template == "paraphrase" else {"a": N}
     found = {
         "family": family, "ckpt": ckpt, "step": STEPS[ckpt], "tokens": 1000 * STEPS[ckpt], "train": train, "lr": 1e-5,
         "eval": eval, "data": f"Data of {eval}", "kind": settings.kind, "fmt": fmt, "shots": shots,
         "method": method or METHODS[settings.kind], "metric": "rougeL" if settings.kind == "generation" else "accuracy",
-        "performance": performance, "performance_boot": performance, "std": std, "low": performance - 2 * std,
-        "high": min(1, performance + 2 * std), "majority": MAJORITY.get(settings.template, float("nan")), "n": N,
+        "value": score, "performance_boot": score, "std": std, "low": score - 2 * std,
+        "high": min(100, score + 2 * std), "majority": majority, "n": N,
         "histogram": "" if settings.kind == "generation" else json.dumps(histogram), "outside_labels": 0.0,
         "empty_share": 0.0, "mean_output_tokens": 5.0, "dropped_shots": 0, "seed": 0,
-        "train_rows": None if train == BASE else 300, "train_steps": None if train == BASE else 40, "note": "",
+        "train_rows": None if train == BASE else 300, "steps": None if train == BASE else 40, "note": "",
     }  # fmt: skip
     return {**found, **more}
 
@@ -78,7 +86,7 @@ def score_rows():
                         rows.append(row(family, ckpt, train, pair.eval, fmt, performance=lower))
             for shots in (0, 2):
                 rows += [row(family, ckpt, BASE, eval, shots=shots) for eval in ("paws", "xsum", "hellaswag", "sciq")]
-    for pair in GROUPS.prediction_rows.values():
+    for pair in GROUPS["prediction_rows"].values():
         for train in (BASE, pair.train):
             for method, lost in (("free", 0.0 if train == BASE else 0.9), ("constrained", 0.0 if train == BASE else 1)):
                 lower = value("main", train, pair.eval) * lost
@@ -86,6 +94,39 @@ def score_rows():
     return rows
 
 
-def write_scores(path, rows):
-    write_tsv(path, pandas.DataFrame(rows)[list(SCORE_COLUMNS)])
-    return path
+def uneven(rows):
+    """The same with a tenth of a point of noise that no seed moves, so that sets differ."""
+    found = []
+    for one in rows:
+        cell = "".join(str(one[name]) for name in ("ckpt", "train", "eval", "fmt", "method"))
+        shift = 0.05 * (crc32(cell.encode()) % 5 - 2)
+        found.append({**one, **{name: one[name] + shift for name in ("value", "low", "high") if one["value"]}})
+    return found
+
+
+def settings_of(folder, rows, *, scale="mini", without=(), losses=None):
+    """Settings of the gather job over score files that are written below `folder`, one for each model and training."""
+    files = {}
+    for (family, train), part in pandas.DataFrame(rows).groupby(["family", "train"], sort=False):
+        path = paths.output("score_completions", "out", f"{family}/{train}/all")
+        write_tsv(folder / path, part[COLUMNS])
+        files[path] = (family, train, "all")
+    known = {"small": paths.evaluation("small")} if losses is not None else {}
+    if losses is not None:
+        write_tsv(folder / known["small"], losses)
+    config = SimpleNamespace(scale=scale, runtime=SimpleNamespace(device="cpu"), root=Path(__file__).parents[2])
+    plan = Plan()
+    add_results(plan, config, PAPER, scored(without=without, files=files, losses=known))
+    return GatherSettings.model_validate_json(plan.job("gather_results", "amuro-char").settings["settings"])
+
+
+def frame(folder, rows, *, options=None, **more):
+    """The frame of results of some scores."""
+    settings = settings_of(folder, rows, **more)
+    settings = settings.model_copy(update={"options": {**settings.options, **(options or {})}})
+    here = Path.cwd()
+    os.chdir(folder)
+    try:
+        return frame_of(gather_rows(settings), settings)
+    finally:
+        os.chdir(here)

@@ -105,7 +105,7 @@ def test_equation_1_agrees_where_the_mean_has_all_its_sets(monkeypatch):
     sets = ("mnli_matched", "mnli_mismatched", "rte", "gpt3nli", "paws", "qqp", "stsb")
     listed = {CLASS_TO_GEN: [Pair(eval, train) for train, own in (("mnli", sets[:2]), ("paws", sets[4:5]))
                              for eval in sets if eval not in own]}  # fmt: skip
-    monkeypatch.setattr(audit_traps, "MRC_PAIRS", listed)
+    monkeypatch.setattr(audit_traps, "mrc_pairs", lambda groups: listed)
     assert audited()["8.4"].verdict == AGREES
 
 

@@ -12,36 +12,36 @@ from reprlab.papers.amuro_char.aggregate import (
     changes,
     complete,
     group_means,
-    headline,
     mean_ratio,
     released_frame,
 )
+from reprlab.papers.amuro_char.audit import KNOWN
 from reprlab.papers.amuro_char.names import (
     BASE,
     CHECKPOINTS,
     CLASS_TO_GEN,
     GEN_TO_CLASS,
-    LEARNED_IN_FINETUNING,
-    LEARNED_IN_PRETRAINING,
-    LEARNED_IN_PRETRAINING_ONCE,
-    MRC_PAIRS,
-    PUBLISHED_HOURS,
     Pair,
+    mrc_pairs,
+    table6_pairs,
 )
-from reprlab.papers.amuro_char.published import KNOWN, PUBLISHED
+from reprlab.papers.amuro_char.plan_results import PUBLISHED_HOURS
+from reprlab.papers.amuro_char.results import PRINTED as RECORDS
 from reprlab.reporting.audit import rounded
 from reprlab.reporting.published import read_published
+from reprlab.results.comparison import declarations
 from reprlab.runtime.errors import ReprlabError
 
-from tests.unit.amuro_char_scores import GROUPS
+from tests.unit.amuro_char_scores import PAPER
 
+MRC_PAIRS, TABLE_6 = mrc_pairs(PAPER.groups), table6_pairs(PAPER.groups)
 ROOT = Path(__file__).parents[2]
 PRINTED = sorted((ROOT / "resources/published/amuro-char").glob("*.tsv"))
 
 
 @pytest.fixture(scope="module")
 def tables():
-    return read_published(PRINTED, PUBLISHED | KNOWN)
+    return read_published(PRINTED, declarations(RECORDS) | KNOWN)
 
 
 @pytest.fixture(scope="module")
@@ -50,18 +50,18 @@ def released(tables):
 
 
 def test_all_cells_of_table_6(tables, released):
-    groups = {"learned_in_pretrain": LEARNED_IN_PRETRAINING, "learned_in_finetune": LEARNED_IN_FINETUNING}
-    means = group_means(released, groups).set_index("ckpt")
+    means = group_means(released, TABLE_6).set_index("ckpt")
     printed = tables["table6_perf_diff"].set_index("ckpt")
     assert list(means.index) == list(printed.index) == list(CHECKPOINTS)
-    cells = [(ckpt, group) for ckpt in CHECKPOINTS for group in groups]
+    cells = [(ckpt, group) for ckpt in CHECKPOINTS for group in TABLE_6]
     assert len(cells) == 16
     for ckpt, group in cells:
         assert rounded(round(means.loc[ckpt, group], 9), 3) == Decimal(printed.loc[ckpt, group]), (ckpt, group)
 
 
 def test_table_6_without_the_repetition(released):
-    means = group_means(released, {"once": LEARNED_IN_PRETRAINING_ONCE})["once"]
+    once = list(dict.fromkeys(TABLE_6["learned_in_pretrain"]))
+    means = group_means(released, {"once": once})["once"]
     known = [0.0368, 0.0407, 0.0017, 0.0087, 0.022, 0.0174, 0.0135, -0.0018]
     assert means.tolist() == pytest.approx(known, abs=6e-5)
 
@@ -82,9 +82,15 @@ def test_one_ratio_carries_the_mean(released):
 
 
 def test_the_groups_of_the_config_are_those_of_the_released_notebook():
-    assert tuple(GROUPS.learned_in_pretrain) == LEARNED_IN_PRETRAINING
-    assert tuple(GROUPS.learned_in_finetune) == LEARNED_IN_FINETUNING
-    assert {name: set(pairs) for name, pairs in GROUPS.mrc.items()} == {k: set(v) for k, v in MRC_PAIRS.items()}
+    learned = [pair.eval for pair in TABLE_6["learned_in_pretrain"]]
+    assert learned == ["sciq", "sciq", "hellaswag", "arc_challenge", "arc_easy", "openbookqa"]
+    assert {pair.train for pair in TABLE_6["learned_in_pretrain"]} == {"tulu"}
+    tuned = {"mnli_matched": "mnli", "mnli_mismatched": "mnli", "paws": "paws", "xsum": "xsum", "xlsum": "xsum"}
+    assert dict(TABLE_6["learned_in_finetune"]) == {**tuned, "socialiqa": "socialiqa", "boolq": "tulu"}
+    crossed = {CLASS_TO_GEN: (("xsum", "socialiqa"), ("mnli", "paws"))}
+    crossed[GEN_TO_CLASS] = (("paws", "mnli_matched"), ("xsum", "socialiqa"))
+    for direction, (evals, trains) in crossed.items():
+        assert set(MRC_PAIRS[direction]) == {Pair(eval, train) for eval in evals for train in trains}
 
 
 def test_hours_of_the_code_are_those_of_table_4(tables):
@@ -176,8 +182,3 @@ def test_two_scores_of_one_cell_are_refused():
     perf = performance([[0.5, 0.6, 0.1]])
     with pytest.raises(ReprlabError, match="two rows for family=m ckpt=1 train=base eval=e"):
         changes(pandas.concat([perf, perf]), [Pair("e", "t")])
-    several = perf.assign(fmt="default", shots=4, method="tokenprob")
-    side = several.assign(method="free", performance=0.0)
-    assert len(headline(pandas.concat([several, side]), "default", 4)) == len(perf)
-    with pytest.raises(ReprlabError, match="two rows"):
-        headline(pandas.concat([several, several.assign(method="generate")]), "default", 4)

@@ -116,4 +116,4 @@ def test_the_kept_model_has_the_lowest_loss_and_is_the_one_that_is_scored(inputs
     assert [(row["ckpt"], row["method"]) for row in scored] == [
         ("10", "tokenprob"), ("main", "tokenprob"), ("main", "free"), ("main", "constrained"),
     ]  # fmt: skip
-    assert {row["lr"] for row in scored} == {"0.01"} and {row["majority"] for row in scored} == {"0.5"}
+    assert {row["lr"] for row in scored} == {"0.01"} and {row["majority"] for row in scored} == {"50.0"}

@@ -11,7 +11,7 @@ from reprlab.results.comparison import Match, Printed, compare, declarations
 from reprlab.results.digits import sensible, write_table
 from reprlab.results.frame import read_frame, write_results
 from reprlab.results.gather import gather_rows
-from reprlab.results.records import Figure, PaperResults, Table
+from reprlab.results.records import Drawn, Figure, PaperResults, Table
 from reprlab.results.schema import Factor, Metric
 from reprlab.results.sources import Baseline, Missing, Source
 from reprlab.results.tables import Listing, Pivot
@@ -292,3 +292,58 @@ def test_a_table_reads_its_own_sources_alone(entries):
     untrained = entries[1].model_copy(update={"untrained": {"model": "large"}})
     part = results().settings("nano", [untrained, *entries[3:]], {}).narrowed({"model": ["small"]})
     assert [one.factors.get("model") for one in part.entries] == ["small", "large", None], "what it is held against"
+
+
+def test_baselines_of_many_cells_are_matched_by_their_columns(tmp_path):
+    """A baseline beside the score, one in another file, and names that are numbers in one file and words in another."""
+    rows = [
+        ("1", "a", 60.0, 50.0),
+        ("1", "b", 40.0, float("nan")),
+        ("2", "a", 45.0, 50.0),
+        ("2", "b", 40.0, float("nan")),
+    ]
+    own = pandas.DataFrame(rows, columns=["task", "kind", "value", "majority"]).assign(metric="accuracy")
+    own["low"], own["high"] = own["value"] - 5, own["value"] + 5
+    own.to_csv(tmp_path / "own.tsv", sep="\t", index=False)
+    raw = own.assign(value=[10.0, 30.0, 70.0, 38.0])
+    pandas.concat([raw, raw.iloc[:1].assign(task="main")]).to_csv(tmp_path / "raw.tsv", sep="\t", index=False)
+    on = ["task", "kind"]
+    against = [
+        Baseline(name="majority", path=tmp_path / "own.tsv", column="majority", on=on),
+        Baseline(name="raw", path=tmp_path / "raw.tsv", where={"kind": "b"}, on=on),
+    ]
+    entry = Source(path=tmp_path / "own.tsv", keys={"task": "task", "model": "kind"}, baselines=against)
+    write_results(tmp_path / "results.parquet", results().settings("nano", [entry], {}))
+    found = read_frame(tmp_path / "results.parquet").rows
+    assert found["task"].tolist() == ["1", "1", "2", "2"], "text, though the file has numbers"
+    assert found["baseline"].tolist() == ["majority", "raw", "majority", "raw"]
+    assert found["baseline_value"].tolist() == [50, 30, 50, 38]
+    assert found["learned"].tolist() == ["learned", "learned", "not learned", "not learned"]
+
+
+def test_a_wide_source_is_left_out_of_tables_of_other_metrics(tmp_path):
+    wide = Source(path=tmp_path / "losses.tsv", wide=["loss"])
+    assert results().settings("nano", [wide], {}).narrowed({"metric": ["accuracy"]}).paths() == []
+    assert results().settings("nano", [wide], {}).narrowed({"metric": ["loss"]}).paths() == [tmp_path / "losses.tsv"]
+
+
+def test_panels_of_one_axis_stand_in_rows_of_four_with_words_at_their_ticks():
+    from reprlab.reporting.figures import house_style
+    from reprlab.results.figures import Axis, Curves
+
+    rows = [
+        (name, line, place, 10.0 + place, word, level)
+        for name, level in zip("abcdef", (50, 51, 52, 53, 54, 55), strict=True)
+        for line in ("first", "second")
+        for place, word in enumerate(("1k", "main"))
+    ]
+    table = pandas.DataFrame(rows, columns=["panel", "line", "place", "value", "word", "level"])
+    axis = Axis("value", "score", level="level", level_label="majority")
+    with house_style():
+        figure = Curves(Axis("place", "checkpoint", ticks="word"), [axis], "line", "panel")(table, Drawn("nano", {}))
+    shown = [panel for panel in figure.axes if panel.get_visible()]
+    assert len(figure.axes) == 8 and [panel.get_title() for panel in shown] == list("abcdef")
+    assert [bool(panel.get_xlabel()) for panel in shown] == [False, False, True, True, True, True]
+    assert [label.get_text() for label in shown[0].get_xticklabels()] == ["1k", "main"]
+    assert [line.get_label() for line in shown[1].lines] == ["first", "second", "majority"], "one level for both"
+    assert list(shown[1].lines[2].get_ydata()) == [51, 51]

@@ -7,8 +7,9 @@ import pytest
 
 from tests.checkouts import copy_project
 
-DRAWN = {"tabulate_paper", "compare_published", "test_claims", "plot_figure", "amuro_char"}
-SCORES = {"score_completions"} | DRAWN
+WHOLE = {"gather_results", "compare_published", "test_claims", "amuro_char"}
+DRAWN = WHOLE | {"tabulate_paper", "plot_figure"}
+SCORES = {"score_completions", "sum_hours"} | DRAWN
 TUNING = {"finetune_completions"} | SCORES
 PROMPTS = {"build_completions"} | TUNING
 PAPER = "papers.amuro-char"
@@ -21,7 +22,7 @@ EDITS = {
     "spaces of the prompts": (f"{PAPER}.prompts.spacing=clean", PROMPTS),
     "another held-out loss of the ladder": (
         f"{PAPER}.pretraining.evaluation_batches=3",
-        {"evaluate_lm", "test_claims", "amuro_char"},
+        {"evaluate_lm"} | WHOLE,
     ),
     "updates of pre-training": (
         f"{PAPER}.pretraining.steps=7",
@@ -66,7 +67,7 @@ def test_base_is_scored_once_and_shared(made):
 
 def test_rows_say_what_they_are(made):
     for row in [*scores(made, "base"), *scores(made, "paws")]:
-        assert row["data"] and 0 <= float(row["low"]) <= float(row["performance"]) <= float(row["high"]) <= 1
+        assert row["data"] and 0 <= float(row["low"]) <= float(row["value"]) <= float(row["high"]) <= 100
         assert (row["majority"] == "") == (row["kind"] == "generation")
         assert bool(row["histogram"]) == (row["kind"] == "classification")
         assert bool(row["mean_output_tokens"]) == (row["kind"] == "generation")

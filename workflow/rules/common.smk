@@ -142,5 +142,5 @@ wildcard_constraints:
     task="[a-z0-9_]+",
     cell="[A-Za-z0-9_.-]+",
     paper="|".join(slug.replace("-", "[-]") for slug in LOADED.papers),
-    table="(?!(?:comparison|audit|claims|cost|case_study|error_sample|preview_[a-z0-9]+)\\b)[a-z0-9_]+",
+    table="(?!(?:comparison|audit|claims|cost|gpu_hours|case_study|error_sample|preview_[a-z0-9]+)\\b)[a-z0-9_]+",
     figure="[a-z0-9_]+",

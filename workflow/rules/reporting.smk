@@ -155,6 +155,28 @@ rule estimate_cost:
         COMMAND
 
 
+rule sum_hours:
+    input:
+        inputs("sum_hours"),
+    output:
+        **outputs("sum_hours"),
+    log:
+        log_of("sum_hours"),
+    benchmark:
+        benchmark_of("sum_hours")
+    threads: LOADED.threads("sum_hours")
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        key=key_of,
+        job=digest("sum_hours"),
+    message:
+        "Sum the hours of {wildcards.paper}"
+    shell:
+        COMMAND
+
+
 rule plot_figure:
     input:
         inputs("plot_figure"),

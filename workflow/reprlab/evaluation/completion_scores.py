@@ -18,17 +18,17 @@ from reprlab.text.prompt_formats import LABELS
 LEVEL = 0.95
 COLUMNS = [
     "family", "ckpt", "step", "tokens", "train", "lr", "eval", "data", "kind", "fmt", "shots", "method", "metric",
-    "performance", "performance_boot", "std", "low", "high", "majority", "n", "histogram", "outside_labels",
-    "empty_share", "mean_output_tokens", "dropped_shots", "seed", "train_rows", "train_steps", "note",
+    "value", "performance_boot", "std", "low", "high", "majority", "n", "histogram", "outside_labels", "empty_share",
+    "mean_output_tokens", "dropped_shots", "seed", "train_rows", "steps", "note",
 ]  # fmt: skip
-"""Columns of a table of scores; a missing value is empty."""
+"""Columns of a table of scores; a missing value is empty. Scores and shares are in percent."""
 
 
 def bootstrap_mean(values: Sequence[float], resamples: int, seed: int) -> dict[str, float]:
     """Mean of per-row scores with its bootstrap (spec 2.4).
 
     Returns:
-        `performance`, the plain mean; `performance_boot`, the midpoint of the percentile interval, which the original
+        `value`, the plain mean; `performance_boot`, the midpoint of the percentile interval, which the original
         reports; `std`, the standard error; `low` and `high`, exact where each row is right or wrong.
     """
     array = np.asarray(values, dtype=np.float64)
@@ -38,7 +38,7 @@ def bootstrap_mean(values: Sequence[float], resamples: int, seed: int) -> dict[s
     if each_right_or_wrong(np.stack([array, np.ones_like(array)], axis=1)):
         low, high = binomial_interval(int(array.sum()), len(array), LEVEL)
     return {
-        "performance": float(array.mean()),
+        "value": float(array.mean()),
         "performance_boot": float(ends.mean()),
         "std": float(means.std()),
         "low": low,
@@ -64,6 +64,7 @@ def score_row(
     cell, rows = prompts.cell, len(prompts.rows)
     generated, labelled = prompts.kind == "generation", prompts.kind == "classification"
     how = settings.normalisation.get(cell.eval, "none")
+    scores = bootstrap_mean(row_scores(prompts, answers), settings.bootstrap, settings.seed)
     notes = [settings.notes.get(cell.eval, "")]
     if prompts.kind == "choice":
         notes.append("log-likelihood" if how == "none" else f"log-likelihood by {how}")
@@ -81,8 +82,8 @@ def score_row(
         "shots": cell.shots,
         "method": cell.method,
         "metric": "rougeL" if generated else "accuracy",
-        **bootstrap_mean(row_scores(prompts, answers), settings.bootstrap, settings.seed),
-        "majority": None if generated else max(Counter(prompts.gold).values()) / rows,
+        **{name: 100 * value for name, value in scores.items()},
+        "majority": None if generated else 100 * max(Counter(prompts.gold).values()) / rows,
         "n": rows,
         "histogram": _histogram(prompts, answers) if labelled else None,
         "outside_labels": _share(found == "" for found in answers.answers) if labelled else None,
@@ -91,7 +92,7 @@ def score_row(
         "dropped_shots": prompts.encoded.dropped,
         "seed": settings.tuning_seed,
         "train_rows": tuned.get("rows"),
-        "train_steps": tuned.get("steps"),
+        "steps": tuned.get("steps"),
         "note": "; ".join(note for note in notes if note),
     }
 
@@ -103,4 +104,5 @@ def _histogram(prompts: CellPrompts, answers: Answers) -> str:
 
 
 def _share(flags: Any) -> float:
-    return float(np.mean(list(flags)))
+    """Percent."""
+    return 100 * float(np.mean(list(flags)))

@@ -116,6 +116,7 @@ OUTPUTS: dict[str, dict[str, str]] = {
     "audit_paper": {"out": "results/{paper}/audit.tsv", "provenance": "results/{paper}/audit.provenance.json"},
     "test_claims": {"out": "results/{paper}/claims.tsv", "provenance": "results/{paper}/claims.provenance.json"},
     "estimate_cost": {"out": "results/{paper}/cost.tsv", "provenance": "results/{paper}/cost.provenance.json"},
+    "sum_hours": {"out": "results/{paper}/gpu_hours.tsv", "provenance": "results/{paper}/gpu_hours.provenance.json"},
     "plot_figure": {name: f"results/{{paper}}/{{figure}}.{name}" for name in ("png", "svg", "pdf")},
     "write_report": {"out": "results/report.html", "summary": "results/summary.tsv"},
 }
@@ -129,6 +130,7 @@ REPORTED = {
     "test_claims": ("Claims", "out"),
     "audit_paper": ("Audit of the paper's arithmetic", "out"),
     "estimate_cost": ("Cost", "out"),
+    "sum_hours": ("Hours", "out"),
 }
 
 

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from reprlab.results.records import Drawn
 
 
+_COLUMNS = 4
+_SLANTED = 5
+
+
 @dataclass(frozen=True)
 class Axis:
     """A column with its label; `low` and `high` bound a band around it, `level` is a dotted line for each curve."""
@@ -25,12 +29,14 @@ class Axis:
     high: str = ""
     level: str = ""
     level_label: str = ""
+    ticks: str = ""
+    """A column with the words that stand at its values."""
 
 
 @dataclass(frozen=True)
 class Curves:
     """Each of `y` against `x`: a row of panels for each of them, a column for each value of `panel` (columns of the
-    table, with spaces between them), a curve for each value of `line`."""
+    table, with spaces between them), a curve for each value of `line`. The panels of one `y` stand in rows of four."""
 
     x: Axis
     y: Sequence[Axis]
@@ -44,25 +50,46 @@ class Curves:
             return nothing(table, drawn)
         groups = groups_of(table, self.panel)
         order = list(dict.fromkeys(table[self.line]))
-        figure, axes = panels(len(self.y), len(groups))
+        wrapped = len(self.y) == 1 and len(groups) > _COLUMNS
+        shape = (-(-len(groups) // _COLUMNS), _COLUMNS) if wrapped else (len(self.y), len(groups))
+        figure, grid = panels(*shape)
+        axes = [[one for row in grid for one in row]] if wrapped else grid
+        for one in axes[0][len(groups) :]:
+            one.set_visible(False)
         for place, (name, rows) in enumerate(groups):
             for row, axis in enumerate(self.y):
                 panel = axes[row][place]
                 draw_lines(
                     panel, rows, x=self.x.column, y=axis.column, by=self.line, order=order, low=axis.low, high=axis.high
                 )
-                for value, part in rows.groupby(self.line) if axis.level else ():
-                    # A line's own level, in its colour.
-                    colour = CYCLE[order.index(value) % len(CYCLE)]
-                    label = f"{axis.level_label}, {value}" if len(order) > 1 else axis.level_label
-                    panel.axhline(part[axis.level].iloc[-1], color=colour, linestyle=":", marker="", label=label)
-                panel.set_ylabel(axis.label if not place else "")
+                _draw_levels(panel, rows, axis, self.line, order)
+                _draw_ticks(panel, rows, self.x)
+                panel.set_ylabel(axis.label if not place % (_COLUMNS if wrapped else len(groups)) else "")
             data = "; ".join(dict.fromkeys(rows["data"].dropna())) if "data" in rows else ""
             name_panel(axes[0][place], "\n".join(name), data)
-            axes[-1][place].set_xlabel(self.x.label)
+            # Of wrapped panels, those with no other below them.
+            if not wrapped or place + _COLUMNS >= len(groups):
+                axes[-1][place].set_xlabel(self.x.label)
         shared_legend(figure, [one for row in axes for one in row])
         figure.suptitle(f"Scale {drawn.scale}")
         return figure
+
+
+def _draw_levels(panel: Any, rows: Rows, axis: Axis, line: str, order: list[Any]) -> None:
+    """A line's own level, in its colour; where all lines have one, a single grey level."""
+    levels = {value: part[axis.level].iloc[-1] for value, part in rows.groupby(line)} if axis.level else {}
+    levels = {value: level for value, level in levels.items() if level == level}
+    common = len(set(levels.values())) == 1 and len(order) > 1
+    for value, level in list(levels.items())[: 1 if common else None]:
+        colour = "#666666" if common else CYCLE[order.index(value) % len(CYCLE)]
+        label = axis.level_label if common or len(order) == 1 else f"{axis.level_label}, {value}"
+        panel.axhline(level, color=colour, linestyle=":", marker="", label=label)
+
+
+def _draw_ticks(panel: Any, rows: Rows, axis: Axis) -> None:
+    if axis.ticks:
+        named = rows.drop_duplicates(axis.column)
+        panel.set_xticks(named[axis.column], named[axis.ticks], rotation=45 if len(named) > _SLANTED else 0)
 
 
 @dataclass(frozen=True)

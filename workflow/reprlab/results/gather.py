@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from reprlab.artifacts.json_files import read_json
 from reprlab.artifacts.tables import read_tsv
-from reprlab.results.schema import FIXED, Metric
+from reprlab.results.schema import FIXED
 from reprlab.results.sources import GatherSettings, Missing, Source, Value
 from reprlab.runtime.errors import ReprlabError
 
@@ -31,9 +32,7 @@ def gather_rows(settings: GatherSettings) -> Rows:
     files = _Files()
     columns = [*settings.factors, *FIXED]
     parts = [
-        _missing(entry)
-        if isinstance(entry, Missing)
-        else _rows(entry, files, settings.metrics).assign(**{_ENTRY: place})
+        _missing(entry) if isinstance(entry, Missing) else _rows(entry, files, settings).assign(**{_ENTRY: place})
         for place, entry in enumerate(settings.entries)
     ]
     kept = [part.dropna(axis="columns", how="all") for part in parts if len(part)]
@@ -81,7 +80,8 @@ class _Files:
         return frame
 
 
-def _rows(source: Source, files: _Files, metrics: Mapping[str, Metric]) -> Rows:
+def _rows(source: Source, files: _Files, settings: GatherSettings) -> Rows:
+    metrics = settings.metrics
     frame = files.rows(source.path, source.where)
     if source.selection is not None:
         frame = _selected(frame, source.selection)
@@ -96,7 +96,9 @@ def _rows(source: Source, files: _Files, metrics: Mapping[str, Metric]) -> Rows:
     frame = frame[frame["metric"].isin(list(metrics))]
     kept = [name for name in (*FIXED, "tried") if name in frame]
     beside = _beside_baselines(frame, source, files)
-    found = frame[kept].assign(**beside, **{factor: _words(frame[column]) for factor, column in source.keys.items()})
+    texts = {name for name, factor in settings.factors.items() if factor.kind == "text"}
+    keys = {name: _words(frame[column], name in texts) for name, column in source.keys.items()}
+    found = frame[kept].assign(**beside, **keys)
     found = found.assign(**source.factors)
     found["unit"] = [metrics[name].unit for name in found["metric"]]
     found["source"] = str(source.path)
@@ -105,9 +107,11 @@ def _rows(source: Source, files: _Files, metrics: Mapping[str, Metric]) -> Rows:
     return found
 
 
-def _words(column: Rows) -> Rows:
-    """A column of truth values as the words that the file has: true and false."""
-    return column.map({True: "true", False: "false"}) if column.dtype == bool else column
+def _words(column: Rows, text: bool) -> Rows:
+    """Truth values as the words that the file has, true and false; numbers of a text factor (checkpoints) as text."""
+    if column.dtype == bool:
+        return column.map({True: "true", False: "false"})
+    return column.map(str, na_action="ignore") if text else column
 
 
 def _selected(frame: Rows, path: Path) -> Rows:
@@ -128,19 +132,22 @@ def _beside_baselines(frame: Rows, source: Source, files: _Files) -> dict[str, A
 
     if not source.baselines:
         return {}
-    parts = []
+    values = []
     for baseline in source.baselines:
         rows = files.rows(baseline.path, baseline.where)
-        _require(rows, "value", baseline.path)
-        parts.append(_matched(rows).assign(baseline=baseline.name, baseline_value=rows["value"]))
-    hardest = pandas.concat(parts).sort_values("baseline_value", ascending=False, kind="stable")
-    hardest = hardest.drop_duplicates(_MATCHED)
-    found = _matched(frame).merge(hardest, on=_MATCHED, how="left")
-    return {name: found[name].to_numpy() for name in ("baseline", "baseline_value")}
+        for column in (baseline.column, *baseline.on):
+            _require(rows, column, baseline.path)
+        keys = [*_MATCHED, *baseline.on]
+        known = _matched(rows, keys).assign(value=rows[baseline.column]).sort_values("value", ascending=False)
+        values.append(_matched(frame, keys).merge(known.drop_duplicates(keys), on=keys, how="left")["value"])
+    each = pandas.concat(values, axis=1, keys=range(len(values))).astype(float)
+    names = dict(enumerate(baseline.name for baseline in source.baselines))
+    hardest = each.fillna(-math.inf).idxmax(axis=1).map(names).where(each.notna().any(axis=1))
+    return {"baseline": hardest.to_numpy(), "baseline_value": each.max(axis=1).to_numpy()}
 
 
-def _matched(rows: Rows) -> Rows:
-    return rows.reindex(columns=_MATCHED).astype(object).fillna("")
+def _matched(rows: Rows, columns: list[str]) -> Rows:
+    return rows.reindex(columns=columns).astype(object).fillna("").astype(str)
 
 
 def judged(frame: Rows, factors: list[str], sources: Mapping[int, Source]) -> Rows:

@@ -16,7 +16,7 @@ Value = str | int | float
 
 
 class Baseline(BaseModel):
-    """A trivial baseline of a source, matched by metric, split and subset."""
+    """A trivial baseline of a source, matched by metric, split, subset and `on`."""
 
     model_config = _STRICT
 
@@ -26,6 +26,10 @@ class Baseline(BaseModel):
     """File with its rows."""
     where: dict[str, Value] = {}
     """Its rows in the file, by column."""
+    on: list[str] = []
+    """Columns of both files that must be equal as well, where one file holds the baselines of many cells."""
+    column: str = "value"
+    """The column that holds it: `value`, or one beside the scores themselves."""
 
 
 class Source(BaseModel):
@@ -105,7 +109,9 @@ class GatherSettings(BaseModel):
 
 
 def _may_have(entry: Source | Missing, where: Mapping[str, Sequence[Value]]) -> bool:
-    known: dict[str, Any] = {**entry.where, **entry.factors} if isinstance(entry, Source) else entry.factors
+    known: dict[str, Any] = dict(entry.factors)
+    if isinstance(entry, Source):
+        known = {**({"metric": entry.wide} if entry.wide else {}), **entry.where, **known}
     for name, wanted in where.items():
         value = known.get(name)
         if value is not None and not set(wanted) & set(value if isinstance(value, list) else [value]):

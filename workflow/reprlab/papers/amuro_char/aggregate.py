@@ -1,8 +1,8 @@
 """Aggregates of section 2.5: change, mean ratio of change (equation 1), group means. Released values and our own scores
 go through the same functions.
 
-A table of performance has one row for each (family, ckpt, train, eval), with the column `performance` in 0 to 1; the
-un-tuned model has `train` = base.
+A table of performance has one row for each (family, ckpt, train, eval), with the column `performance` (released values
+in 0 to 1, ours in percent); the un-tuned model has `train` = base.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from reprlab.papers.amuro_char.names import BASE, SIDE_METHODS, Pair, checkpoint_order
+from reprlab.papers.amuro_char.names import BASE, Pair, checkpoint_order
 from reprlab.runtime.errors import ReprlabError
 
 if TYPE_CHECKING:
@@ -30,16 +30,6 @@ class MeanRatio:
     median: float
     n: int
     skipped: int
-
-
-def headline(perf: pandas.DataFrame, fmt: str, shots: int) -> pandas.DataFrame:
-    """The scores that all aggregates take: one format, one number of shots, the main method of each kind.
-
-    Raises:
-        ReprlabError: two scores remain for one model and evaluation set.
-    """
-    frame = perf[(perf["fmt"] == fmt) & (perf["shots"] == shots) & ~perf["method"].isin(SIDE_METHODS)]
-    return unique(frame, _KEYS)
 
 
 def unique(frame: pandas.DataFrame, keys: list[str]) -> pandas.DataFrame:

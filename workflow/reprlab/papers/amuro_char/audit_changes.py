@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from string import ascii_lowercase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reprlab.papers.amuro_char.aggregate import (
     all_other_pairs,
@@ -15,41 +15,32 @@ from reprlab.papers.amuro_char.aggregate import (
     mean_ratio,
     released_frame,
 )
-from reprlab.papers.amuro_char.names import (
-    BASE,
-    CLASS_TO_GEN,
-    GEN_TO_CLASS,
-    LEARNED_IN_FINETUNING,
-    LEARNED_IN_PRETRAINING,
-    LEARNED_IN_PRETRAINING_ONCE,
-    MRC_PAIRS,
-)
+from reprlab.papers.amuro_char.names import BASE, CLASS_TO_GEN, GEN_TO_CLASS, Pair, mrc_pairs, table6_pairs
 from reprlab.reporting.audit import AuditRow, judge, not_checkable, rounded
+
+if TYPE_CHECKING:
+    from reprlab.config.papers.amuro_char import AmuroCharSettings
 
 Frame = Any
 Tables = dict[str, Frame]
 
-_GROUPS = {
-    "learned_in_pretrain": LEARNED_IN_PRETRAINING,
-    "once": LEARNED_IN_PRETRAINING_ONCE,
-    "learned_in_finetune": LEARNED_IN_FINETUNING,
-}
 # Means over the released values in full precision (specification, check 5.2).
 _FULL_PRECISION = {CLASS_TO_GEN: -0.61459, GEN_TO_CLASS: 0.003052}
 _TOLERANCE = 5e-4
 _DIGITS = 9
 
 
-def change_checks(tables: Tables) -> Iterator[AuditRow]:
-    """Checks 5.1, 5.2 and 5.5."""
+def change_checks(tables: Tables, settings: AmuroCharSettings) -> Iterator[AuditRow]:
+    """Checks 5.1, 5.2 and 5.5, over the pairs of the published settings."""
     released = released_frame(tables["released_performance"])
-    yield from _table6(tables["table6_perf_diff"], released)
-    yield from _ratios(tables["statements"], released)
-    yield from _identities(released)
+    pairs, groups = mrc_pairs(settings.groups), table6_pairs(settings.groups)
+    groups["once"] = list(dict.fromkeys(groups["learned_in_pretrain"]))
+    yield from _table6(tables["table6_perf_diff"], group_means(released, groups).set_index("ckpt"))
+    yield from _ratios(tables["statements"], {name: changes(released, listed) for name, listed in pairs.items()})
+    yield from _identities(released, [pair for listed in pairs.values() for pair in listed])
 
 
-def _table6(printed: Frame, released: Frame) -> Iterator[AuditRow]:
-    means = group_means(released, _GROUPS).set_index("ckpt")
+def _table6(printed: Frame, means: Frame) -> Iterator[AuditRow]:
     for letter, row in zip(ascii_lowercase, printed.itertuples(index=False), strict=False):
         wanted = (row.learned_in_pretrain, row.learned_in_finetune)
         found = [_three(means.loc[row.ckpt, name]) for name in ("learned_in_pretrain", "learned_in_finetune")]
@@ -79,9 +70,8 @@ def _three(value: float) -> Decimal:
     return rounded(round(float(value), _DIGITS), 3)
 
 
-def _ratios(statements: Frame, released: Frame) -> Iterator[AuditRow]:
+def _ratios(statements: Frame, found: dict[str, Frame]) -> Iterator[AuditRow]:
     said = statements.set_index(["quantity", "family"])["value"]
-    found = {direction: changes(released, pairs) for direction, pairs in MRC_PAIRS.items()}
     letters = iter(ascii_lowercase)
     for direction, quantity in ((CLASS_TO_GEN, "mrc_class_to_gen"), (GEN_TO_CLASS, "mrc_gen_to_class")):
         mean = mean_ratio(found[direction])
@@ -133,8 +123,7 @@ def _outlier(printed: str, found: Frame, letter: str) -> AuditRow:
     )
 
 
-def _identities(released: Frame) -> Iterator[AuditRow]:
-    pairs = [pair for listed in MRC_PAIRS.values() for pair in listed]
+def _identities(released: Frame, pairs: list[Pair]) -> Iterator[AuditRow]:
     base = released[released["train"] == BASE]
     trains = sorted({pair.train for pair in pairs})
     copies = [base, *(base.assign(train=train) for train in trains)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reprlab.evaluation.bootstrap import mean_interval
+from reprlab.evaluation.completion_scores import bootstrap_mean
 from reprlab.evaluation.metrics import rouge_l
 from reprlab.reporting.audit import AuditRow, judge
 
@@ -26,23 +26,22 @@ def scoring_checks() -> Iterator[AuditRow]:
 
 
 def _bootstrap() -> Iterator[AuditRow]:
-    mean, low, high = mean_interval([0.5] * 50, resamples=_RESAMPLES)
+    equal = bootstrap_mean([0.5] * 50, _RESAMPLES, 0)
     yield judge(
         "5.9a",
-        "Bootstrap of equal scores: width of the interval, and its middle less the mean",
+        "Bootstrap of equal scores: standard error, and the middle of the interval less the mean",
         "0 0",
-        f"{high - low:g} {(high + low) / 2 - mean:g}",
-        high == low == mean,
+        f"{equal['std']:g} {equal['performance_boot'] - equal['value']:g}",
+        equal["std"] == 0 and equal["performance_boot"] == equal["value"],
     )
     ones = int(_N * _SHARE)
-    mean, low, high = mean_interval([1.0] * ones + [0.0] * (_N - ones), resamples=_RESAMPLES)
+    found = bootstrap_mean([1.0] * ones + [0.0] * (_N - ones), _RESAMPLES, 0)["std"]
     known = (_SHARE * (1 - _SHARE) / _N) ** 0.5
-    found = (high - low) / (2 * 1.959964)
     yield judge(
         "5.9b",
         f"Standard error of an accuracy of {_SHARE} over {_N:,} examples: sqrt(p (1 - p) / n)",
         f"{known:.4f}",
         f"{found:.4f}",
         abs(found / known - 1) < 0.06,
-        "from the width of the percentile interval; tolerance 6 %, the noise of 3,000 resamples",
+        "tolerance 6 %, the noise of 3,000 resamples",
     )

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from reprlab.papers.amuro_char.aggregate import changes, mean_ratio, released_frame
-from reprlab.papers.amuro_char.names import CLASS_TO_GEN, MAIN, MRC_PAIRS
+from reprlab.papers.amuro_char.names import CLASS_TO_GEN, MAIN, mrc_pairs
 from reprlab.reporting.audit import AuditRow, check, judge, not_checkable
 
 if TYPE_CHECKING:
@@ -85,15 +85,15 @@ def trap_checks(tables: Tables, settings: AmuroCharSettings) -> Iterator[AuditRo
 
 def _equation_1(tables: Tables, settings: AmuroCharSettings) -> AuditRow:
     """The sets that equation 1 averages over against those whose mean is the printed one (5.2a)."""
-    pairs = [pair for listed in MRC_PAIRS.values() for pair in listed]
-    averaged = Counter(pair.train for pair in pairs)
+    listed = mrc_pairs(settings.groups)
+    averaged = Counter(pair.train for pairs in listed.values() for pair in pairs)
     # Evaluation sets of all four tasks; the training set itself is every evaluation of the same data set.
     sets = {name for train in averaged for name in _evaluations(settings, train)}
     others = {
         train: sum(settings.evaluations[name].dataset != settings.trainings[train].dataset for name in sets)
         for train in averaged
     }
-    found = changes(released_frame(tables["released_performance"]), MRC_PAIRS[CLASS_TO_GEN])
+    found = changes(released_frame(tables["released_performance"]), listed[CLASS_TO_GEN])
     mean = mean_ratio(found)
     return judge(
         "8.4",

@@ -23,36 +23,20 @@ _FURTHER_METHODS: tuple[Method, ...] = ("free", "constrained")
 
 
 @dataclass(frozen=True)
-class CellJob:
-    """One job that fine-tunes or scores: its benchmark file lies at results/benchmarks/<stage>/<key with dots>.tsv."""
-
-    stage: str
-    """finetune_completions or score_completions."""
-    key: str
-    """Wildcards of the job, joined with dots."""
-    family: str
-    train: str
-    """Training set; base where nothing was trained."""
-
-
-@dataclass(frozen=True)
 class Scored:
     """Where the scores are, and what they are scores of."""
 
-    paths: list[str]
-    """Score files, one row per (model, evaluation set, format, shots, method)."""
-    pretraining: str
-    """Held-out losses of the ladder that was trained here (`evaluate_lm`), empty where none was."""
     sets: dict[str, str]
     """Evaluation set to the true name of its data; sets without data are missing."""
-    trainings: dict[str, str] = field(default_factory=dict)
+    trainings: dict[str, str]
     """Training set to the true name of its data; sets without data are missing."""
-    families: dict[str, list[str]] = field(default_factory=dict)
-    """Family to its checkpoints in order."""
-    tuning: list[str] = field(default_factory=list)
-    """Metrics of fine-tuning (`finetune_completions`): one row per checkpoint and learning rate."""
-    jobs: list[CellJob] = field(default_factory=list)
-    """The jobs behind the scores, for the hours of Table 4."""
+    files: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    """Score files, one row per (checkpoint, evaluation set, format, shots, method): family, training set and group of
+    checkpoints of each; the training set is base where nothing was trained."""
+    losses: dict[str, str] = field(default_factory=dict)
+    """Family to the held-out losses of its ladder (`evaluate_lm`), where it was trained here."""
+    jobs: list[tuple[str, str]] = field(default_factory=list)
+    """Stage and key of the jobs that fine-tune and score, for the hours of Table 4."""
 
 
 def add_runs(plan: Plan, config: "LoadedConfig", paper: "AmuroCharSettings") -> Scored:
@@ -60,15 +44,7 @@ def add_runs(plan: Plan, config: "LoadedConfig", paper: "AmuroCharSettings") -> 
     planner = RunPlanner(plan, config, paper)
     for family in paper.grid.families:
         planner.add_family(family)
-    return Scored(
-        paths=planner.scores,
-        pretraining=planner.pretraining,
-        sets=planner.prompts.sets(),
-        trainings=planner.prompts.trainings(),
-        families={name: list(paper.families[name].checkpoints) for name in paper.grid.families},
-        tuning=planner.tuning,
-        jobs=planner.jobs,
-    )
+    return planner.scored
 
 
 class RunPlanner:
@@ -78,16 +54,14 @@ class RunPlanner:
         self.plan, self.config, self.paper = plan, config, paper
         self.prompts = PromptPlanner(plan, config, paper)
         self.sets, self.trainings = self.prompts.sets(), self.prompts.trainings()
-        self.scores: list[str] = []
-        self.tuning: list[str] = []
-        self.jobs: list[CellJob] = []
-        self.pretraining = ""
+        self.scored = Scored(self.sets, self.trainings)
 
     def add_family(self, name: str) -> None:
         """Plan a family: BASE is scored once, and each fine-tuned model on what it is judged by."""
         family = self.paper.families[name]
         found = add_checkpoints(self.plan, self.config, self.paper, name, self.prompts)
-        self.pretraining = self.pretraining or found.losses
+        if found.losses:
+            self.scored.losses[name] = found.losses
         for group, checkpoints in self._groups(family.checkpoints):
             self._score(name, BASE, group, found, self._only(found.models, checkpoints), self._base_cells(family))
         for train in family.trainings:
@@ -127,8 +101,7 @@ class RunPlanner:
             self.prompts.training(train),
             settings,
         )
-        self.tuning.append(tuning_metrics(key))
-        self.jobs.append(CellJob("finetune_completions", key.replace("/", "."), name, train))
+        self.scored.jobs.append(("finetune_completions", key))
         self._score(name, train, group, found, tuned, self._tuned_cells(family, train), tuning_metrics(key))
 
     def _base_cells(self, family: "Family") -> list[ScoreCell]:
@@ -229,8 +202,8 @@ class RunPlanner:
             notes={one: note for one in evals if (note := self._note(one))},
         )
         key = f"{name}/{train}/{group}"
-        self.scores.append(add_scores(self.plan, key, models, found.tokenizer, settings, tuning))
-        self.jobs.append(CellJob("score_completions", key.replace("/", "."), name, train))
+        self.scored.files[add_scores(self.plan, key, models, found.tokenizer, settings, tuning)] = (name, train, group)
+        self.scored.jobs.append(("score_completions", key))
 
     def _model(self, family: "Family", checkpoint: str, step: int) -> ScoredModel:
         each = family.tokens_per_step
