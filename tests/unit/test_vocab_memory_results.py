@@ -231,6 +231,15 @@ def test_the_timed_row_names_model_and_steps(tmp_path):
     assert found["ours"] == "1.5" and "MiniLM-L6, 3 steps" in found["note"]
 
 
+@pytest.mark.parametrize("table", [one.name for one in RESULTS.tables])
+def test_a_table_that_nothing_feeds_is_one_line_and_is_drawn(table, tmp_path):
+    found = made(table, [{"table": table, "column": "cola", "reason": "no data"}], tmp_path)
+    assert found["note"].tolist() == ["no data"] and found["scale"].tolist() == ["nano"]
+    for figure in (one.name for one in RESULTS.figures if one.table == table):
+        draw_figure(RESULTS, figure, tmp_path / f"{table}.tsv", PRINTED, "nano", [tmp_path / "empty.svg"])
+        assert "no data" in (tmp_path / "empty.svg").read_text()
+
+
 NOT_TESTABLE = "not testable at this scale"
 
 
