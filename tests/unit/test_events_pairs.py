@@ -205,3 +205,41 @@ def test_a_prediction_depends_on_its_pair_alone(kind: str, tmp_path: Path) -> No
     for asked, answers, kept, found in zip(everything, whole, some, part, strict=True):
         of = dict(zip(map(tuple, asked.pairs.tolist()), answers.tolist(), strict=True))
         assert found.tolist() == [of[tuple(pair)] for pair in kept.pairs.tolist()]
+
+
+def test_only_the_generative_input_has_markers(tmp_path: Path) -> None:
+    """The document is read without markers, the two sentences with them around each trigger, inside both mentions."""
+    documents = [document(size=3)]
+    pairs = [known_pairs(documents[0], settings())]
+    found = {}
+    for kind, make in (("discriminative", make_bert), ("generative", make_t5)):
+        make(tmp_path / kind, make_tokenizer(tmp_path / kind))
+        classifier = open_classifier(tmp_path / kind, settings(kind=kind, max_length=64))
+        batch = classifier.prepare(documents, pairs).batch(np.array([0]))
+        found[kind] = classifier.tokenizer.convert_ids_to_tokens(batch["input_ids"][0].tolist())
+    assert not {"<m>", "</m>", "<sep>"} & set(found["discriminative"])
+    marks = [token for token in found["generative"] if token in ("<m>", "</m>", "<sep>")]
+    assert marks == ["<m>", "</m>", "<sep>", "<m>", "</m>"]
+
+
+def test_relations_may_weigh_more_in_the_loss(tmp_path: Path) -> None:
+    """A weight of three is three copies of each related pair."""
+    import torch
+
+    for kind, make in (("discriminative", make_bert), ("generative", make_t5)):
+        make(tmp_path / kind, make_tokenizer(tmp_path / kind))
+        losses = {}
+        for weight in (1.0, 3.0):
+            given = settings(kind=kind, max_length=64, relation_weight=weight, features="compared")
+            classifier = open_classifier(tmp_path / kind, given)
+            items = classifier.prepare([document(size=3)], [known_pairs(document(size=3), given)])
+            batch = items.batch(np.arange(len(items)))
+            classifier.model.eval()
+            with torch.no_grad():
+                loss, parts = classifier.loss(classifier.model, batch)
+            losses[weight] = (float(loss * parts["count"]), float(parts["count"]))
+        # Pairs 0-1 and 1-2 are related, 0-2 is not: (2 x 3 + 1) / 3 of the labels (label strings differ in length).
+        if kind == "discriminative":
+            assert (losses[1.0][1], losses[3.0][1]) == (3, 7)
+        related = (losses[3.0][0] - losses[1.0][0]) / 2
+        assert 0 < related < losses[1.0][0]

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from reprlab.evaluation.relation_scores import related_scores
 from reprlab.events.documents import EventDocument
-from reprlab.events.pairs import LabelledPairs, Ranking, training_pairs
+from reprlab.events.pairs import LabelledPairs, Ranking, inference_pairs, training_pairs
+from reprlab.events.scoring import confusions
 from reprlab.events.settings import PairClassification
 from reprlab.runtime.errors import ReprlabError
+from reprlab.training.early_stopping import BestPass
 from reprlab.training.engine import TrainingRun
 from reprlab.training.passes import train_passes
 from reprlab.training.processes import choose_device
+
+_HELD_OUT_BATCH = 16
 
 
 def open_classifier(
@@ -35,14 +40,18 @@ def open_classifier(
 def train_classifier(
     classifier: Any,
     documents: Sequence[EventDocument],
+    held_out: Sequence[EventDocument],
     rankings: dict[str, Ranking],
     *,
     work: Path,
     save_every: int,
     fingerprint: str,
     device: str,
-) -> TrainingRun:
+) -> tuple[TrainingRun, Callable[[Path], None]]:
     """Train in place on all positives and the negatives that the settings ask for.
+
+    Returns:
+        The run, and how its model is saved: that of the last pass, or with `patience` of the best one on `held_out`.
 
     Raises:
         ReprlabError: the documents have no pair to train on.
@@ -53,7 +62,14 @@ def train_classifier(
     items = classifier.prepare(documents, pairs)
     if not len(items):
         raise ReprlabError("events: the training documents have no pair of events")
-    return train_passes(
+    best = None
+    if settings.patience is not None:
+
+        def score() -> float:
+            return held_out_f1(classifier, held_out, rankings, device=device)
+
+        best = BestPass(work, fingerprint, settings.patience, score, classifier.save)
+    run = train_passes(
         classifier.model,
         len(items),
         lambda rows, step: items.batch(rows),
@@ -65,7 +81,20 @@ def train_classifier(
         save_every=save_every,
         fingerprint=fingerprint,
         device=device,
+        after_pass=best,
     )
+    return run, best.keep if best else classifier.save
+
+
+def held_out_f1(
+    classifier: Any, documents: Sequence[EventDocument], rankings: dict[str, Ranking], *, device: str
+) -> float:
+    """Micro F1 over the relations in percent (regime 1), as the test split is scored."""
+    settings: PairClassification = classifier.settings
+    pairs = [inference_pairs(document, rankings[document.name], settings) for document in documents]
+    labels = predict_labels(classifier, documents, pairs, device=device, batch_size=_HELD_OUT_BATCH)
+    tables = [confusions(*one, settings)[0] for one in zip(documents, pairs, labels, strict=True)]
+    return float(related_scores(np.sum(tables, axis=0))["f1"])
 
 
 def predict_labels(

@@ -103,6 +103,8 @@ class PairClassification(BaseModel):
     """Weight of a related pair in the loss; an unrelated one has 1."""
     max_length: int = Field(default=512, ge=16)
     """Longest window or input in tokens."""
+    patience: int | None = Field(default=None, ge=1)
+    """Stop after so many passes without a better micro F1 on validation documents and keep the best; null: the last."""
 
     @model_validator(mode="after")
     def _training_and_inference_agree(self) -> Self:

@@ -40,15 +40,22 @@ def train_pair_classifier(
     from reprlab.training.seeds import seeded, train_each_seed
 
     quiet_transformers()
-    documents = selected(load_events(examples)[0], settings.events)["train"]
+    splits = selected(load_events(examples)[0], settings.events)
+    documents, held_out = splits["train"], splits["validation"]
 
     def train_one(alone: PairClassification, folder: Path, identity: str) -> Any:
-        ranked = read_candidates(of_seed(rankings, alone.engine.seed, ".parquet"), documents)
+        ranked = read_candidates(of_seed(rankings, alone.engine.seed, ".parquet"), [*documents, *held_out])
         classifier = open_classifier(model, alone, tokenizer=tokenizer)
-        run = train_classifier(
-            classifier, documents, ranked, work=folder, save_every=save_every, fingerprint=identity, device=device
+        return train_classifier(
+            classifier,
+            documents,
+            held_out,
+            ranked,
+            work=folder,
+            save_every=save_every,
+            fingerprint=identity,
+            device=device,
         )
-        return run, classifier.save
 
     train_each_seed(
         settings.seeds,

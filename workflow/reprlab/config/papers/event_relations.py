@@ -59,6 +59,7 @@ class ClassifierRecipe(Recipe):
     model: t.ModelName | None
     kind: Literal["discriminative", "generative"]
     dropout: t.Dropout
+    patience: t.PositiveInt | None
     features: Features
     relation_weight: t.PositiveFloat
 
