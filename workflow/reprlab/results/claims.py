@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from reprlab.reporting.claims import NOT_TESTABLE
 from reprlab.results.frame import Choice, Frame, Rows
 from reprlab.runtime.errors import ReprlabError
 from reprlab.statistics import Estimate, Rule, difference_over_pairs, judge
 
-NOT_TESTABLE = "not testable at this scale"
 _JUDGED = ("estimate", "low", "high", "interval", "unit", "n_units")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -98,11 +98,6 @@ def write_results(path: Path, settings: GatherSettings) -> None:
     texts = [field.name for field in schema if pyarrow.types.is_string(field.type)]
     rows[texts] = rows[texts].where(rows[texts] != "")
     write_parquet(path, pyarrow.Table.from_pandas(rows, schema=schema, preserve_index=False))
-
-
-def is_frame(inputs: Sequence[Path]) -> bool:
-    """Whether the inputs of a stage are a frame of results and nothing else."""
-    return [path.name for path in inputs] == [_FILE]
 
 
 def read_frame(path: Path) -> Frame:

@@ -155,13 +155,6 @@ def _named(records: Sequence[Any], name: str, what: str) -> Any:
     raise ReprlabError(f"{name}: there is no such {what}; there are {', '.join(record.name for record in records)}")
 
 
-def has_records(paper: str) -> bool:
-    """Whether a paper declares its results as records."""
-    from reprlab.plugins import has_plugin
-
-    return has_plugin("papers", f"{paper}.results")
-
-
 def records_of(paper: str) -> PaperResults:
     """The records of a paper, by the name of its package.
 

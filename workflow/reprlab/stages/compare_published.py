@@ -11,24 +11,20 @@ def compare_published(*, paper: str, scale: str, tables: list[Path], published: 
     Args:
         paper: its slug.
         scale: scale of the run, for the notes.
-        tables: results.parquet; or our finished tables, found by their file names.
+        tables: results.parquet.
         published: the printed tables.
         out: TSV with the columns table, row, column, published, ours, note.
     """
     from reprlab.artifacts.tables import write_tsv
-    from reprlab.plugins import load_plugin
     from reprlab.reporting.provenance import write_provenance
     from reprlab.reporting.published import read_published
     from reprlab.results.comparison import compare, declarations
-    from reprlab.results.frame import is_frame, read_frame
+    from reprlab.results.frame import read_frame
     from reprlab.results.records import records_of
 
-    if is_frame(tables):
-        records = records_of(paper)
-        printed = read_published(published, declarations(records.printed))
-        write_tsv(out, compare(records.own(read_frame(tables[0])), printed, records.printed))
-    else:
-        write_tsv(out, load_plugin("papers", f"{paper}.comparison").compare(tables, published, scale))
+    records = records_of(paper)
+    printed = read_published(published, declarations(records.printed))
+    write_tsv(out, compare(records.own(read_frame(tables[0])), printed, records.printed))
     settings = {"paper": paper, "scale": scale}
     write_provenance(out, stage="compare_published", settings=settings, inputs=[*tables, *published])
 

@@ -13,18 +13,14 @@ def plot_figure(
     Args:
         paper: its slug.
         figure: name of the figure, without ending.
-        tables: our finished tables.
+        tables: our finished table.
         published: the printed tables.
         scale: scale of the run, for the titles.
     """
-    from reprlab.plugins import load_plugin
     from reprlab.results.drawing import draw_figure
-    from reprlab.results.records import has_records, records_of
+    from reprlab.results.records import records_of
 
-    if has_records(paper):
-        draw_figure(records_of(paper), figure, tables[0], published, scale, [png, svg, pdf])
-        return
-    load_plugin("papers", f"{paper}.figures").plot(figure, tables, published, scale, [png, svg, pdf])
+    draw_figure(records_of(paper), figure, tables[0], published, scale, [png, svg, pdf])
 
 
 if __name__ == "__main__":

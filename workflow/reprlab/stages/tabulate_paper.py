@@ -10,8 +10,7 @@ def tabulate_paper(
     *,
     paper: str,
     table: str,
-    gather: GatherSettings | None = None,
-    layout: str = "",
+    gather: GatherSettings,
     inputs: list[Path] | None = None,
     out: Path,
 ) -> None:
@@ -21,17 +20,12 @@ def tabulate_paper(
         paper: its slug.
         table: name of the table, without ending.
         gather: the part of the paper's frame of results that the table selects from.
-        layout: JSON that says which file feeds which row and column (papers without a frame of results).
         inputs: every file that is read.
         out: the TSV.
 
     Raises:
-        ReprlabError: no such table, a layout that is not valid or names a file that is no input.
+        ReprlabError: no such table, or a file that is read is no input.
     """
-    import json
-
-    from reprlab.artifacts.tables import write_tsv
-    from reprlab.plugins import load_plugin
     from reprlab.reporting.provenance import write_provenance
     from reprlab.results.digits import write_table
     from reprlab.results.frame import frame_of
@@ -39,16 +33,11 @@ def tabulate_paper(
     from reprlab.results.records import records_of
 
     inputs = inputs or []
-    if gather is not None:
-        require_inputs(gather, inputs)
-        frame = frame_of(gather_rows(gather), gather)
-        write_table(out, records_of(paper).table(table).make(frame))
-        about = {"paper": paper, "table": table, "scale": frame.scale, "options": dict(frame.options)}
-        write_provenance(out, stage="tabulate_paper", settings=about, inputs=inputs)
-        return
-    write_tsv(out, load_plugin("papers", f"{paper}.tables").build_table(table, layout, inputs))
-    settings = {"paper": paper, "table": table, "layout": json.loads(layout)}
-    write_provenance(out, stage="tabulate_paper", settings=settings, inputs=inputs)
+    require_inputs(gather, inputs)
+    frame = frame_of(gather_rows(gather), gather)
+    write_table(out, records_of(paper).table(table).make(frame))
+    about = {"paper": paper, "table": table, "scale": frame.scale, "options": dict(frame.options)}
+    write_provenance(out, stage="tabulate_paper", settings=about, inputs=inputs)
 
 
 if __name__ == "__main__":
