@@ -1,5 +1,7 @@
 """Adapters: no change before the first update, training lowers the loss, a killed run ends with the same bytes."""
 
+import json
+
 import numpy as np
 import pyarrow
 import pyarrow.parquet
@@ -70,6 +72,13 @@ def test_ladder_is_small_and_repeats(folder):
     assert {str(path.parent) for path in first} == {".", "step-00000000", "step-00000004", "step-00000012"}
     assert not (folder / "work").exists()
     assert run(folder, "second") == first
+
+
+def test_no_order_of_a_process_is_in_the_files(folder):
+    """peft holds the targets as a set of strings, whose order is another in each process."""
+    run(folder, "first")
+    config = json.loads((folder / "first/step-00000012/adapter_config.json").read_text())
+    assert config["target_modules"] == sorted(SETTINGS.targets)
 
 
 def test_an_adapter_learns_what_the_texts_say(folder):

@@ -48,7 +48,10 @@ def save_adapter(model: Any, ladder: Path, step: int, base: Path, tokenizer: Pat
     The folder names the model `base` as it was given, so that peft's own classes open it from where the run lies.
     """
     with atomic_directory(step_folder(ladder, step)) as folder, storage_errors():
-        model.peft_config["default"].base_model_name_or_path = base.as_posix()
+        config = model.peft_config["default"]
+        config.base_model_name_or_path = base.as_posix()
+        # peft keeps a set, which each process writes in an order of its own.
+        config.target_modules = sorted(config.target_modules)
         model.save_pretrained(folder)
         for path in folder.iterdir():
             if path.name == "README.md":
