@@ -201,8 +201,8 @@ def test_a_wrong_registry_is_named(tmp_path, text, words):
 def test_a_folder_that_is_no_model_is_named(tmp_path):
     with pytest.raises(ReprlabError, match=r"config\.json: no such file"):
         load_model(tmp_path)
-    (tmp_path / "config.json").write_text('{"architectures": ["OPTForCausalLM"]}')
-    with pytest.raises(ReprlabError, match="OPTForCausalLM is not one of"):
+    (tmp_path / "config.json").write_text('{"architectures": ["GPTJForCausalLM"]}')
+    with pytest.raises(ReprlabError, match="GPTJForCausalLM is not one of"):
         load_model(tmp_path)
     save_model(build_from_config(nano(), 88, seed=0), tmp_path / "cut")
     weights = tmp_path / "cut" / "model.safetensors"
