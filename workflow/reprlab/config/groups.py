@@ -14,7 +14,6 @@ from reprlab.config.settings import (
     PositiveFloat,
     PositiveInt,
     SafeName,
-    Seed,
     Settings,
 )
 from reprlab.reporting.cost_layout import Accelerator
@@ -73,13 +72,6 @@ class ScratchText(Settings):
     corpus: CorpusName | None
     segmentation: SegmentationSettings
     pieces: Annotated[PositiveInt, Field(ge=64)]
-
-
-class Resampling(Settings):
-    """Bootstrap behind the intervals."""
-
-    bootstrap: Annotated[PositiveInt, Field(ge=100)]
-    seed: Seed
 
 
 class Intervals(Settings):

@@ -1,4 +1,4 @@
-"""Intervals of metrics over examples, and the verdict `learned`."""
+"""Intervals of metrics over examples."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from reprlab.evaluation.resampling import binomial_interval, each_right_or_wrong
 
 if TYPE_CHECKING:
     import numpy as np
-
-LEARNED = "learned"
-NOT_LEARNED = "not learned"
 
 
 def bootstrap_interval(
@@ -52,8 +49,3 @@ def mean_interval(
     array = np.asarray(values, dtype=np.float64)
     sums = resample_sums(array[:, None], resamples, seed)[:, 0] / len(array)
     return float(array.mean()), *percentiles(sums, len(array), level)
-
-
-def learned(low: float, baseline: float) -> str:
-    """`learned` if the lower end of a row's 95 % interval exceeds the baseline's value, else `not learned`."""
-    return LEARNED if low > baseline else NOT_LEARNED

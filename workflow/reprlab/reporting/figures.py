@@ -7,10 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reprlab.artifacts.tables import read_tsv
 from reprlab.reporting.description import DATA, describe
 from reprlab.reporting.finishing import finish
-from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import atomic_file
 
 if TYPE_CHECKING:
@@ -46,18 +44,6 @@ _STYLE: Any = {
     "svg.hashsalt": "reprlab",
     "svg.fonttype": "path",
 }
-
-
-def table_of(figure: str, table: str, tables: Sequence[Path]) -> pandas.DataFrame:
-    """The table that a figure is drawn from, found among `tables` by its file name.
-
-    Raises:
-        ReprlabError: it was not given.
-    """
-    path = next((path for path in tables if path.stem == table), None)
-    if path is None:
-        raise ReprlabError(f"{figure}: needs {table}.tsv; pass it with --tables")
-    return read_tsv(path)
 
 
 @contextmanager
