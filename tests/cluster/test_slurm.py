@@ -1,5 +1,6 @@
 """`profiles/slurm` on a real Slurm: the whole graph, an edited checkout, a killed training, a cancelled run."""
 
+import json
 import shutil
 import signal
 import subprocess
@@ -7,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from reprlab.runtime.seals import content_digest
 
 pytestmark = pytest.mark.cluster
 
@@ -126,7 +128,7 @@ def test_a_killed_training_resumes_and_ends_with_the_same_bytes(slurm, finished_
     run.finish()
     log = (checkout.nano / "results/logs/pretrain_lm/depth_t5_fs_s2137.log").read_text()
     assert "resumed at step" in log
-    assert "Trying to restart job" in run.out.read_text()
+    assert "tried again: " in run.out.read_text()
     killed = contents(checkout.nano / LADDER)
     (checkout.nano / LADDER).rename(tmp_path / "killed")
     checkout.run("--cores", "1", *config)
@@ -155,9 +157,11 @@ def test_a_failed_task_of_an_array_takes_nothing_from_the_others(slurm, finished
     results = finished_copy.nano / "results"
     tasks = ["bigbench_instructions", "movie_snippets", "subject_verb_agreement", "vitaminc"]
     made = {task: (results / f"shared/tasks/{task}/baselines.tsv").read_bytes() for task in tasks}
-    # Garbage with no seal, so that the engine takes it for an input as it should be.
-    (results / "shared/tasks/vitaminc/examples.parquet").write_text("garbage")
-    (results / ".seals/shared/tasks/vitaminc/examples.parquet.json").unlink()
+    # Garbage with a seal of its own, so that the engine takes it for the input as it was made.
+    damaged = results / "shared/tasks/vitaminc/examples.parquet"
+    seal = results / ".seals/shared/tasks/vitaminc/examples.parquet.json"
+    damaged.write_text("garbage")
+    seal.write_text(json.dumps({**json.loads(seal.read_text()), "sha256": content_digest(damaged)}))
     targets = [f"results/shared/tasks/{task}/baselines.tsv" for task in tasks]
     again = ("--retries", "0", "--forcerun", "evaluate_baselines")
     run = Run(finished_copy, slurm, *again, "--config", "scale=nano", "--", *targets)
