@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from reprlab.text.vocabulary import Vocabulary
+from reprlab.objectives.objective import IGNORED, PretrainingObjective, Rows
 
 if TYPE_CHECKING:
     import numpy as np
     import torch
-
-IGNORED = -100
 
 
 class Settings(BaseModel):
@@ -24,43 +22,17 @@ class Settings(BaseModel):
     """Padding stands behind the text, where a causal model does not see it."""
 
 
-class Objective:
+class Objective(PretrainingObjective[Settings]):
     """Batches and loss of a decoder: ids as they are, each the label of the position before it."""
 
     token_format = "causal"  # noqa: S105 (not a secret)
 
-    def __init__(self, settings: Settings, vocabulary: Vocabulary, input_length: int, target_length: int) -> None:
-        self.settings = settings
-        self.vocabulary = vocabulary
-        self.input_length = input_length
-        self.target_length = target_length
-
-    def collate(
-        self,
-        ids: np.ndarray,
-        types: np.ndarray,
-        lengths: np.ndarray,
-        rng: np.random.Generator,
-        *,
-        shuffled: bool | None = None,
-        fixed_length: bool = False,
-    ) -> dict[str, np.ndarray]:
-        """The batch.
-
-        Args:
-            ids: [B, L] int32 padded at the right; types is not used; lengths: [B].
-            rng: not used: nothing is drawn.
-            shuffled: has no meaning here.
-            fixed_length: has no meaning here either.
-
-        Returns:
-            int64 arrays `input_ids` [B, L] and `labels` [B, L], the same with -100 on padding.
-        """
+    def corrupt(self, rows: Rows) -> dict[str, np.ndarray]:
+        """The batch: `input_ids` [B, L] and `labels` [B, L], the same with -100 on padding; nothing is drawn."""
         import numpy as np
 
-        inside = np.arange(ids.shape[1]) < lengths[:, None]
-        found = ids.astype(np.int64)
-        return {"input_ids": found, "labels": np.where(inside, found, IGNORED)}
+        found = rows.ids.astype(np.int64)
+        return {"input_ids": found, "labels": np.where(rows.inside, found, IGNORED)}
 
     def loss(self, model: Any, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """Mean cross-entropy over the labels but the first of each row; see `causal_loss`."""

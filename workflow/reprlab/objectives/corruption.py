@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from reprlab.objectives.objective import IGNORED
 from reprlab.runtime.errors import ReprlabError
 from reprlab.text.vocabulary import Vocabulary
-
-IGNORED = -100
 
 
 def span_starts(mask: np.ndarray) -> np.ndarray:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from reprlab.objectives.objective import IGNORED, PretrainingObjective, Rows
 from reprlab.objectives.settings import AttentionSettings, LossSettings, ShuffleSettings, SpanSettings
-from reprlab.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,59 +16,38 @@ class Settings(SpanSettings, ShuffleSettings, AttentionSettings, LossSettings):
     """DEPTH's corruption, masks and loss."""
 
 
-class Objective:
+class Objective(PretrainingObjective[Settings]):
     """Batches and loss of DEPTH."""
 
     token_format = "depth"  # noqa: S105 (not a secret)
 
-    def __init__(self, settings: Settings, vocabulary: Vocabulary, input_length: int, target_length: int) -> None:
-        self.settings = settings
-        self.vocabulary = vocabulary
-        self.input_length = input_length
-        self.target_length = target_length
+    def corrupt(self, rows: Rows) -> dict[str, np.ndarray]:
+        """`encoder_ids` and `encoder_types` [B, Le], `decoder_ids` and `labels` [B, Ld].
 
-    def collate(
-        self,
-        ids: np.ndarray,
-        types: np.ndarray,
-        lengths: np.ndarray,
-        rng: np.random.Generator,
-        *,
-        shuffled: bool | None = None,
-        fixed_length: bool = False,
-    ) -> dict[str, np.ndarray]:
-        """Corrupt a batch; the coin for shuffling is drawn first, so that forcing it leaves the masks as they are.
-
-        Args:
-            ids, types: [B, L] DEPTH-format tokens and sentence numbers, 0 on padding; lengths: [B].
-            shuffled: shuffle, or not; None lets the coin decide.
-            fixed_length: pad to `input_length` and `target_length` instead of the longest row.
-
-        Returns:
-            int64 arrays `encoder_ids` and `encoder_types` [B, Le], `decoder_ids` and `labels` [B, Ld], labels with
-            -100 behind the end (0 with `count_padding_in_loss`).
+        Labels have -100 behind the end (0 with `count_padding_in_loss`). The coin for shuffling is drawn first, so
+        that forcing it leaves the masks as they are.
         """
         from reprlab.objectives import corruption
         from reprlab.objectives.span_mask import depth_span_mask
 
-        settings, vocabulary = self.settings, self.vocabulary
+        settings, vocabulary, rng = self.settings, self.vocabulary, rows.rng
         coin = rng.random() < settings.shuffle_probability
-        ids, types = corruption.close_truncated(ids, types, lengths, vocabulary)
+        ids, types = corruption.close_truncated(rows.ids, rows.types, rows.lengths, vocabulary)
         special = vocabulary.is_special(ids)
         mask = depth_span_mask(
-            ids, lengths, special, rng, density=settings.mask_probability, mean_span=settings.mean_span_length
+            ids, rows.lengths, special, rng, density=settings.mask_probability, mean_span=settings.mean_span_length
         )
         starts = corruption.span_starts(mask)
         sentinels = corruption.random_sentinels(starts, vocabulary, rng, replacement=settings.sentinel_replacement)
-        encoder_ids, kept = corruption.replace_spans(ids, lengths, mask, starts, sentinels)
+        encoder_ids, kept = corruption.replace_spans(ids, rows.lengths, mask, starts, sentinels)
         encoder_types = corruption.compact(types, kept)
         labels = corruption.span_labels(ids, mask | (ids >= vocabulary.first_sentence), starts, sentinels)
-        if coin if shuffled is None else shuffled:
+        if coin if rows.shuffled is None else rows.shuffled:
             encoder_ids, encoder_types = corruption.shuffle_sentences(encoder_ids, encoder_types, rng, vocabulary)
-        encoder_ids = corruption.fit(encoder_ids, self.input_length, vocabulary.pad_id, fixed_length)
-        encoder_types = corruption.fit(encoder_types, self.input_length, 0, fixed_length)
+        encoder_ids = corruption.fit(encoder_ids, self.input_length, vocabulary.pad_id, rows.fixed_length)
+        encoder_types = corruption.fit(encoder_types, self.input_length, 0, rows.fixed_length)
         labels = corruption.fit(
-            labels, self.target_length, corruption.IGNORED, fixed_length or settings.count_padding_in_loss
+            labels, self.target_length, IGNORED, rows.fixed_length or settings.count_padding_in_loss
         )
         decoder_ids = corruption.shift_right(labels, vocabulary.pad_id)
         if settings.count_padding_in_loss:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reprlab.objectives.corruption import IGNORED
+from reprlab.objectives.objective import IGNORED
 
 
 def scrambled_corruption(

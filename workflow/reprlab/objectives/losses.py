@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from reprlab.objectives.corruption import IGNORED
 from reprlab.objectives.masked_seq2seq import decoder_states, project
+from reprlab.objectives.objective import IGNORED
 from reprlab.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -83,6 +83,23 @@ def batch_loss(
     positions = (labels != IGNORED).nonzero().squeeze(-1)
     logits = project(model, states.index_select(0, positions))
     return decomposed_loss(logits, labels[positions], vocabulary, weight)
+
+
+def seq2seq_loss(
+    model: Any, batch: dict[str, torch.Tensor], vocabulary: Vocabulary, *, mask_padding: bool
+) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+    """`batch_loss` under the masks of a plain T5: padding hidden from encoder and cross-attention, or seen."""
+    from reprlab.objectives.attention_masks import plain_masks
+    from reprlab.objectives.masked_seq2seq import mask_dtype
+
+    masks = plain_masks(
+        batch["encoder_ids"],
+        batch["decoder_ids"].shape[1],
+        dtype=mask_dtype(model),
+        pad_id=vocabulary.pad_id,
+        mask_padding=mask_padding,
+    )
+    return batch_loss(model, batch, masks, vocabulary)
 
 
 def unshuffling_chance(sentences: int) -> tuple[float, float]:

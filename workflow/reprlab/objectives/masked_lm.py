@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.objectives.causal_lm import IGNORED
-from reprlab.text.vocabulary import Vocabulary
+from reprlab.objectives.objective import IGNORED, PretrainingObjective, Rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,38 +22,19 @@ class Settings(BaseModel):
     """Share of the tokens that are predicted; of these 80 % are masked, 10 % replaced and 10 % left as they are."""
 
 
-class Objective:
+class Objective(PretrainingObjective[Settings]):
     """Batches and loss of an encoder; the first sentinel of the vocabulary stands for a masked token."""
 
     token_format = "causal"  # noqa: S105 (not a secret)
 
-    def __init__(self, settings: Settings, vocabulary: Vocabulary, input_length: int, target_length: int) -> None:
-        self.settings = settings
-        self.vocabulary = vocabulary
-        self.input_length = input_length
-        self.target_length = target_length
-
-    def collate(
-        self,
-        ids: np.ndarray,
-        types: np.ndarray,
-        lengths: np.ndarray,
-        rng: np.random.Generator,
-        *,
-        shuffled: bool | None = None,
-        fixed_length: bool = False,
-    ) -> dict[str, np.ndarray]:
+    def corrupt(self, rows: Rows) -> dict[str, np.ndarray]:
         """The batch: int64 `input_ids`, `labels` (-100 where nothing is predicted) and `attention_mask`, all [B, L].
 
-        Args:
-            ids: [B, L] int32 padded at the right; types is not used; lengths: [B].
-            rng: draws which tokens are predicted; special ones never are.
-            shuffled: has no meaning here.
-            fixed_length: has no meaning here either.
+        Special tokens are never predicted; `shuffled` and `fixed_length` have no meaning here.
         """
         import numpy as np
 
-        inside = np.arange(ids.shape[1]) < lengths[:, None]
+        ids, inside, rng = rows.ids, rows.inside, rows.rng
         chosen = (rng.random(ids.shape) < self.settings.mask_probability) & inside & ~self.vocabulary.is_special(ids)
         fate = rng.random(ids.shape)
         found = np.where(chosen & (fate < 0.8), self.vocabulary.first_sentinel, ids)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from reprlab.objectives.causal_lm import IGNORED
+from reprlab.objectives.objective import IGNORED
 from reprlab.runtime.errors import ReprlabError
 from reprlab.text.prompt_formats import joined
 from reprlab.text.tokenizer_folder import start_ids

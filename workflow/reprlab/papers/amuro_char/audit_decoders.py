@@ -10,7 +10,7 @@ from reprlab.inference.causal_batches import padded_batches
 from reprlab.inference.causal_generation import greedy
 from reprlab.inference.label_scores import label_scores
 from reprlab.models.build import build_from_config
-from reprlab.objectives.causal_lm import IGNORED
+from reprlab.objectives.objective import IGNORED
 from reprlab.reporting.audit import AuditRow, judge
 from reprlab.training.completion_texts import encode_completions
 
