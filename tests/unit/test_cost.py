@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def entry_of(name: str, **changes: int | str) -> tuple[ModelEntry, Shape]:
     entry = load_models(ROOT / "config/models.yaml")[name]
     entry = entry.model_copy(update={"config": {**entry.config, **changes}})
-    return entry, Shape.of_t5(entry.config, int(entry.config["vocab_size"]))
+    return entry, Shape.of(entry, int(entry.config["vocab_size"]))
 
 
 def test_activations_are_those_that_torch_keeps() -> None:

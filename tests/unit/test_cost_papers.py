@@ -1,4 +1,4 @@
-"""Costs of decoders, adapters and encoders: formulas against PyTorch's count, and the tables of two papers."""
+"""Costs of decoders, adapters and encoders: counts against the known ones, and the tables of two papers."""
 
 import functools
 import json
@@ -13,7 +13,7 @@ import pytest
 from reprlab.artifacts.tables import write_tsv
 from reprlab.config.load import load_config
 from reprlab.config.models import ModelEntry, load_models
-from reprlab.models.formula import adapter_parameters, classifier_parameters, llama_parameters
+from reprlab.models.flops import CountedModel, parameter_counts
 from reprlab.papers.plan import Plan
 from reprlab.papers.planning import make_plan
 from reprlab.preflight.room import check_memory
@@ -46,16 +46,15 @@ def small_llama() -> tuple[ModelEntry, Shape]:
         "num_key_value_heads": 2, "vocab_size": 1000,
     }  # fmt: skip
     entry = entry.model_copy(update={"config": {**entry.config, **sizes}})
-    return entry, Shape.of_llama(entry.config, 1000)
+    return entry, Shape.of(entry, 1000)
 
 
-def test_parameters_by_formula_are_the_known_ones() -> None:
+def test_parameters_are_the_known_ones() -> None:
     for row in published("intrinsic-dimension", "models").itertuples():
-        entry = MODELS[row.model]
-        assert llama_parameters(entry.config, int(entry.config["vocab_size"]), entry.tie_output) == row.parameters
-        assert adapter_parameters(entry.config, 64, TARGETS) == row.adapter_parameters
+        adapted = CountedModel(MODELS[row.model], rank=64, targets=tuple(TARGETS))
+        assert parameter_counts(adapted) == (row.parameters, row.adapter_parameters)
     for name, known in CLASSIFIERS.items():
-        assert classifier_parameters(MODELS[name].architecture, MODELS[name].config, 2) == known
+        assert parameter_counts(CountedModel(MODELS[name], labels=2)) == (known, 0)
 
 
 def test_frozen_weights_have_no_gradient_and_no_moments() -> None:

@@ -1,4 +1,5 @@
-"""FLOPs of one example, counted by PyTorch on the meta device: no weights, and no formula for an architecture.
+"""FLOPs of one example, and parameters, counted by PyTorch on the meta device: no weights, and no formula for an
+architecture.
 
 Matrix products are counted, those over the context too (a causal mask saves nothing in this count); look-ups,
 normalisation, softmax and the optimizer are not. Attention is the one without a fused kernel, which hides its work.
@@ -64,6 +65,11 @@ def training_flops(model: CountedModel, encoder_tokens: float, decoder_tokens: f
     return _known(_key(model), True, encoder_tokens, decoder_tokens, batch)
 
 
+def parameter_counts(model: CountedModel) -> tuple[int, int]:
+    """Parameters of the model, tied ones once, and those of its adapters."""
+    return _parameter_counts(_key(model))
+
+
 _Key = tuple[str, int | None, int, int, tuple[str, ...]]
 
 
@@ -80,11 +86,24 @@ def _known(key: _Key, training: bool, encoder: float, decoder: float, batch: int
 
 
 @functools.cache
+def _parameter_counts(key: _Key) -> tuple[int, int]:
+    model = _model(key)
+    sizes = [(parameter.numel(), parameter.requires_grad) for parameter in _build(model).parameters()]
+    # Beside adapters the rest is frozen.
+    added = sum(size for size, trained in sizes if trained) if model.rank else 0
+    return sum(size for size, _ in sizes) - added, added
+
+
+def _model(key: _Key) -> CountedModel:
+    return CountedModel(ModelEntry.model_validate_json(key[0]), *key[1:])
+
+
+@functools.cache
 def _coefficients(key: _Key, training: bool, examples: int) -> tuple[_Powers, tuple[float, ...]]:
     """The terms of so many examples through the model with all of its blocks, and their coefficients."""
     import numpy as np
 
-    model = CountedModel(ModelEntry.model_validate_json(key[0]), *key[1:])
+    model = _model(key)
     names = [name for name in _BLOCKS if name in model.entry.config]
     blocks = {int(model.entry.config[name]) for name in names}
     if len(blocks) != 1:

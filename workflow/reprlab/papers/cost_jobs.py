@@ -1,14 +1,89 @@
-"""The job that any paper with training or inference asks for: what it costs."""
+"""The job that any paper with training or inference asks for: what it costs, read off the settings of its jobs."""
 
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
 
+from reprlab.config.load import LoadedConfig
+from reprlab.papers import paths
 from reprlab.papers.plan import Job, Plan
+from reprlab.reporting.cost_layout import ARCHITECTURES, CostLayout, CostRun
+from reprlab.training.finetuning_settings import FinetuneSettings
+from reprlab.training.settings import EngineSettings
 
-if TYPE_CHECKING:
-    from reprlab.reporting.cost_layout import CostLayout
+# The output of a job that tells its times or its tokens.
+_MEASURED = {
+    "pretrain_lm": "throughput",
+    "evaluate_lm": "out",
+    "finetune_model": "out_metrics",
+    "measure_finetuning": "out",
+    "train_adapter": "metrics",
+    "collect_states": "table",
+}
+_TIMED_WHOLE = "seconds hold the start of the process and loading"
 
 
-def add_cost(plan: Plan, paper: str, layout: "CostLayout") -> None:
-    """Plan `cost.tsv`, which reads the tables of the runs that were measured."""
-    measured = sorted({str(path) for run in layout.runs for path in run.measured})
-    plan.add("estimate_cost", paper, Job(inputs={"inputs": measured}, settings={"layout": layout}))
+def add_cost(plan: Plan, config: LoadedConfig, slug: str, runs: Callable[[Any, str], Iterable[CostRun]]) -> None:
+    """Plan `cost.tsv` as a target: published runs first, then those of the active scale. At paper scale these are the
+    published ones with the edits of the user, and nothing need have run.
+
+    Args:
+        runs: the cost runs of settings of the paper at a scale; those of models whose sizes are not known are left out.
+    """
+    paper = config.papers[slug]
+    scales = {"paper": paper if config.scale == "paper" else config.published[slug], config.scale: paper}
+    found = [
+        run
+        for scale, settings in scales.items()
+        for run in runs(settings, scale)
+        if config.models[run.model].architecture in ARCHITECTURES
+    ]
+    models = {run.model: config.models[run.model] for run in found}
+    layout = CostLayout(accelerator=paper.cost.accelerator, models=models, runs=found)
+    measured = sorted({str(path) for run in found for path in run.measured})
+    made = plan.add("estimate_cost", slug, Job(inputs={"inputs": measured}, settings={"layout": layout}))
+    plan.add_targets(slug, [made["out"]])
+
+
+def equal_jobs(scale: str, stage: Any, keys: Sequence[str], *, note: str = "", **described: Any) -> CostRun:
+    """The run of equal jobs of a stage, with the files that tell the times of those that are made here."""
+    if scale == "paper":
+        return CostRun(scale=scale, stage=stage, note=note, **described)
+    timed = "" if stage in ("pretrain_lm", "measure_finetuning") else _TIMED_WHOLE
+    return CostRun(
+        scale=scale,
+        stage=stage,
+        measured=[Path(paths.output(stage, _MEASURED[stage], key)) for key in keys],
+        benchmarks=[paths.benchmark(stage, key).removeprefix("results/benchmarks/") for key in keys],
+        note="; ".join(filter(None, (note, timed))),
+        **described,
+    )
+
+
+def of_engine(engine: EngineSettings, devices: int = 1) -> dict[str, Any]:
+    """What a training loop says of its cost."""
+    return {
+        "steps": engine.steps,
+        "batch_size": engine.batch_size,
+        "part_size": max(1, engine.batch_size // engine.accumulation // devices),
+        "devices": devices,
+        "dtype": engine.dtype,
+    }
+
+
+def of_finetuning(settings: FinetuneSettings, trained: int | None, scored: int) -> dict[str, Any]:
+    """What fine-tuning says of its cost.
+
+    Args:
+        settings: of the jobs.
+        trained: examples of the training set; None, if it is not known: the steps of the engine are taken.
+        scored: examples of all splits that are scored.
+    """
+    found = {**of_engine(settings.engine), "text_length": settings.task.input_length}
+    if settings.epochs is not None and trained:
+        rows = min(trained, settings.train_limit or trained)
+        found["steps"] = math.ceil(settings.epochs * rows / found["batch_size"])
+    if settings.eval_limit is not None:
+        scored = min(scored, settings.eval_limit * len(settings.splits))
+    return {**found, "forwarded": scored * len(settings.task.eval_modes)}

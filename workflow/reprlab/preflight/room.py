@@ -96,7 +96,7 @@ def check_memory(plan: Plan, scale: str) -> Iterator[Finding]:
         ]
         large = [cost for cost in runs if cost.memory_gb > here]
         for cost in large:
-            weights = weights_gb(cost.model.parameters)
+            weights = weights_gb(cost.parameters)
             remedy = f"its weights alone take {weights:.0f} GB" if weights > here else "take smaller batches"
             message = f"up to {cost.memory_gb:.0f} GB with inputs filled to their length, {device}; {remedy}"
             yield Finding("memory", f"{cost.run.stage} {cost.run.name}", "problem", message)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reprlab.models.flops import CountedModel, forward_flops, training_flops
-from reprlab.reporting.cost_layout import Accelerator, CostLayout, CostRun, Model
+from reprlab.config.models import ModelEntry
+from reprlab.models.flops import CountedModel, forward_flops, parameter_counts, training_flops
+from reprlab.reporting.cost_layout import Accelerator, CostLayout, CostRun, Shape
 from reprlab.reporting.cost_measured import Measured, measure
 from reprlab.reporting.cost_memory import memory_gb
 
@@ -73,8 +74,13 @@ class RunCost:
     """A run with its model and, where it was made here, what was measured."""
 
     run: CostRun
-    model: Model
+    entry: ModelEntry
     seen: Measured | None = None
+
+    @property
+    def parameters(self) -> int:
+        """Parameters of the model without adapters, tied ones once."""
+        return parameter_counts(self._counted())[0]
 
     @property
     def lengths(self) -> tuple[float, float]:
@@ -90,36 +96,38 @@ class RunCost:
         """FLOPs of all jobs."""
         run, found = self.run, 0.0
         if run.steps:
-            trained = self._counted(rank=run.adapter_rank, targets=tuple(run.adapter_targets))
-            found += run.steps * run.batch_size * training_flops(trained, *self.lengths, run.part_size)
+            found += run.steps * run.batch_size * training_flops(self._adapted(), *self.lengths, run.part_size)
         if run.forwarded:
             found += run.forwarded * forward_flops(self._counted(), *self.lengths, run.part_size)
         return run.jobs * found
 
-    def _counted(self, **adapters: Any) -> CountedModel:
-        model = self.model
-        return CountedModel(model.entry, model.vocabulary, model.labels, **adapters)
+    def _counted(self) -> CountedModel:
+        return CountedModel(self.entry, self.run.vocabulary, self.run.labels)
+
+    def _adapted(self) -> CountedModel:
+        return replace(self._counted(), rank=self.run.adapter_rank, targets=tuple(self.run.adapter_targets))
 
     def hours(self, accelerator: Accelerator) -> float:
         """Hours of one job on the run's devices."""
-        short = self.run.activation_bytes == 2
+        short = self.run.dtype == "bfloat16"
         peak = accelerator.peak_flops if short else accelerator.peak_flops_float32
         return self.flops / self.run.jobs / (peak * accelerator.utilisation * self.run.devices) / 3600
 
     @property
     def memory_gb(self) -> float:
         """Memory of one device."""
-        run, model = self.run, self.model
+        run = self.run
+        outputs = run.labels or run.vocabulary or int(self.entry.config["vocab_size"])
         encoder, decoder = self.lengths
         return memory_gb(
-            model.shape,
-            model.parameters,
+            Shape.of(self.entry, outputs),
+            self.parameters,
             run.part_size,
             encoder,
             decoder,
-            run.activation_bytes,
+            2 if run.dtype == "bfloat16" else 4,
             training=run.steps > 0,
-            adapter_parameters=run.adapter_parameters,
+            adapter_parameters=parameter_counts(self._adapted())[1],
             keeps_states=run.stage == "collect_states",
         )
 
@@ -135,7 +143,7 @@ def _row(cost: RunCost, rate: float, accelerator: Accelerator) -> dict[str, Any]
         "name": run.name,
         "jobs": run.jobs,
         "devices": run.devices,
-        "parameters": cost.model.parameters,
+        "parameters": cost.parameters,
         "steps": run.steps,
         "batch_size": run.batch_size,
         "encoder_tokens": round(encoder, 1),

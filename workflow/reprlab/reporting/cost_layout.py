@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, Self
 
@@ -11,6 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from reprlab.config.models import ModelEntry
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+ARCHITECTURES = ("t5", "llama", "distilbert", "bert", "roberta", "xlm_roberta", "deberta_v2")
+"""Models whose sizes tell their memory."""
 
 
 class Shape(BaseModel):
@@ -42,68 +44,28 @@ class Shape(BaseModel):
     """Rows of the output layer."""
 
     @classmethod
-    def of_t5(cls, config: Mapping[str, bool | int | float | str], vocabulary: int) -> Shape:
-        """The sizes of a T5 by the names of its transformers configuration."""
-        return cls(
-            width=int(config["d_model"]),
-            heads=int(config["num_heads"]),
-            inner=int(config["num_heads"]) * int(config["d_kv"]),
-            key_value=int(config["num_heads"]) * int(config["d_kv"]),
-            feed_forward=int(config["d_ff"]),
-            gated=str(config["feed_forward_proj"]).startswith("gated"),
-            encoder_layers=int(config["num_layers"]),
-            decoder_layers=int(config["num_decoder_layers"]),
-            vocabulary=vocabulary,
-        )
+    def of(cls, entry: ModelEntry, outputs: int) -> Shape:
+        """The sizes of an entry of ARCHITECTURES, by the names of its transformers configuration; `outputs` are the
+        rows of its output layer."""
+        numbers = entry.config
 
-    @classmethod
-    def of_llama(cls, config: Mapping[str, bool | int | float | str], vocabulary: int) -> Shape:
-        """The sizes of a Llama by the names of its transformers configuration."""
-        width, heads = int(config["hidden_size"]), int(config["num_attention_heads"])
+        def number(*names: str, otherwise: int = 0) -> int:
+            return next((int(numbers[name]) for name in names if name in numbers), otherwise)
+
+        width, heads = number("d_model", "hidden_size", "dim"), number("num_heads", "num_attention_heads", "n_heads")
+        inner = heads * number("d_kv", otherwise=width // heads)
+        gated = str(numbers.get("feed_forward_proj", "")).startswith("gated")
         return cls(
             width=width,
             heads=heads,
-            inner=width,
-            key_value=width // heads * int(config.get("num_key_value_heads", heads)),
-            feed_forward=int(config["intermediate_size"]),
-            gated=True,
-            encoder_layers=int(config["num_hidden_layers"]),
-            decoder_layers=0,
-            vocabulary=vocabulary,
+            inner=inner,
+            key_value=inner // heads * number("num_key_value_heads", otherwise=heads),
+            feed_forward=number("d_ff", "intermediate_size", "hidden_dim"),
+            gated=gated or entry.architecture == "llama",
+            encoder_layers=number("num_layers", "num_hidden_layers", "n_layers"),
+            decoder_layers=number("num_decoder_layers"),
+            vocabulary=outputs,
         )
-
-    @classmethod
-    def of_encoder(cls, config: Mapping[str, bool | int | float | str], labels: int) -> Shape:
-        """The sizes of a BERT, DistilBERT, RoBERTa or DeBERTa that classifies; DistilBERT has names of its own."""
-        width = int(config.get("hidden_size", config.get("dim", 0)))
-        return cls(
-            width=width,
-            heads=int(config.get("num_attention_heads", config.get("n_heads", 0))),
-            inner=width,
-            key_value=width,
-            feed_forward=int(config.get("intermediate_size", config.get("hidden_dim", 0))),
-            gated=False,
-            encoder_layers=int(config.get("num_hidden_layers", config.get("n_layers", 0))),
-            decoder_layers=0,
-            vocabulary=labels,
-        )
-
-
-class Model(BaseModel):
-    """A model that is trained or run."""
-
-    model_config = _STRICT
-
-    entry: ModelEntry
-    """Its architecture, on which FLOPs are counted; its origin is not looked at."""
-    vocabulary: int | None = None
-    """Rows of the embedding in place of the entry's."""
-    labels: int = 0
-    """Outputs of a classification head; 0: a language model."""
-    shape: Shape
-    """Its sizes, from which memory is worked out."""
-    parameters: int
-    """Its parameters, tied ones once."""
 
 
 class Accelerator(BaseModel):
@@ -140,6 +102,10 @@ class CostRun(BaseModel):
     """Trainings, or evaluations of a checkpoint, in all."""
     model: str
     """Name of the model in the layout."""
+    vocabulary: int | None = None
+    """Rows of its embedding in place of the entry's."""
+    labels: int = 0
+    """Outputs of a classification head; 0: a language model."""
     steps: int = Field(ge=0)
     """Updates of one training; 0 for inference."""
     batch_size: int = Field(ge=1)
@@ -148,9 +114,9 @@ class CostRun(BaseModel):
     """Examples that each job sends forward only (validation, prediction)."""
     text_length: float
     """Tokens of an example before corruption; the upper bound where nothing was measured."""
-    encoder_share: float
+    encoder_share: float = 1
     """Tokens of the encoder for each token of text."""
-    decoder_share: float
+    decoder_share: float = 0
     """Tokens of the decoder for each token of text."""
     decoder_extra: float = 0
     """Tokens of the decoder besides those."""
@@ -158,12 +124,10 @@ class CostRun(BaseModel):
     """Examples that one device holds at once."""
     devices: int = Field(default=1, ge=1)
     """Devices of one job."""
-    activation_bytes: Literal[2, 4]
-    """Bytes of a number in forward and backward pass."""
-    adapter_parameters: int = Field(default=0, ge=0)
-    """Parameters of low-rank adapters, which alone are trained; 0: all of the model is."""
+    dtype: Literal["float32", "bfloat16"]
+    """Arithmetic of forward and backward pass."""
     adapter_rank: int = Field(default=0, ge=0)
-    """Their rank."""
+    """Rank of low-rank adapters, which alone are trained; 0: all of the model is."""
     adapter_targets: list[str] = []
     """The layers that have one."""
     published_hours: str = ""
@@ -183,8 +147,8 @@ class CostLayout(BaseModel):
 
     accelerator: Accelerator
     """Device of the published runs."""
-    models: dict[str, Model]
-    """The models by name."""
+    models: dict[str, ModelEntry]
+    """The models by name: their architecture, on which FLOPs and parameters are counted; origins are not looked at."""
     runs: list[CostRun]
     """All of them."""
 

@@ -10,15 +10,15 @@ from reprlab.papers import paths
 from reprlab.papers.cost_jobs import add_cost
 from reprlab.papers.depth.measures import SUMS
 from reprlab.papers.depth.names import BENCHMARKS
-from reprlab.papers.depth.plan_cost import cost_layout
+from reprlab.papers.depth.plan_cost import Costs
 from reprlab.papers.depth.plan_finetuning import Finetuned
 from reprlab.papers.depth.plan_pretraining import Pretrained
 from reprlab.papers.depth.plan_runs import Evaluated
+from reprlab.papers.depth.plan_text import vocabulary_rows
 from reprlab.papers.depth.results import RESULTS, SIDE_EXPERIMENTS
 from reprlab.papers.plan import Job, Plan
 from reprlab.results.planning import add_results as add_records
 from reprlab.results.sources import Baseline, Missing, Source
-from reprlab.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
@@ -42,9 +42,9 @@ def add_results(
     options = {"confidence": paper.statistics.confidence, "tried": planner.tried()}
     add_records(plan, SLUG, RESULTS, list(planner.entries()), root=config.root, scale=config.scale, options=options)
     plan.add("sample_predictions", SLUG, planner.sample())
-    add_cost(plan, SLUG, cost_layout(config, paper, plan, pretrained, finetuned))
     made = [f"preview_{objective}" for objective in plan.jobs["preview_corruption"]]
-    plan.add_targets(SLUG, [paths.result(SLUG, f"{name}.tsv") for name in (*made, "error_sample", "cost")])
+    plan.add_targets(SLUG, [paths.result(SLUG, f"{name}.tsv") for name in (*made, "error_sample")])
+    add_cost(plan, config, SLUG, lambda settings, scale: Costs(config, plan, settings, scale).runs())
 
 
 class _Planner:
@@ -183,10 +183,8 @@ class _Planner:
 
     def parameters(self) -> int:
         """Parameters of the model with the tokenizer's vocabulary; counted, so that planning needs no torch."""
-        wanted = self.paper.tokenizer
-        vocabulary = Vocabulary(wanted.pieces, wanted.sentinels, wanted.sentence_tokens)
         entry = self.config.models[self.paper.pretraining.model]
-        return t5_parameters(entry.config, vocabulary.padded_size, entry.tie_output)
+        return t5_parameters(entry.config, vocabulary_rows(self.paper), entry.tie_output)
 
     def sample(self) -> Job:
         """Predictions of the last checkpoint of each trained model, by benchmark."""

@@ -11,6 +11,7 @@ from reprlab.papers.shared_jobs import add_archive, add_corpus
 from reprlab.runtime.errors import ReprlabError
 from reprlab.text.token_settings import TokenStorageSettings
 from reprlab.text.tokenizers import TokenizerSettings
+from reprlab.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
@@ -27,6 +28,12 @@ class Text:
     tokenizer: str
     tokens: dict[str, str]
     """Token ids by objective."""
+
+
+def vocabulary_rows(paper: "DepthSettings") -> int:
+    """Rows of the models' embedding."""
+    wanted = paper.tokenizer
+    return Vocabulary(wanted.pieces, wanted.sentinels, wanted.sentence_tokens).padded_size
 
 
 def add_text(plan: Plan, config: "LoadedConfig", paper: "DepthSettings") -> Text:

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from reprlab.papers.cost_jobs import add_cost
-from reprlab.papers.intrinsic_dimension.plan_cost import cost_layout
+from reprlab.papers.intrinsic_dimension.plan_cost import Costs
 from reprlab.papers.intrinsic_dimension.plan_needs import Collection
 from reprlab.papers.intrinsic_dimension.plan_states import StatesPlanner
 from reprlab.papers.intrinsic_dimension.results import EXPERIMENTS, FINETUNED, RESULTS
-from reprlab.papers.paths import SHARED, result
+from reprlab.papers.paths import SHARED
 from reprlab.papers.plan import Plan
 from reprlab.results.planning import add_results as add_records
 from reprlab.results.sources import Baseline, Missing, Source
@@ -32,8 +32,7 @@ def add_results(
     }
     entries = list(_entries(config, paper, planner))
     add_records(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)
-    add_cost(plan, SLUG, cost_layout(config, paper, planner))
-    plan.add_targets(SLUG, [result(SLUG, "cost.tsv")])
+    add_cost(plan, config, SLUG, lambda settings, scale: Costs(config, planner, settings, scale).runs())
 
 
 def _entries(

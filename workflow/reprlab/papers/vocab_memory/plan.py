@@ -3,9 +3,8 @@
 from typing import TYPE_CHECKING
 
 from reprlab.papers.cost_jobs import add_cost
-from reprlab.papers.paths import result
 from reprlab.papers.plan import Plan
-from reprlab.papers.vocab_memory.plan_cost import cost_layout
+from reprlab.papers.vocab_memory.plan_cost import cost_runs
 from reprlab.papers.vocab_memory.plan_counting import Counting
 from reprlab.papers.vocab_memory.plan_finetuning import Finetuning
 from reprlab.papers.vocab_memory.results import RESULTS
@@ -26,5 +25,4 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
         "weight_decay": paper.finetuning.optimizer.weight_decay,
     }
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)
-    add_cost(plan, SLUG, cost_layout(config, paper))
-    plan.add_targets(SLUG, [result(SLUG, "cost.tsv")])
+    add_cost(plan, config, SLUG, lambda settings, scale: cost_runs(config, settings, scale))
