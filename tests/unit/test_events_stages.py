@@ -8,7 +8,9 @@ import pytest
 from event_samples import write_documents
 from finetune_fixtures import make_bert, make_t5, make_tokenizer
 from reprlab.artifacts.tables import read_parquet, read_tsv
-from reprlab.events.rankings import of_seed
+from reprlab.events.documents import load_events
+from reprlab.events.pairs import write_candidates
+from reprlab.events.rankings import of_seed, rank_at_random
 from reprlab.events.settings import PairClassification, Retrieval, RetrieverTraining
 from reprlab.retrieval.settings import BiEncoderTraining
 from reprlab.runtime.errors import ReprlabError
@@ -77,6 +79,7 @@ def test_from_documents_to_scores(kind: str, tmp_path: Path) -> None:
     assert set(scores.name) == {"model", "majority relation", "no relation"} and set(recall.name) == {"model"}
     assert set(scores.subset) == {"related", "all pairs", "retrieved or related"} and (scores.steps > 0).all()
     wide = recall[recall.split == "test"].pivot_table(index=["seed", "k"], columns="metric", values="value")
+    assert set(scores.split) == {"validation", "test"}, "settings are chosen on the one, tables made of the other"
     assert (wide.retrieval_recall <= wide.recall_ceiling).all() and (wide.candidates < wide.all_pairs).all()
     predictions = read_parquet(found["predictions"]).to_pandas()
     assert (
@@ -103,6 +106,35 @@ def test_random_order_needs_no_model(tmp_path: Path) -> None:
         )
     with pytest.raises(ReprlabError, match="nothing of seed 7"):
         of_seed(tmp_path / "out", 7, ".parquet")
+
+
+def test_nothing_is_learned_from_test_documents(tmp_path: Path) -> None:
+    """Neither their relations nor negatives retrieved in them: without them, retriever and classifier are the same."""
+    model = model_folders(tmp_path)["discriminative"]
+    made = {}
+    for name, test in (("few", 1), ("more", 4)):
+        folder = tmp_path / name
+        examples = write_documents(folder / "events.parquet", {"train": 4, "validation": 1, "test": test})
+        documents = [one for one in load_events(examples)[0] if one.split != "test" or name == "more"]
+        write_candidates(folder / "rankings/seed-0.parquet", rank_at_random(documents, 0))
+        common: dict[str, Any] = {"examples": examples, "model": model, "tokenizer": model, "fingerprint": "x"}
+        training = BiEncoderTraining(engine=ENGINE, epochs=1, head_learning_rate=1e-2, max_length=16)
+        train_retriever(
+            **common, work=folder / "work/one", out=folder / "retriever", metrics=folder / "one.tsv",
+            settings=RetrieverTraining.model_validate({"events": {}, "training": training}),
+        )  # fmt: skip
+        train_pair_classifier(
+            **common, work=folder / "work/two", out=folder / "classifier", metrics=folder / "two.tsv",
+            rankings=folder / "rankings",
+            settings=PairClassification.model_validate(
+                {"events": {}, "kind": "discriminative", "labels": ["CAUSE", "ENTAILS"], "k": 2, "engine": ENGINE}
+                | {"epochs": 1, "max_length": 48, "patience": 1}
+            ),
+        )  # fmt: skip
+        made[name] = [
+            (folder / stage / "seed-0/model.safetensors").read_bytes() for stage in ("retriever", "classifier")
+        ]
+    assert made["few"] == made["more"]
 
 
 @pytest.mark.parametrize(("stage", "patience"), [("train_retriever", None), ("train_pair_classifier", 1)])

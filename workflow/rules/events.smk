@@ -93,6 +93,28 @@ rule classify_pairs:
         COMMAND
 
 
+rule ask_relations:
+    input:
+        inputs("ask_relations"),
+    output:
+        **outputs("ask_relations"),
+    log:
+        log_of("ask_relations"),
+    benchmark:
+        benchmark_of("ask_relations")
+    threads: LOADED.threads("ask_relations")
+    resources:
+        mem_mb=2000,
+        runtime=1440,
+    params:
+        key=key_of,
+        job=digest("ask_relations"),
+    message:
+        "Ask a chat model for the relations of {wildcards.dataset} ({wildcards.cell})"
+    shell:
+        COMMAND
+
+
 rule time_pairs:
     input:
         inputs("time_pairs"),

@@ -12,7 +12,7 @@ from reprlab.events.documents import EventDocument
 from reprlab.events.encodings import MARKERS, pair_text
 from reprlab.events.mention_inputs import mention_pieces
 from reprlab.events.pairs import LabelledPairs, pair_weights
-from reprlab.events.settings import PairClassification
+from reprlab.events.settings import EventSelection, PairClassification
 from reprlab.inference.generation import sorted_batches
 from reprlab.inference.label_strings import label_string_scores
 from reprlab.retrieval.bi_encoder import add_tokens, padded
@@ -22,6 +22,24 @@ if TYPE_CHECKING:
     import torch
 
 _IGNORED = -100
+
+
+def pair_inputs(
+    tokenizer: Any,
+    documents: Sequence[EventDocument],
+    pairs: Sequence[LabelledPairs],
+    events: EventSelection,
+    max_length: int,
+) -> Ragged:
+    """Ids of every pair of the documents as one text each; they are tokenised once a mention, not once a pair."""
+    frame = [tokenizer(part, add_special_tokens=False)["input_ids"] for part in pair_text("\0", "\0").split("\0")]
+    around = tokenizer("")["input_ids"]
+    room = (max_length - sum(map(len, frame)) - len(around)) // 2
+    return Ragged.of(
+        [*around[:-1], *frame[0], *mentions[head], *frame[1], *mentions[tail], *frame[2], *around[-1:]]
+        for found, mentions in zip(pairs, mention_pieces(tokenizer, documents, events, room), strict=True)
+        for head, tail in found.pairs.tolist()
+    )
 
 
 class TextPairs:
@@ -48,22 +66,15 @@ class TextPairs:
         save_encoder(self.model, self.tokenizer, folder)
 
     def prepare(self, documents: Sequence[EventDocument], pairs: Sequence[LabelledPairs]) -> TextItems:
-        """Every pair as one input; the texts are tokenised once a mention, not once a pair."""
-        frame = [
-            self.tokenizer(part, add_special_tokens=False)["input_ids"] for part in pair_text("\0", "\0").split("\0")
-        ]
-        end = self.tokenizer.eos_token_id
-        room = (self.settings.max_length - sum(map(len, frame)) - 1) // 2
+        """Every pair as one input."""
         kept = [number for number, found in enumerate(pairs) if len(found.labels)]
-        pieces = mention_pieces(self.tokenizer, [documents[n] for n in kept], self.settings.events, room)
-        inputs = Ragged.of(
-            [*frame[0], *mentions[head], *frame[1], *mentions[tail], *frame[2], end]
-            for number, mentions in zip(kept, pieces, strict=True)
-            for head, tail in pairs[number].pairs.tolist()
+        asked = [pairs[number] for number in kept]
+        inputs = pair_inputs(
+            self.tokenizer, [documents[n] for n in kept], asked, self.settings.events, self.settings.max_length
         )
-        labels = np.concatenate([np.zeros(0, np.int64), *(pairs[n].labels for n in kept)])
+        labels = np.concatenate([np.zeros(0, np.int64), *(found.labels for found in asked)])
         return TextItems(
-            inputs, labels, self.strings, self.tokenizer.pad_token_id, kept, [len(pairs[n].labels) for n in kept]
+            inputs, labels, self.strings, self.tokenizer.pad_token_id, kept, [len(found.labels) for found in asked]
         )
 
     def loss(self, model: Any, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from reprlab.artifacts.tables import read_parquet, write_parquet
 from reprlab.events.documents import EventDocument
-from reprlab.events.settings import PairClassification
+from reprlab.events.settings import PairClassification, PairTask
 from reprlab.retrieval.search import kept_pairs
 from reprlab.runtime.errors import ReprlabError
 
@@ -83,12 +83,12 @@ def pair_weights(labels: torch.Tensor, relation: float) -> torch.Tensor:
     return 1.0 + (relation - 1.0) * (labels > 0).float()
 
 
-def label_numbers(settings: PairClassification) -> dict[str, int]:
+def label_numbers(settings: PairTask) -> dict[str, int]:
     """Number of each relation, from 1."""
     return {label: number for number, label in enumerate(settings.labels, start=1)}
 
 
-def known_pairs(document: EventDocument, settings: PairClassification) -> LabelledPairs:
+def known_pairs(document: EventDocument, settings: PairTask) -> LabelledPairs:
     """Every pair of the document but those with a relation outside the label set."""
     directed = settings.events.directed
     pairs = document.pairs(directed)
@@ -115,7 +115,7 @@ def training_pairs(
     return LabelledPairs(known.pairs[chosen], known.labels[chosen])
 
 
-def inference_pairs(document: EventDocument, ranking: Ranking, settings: PairClassification) -> LabelledPairs:
+def inference_pairs(document: EventDocument, ranking: Ranking, settings: PairTask) -> LabelledPairs:
     """The pairs that are classified: retrieved by either end, or all. Gold positives are never added here."""
     known = known_pairs(document, settings)
     if settings.inference == "all":

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from reprlab.artifacts.tables import write_parquet
 from reprlab.evaluation.relation_scores import all_pair_scores, confusion, related_scores
 from reprlab.evaluation.resampling import percentiles, resample_sums
 from reprlab.events.documents import EventDocument
 from reprlab.events.pairs import LabelledPairs, Ranking, known_pairs
-from reprlab.events.settings import PairClassification
+from reprlab.events.settings import PairTask
 from reprlab.retrieval.search import kept_pairs, most_pairs_kept
 
 ROW = ("seed", "k", "name", "metric", "split", "subset", "value", "low", "high", "n", "steps", "tokens")
@@ -95,7 +97,7 @@ def classification_rows(
     documents: Sequence[EventDocument],
     classified: Sequence[LabelledPairs],
     predicted: Sequence[np.ndarray],
-    settings: PairClassification,
+    settings: PairTask,
     split: str,
     answers: str = MODEL,
 ) -> list[dict[str, Any]]:
@@ -127,7 +129,24 @@ def classification_rows(
     return found
 
 
-def commonest_relation(documents: Sequence[EventDocument], settings: PairClassification) -> int:
+def scored_rows(
+    documents: Sequence[EventDocument],
+    classified: Sequence[LabelledPairs],
+    predicted: Sequence[np.ndarray],
+    settings: PairTask,
+    split: str,
+    majority: int,
+) -> list[dict[str, Any]]:
+    """`classification_rows` of a model, of the relation `majority` for every classified pair, and of none for any."""
+    guessed, nothing = ([np.full(len(pairs.labels), label) for pairs in classified] for label in (majority, 0))
+    return [
+        row
+        for name, labels in ((MODEL, predicted), (MAJORITY, guessed), (NOTHING, nothing))
+        for row in classification_rows(documents, classified, labels, settings, split, name)
+    ]
+
+
+def commonest_relation(documents: Sequence[EventDocument], settings: PairTask) -> int:
     """Number of the relation that most related pairs of these documents have."""
     counts = np.zeros(len(settings.labels) + 1, dtype=np.int64)
     for document in documents:
@@ -136,7 +155,7 @@ def commonest_relation(documents: Sequence[EventDocument], settings: PairClassif
 
 
 def confusions(
-    document: EventDocument, classified: LabelledPairs, predicted: np.ndarray, settings: PairClassification
+    document: EventDocument, classified: LabelledPairs, predicted: np.ndarray, settings: PairTask
 ) -> np.ndarray:
     """[2, C, C] confusion matrices of one document: over all its pairs, and the classified and the related ones."""
     classes = len(settings.labels) + 1
@@ -150,11 +169,20 @@ def confusions(
     return np.stack([confusion(known.labels, answer, classes), confusion(known.labels[seen], answer[seen], classes)])
 
 
+def write_answers(path: Path, rows: list[dict[str, Any]]) -> None:
+    """The rows of `prediction_rows` with their seed, as a table."""
+    import pyarrow
+
+    types = {"seed": "int64", "document": "string", "head": "int32", "tail": "int32", "gold": "string"}
+    schema = pyarrow.schema([*types.items(), ("predicted", "string")])
+    write_parquet(path, pyarrow.Table.from_pylist(rows, schema=schema))
+
+
 def prediction_rows(
     documents: Sequence[EventDocument],
     classified: Sequence[LabelledPairs],
     predicted: Sequence[np.ndarray],
-    settings: PairClassification,
+    settings: PairTask,
 ) -> list[dict[str, Any]]:
     """One row for each classified pair, with the names of the labels."""
     names = [settings.none, *settings.labels]

@@ -5,6 +5,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from reprlab.events.encodings import Encoding
+from reprlab.inference.chat import ChatSettings
 from reprlab.models.span_pairs import Features
 from reprlab.retrieval.settings import BiEncoderTraining
 from reprlab.training.settings import EngineSettings
@@ -66,25 +67,30 @@ class Retrieval(BaseModel):
     """Arithmetic of the forward pass."""
 
 
-class PairClassification(BaseModel):
-    """Training of a classifier on pairs of events, and which pairs it is trained and used on."""
+class PairTask(BaseModel):
+    """Naming the relations of pairs of events: which pairs, and which relations there are."""
 
     model_config = _STRICT
 
     events: EventSelection
     """Documents and texts."""
-    kind: Literal["discriminative", "generative"]
-    """Spans of the document with a feed-forward head, or an encoder-decoder that names the relation of two texts."""
     labels: list[str] = Field(min_length=1)
     """Relations in order; pairs with another label are left out of training and scoring."""
     none: str = "NONE"
     """Name of no relation."""
     k: int = Field(default=5, ge=1)
     """Partners of each mention."""
-    negatives: Literal["retrieved", "random", "all"] = "retrieved"
-    """Unrelated pairs in training: the retrieved ones, as many drawn at random from each document, or every one."""
     inference: Literal["retrieved", "all"] = "retrieved"
     """Pairs that are classified; the rest is predicted to have no relation."""
+
+
+class PairClassification(PairTask):
+    """Training of a classifier on pairs of events, and which pairs it is trained and used on."""
+
+    kind: Literal["discriminative", "generative"]
+    """Spans of the document with a feed-forward head, or an encoder-decoder that names the relation of two texts."""
+    negatives: Literal["retrieved", "random", "all"] = "retrieved"
+    """Unrelated pairs in training: the retrieved ones, as many drawn at random from each document, or every one."""
     engine: EngineSettings
     """Loop and optimizer; a batch is so many documents or pairs, the steps follow from `epochs`."""
     seeds: list[int] = Field(default=[0], min_length=1)
@@ -111,6 +117,15 @@ class PairClassification(BaseModel):
         if self.negatives == "all" and self.inference != "all":
             raise ValueError("negatives: all is the classifier without a retriever; it goes with inference: all")
         return self
+
+
+class ZeroShotClassification(PairTask):
+    """Relations named by a chat model that was not trained for it; the pairs are all of them."""
+
+    inference: Literal["all"] = "all"
+    """Pairs that are classified: there is no retriever."""
+    chat: ChatSettings
+    """The model and its endpoint."""
 
 
 class PairTiming(BaseModel):

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reprlab.events.classification import predict_labels
 from reprlab.events.documents import EventDocument
-from reprlab.events.pairs import inference_pairs
+from reprlab.events.pairs import LabelledPairs, inference_pairs
 from reprlab.events.rankings import rank_at_random
 from reprlab.events.settings import ALL_PAIRS, PairTiming
 from reprlab.runtime.errors import ReprlabError
+
+if TYPE_CHECKING:
+    from reprlab.training.finetuning_encoding import Ragged
 
 
 def joined_document(documents: Sequence[EventDocument], events: int) -> EventDocument:
@@ -55,8 +59,10 @@ def timing_rows(
 ) -> list[dict[str, Any]]:
     """Fewest seconds of several runs, and the pairs classified, for each number of events and each condition.
 
-    The seconds are those of the classifier: encoding and pairs, not the retriever's. Which partners an event has does
-    not change their number, so that they are drawn at random.
+    `seconds` are those of the classifier, whichever kind it is. One that encodes the document once has two parts,
+    `encode_seconds` for the document and `pair_seconds` for its pairs, and beside them what the same encoder takes when
+    it reads each pair by itself, as two marked sentences (`apart_seconds`), and each mention by itself, as a retriever
+    does (`mention_seconds`). Which partners an event has does not change their number: they are drawn at random.
     """
     found = []
     for events in settings.sizes:
@@ -67,12 +73,53 @@ def timing_rows(
         }
         for name, how in conditions.items():
             pairs = inference_pairs(document, ranking, settings.classification.model_copy(update=how))
-            seconds = []
-            for _ in range(settings.repeats + 1):  # the first one warms up
-                started = time.perf_counter()
-                predict_labels(classifier, [document], [pairs], device=device, batch_size=batch_size)
-                seconds.append(time.perf_counter() - started)
+            whole = partial(predict_labels, classifier, [document], [pairs], device=device, batch_size=batch_size)
+            measured = {"classified_pairs": float(len(pairs.labels)), "seconds": fastest(whole, settings.repeats)}
+            if settings.classification.kind == "discriminative":
+                measured |= _parts(classifier, document, pairs, settings, batch_size)
             about = {"events": events, "condition": name, "n": settings.repeats}
-            found.append({**about, "metric": "seconds", "value": float(np.min(seconds[1:]))})
-            found.append({**about, "metric": "classified_pairs", "value": float(len(pairs.labels))})
+            found += [{**about, "metric": metric, "value": value} for metric, value in measured.items()]
     return found
+
+
+def _parts(
+    classifier: Any, document: EventDocument, pairs: LabelledPairs, settings: PairTiming, batch_size: int
+) -> dict[str, float]:
+    import torch
+
+    from reprlab.events.generative import pair_inputs
+    from reprlab.events.mention_inputs import closed_mentions
+    from reprlab.retrieval.bi_encoder import embed
+
+    given, reader, encoder = settings.classification, classifier.tokenizer, classifier.model.encoder
+    device = next(encoder.parameters()).device
+    batch = {
+        name: value.to(device) for name, value in classifier.prepare([document], [pairs]).batch(np.arange(1)).items()
+    }
+
+    def passes(texts: Ragged) -> None:
+        embed(encoder, texts, reader.pad_token_id, "mean", batch_size=batch_size, dtype=given.engine.dtype)
+
+    with torch.inference_mode():
+        vectors = classifier.model.vectors(batch)
+        return {
+            "encode_seconds": fastest(lambda: classifier.model.vectors(batch), settings.repeats),
+            "pair_seconds": fastest(lambda: classifier.model.scores(vectors, batch["pairs"]), settings.repeats),
+            # By far the longest: measured once.
+            "apart_seconds": fastest(
+                lambda: passes(pair_inputs(reader, [document], [pairs], given.events, given.max_length)), 0
+            ),
+            "mention_seconds": fastest(
+                lambda: passes(closed_mentions(reader, [document], given.events, given.max_length)), settings.repeats
+            ),
+        }
+
+
+def fastest(work: Callable[[], object], repeats: int) -> float:
+    """Fewest seconds of `repeats` runs after one that warms up; of 0, those of a single run."""
+    seconds = []
+    for _ in range(repeats + 1):
+        started = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - started)
+    return min(seconds[1:] or seconds)

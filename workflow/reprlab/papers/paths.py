@@ -78,6 +78,10 @@ OUTPUTS: dict[str, dict[str, str]] = {
         "out": f"{SHARED}/classified/{{model}}/{{dataset}}/{{cell}}/predictions.parquet",
         "metrics": f"{SHARED}/classified/{{model}}/{{dataset}}/{{cell}}/scores.tsv",
     },
+    "ask_relations": {
+        "out": f"{SHARED}/answered/{{dataset}}/{{cell}}/predictions.parquet",
+        "metrics": f"{SHARED}/answered/{{dataset}}/{{cell}}/scores.tsv",
+    },
     "time_pairs": {"out": f"{SHARED}/timed/{{model}}/{{dataset}}/{{cell}}.tsv"},
     "compare_answers": {
         "out": "results/{paper}/case_study.tsv",

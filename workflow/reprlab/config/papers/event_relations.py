@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from reprlab.config import groups
 from reprlab.config import settings as t
+from reprlab.inference.chat import ChatSettings
 from reprlab.models.span_pairs import Features
 from reprlab.training.settings import OptimizerSettings
 
@@ -64,6 +65,13 @@ class ClassifierRecipe(Recipe):
     relation_weight: t.PositiveFloat
 
 
+class ZeroShot(t.Settings):
+    """The row of a chat model."""
+
+    enabled: bool
+    chat: ChatSettings
+
+
 class EventRelationsSettings(t.Settings):
     """Retrieve the likely partners of each event, then name the relation."""
 
@@ -72,6 +80,7 @@ class EventRelationsSettings(t.Settings):
     encoders: dict[Literal["roberta", "sbert"], Encoder]
     retriever_training: RetrieverRecipe
     classifiers: dict[Literal["roberta", "t5"], ClassifierRecipe]
+    zero_shot: ZeroShot
     k: t.PositiveInt
     ks: Annotated[list[t.PositiveInt], Field(min_length=1), t.Distinct]
     ablation_classifier: Literal["roberta", "t5"]

@@ -8,7 +8,7 @@ from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Estimate, difference_over
 
 _WRAPPED = {"dataset": "esc", "encoding": "wrapped", "chains": "no"}
 _RECALL = {**_WRAPPED, "classifier": "none", "metric": "retrieval_recall", "split": "test", "part": "main"}
-_F1 = {**_WRAPPED, "metric": "f1", "subset": "related", "part": "main"}
+_F1 = {**_WRAPPED, "metric": "f1", "subset": "related", "split": "test", "part": "main"}
 _NOT_VISIBLE = "specification, section 6: differences between classifiers and encodings are not visible at this scale"
 _AT = ("paper", "small")
 

@@ -13,6 +13,7 @@ from reprlab.events.settings import (
     PairTiming,
     Retrieval,
     RetrieverTraining,
+    ZeroShotClassification,
 )
 from reprlab.papers import paths
 from reprlab.papers.event_relations.results import RESULTS
@@ -49,6 +50,9 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
         for name, reason in paper.unavailable.items()
         if name not in paper.data
     ]
+    if not paper.zero_shot.enabled:
+        reason = f"off: it asks {paper.zero_shot.chat.model} for every pair; set papers.{SLUG}.zero_shot.enabled=true"
+        entries.append(Missing(factors={"classifier": "gpt", "retriever": "none"}, reason=reason))
     entries += [
         Missing(factors={"classifier": name}, reason=f"needs pretrained weights that no package carries ({name})")
         for name, classifier in paper.classifiers.items()
@@ -100,6 +104,7 @@ class _Fold:
         for classifier in paper.classifiers:
             for retriever in ("none", *RETRIEVERS):
                 found += self._classification(classifier, retriever)
+        found += self._zero_shot()
         if paper.classifiers[paper.ablation_classifier].model is None:
             return found
         for encoding, chains in further:
@@ -175,20 +180,10 @@ class _Fold:
         if self.paper.classifiers[classifier].model is None:
             return []
         job = self._classifier(classifier, retriever, **how)
-        path = Path(job.scored["metrics"])
         events = job.settings.events
         about = {"retriever": retriever, "classifier": classifier, "encoding": events.encoding}
-        trivial = ("majority relation", "no relation")
-        return [
-            Source(
-                path=path,
-                factors=self._factors(**about, chains="yes" if events.chains else "no", k=job.settings.k),
-                keys={"seed": "seed"},
-                where={"name": "model"},
-                data=self.title,
-                baselines=[Baseline(name=name, path=path, where={"name": name}) for name in trivial],
-            )
-        ]
+        factors = self._factors(**about, chains="yes" if events.chains else "no", k=job.settings.k)
+        return [self._scores(Path(job.scored["metrics"]), factors)]
 
     def _classifier(
         self, classifier: _Classifier, retriever: str, *, encoding: str = "wrapped", chains: bool = False, k: int = 0
@@ -218,6 +213,30 @@ class _Fold:
         inputs |= {"models": trained["out"], "training": trained["metrics"]}
         scored = self.plan.add("classify_pairs", key, Job(inputs, {"settings": settings}))
         return _Trained(key, settings, trained, scored)
+
+    def _zero_shot(self) -> list[Source]:
+        """The answers of a chat model to all pairs."""
+        if not self.paper.zero_shot.enabled:
+            return []
+        settings = derive(
+            ZeroShotClassification, self.paper.zero_shot, self.data, events=self._events("wrapped", False)
+        )
+        key = f"{self.data.dataset}/{self._cell('wrapped', False)}"
+        asked = self.plan.add("ask_relations", key, Job({"examples": self.examples}, {"settings": settings}))
+        about = {"retriever": "none", "classifier": "gpt", "encoding": "wrapped", "chains": "no"}
+        return [self._scores(Path(asked["metrics"]), self._factors(**about, k=self.paper.k))]
+
+    def _scores(self, path: Path, factors: dict[str, Any]) -> Source:
+        """Scores beside the trivial answers to the same pairs."""
+        trivial = ("majority relation", "no relation")
+        return Source(
+            path=path,
+            factors=factors,
+            keys={"seed": "seed"},
+            where={"name": "model"},
+            data=self.title,
+            baselines=[Baseline(name=name, path=path, where={"name": name}) for name in trivial],
+        )
 
     def measured(self) -> list[Source]:
         """The case study, and a classifier's seconds over growing documents."""

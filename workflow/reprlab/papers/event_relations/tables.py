@@ -5,10 +5,12 @@ from reprlab.results.comparison import Cell, Own, about
 from reprlab.results.frame import Frame, Rows
 
 _MOST_EVENTS = 60
+_SECONDS = ("seconds", "encode_seconds", "pair_seconds", "apart_seconds", "mention_seconds")
 # Rows of Table 2 to retriever and classifier; a retriever is taken for the fine-tuned one, as in the best of Table 1.
 _METHODS = {
     "RoBERTa": ("none", "roberta"),
     "T5": ("none", "t5"),
+    "GPT-3.5": ("none", "gpt"),
     "RoBERTa + RoBERTa": ("roberta_ft", "roberta"),
     "S-BERT + RoBERTa": ("sbert_ft", "roberta"),
     "RoBERTa + T5": ("roberta_ft", "t5"),
@@ -45,7 +47,7 @@ def seconds(frame: Frame) -> Rows:
     names = rows["k"].map(lambda k: f"k = {k}").where(rows["retriever"] != "none", "all pairs")
     keys = ["classifier", "events", "condition", "data", "scale"]
     wide = rows.assign(condition=names).pivot(index=keys, columns="metric", values="value").reset_index()
-    wide = wide.reindex(columns=[*keys[:3], "seconds", "classified_pairs", *keys[3:]])
+    wide = wide.reindex(columns=[*keys[:3], "classified_pairs", *_SECONDS, *keys[3:]])
     return wide.rename(columns={"classified_pairs": "pairs"}).rename_axis(columns=None)
 
 

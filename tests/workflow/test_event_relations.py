@@ -1,0 +1,66 @@
+"""event-relations at nano: from nothing to the tables that stand on one retriever, and what an edit reruns."""
+
+import csv
+
+import pytest
+
+from tests.checkouts import copy_project
+
+PAPER = "papers.event-relations"
+ONE_SEED = f"{PAPER}.seeds=[0]"
+TARGETS = [f"results/event-relations/{name}" for name in ("table4.tsv", "seconds.tsv", "case_study.tsv", "figure3.png")]
+CLASSIFIED = {"train_pair_classifier": 3, "classify_pairs": 3}
+# Edit: rules before the tables with the number of their jobs.
+EDITS = {
+    "weight of related pairs": ("classifiers.roberta.relation_weight=2", {**CLASSIFIED, "time_pairs": 1}),
+    "negatives of the retriever": (
+        "retriever_training.negatives=3",
+        {"train_retriever": 1, "rank_partners": 1, **CLASSIFIED, "time_pairs": 1},
+    ),
+    "another k retrieves nothing anew": ("k=3", {"train_pair_classifier": 1, "classify_pairs": 1, "time_pairs": 1}),
+}
+
+
+def rows(path):
+    with path.open(encoding="utf-8", newline="") as handle:
+        return list(csv.DictReader(handle, delimiter="\t"))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A fresh copy in which the tables were made from nothing but downloads."""
+    checkout = copy_project(tmp_path_factory.mktemp("event_relations") / "project")
+    checkout.run("--cores", "2", "--config", "scale=nano", f"set={ONE_SEED}", "--", *TARGETS, timeout=900)
+    return checkout
+
+
+def test_tables_have_all_conditions_and_name_their_data(made):
+    results = made.nano / "results/event-relations"
+    found = rows(results / "table4.tsv")
+    related = {(row["retriever"], row["k"]): row for row in found if row["subset"] == "related"}
+    assert set(related) == {("none", "5"), ("sbert_ft", "3"), ("sbert_ft", "5")}
+    assert all(row["scale"] == "nano" and "documents ours" in row["data_f1"] for row in related.values())
+    # Regime 2 names its denominators, so that no pair of numbers is compared by mistake.
+    assert {row["subset"] for row in found} == {"related", "all pairs", "retrieved or related"}
+
+
+def test_fewer_partners_leave_fewer_pairs_to_time(made):
+    found = {(row["events"], row["condition"]): row for row in rows(made.nano / "results/event-relations/seconds.tsv")}
+    pairs = [int(found["18", name]["pairs"]) for name in ("k = 3", "k = 5", "all pairs")]
+    assert pairs == sorted(set(pairs)) and pairs[-1] == 18 * 17 / 2
+    assert all(float(row[name]) > 0 for row in found.values() for name in ("seconds", "apart_seconds", "pair_seconds"))
+
+
+def test_the_case_study_is_of_pairs_that_the_retriever_corrects(made):
+    results = made.nano / "results/event-relations"
+    for row in rows(results / "case_study.tsv"):
+        assert row["predicted_all_pairs"] != row["gold"] == row["predicted_retrieved"]
+    assert (results / "figure3.png").stat().st_size > 5_000 and (results / "figure3.svg").stat().st_size
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_an_edit_reruns_what_it_touches_and_nothing_else(made, name):
+    edit, expected = EDITS[name]
+    planned = made.planned(*TARGETS, config=(f"set={ONE_SEED}, {PAPER}.{edit}",))
+    tables = {"tabulate_paper", "gather_results", "plot_figure", "compare_answers"}
+    assert {rule: count for rule, count in planned.items() if rule not in tables} == expected
