@@ -185,7 +185,7 @@ def test_a_positive_that_was_not_retrieved_is_missed_and_a_document_of_one_event
     }
     assert (
         found["retrieval_recall"] == pytest.approx(score["recall"])
-        and found["retrieval_recall"] <= found["recall_ceiling"]
+        and max(found["retrieval_recall"], found["greedy_oracle"]) <= found["recall_ceiling"]
     )
     assert (found["candidates"], found["all_pairs"]) == (6, 30)
 

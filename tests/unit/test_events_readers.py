@@ -17,7 +17,8 @@ from reprlab.data.readers import event_storyline, maven_ere, richer_events, word
 from reprlab.data.sources import Sources
 from reprlab.data.wordnet_verbs import lemmas_of
 from reprlab.events.documents import EventDocument, event_document, split_events
-from reprlab.retrieval.search import kept_pairs, most_pairs_kept, rank_by_score
+from reprlab.events.scoring import gold_ranking
+from reprlab.retrieval.search import kept_pairs, most_pairs_kept
 from reprlab.runtime.errors import ReprlabError
 
 REGISTRY = Path(__file__).parents[2] / "config" / "datasets.yaml"
@@ -211,12 +212,6 @@ def test_candidates_and_ceilings_of_the_corpus(corpus: dict[str, list[EventDocum
     # Gold neighbours as scores, ties by place: what the specification calls a ceiling; the true one is a flow.
     assert [round(gold, 3) for _, gold, _ in found.values()] == [0.829, 0.945, 0.979, 0.995]
     assert [round(best, 3) for _, _, best in found.values()] == [0.913, 0.982, 0.997, 1.0]
-
-
-def gold_ranking(document: EventDocument) -> np.ndarray:
-    scores = document.related.astype(float)
-    np.fill_diagonal(scores, -np.inf)
-    return rank_by_score(scores, max(len(document) - 1, 0))
 
 
 def test_manifests_name_each_file_once_by_digest() -> None:

@@ -14,7 +14,7 @@ from reprlab.evaluation.resampling import percentiles, resample_sums
 from reprlab.events.documents import EventDocument
 from reprlab.events.pairs import LabelledPairs, Ranking, known_pairs
 from reprlab.events.settings import PairTask
-from reprlab.retrieval.search import kept_pairs, most_pairs_kept
+from reprlab.retrieval.search import kept_pairs, most_pairs_kept, rank_by_score
 
 ROW = ("seed", "k", "name", "metric", "split", "subset", "value", "low", "high", "n", "steps", "tokens")
 MODEL, MAJORITY, NOTHING = "model", "majority relation", "no relation"
@@ -27,6 +27,7 @@ def retrieval_rows(
 ) -> list[dict[str, Any]]:
     """Recall of related pairs (either end names the other), its ceiling, and how many pairs are left to classify.
 
+    `greedy_oracle` is the recall of the gold relations as scores, ties by place: one good ranking, and no bound.
     `positive_share` is the share of related pairs among the candidates, over unordered pairs as is recall;
     `candidates` counts (head, tail) with tail among the k best of head, `all_pairs` n (n - 1). `hardness` is the mean
     score of the retrieved unrelated pairs less that of as many unrelated pairs drawn at random, in standard deviations
@@ -35,10 +36,11 @@ def retrieval_rows(
     found = []
     for k in ks:
         counts = np.array([_retrieved(document, rankings[document.name], k) for document in documents], dtype=float)
-        recalled, related, kept, best, candidates, pairs = counts.T
+        recalled, related, kept, best, greedy, candidates, pairs = counts.T
         rows = {
             "retrieval_recall": _ratio(recalled, related),
             "recall_ceiling": _ratio(best, related),
+            "greedy_oracle": _ratio(greedy, related),
             "positive_share": _ratio(recalled, kept),
             "density": _ratio(related, pairs / 2),
             "saved": _ratio(pairs - candidates, pairs),
@@ -66,9 +68,17 @@ def _retrieved(document: EventDocument, ranking: Ranking, k: int) -> tuple[int, 
         int(related.sum()),
         int(kept.sum()),
         most_pairs_kept(document.related, k),
+        int((related & np.triu(kept_pairs(gold_ranking(document), k), 1)).sum()),
         size * min(k, max(size - 1, 0)),
         size * max(size - 1, 0),
     )
+
+
+def gold_ranking(document: EventDocument) -> np.ndarray:
+    """[n, n-1] related mentions first, each part in textual order."""
+    scores = document.related.astype(float)
+    np.fill_diagonal(scores, -np.inf)
+    return rank_by_score(scores, max(len(document) - 1, 0))
 
 
 def _hardness(documents: Sequence[EventDocument], rankings: dict[str, Ranking], k: int, rng: Any) -> float:

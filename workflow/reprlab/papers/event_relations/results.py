@@ -16,6 +16,7 @@ ALL_SCORES = (
 RETRIEVAL = (
     "retrieval_recall",
     "recall_ceiling",
+    "greedy_oracle",
     "positive_share",
     "density",
     "saved",
@@ -58,6 +59,7 @@ METRICS = {
     "recall_ceiling": Metric(
         about="the most that k partners for each event can recall (a maximum flow)", unit="percent"
     ),
+    "greedy_oracle": Metric(about="recall of the gold relations as scores, ties by place", unit="percent"),
     "positive_share": Metric(about="related pairs among the candidates", unit="percent"),
     "density": Metric(about="related pairs among all pairs", unit="percent"),
     "saved": Metric(about="share of the directed pairs that are no candidates", unit="percent"),
