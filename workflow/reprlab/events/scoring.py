@@ -37,6 +37,7 @@ def retrieval_rows(
     for k in ks:
         counts = np.array([_retrieved(document, rankings[document.name], k) for document in documents], dtype=float)
         recalled, related, kept, best, greedy, candidates, pairs = counts.T
+        assert (recalled <= best).all() and (greedy <= best).all(), "no ranking recalls more than the maximum flow"
         rows = {
             "retrieval_recall": _ratio(recalled, related),
             "recall_ceiling": _ratio(best, related),

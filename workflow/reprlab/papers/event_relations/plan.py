@@ -191,7 +191,7 @@ class _Fold:
         """One classifier; `none` is trained and used on all pairs, `random` trained on as many random negatives."""
         paper, recipe = self.paper, self.paper.classifiers[classifier]
         assert recipe.model is not None
-        sweep = encoding != "wrapped" or chains or bool(k)
+        sweep = encoding != "wrapped" or chains or bool(k) or retriever in paper.encoders
         how = {"none": ("all", "all"), "random": ("random", "all")}.get(retriever, ("retrieved", "retrieved"))
         rankings = self._rankings(retriever if how[0] == "retrieved" else _MATCHED, encoding, chains)["out"]
         settings = derive(
