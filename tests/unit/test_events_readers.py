@@ -20,6 +20,7 @@ from reprlab.events.documents import EventDocument, event_document, split_events
 from reprlab.events.scoring import gold_ranking
 from reprlab.retrieval.search import kept_pairs, most_pairs_kept
 from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.log import get_logger
 
 REGISTRY = Path(__file__).parents[2] / "config" / "datasets.yaml"
 
@@ -69,6 +70,25 @@ def test_maven_relations_of_events_hold_between_all_their_mentions(tmp_path: Pat
     both = event_document(next(iter(maven_ere.read(planted(tmp_path, files), kinds, SplitSettings()))))
     # The first kind that is named counts; a time expression is no event.
     assert both.relations == {(0, 2): "before", (1, 2): "before", (2, 0): "subevent", (2, 1): "subevent"}
+
+
+def test_a_subset_of_maven_is_chosen_by_hash_and_dropped_relations_are_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A stage that ran before in this process has taken the log over.
+    monkeypatch.setattr(get_logger(), "propagate", True)
+    lines = b"\n".join(MAVEN.replace(b"doc1", f"doc{n}".encode()) for n in range(40))
+    sources = planted(tmp_path, {"train.jsonl": lines, "valid.jsonl": lines})
+    settings = maven_ere.Settings(kinds=["temporal"], documents={"train": 6, "validation": 2, "test": 3})
+    with caplog.at_level("INFO", logger="reprlab"):
+        rows = list(maven_ere.read(sources, settings, SplitSettings()))
+    assert Counter(row["split"] for row in rows) == {"train": 6, "validation": 2, "test": 3}
+    names = [row["id"] for row in rows if row["split"] == "test"]
+    assert names != ["doc0", "doc1", "doc2"] and names == sorted(names, key=lambda name: int(name[3:]))
+    # One relation of each document has the year at one end.
+    assert caplog.messages[0].endswith("40 relations with a time expression are left out")
+    every = maven_ere.Settings(documents=None)
+    assert len(list(maven_ere.read(sources, every, SplitSettings()))) == 80
 
 
 def test_red_spans_are_characters_of_the_text_beside(tmp_path: Path) -> None:
