@@ -105,4 +105,15 @@ CLAIMS = [
         retriever="sbert_ft",
         classifier=("roberta", "t5"),
     ),
+    Claim(
+        "E13",
+        "More partners find more relations (k = 10 against 3)",
+        "difference of micro recall over the relations, points",
+        ABOVE_ZERO,
+        Paired(
+            {**_F1, "metric": "recall", "retriever": "sbert_ft", "classifier": ("roberta", "t5"), "part": "sweep"},
+            {"k": 10},
+            {"k": 3},
+        ),
+    ),
 ]
