@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 from reprlab.artifacts.tables import read_tsv
-from reprlab.papers.depth.audit import audit
+from reprlab.papers.depth import audit_objective
+from reprlab.papers.depth.audit import CHECKS, KNOWN, audit
 from reprlab.papers.depth.comparison import PRINTED
+from reprlab.reporting.audit_records import Given, audit_records
 from reprlab.reporting.published import read_published
 from reprlab.results.comparison import declarations
 from reprlab.runtime.errors import ReprlabError
@@ -16,6 +18,7 @@ FOLDER = Path(__file__).parents[2] / "resources" / "published" / "depth"
 FILES = sorted(path for path in FOLDER.glob("*.tsv") if path.stem != "label_counts")
 MODELS = Path(__file__).parents[2] / "config" / "models.yaml"
 COUNTS = FOLDER / "label_counts.tsv"
+RECORDS = FOLDER / "audit.yaml"
 
 DECLARED = declarations(PRINTED)
 
@@ -39,7 +42,7 @@ def tables():
 
 @pytest.fixture(scope="module")
 def rows():
-    return {row.id: row for row in audit([*FILES, COUNTS], MODELS)}
+    return {row.id: row for row in audit([*FILES, COUNTS, RECORDS], MODELS)}
 
 
 @pytest.mark.parametrize("name", CELLS)
@@ -67,7 +70,7 @@ def test_label_counts_are_the_whole_validation_sets():
 
 def test_a_missing_table_is_named():
     with pytest.raises(ReprlabError, match=r"glue\.tsv"):
-        audit([path for path in FILES if path.stem != "glue"], MODELS)
+        audit([*(path for path in FILES if path.stem != "glue"), RECORDS], MODELS)
 
 
 def test_a_repeated_row_is_named(tmp_path):
@@ -101,12 +104,47 @@ def test_known_rows(rows, id, printed, recomputed, verdict):
     assert (row.printed, row.recomputed, row.verdict) == (printed, recomputed, verdict)
 
 
-def test_the_audit_is_recomputed_not_copied(tmp_path):
-    changed = tmp_path / "discoeval.tsv"
-    changed.write_text((FOLDER / "discoeval.tsv").read_text().replace("50.98", "51.98"))
-    rows = {row.id: row for row in audit([changed, COUNTS, *(p for p in FILES if p.stem != "discoeval")], MODELS)}
-    assert rows["5.1c"].recomputed == "41.25"
-    assert rows["5.1c"].verdict == "differs"
+@pytest.mark.parametrize(
+    ("id", "record", "name", "old", "new"),
+    [
+        ("5.1c", "5.1", "discoeval.tsv", "50.98", "51.98"),
+        ("5.2m", "5.2k", "statements.tsv", "token_ratio_to_t5_base\t20", "token_ratio_to_t5_base\t30"),
+        ("5.3d", "5.3", "audit.yaml", '"60,511,616"', '"60,511,617"'),
+        ("5.3f", "5.3f", "audit.yaml", "printed: 220M", "printed: 250M"),
+        ("5.9a", "5.9", "audit.yaml", "0.9575", "0.9576"),
+        ("5.9e", "5.9e", "statements.tsv", "depth\t\tsentence_loss_min\t0.3", "depth\t\tsentence_loss_min\t0.4"),
+        ("5.11a", "5.11a", "statements.tsv", "benchmark\t120", "benchmark\t190"),
+        ("5.12b", "5.12", "audit.yaml", "printed: 20.9}", "printed: 20.8}"),
+        ("8.5", "8.5", "audit.yaml", "cola at 128k", "sst2 at 128k"),
+        ("8.6", "8.6", "ni.tsv", "cpt\tdepth\t128000\t", "cpt\tdepth\t128000\t9"),
+        ("8.11", "8.11", "error_types_sp.tsv", "0.57\t0.07", "0.57\t0.08"),
+    ],
+)  # fmt: skip
+def test_a_row_follows_its_inputs(tmp_path, id, record, name, old, new):
+    """One of each kind: a printed table, a statement or a known answer changed."""
+    files = [*FILES, COUNTS, RECORDS]
+    text = (FOLDER / name).read_text()
+    assert old in text
+    (tmp_path / name).write_text(text.replace(old, new))
+    changed = [path for path in files if path.name != name] + [tmp_path / name]
+    given = (Given(each, MODELS, DECLARED | KNOWN) for each in (files, changed))
+    found = [{row.id: row.verdict for row in audit_records(CHECKS, one, record)}[id] for one in given]
+    assert sorted(found) == ["agrees", "differs"]
+
+
+@pytest.mark.parametrize(
+    ("record", "module", "name", "broken"),
+    [
+        ("5.5", "corruption", "span_labels", lambda right: lambda *given: right(*given)[:, ::-1]),
+        ("5.8b", "corruption", "shuffle_sentences", lambda right: lambda ids, *rest: (ids[:, ::-1], rest[0])),
+        ("5.9", "unshuffling_chance", None, lambda right: lambda count: (0.0, 0.0)),
+    ],
+)
+def test_a_row_follows_the_code(monkeypatch, record, module, name, broken):
+    owner = audit_objective if name is None else getattr(audit_objective, module)
+    monkeypatch.setattr(owner, name or module, broken(getattr(owner, name or module)))
+    rows = audit_records(CHECKS, Given([*FILES, COUNTS, RECORDS], MODELS, DECLARED | KNOWN), record)
+    assert "differs" in {row.verdict for row in rows}
 
 
 def test_the_audit_opens_no_network(monkeypatch):
@@ -114,4 +152,4 @@ def test_the_audit_opens_no_network(monkeypatch):
         raise AssertionError("the audit opened a socket")
 
     monkeypatch.setattr(socket, "socket", refuse)
-    assert audit([*FILES, COUNTS], MODELS)
+    assert audit([*FILES, COUNTS, RECORDS], MODELS)

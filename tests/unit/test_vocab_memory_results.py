@@ -2,6 +2,7 @@
 
 import json
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +12,13 @@ from reprlab.artifacts.tables import read_tsv
 from reprlab.config.load import load_config
 from reprlab.models import pema as library
 from reprlab.papers.plan import Plan
-from reprlab.papers.vocab_memory.audit import KNOWN, audit
-from reprlab.papers.vocab_memory.audit_artifacts import artifact_check
+from reprlab.papers.vocab_memory import audit_training
+from reprlab.papers.vocab_memory.audit import CHECKS, KNOWN, audit
 from reprlab.papers.vocab_memory.audit_tables import implied_tokens
-from reprlab.papers.vocab_memory.audit_training import known_answer
 from reprlab.papers.vocab_memory.comparison import PRINTED as DECLARED
 from reprlab.papers.vocab_memory.plan import add_jobs
 from reprlab.papers.vocab_memory.results import RESULTS
+from reprlab.reporting.audit_records import Given, audit_records
 from reprlab.reporting.published import read_published
 from reprlab.results.claims import claims_table
 from reprlab.results.comparison import compare, declarations
@@ -31,6 +32,8 @@ from reprlab.text.vocabulary_use import UseSettings
 
 ROOT = Path(__file__).parents[2]
 PRINTED = sorted((ROOT / "resources/published/vocab-memory").glob("*.tsv"))
+RECORDS = ROOT / "resources/published/vocab-memory/audit.yaml"
+MODELS_FILE = ROOT / "config/models.yaml"
 BOTH = "train+validation"
 OPTIONS = {"compared": BOTH, "weight_decay": 0.0}
 # Vocabulary 10, width 4: an embedding of 40 parameters.
@@ -358,31 +361,74 @@ def test_at_paper_scale_each_union_is_told_to_be_the_printed_one_or_not():
     assert "used tokens: train 6,059 (as printed), train+validation 6,092 (not as printed)" in note
 
 
+def audited(id, files=(*PRINTED, RECORDS), **options):
+    """The rows of one record; `options` change what its check does."""
+    checks = {**CHECKS, id: partial(CHECKS[id], **options)}
+    return audit_records(checks, Given(list(files), MODELS_FILE, declarations(DECLARED) | KNOWN), id)
+
+
+def verdicts(id, **options):
+    return [row.verdict for row in audited(id, **options)]
+
+
 def test_the_known_answers_are_those_of_the_library(monkeypatch):
-    assert {row.verdict for row in known_answer()} == {"agrees"}
-    assert [row.verdict for row in known_answer(selected=(1, 3))] == ["differs"] * 4
-    assert [row.verdict for row in known_answer(start=2.0)] == ["differs"] * 4
+    assert verdicts("5.11") == ["agrees"] * 4
+    assert verdicts("5.11", selected=(1, 3)) == ["differs"] * 4
+    assert verdicts("5.11", start=2.0) == ["differs"] * 4
     real = library._set_weight
     monkeypatch.setattr(library, "_set_weight", lambda embedding, weight: real(embedding, weight.flip(0)))
-    found = {row.id: row.verdict for row in known_answer()}
-    assert found["5.11a"] == found["5.11d"] == "differs"
+    found = verdicts("5.11")
+    assert found[0] == found[3] == "differs"
     monkeypatch.undo()
     monkeypatch.setattr(library, "merged_matrix", lambda partial, vocabulary, original: original)
-    assert {row.id for row in known_answer() if row.verdict == "differs"} == {"5.11b", "5.11d"}
+    assert verdicts("5.11") == ["agrees", "differs", "agrees", "differs"]
 
 
 def test_the_known_answer_of_folders_is_that_of_the_library(monkeypatch):
-    assert [row.verdict for row in artifact_check()] == ["agrees"]
-    (other,) = artifact_check(words="green red")
+    assert verdicts("5.11e") == ["agrees"]
+    (other,) = audited("5.11e", words="green red")
     assert (other.verdict, other.recomputed) == ("differs", "[1.0, 2.0, 3.0], then [5.0, 6.0, 7.0, 4.0]")
-    assert [row.verdict for row in artifact_check(start=2.0)] == ["differs"]
+    assert verdicts("5.11e", start=2.0) == ["differs"]
     monkeypatch.setattr(library, "merged_matrix", lambda partial, vocabulary, original: original)
-    (broken,) = artifact_check()
+    (broken,) = audited("5.11e")
     assert (broken.verdict, broken.recomputed) == ("differs", "[1.0, 2.0, 4.0], then [1.0, 2.0, 3.0, 4.0]")
 
 
+def test_training_with_pema_is_compared_bit_by_bit(monkeypatch):
+    """PEMA without the clipping that the ordinary run has, at norms above its limit."""
+    real = audit_training._train
+    monkeypatch.setattr(audit_training, "_train", lambda pema, **options: real(pema, **{**options, "clip": not pema}))
+    assert verdicts("5.9")[:3] == ["differs"] * 3
+
+
+@pytest.mark.parametrize(
+    ("id", "name", "old", "new"),
+    [
+        ("5.1", "table5_models.tsv", "DistilBERT\t28996", "DistilBERT\t28997"),
+        ("5.1n", "audit.yaml", "printed: 769", "printed: 768"),
+        ("5.4b", "table3_deberta_sizes.tsv", "Small\t93.4", "Small\t93.5"),
+        ("5.4c", "table3_deberta_sizes.tsv", "48.5\t35.6", "48.5\t35.7"),
+        ("5.5a", "table2_reduction.tsv", "94.3\t47.3", "94.3\t47.5"),
+        ("5.5b", "table10_glue.tsv", "49.3\t75.2", "49.3\t75.4"),
+        ("5.7a", "statements.tsv", "below_half\t6", "below_half\t5"),
+        ("5.8a", "table7_splits.tsv", "10657", "10658"),
+        ("5.8b", "table9_runtime.tsv", "0.9\t0.2", "0.9\t0.9"),
+        ("6.1", "statements.tsv", "debertav3\t72.4", "debertav3\t72.5"),
+        ("6.6", "audit.yaml", 'largest data set", printed: qqp', 'largest data set", printed: mnli'),
+        ("6.7", "audit.yaml", 'for BERT", printed: qqp', 'for BERT", printed: mnli'),
+    ],
+)
+def test_an_agreeing_row_differs_when_its_input_does(tmp_path, id, name, old, new):
+    files = {path.name: path for path in (*PRINTED, RECORDS)}
+    text = files[name].read_text()
+    assert old in text and set(verdicts(id)) == {"agrees"}
+    (tmp_path / name).write_text(text.replace(old, new))
+    found = audited(id, {**files, name: tmp_path / name}.values())
+    assert [row.verdict for row in found].count("differs") == 1
+
+
 def test_the_audit_has_every_numbered_check_and_its_findings():
-    rows = {row.id: row for row in audit(PRINTED, ROOT / "config/models.yaml")}
+    rows = {row.id: row for row in audit([*PRINTED, RECORDS], MODELS_FILE)}
     numbers = {id.rstrip("abcdefghijklmnopqrstuvwxyz") for id in rows}
     assert {f"5.{number}" for number in range(1, 14)} <= numbers
     differing = {id for id, row in rows.items() if row.verdict == "differs"}

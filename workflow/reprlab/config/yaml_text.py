@@ -69,6 +69,15 @@ def read_with_anchors(path: Path) -> Any:
     return _refused(_yaml().load, read_text(path, str(path)), str(path))
 
 
+def read_texts(path: Path) -> Any:
+    """The values of a file of ours, each scalar as the text that stands there, so that no digit is lost.
+
+    Raises:
+        ReprlabError: as `read_yaml`.
+    """
+    return _refused(YAML(typ="base", pure=True).load, read_text(path, str(path)), str(path))
+
+
 def parse_yaml(text: str, *, name: str) -> Document:
     """Parse YAML text that holds a mapping (or nothing); see `read_yaml`."""
     node = _compose(text, name)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -33,6 +33,20 @@ class AuditRow:
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS:
             raise ReprlabError(f"audit {self.id}: '{self.verdict}' is none of {', '.join(VERDICTS)}")
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a check recomputed; `names` are what the texts of its record show."""
+
+    value: object
+    agrees: bool | None = None
+    names: Mapping[str, object] = field(default_factory=dict)
+
+
+def found(value: object, agrees: object = None, **names: object) -> Found:
+    """A value, whether it agrees where the record has no rule for that, and the names that its texts show."""
+    return Found(value, None if agrees is None else bool(agrees), names)
 
 
 def check(id: str, what: str, printed: object, recomputed: object, note: str = "") -> AuditRow:

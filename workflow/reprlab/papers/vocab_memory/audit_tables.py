@@ -1,4 +1,4 @@
-"""Checks 5.4 to 5.8 and 5.13: means, implied counts, split sizes, running times, ids; and statements in the text."""
+"""Means, implied counts, split sizes, running times and ids; and statements in the text."""
 
 from __future__ import annotations
 
@@ -8,185 +8,126 @@ from decimal import Decimal
 from typing import Any
 
 from reprlab.papers.vocab_memory.names import GLUE
-from reprlab.reporting.audit import NOT_CHECKABLE, AuditRow, check, judge, mean, not_checkable, rounded
-
-Frame = Any
-Tables = dict[str, Frame]
+from reprlab.reporting.audit import Found, found, mean, rounded
+from reprlab.reporting.audit_kinds import counted, listed
+from reprlab.reporting.audit_records import Given
 
 # Nine cells, each rounded by up to 0.05, and the printed mean by as much again.
 _MEAN_TOLERANCE = Decimal("0.07")
-_IMPLIED = (
-    ("5.6a", "RoBERTa", "wnli", 50_265),
-    ("5.6b", "RoBERTa", "qqp", 50_265),
-    ("5.6c", "BERT", "cola", 30_522),
-    ("5.6d", "XLM-RoBERTa", "cola", 250_002),
-)
+_HALF = Decimal("0.05")
+_DISTILLED = {"DistilBERT": "BERT", "DistilRoBERTa": "RoBERTa", "DistilmBERT": "mBERT"}
 
 
-def table_checks(tables: Tables) -> Iterator[AuditRow]:
-    """Checks 5.4c to 5.8, 5.13 and 6.*."""
-    yield from _means(tables)
-    yield from _implied(tables)
-    yield from _half(tables["table2_reduction"])
-    yield from _splits_and_times(tables)
-    yield from _ids(tables)
-    yield from _statements(tables)
+def numbers(given: Given, table: str, *keys: str) -> Any:
+    """The tasks and the mean of a printed table, exactly, by its keys."""
+    rows = given.tables[table]
+    keys = keys or tuple(name for name in ("kind", "model", "pema") if name in rows)
+    return rows.set_index([*keys])[[*GLUE, "mean"]].map(Decimal)
 
 
-def _means(tables: Tables) -> Iterator[AuditRow]:
-    frame = tables["table3_deberta_sizes"]
-    yield check(
-        "5.4c",
-        "Table 3, means",
-        " ".join(frame["mean"]),
-        " ".join(str(rounded(mean(row[list(GLUE)]), 1)) for _, row in frame.iterrows()),
-    )
-    frame = tables["table2_reduction"]
-    off = [
-        f"{row['model']} {row['kind']}"
-        for _, row in frame.iterrows()
-        if abs(mean(row[list(GLUE)]) - Decimal(row["mean"])) > Decimal("0.1")
-    ]
-    exact = sum(str(rounded(mean(row[list(GLUE)]), 1)) == row["mean"] for _, row in frame.iterrows())
-    yield judge(
-        "5.5a",
-        "Table 2: Mean is the plain mean of the nine tasks",
-        f"{len(frame)} rows",
-        f"{len(frame) - len(off)} rows",
-        not off,
-        f"{exact} to the last digit, the others up to the rounding of the nine values",
-    )
-    frame = tables["table10_glue"]
-    worst = max(abs(mean(row[list(GLUE)]) - Decimal(row["mean"])) for _, row in frame.iterrows())
-    yield judge(
-        "5.5b",
-        "Table 10: Mean is the plain mean of the nine tasks",
-        f"within {_MEAN_TOLERANCE}",
-        f"within {rounded(worst, 2)}",
-        worst <= _MEAN_TOLERANCE,
-        "tolerance: rounding of the nine values",
+def distilled_pairs(given: Given) -> Found:
+    """5.3"""
+    rows = numbers(given, "table2_reduction").loc["embedding"]
+    same = [small for small, large in _DISTILLED.items() if (rows.loc[small] == rows.loc[large]).all()]
+    return found(["no", "one", "two", "three"][len(same)], names=", ".join(same))
+
+
+def small_and_base(given: Given) -> bool:
+    """5.4"""
+    printed = numbers(given, "table3_deberta_sizes")
+    return bool((printed.loc["Small"] == printed.loc["Base"]).all())
+
+
+def _means(given: Given, table: str) -> list[tuple[str, Decimal, Decimal]]:
+    """Name, exact mean of the tasks and printed mean of each row."""
+    rows = numbers(given, table)
+    return [(str(name), mean(row[[*GLUE]]), row["mean"]) for name, row in rows.iterrows()]
+
+
+def table3_means(given: Given) -> Found:
+    """5.4"""
+    rows = _means(given, "table3_deberta_sizes")
+    return found(
+        " ".join(str(rounded(exact, 1)) for _, exact, _ in rows), printed=" ".join(str(one) for *_, one in rows)
     )
 
 
-def _implied(tables: Tables) -> Iterator[AuditRow]:
-    rows = tables["table2_reduction"].query("kind == 'embedding'").set_index("model")
-    for id, model, task, vocabulary in _IMPLIED:
-        low, high = implied_tokens(Decimal(rows.loc[model, task]), vocabulary)
-        note = (
-            "missing: the texts of GLUE, so no splits are said to be the counted ones; at paper scale comparison.tsv "
-            "gives the count of each union of splits and whether it is printed so. The test splits are not in the "
-            "data there: if no union fits, they were counted, or another tokenizer or length"
-        )
-        yield AuditRow(
-            id,
-            f"Tokens that Table 2 implies for {model} on {task}",
-            f"{rows.loc[model, task]} %",
-            f"{low:,} to {high:,} of {vocabulary:,}",
-            NOT_CHECKABLE,
-            note,
-        )
+def table2_means(given: Given) -> Found:
+    """5.5: up to the rounding of the nine values."""
+    rows = _means(given, "table2_reduction")
+    exact = sum(rounded(one, 1) == printed for _, one, printed in rows)
+    return counted({name: abs(one - printed) <= Decimal("0.1") for name, one, printed in rows}, exact=exact)
+
+
+def table10_means(given: Given) -> Found:
+    """5.5"""
+    worst = max(abs(exact - printed) for _, exact, printed in _means(given, "table10_glue"))
+    return found(rounded(worst, 2), worst <= _MEAN_TOLERANCE, most=_MEAN_TOLERANCE)
+
+
+def implied(given: Given, *, model: str, task: str, vocabulary: str) -> Found:
+    """5.6"""
+    percent = numbers(given, "table2_reduction").loc[("embedding", model), task]
+    low, high = implied_tokens(percent, int(vocabulary))
+    return found(f"{low:,} to {high:,} of {int(vocabulary):,}", percent=percent)
 
 
 def implied_tokens(percent: Decimal, vocabulary: int) -> tuple[int, int]:
     """Fewest and most used tokens whose reduction is printed as `percent` (one decimal)."""
-    low = vocabulary * (1 - (percent + Decimal("0.05")) / 100)
-    high = vocabulary * (1 - (percent - Decimal("0.05")) / 100)
+    low = vocabulary * (1 - (percent + _HALF) / 100)
+    high = vocabulary * (1 - (percent - _HALF) / 100)
     return math.ceil(low), math.floor(high)
 
 
-def _half(frame: Frame) -> Iterator[AuditRow]:
-    row = frame.query("kind == 'embedding'").set_index("model").loc["RoBERTa"]
-    below = [task for task in GLUE if Decimal(row[task]) > 50]
-    yield check("5.7a", "Section 3: tasks that use less than half of the vocabulary", 6, len(below), ", ".join(below))
-    yield not_checkable(
-        "5.7b",
-        "Section 3: WNLI uses less than 4 % of the vocabulary",
-        "less than 4 %",
-        "missing: the exact count; Table 2 prints a reduction of 96.0 %, so it is between 3.95 and 4.05 %",
-    )
+def below_half(given: Given) -> Found:
+    """5.7: reductions above one half."""
+    row = numbers(given, "table2_reduction").loc["embedding", "RoBERTa"]
+    return listed(task for task in GLUE if row[task] > 50)
 
 
-def _splits_and_times(tables: Tables) -> Iterator[AuditRow]:
-    frame = tables["table7_splits"]
-    right = sum(
-        int(row["train"]) + int(row["validation"]) + int(row["test"]) == int(row["total"])
-        for _, row in frame.iterrows()
-    )
-    yield check("5.8a", "Table 7: totals are the sums of the splits", len(frame), right)
-    frame = tables["table9_runtime"]
-    off = []
-    for _, row in frame.iterrows():
-        low = 100 * (Decimal(row["pema_s"]) - Decimal("0.05")) / (Decimal(row["finetune_s"]) + Decimal("0.05"))
-        high = 100 * (Decimal(row["pema_s"]) + Decimal("0.05")) / (Decimal(row["finetune_s"]) - Decimal("0.05"))
-        printed = Decimal(row["percent"])
-        if not low - Decimal("0.05") <= printed <= high + Decimal("0.05"):
-            off.append(row["task"])
-    yield judge(
-        "5.8b",
-        "Table 9: percent = PEMA / fine-tuning",
-        f"{len(frame)} rows",
-        f"{len(frame) - len(off)} rows",
-        not off,
-        ", ".join(off) or "within the rounding of the two times",
-    )
-    quick = [row["task"] for _, row in frame.iterrows() if Decimal(row["pema_s"]) < Decimal("0.5")]
-    yield check("5.8c", "Appendix F: tasks with PEMA below half a second", 5, len(quick), ", ".join(quick))
-    small = [row["task"] for _, row in frame.iterrows() if Decimal(row["percent"]) < 1]
-    yield check("5.8d", "Appendix F: tasks with PEMA below 1 % of fine-tuning", 8, len(small), ", ".join(small))
+def totals(given: Given) -> Found:
+    """5.8"""
+    counts = given.tables["table7_splits"].set_index("task")[["train", "validation", "test", "total"]].astype(int)
+    return counted(counts[["train", "validation", "test"]].sum(axis=1) == counts["total"])
 
 
-def _ids(tables: Tables) -> Iterator[AuditRow]:
-    printed, real = (tables[name].set_index("token")["id"] for name in ("table1_unseen_tokens", "gpt2_ids"))
-    for letter, (token, number) in zip("abcd", real.items(), strict=True):
-        yield check(
-            f"5.13{letter}",
-            f"Table 1: id of {token} in GPT-2's vocabulary",
-            printed[token],
-            number,
-            "the column # holds no GPT-2 ids; perhaps those of RoBERTa's copy, ordered by frequency",
-        )
+def running_times(given: Given) -> Found:
+    """5.8: the printed percentage within the rounding of the two times and its own."""
+    fits = {}
+    for row in given.tables["table9_runtime"].itertuples():
+        pema, whole, printed = Decimal(row.pema_s), Decimal(row.finetune_s), Decimal(row.percent)
+        low, high = ((100 * (pema + sign * _HALF) / (whole - sign * _HALF)) for sign in (-1, 1))
+        fits[row.task] = low - _HALF <= printed <= high + _HALF
+    return counted(fits, none="within the rounding of the two times")
 
 
-def _statements(tables: Tables) -> Iterator[AuditRow]:
-    rows = tables["table2_reduction"].set_index(["kind", "model"])
-    said = tables["statements"].set_index("quantity")["value"]
-    quoted = [
-        ("6.1", "embedding_reduction_bert", "BERT", "mean"),
-        ("6.2", "embedding_reduction_roberta", "RoBERTa", "mean"),
-        ("6.3", "embedding_reduction_debertav3", "DeBERTaV3", "mean"),
-        ("6.4", "embedding_reduction_bert_wnli", "BERT", "wnli"),
-        ("6.5", "embedding_reduction_bert_qqp", "BERT", "qqp"),
-    ]
-    for id, quantity, model, column in quoted:
-        yield check(
-            id,
-            f"Section 6: {quantity.replace('_', ' ')} (%)",
-            said[quantity],
-            rows.loc[("embedding", model), column],
-            "Table 2",
-        )
-    totals = tables["table7_splits"].set_index("task")["total"].astype(int)
-    largest = totals.idxmax()
-    yield check("6.6", "Section 6: the largest data set", "qqp", largest, "Table 7")
-    lowest = rows.loc[("embedding", "BERT")][list(GLUE)].astype(float).idxmin()
-    yield check("6.7", "Section 6: the data set with the smallest reduction for BERT", "qqp", lowest, "Table 2")
-    saved = tables["table3_deberta_sizes"].set_index("model")["mean"]
-    for id, size, label in (("6.8", "xsmall", "XSmall"), ("6.9", "large", "Large")):
-        yield check(id, f"Section 6: millions saved, {size}", said[f"saved_millions_{size}"], saved[label], "Table 3")
-    cells = tables["table10_glue"].set_index(["model", "pema"])
-    models = list(dict.fromkeys(tables["table10_glue"]["model"]))
-    gaps = [
-        abs(Decimal(cells.loc[(model, "yes"), task]) - Decimal(cells.loc[(model, "no"), task]))
-        for model in models
-        for task in GLUE
-    ]
-    differing = sum(gap > 0 for gap in gaps)
-    yield judge(
-        "6.10",
-        "Section 5 and appendix E: PEMA does not change the scores",
-        "largely identical",
-        f"{differing} of {len(gaps)} cells differ, by up to {max(gaps)}",
-        2 * differing < len(gaps),
-        "without weight decay the two are equal bit by bit on one thread (5.9); on a GPU sums are taken in "
-        "another order",
-    )
+def quick(given: Given, *, column: str, below: str) -> Found:
+    """5.8"""
+    rows = given.tables["table9_runtime"]
+    return listed(rows["task"][rows[column].map(Decimal) < Decimal(below)])
+
+
+def ids(given: Given) -> Iterator[Found]:
+    """5.13: the column # of Table 1 against GPT-2's own file."""
+    printed, real = (given.tables[name].set_index("token")["id"] for name in ("table1_unseen_tokens", "gpt2_ids"))
+    for token, number in real.items():
+        yield found(number, token=token, printed=printed[token])
+
+
+def quoted(given: Given, *, table: str, model: str, column: str = "mean") -> Decimal:
+    """6.1 to 6.5, 6.8, 6.9: a cell that the text repeats."""
+    rows = numbers(given, table)
+    return rows.loc[("embedding", model) if rows.index.nlevels > 1 else model, column]
+
+
+def largest_data_set(given: Given) -> str:
+    """6.6"""
+    return given.tables["table7_splits"].set_index("task")["total"].astype(int).idxmax()
+
+
+def changed_scores(given: Given) -> Found:
+    """6.10: cells of Table 10 that differ between PEMA and ordinary fine-tuning."""
+    rows = numbers(given, "table10_glue", "pema", "model")[[*GLUE]]
+    gaps = (rows.loc["yes"] - rows.loc["no"]).abs().stack()
+    differing = int((gaps > 0).sum())
+    return found(differing, 2 * differing < len(gaps), total=len(gaps), most=gaps.max())

@@ -1,0 +1,15 @@
+"""Small random models, on which audits show what holds for every model of an architecture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reprlab.config.models import ModelEntry
+from reprlab.models.build import build_from_config
+
+
+def random_model(architecture: str, **config: Any) -> Any:
+    """A model of the registry's `architecture` with random weights (seed 0, output tied), in evaluation mode."""
+    values = {"architecture": architecture, "config": config, "source": "random", "tie_output": True}
+    entry = ModelEntry.model_validate({**values, "origin": {"kind": "scratch"}})
+    return build_from_config(entry, seed=0).eval().requires_grad_(False)

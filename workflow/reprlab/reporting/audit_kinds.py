@@ -1,0 +1,86 @@
+"""What checks of audits share: numbers as they are printed, properties that hold, counts behind shares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from decimal import ROUND_DOWN, Decimal, InvalidOperation
+from typing import Any
+
+from reprlab.reporting.audit import Found, found, rounded
+
+_NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
+
+
+def number(value: object) -> Decimal:
+    """A number, or the first one in a text such as `about 1,200 (footnote 8)`, exactly.
+
+    Raises:
+        ValueError: the text has none.
+    """
+    if isinstance(value, str):
+        match = _NUMBER.search(value)
+        if match is None:
+            raise ValueError(f"'{value}' has no number")
+        return Decimal(match[0].replace(",", ""))
+    return value if isinstance(value, Decimal) else Decimal(value)  # type: ignore[arg-type]
+
+
+def equal(printed: str, recomputed: str) -> bool:
+    """Whether both texts are equal, as numbers where both are numbers."""
+    try:
+        return printed == recomputed or Decimal(printed) == Decimal(recomputed)
+    except InvalidOperation:
+        return False
+
+
+def near(printed: Decimal, value: Decimal, tolerance: float) -> bool:
+    """Whether a value is within `tolerance` of the printed one, the decimal that `tolerance` is written as included."""
+    return value.is_finite() and abs(printed - value) <= Decimal(str(tolerance))
+
+
+def significant(value: Decimal, digits: int) -> Decimal:
+    """`value` at so many significant digits, halves away from zero: how "about" is read."""
+    return rounded(value.scaleb(-value.adjusted()), digits - 1).scaleb(value.adjusted())
+
+
+def cut(value: Decimal, places: int) -> Decimal:
+    """`value` with its further decimals cut off."""
+    return value.quantize(Decimal(1).scaleb(-places), rounding=ROUND_DOWN)
+
+
+def counted(truths: Mapping[str, Any] | Iterable[Any], none: str = "", **names: object) -> Found:
+    """How many of `total` hold; the row agrees where all do, and there are any.
+
+    Of named ones, `off` lists those that do not; where all hold it is `none`.
+    """
+    each = list(truths.values()) if isinstance(truths, Mapping) else list(truths)
+    off = [name for name, holds in truths.items() if not holds] if isinstance(truths, Mapping) else []
+    agrees = bool(each) and all(each)
+    return found(sum(map(bool, each)), agrees, total=len(each), off=", ".join(off) or none, **names)
+
+
+def listed(names: Iterable[str]) -> Found:
+    """How many names there are; `names` shows them."""
+    each = list(names)
+    return found(len(each), names=", ".join(each))
+
+
+def held(properties: Mapping[str, Any]) -> Found:
+    """How many of `total` named properties hold; `names` are those that do not, or all."""
+    broken = [name for name, holds in properties.items() if not holds]
+    return found(
+        len(properties) - len(broken), not broken, total=len(properties), names="; ".join(broken or properties)
+    )
+
+
+def counts_behind(shares: Iterable[str], size: int, *, whole: int = 1, places: int = 2) -> list[bool]:
+    """Whether each printed share is a count of `size` examples, rounded; `whole` is what all of them print as."""
+    possible = {rounded(Decimal(whole * count) / size, places) for count in range(size + 1)}
+    return [rounded(Decimal(share), places) in possible for share in shares]
+
+
+def majority(counts: Iterable[Any]) -> Decimal:
+    """Share of the largest class: what the best constant predictor gets right."""
+    numbers = [int(count) for count in counts]
+    return Decimal(max(numbers)) / sum(numbers)

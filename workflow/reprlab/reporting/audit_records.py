@@ -1,0 +1,182 @@
+"""An audit from its records: `audit.yaml` says what a paper prints, and one function a record recomputes it.
+
+The file stands beside the printed tables and maps the id of each check to a `Record`; every scalar in it is text, as it
+is printed. Its texts are templates of `str.format` over what the check found, the row's own keys, and `said`, the
+values of the paper's `statements` by their keys.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from string import ascii_lowercase
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from reprlab.config.yaml_text import read_texts
+from reprlab.reporting.audit import AGREES, DIFFERS, NOT_CHECKABLE, AuditRow, Found
+from reprlab.reporting.audit_kinds import equal, near, number, significant
+from reprlab.reporting.published import PublishedTable, read_published
+from reprlab.runtime.errors import ReprlabError, first_line
+
+RECORDS = "audit.yaml"
+
+
+class Record(BaseModel):
+    """What the paper says at one place, or a known answer, and how both sides are compared.
+
+    A row agrees where both texts are equal (as numbers, if they are numbers), unless the record has a tolerance, a
+    number of significant digits ("about"), or the check decides. A truth in place of a value is shown as the printed
+    text, or as "not so".
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    what: str = ""
+    printed: str = ""
+    recomputed: str = ""
+    """How the value is shown; the value alone where this is empty."""
+    note: str = ""
+    missing: str = ""
+    """What is lacking to check the row; it is not checkable then, and needs no function."""
+    tolerance: float | None = None
+    digits: int | None = None
+    id: str = ""
+    """Ids of the rows of a family; without it they are lettered from that of the record on."""
+    rows: list[dict[str, str]] = []
+    """A family: fields of this record that differ from row to row, and what the check is called with."""
+
+
+class Given:
+    """What the checks of a paper read: its printed tables, the registry of models, its published settings."""
+
+    def __init__(
+        self, published: list[Path], models: Path, declared: Mapping[str, PublishedTable], settings: Any = None
+    ) -> None:
+        self.published, self.models, self.settings = published, models, settings
+        self.tables: dict[str, Any] = dict(read_published(published, declared))
+        statements = self.tables.get("statements")
+        keys = list(declared["statements"].keys) if statements is not None else []
+        rows = statements.to_dict("records") if statements is not None else []
+        self.said: dict[str, str] = {" ".join(row[key] for key in keys if row[key]): row["value"] for row in rows}
+
+    @cached_property
+    def registry(self) -> Any:
+        """The entries of the registry of models by name."""
+        from reprlab.config.models import load_models
+
+        return load_models(self.models)
+
+    def entry(self, name: str) -> Any:
+        """A model of the registry; `ReprlabError` where it has none of this name."""
+        if name not in self.registry:
+            raise ReprlabError(f"{self.models}: lacks the model {name}, whose parameters the audit counts; restore it")
+        return self.registry[name]
+
+
+Checks = Mapping[str, Callable[..., Any]]
+
+
+def audit_records(checks: Checks, given: Given, only: str = "") -> list[AuditRow]:
+    """The rows of all records in the order of `audit.yaml`; `only` takes the record of that id alone.
+
+    A check is called with `given`, and with the keys of a row that are no fields of `Record`, for each row of its
+    record. One that is a generator is called once and yields the rows of its record in order. It gives a value, or
+    `found`.
+
+    Raises:
+        ReprlabError: a record lacks its function, a function its record, a text a name, or a family rows.
+    """
+    path = next((path for path in given.published if path.name == RECORDS), None)
+    if path is None:
+        raise ReprlabError(f"{RECORDS}: the records of the audit were not given; pass it with --published")
+    records = read_records(path)
+    lone = [id for id, record in records.items() if id not in checks and not record.missing]
+    for id in [*lone, *(checks.keys() - records.keys())]:
+        lacking = "no function in CHECKS" if id in records else "no record"
+        raise ReprlabError(f"{path}: the check {id} has {lacking}")
+    asked = {only: records[only]} if only else records
+    return [row for id, record in asked.items() for row in _rows(path, id, record, checks.get(id), given)]
+
+
+def read_records(path: Path) -> dict[str, Record]:
+    """The records of an audit by id.
+
+    Raises:
+        ReprlabError: the file is no YAML, or a record has an unknown key or a value of another type.
+    """
+    records, texts = {}, read_texts(path)
+    if not isinstance(texts, dict):
+        raise ReprlabError(f"{path}: must hold one record for each id; restore the file from the repository")
+    for id, values in texts.items():
+        try:
+            records[id] = Record.model_validate(values)
+        except ValidationError as error:
+            problem = error.errors()[0]
+            where = ".".join(str(part) for part in (id, *problem["loc"]))
+            raise ReprlabError(f"{path}: {where}: {problem['msg']}") from None
+    return records
+
+
+def _rows(path: Path, id: str, record: Record, check: Callable[..., Any] | None, given: Given) -> Iterator[AuditRow]:
+    members = [_member(record, row) for row in record.rows]
+    if check is None:
+        results: list[Any] = [None] * max(1, len(members))
+    elif inspect.isgeneratorfunction(check):
+        results = list(check(given))
+        members = members or [(record, {})] * len(results)
+    else:
+        results = [check(given, **own) for _, own in members or [(record, {})]]
+    lone = not members and len(results) == 1
+    members = members or [(record, {})]
+    if len(members) != len(results):
+        raise ReprlabError(f"{path}: {id} has {len(members)} rows, and its check found {len(results)}")
+    for place, ((one, own), result) in enumerate(zip(members, results, strict=True)):
+        try:
+            yield _row(id if lone else _letter(id, place), one, own, result, given)
+        except (KeyError, ValueError, IndexError) as error:
+            raise ReprlabError(f"{path}: {id}: a text cannot be filled in ({first_line(error)})") from None
+
+
+def _member(record: Record, row: Mapping[str, str]) -> tuple[Record, dict[str, str]]:
+    fields = {name: value for name, value in row.items() if name in Record.model_fields}
+    own = {name: value for name, value in row.items() if name not in fields}
+    return Record.model_validate({**record.model_dump(), "rows": [], **fields}), own
+
+
+def _letter(id: str, place: int) -> str:
+    """The id of a family's row: `5.2` counts from `5.2a`, and `5.2f` from itself."""
+    stem = id.rstrip(ascii_lowercase)
+    place += ascii_lowercase.index(id[-1]) if stem != id else 0
+    if place >= len(ascii_lowercase):
+        raise ReprlabError(f"audit {id}: more rows than letters; give the record an `id` for its rows")
+    return stem + ascii_lowercase[place]
+
+
+def _row(id: str, record: Record, own: Mapping[str, str], result: Any, given: Given) -> AuditRow:
+    if not isinstance(result, Found):
+        result = Found(result, result if isinstance(result, bool) else None)
+    names = {"said": given.said, **own, **result.names, "value": result.value}
+    names |= {"digits": record.digits, "tolerance": f"{record.tolerance or 0:g}"}
+    what, printed, note = (text.format_map(names) for text in (record.what, record.printed, record.note))
+    id = record.id.format_map(names) or id
+    shown = record.recomputed.format_map(names) if record.recomputed else _shown(result.value, printed)
+    if record.missing:
+        return AuditRow(id, what, printed, shown, NOT_CHECKABLE, f"missing: {record.missing.format_map(names)}")
+    agrees = result.agrees
+    if agrees is None and record.tolerance is not None:
+        agrees = near(number(printed), number(result.value), record.tolerance)
+    elif agrees is None and record.digits is not None:
+        agrees = len({significant(number(side), record.digits) for side in (result.value, printed)}) == 1
+    elif agrees is None:
+        agrees = equal(printed, shown)
+    return AuditRow(id, what, printed, shown, AGREES if agrees else DIFFERS, note)
+
+
+def _shown(value: object, printed: str) -> str:
+    if isinstance(value, bool):
+        return printed if value else "not so"
+    return "" if value is None else f"{value:.10g}" if isinstance(value, float) else str(value)
