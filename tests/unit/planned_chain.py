@@ -32,11 +32,16 @@ from training_samples import write_tokens
 
 # One layer, and narrow. The class, its switches, the positions and the ids of its special tokens stay.
 NARROW = {
-    **dict.fromkeys(("hidden_size", "dim", "n_embd", "d_model", "pooler_hidden_size"), 32),
-    **dict.fromkeys(("intermediate_size", "hidden_dim", "d_ff"), 48),
+    **dict.fromkeys(("hidden_size", "dim", "n_embd", "d_model", "pooler_hidden_size", "embedding_size"), 32),
+    **dict.fromkeys(("intermediate_size", "hidden_dim", "d_ff", "ffn_dim", "encoder_ffn_dim", "decoder_ffn_dim"), 48),
     **dict.fromkeys(("num_hidden_layers", "n_layers", "n_layer", "num_layers", "num_decoder_layers"), 1),
+    **dict.fromkeys(("encoder_layers", "decoder_layers"), 1),
     **dict.fromkeys(("num_attention_heads", "n_heads", "n_head", "num_heads", "num_key_value_heads"), 2),
+    **dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), 2),
+    # Heads of Mamba-2 fill its inner width, twice the outer one; OPT-350M has narrower embeddings.
     "d_kv": 16,
+    "head_dim": 32,
+    "word_embed_proj_dim": 24,
 }
 # Settings by their name, at whatever depth; lists that name steps of a ladder are cut to the one that there is.
 STEPS = 2
@@ -44,12 +49,13 @@ FEW = {
     "steps": STEPS, "epochs": 1, "batch_size": 2, "accumulation": 1, "log_every": 1, "warmup_steps": 0,
     "warmup_ratio": 0.0, "horizon_steps": None, "init_step": STEPS, "batches": 1, "resamples": 2, "bootstrap": 2,
     "train_items": 8, "validation_items": 2, "rows": 2, "share": 1.0, "held_out": 2, "shots": 1, "demonstrations": 1,
-    "max_new_tokens": 2, "free_tokens": 2, "rank": 2, "examples": 2,
+    "max_new_tokens": 2, "free_tokens": 2, "rank": 2, "examples": 2, "batch": 2, "repeats": 2,
+    "operators": 2, "training_length": 16, "negatives": 3,
 }  # fmt: skip
 # Stages whose outputs others of them read; what the rest of the plan makes is made up.
 LINKS = (
     "build_prompts", "build_completions", "pretrain_lm", "finetune_completions", "train_adapter",
-    "train_retriever", "rank_partners", "train_pair_classifier",
+    "train_retriever", "rank_partners", "train_pair_classifier", "retrieve_passages", "train_reranker",
 )  # fmt: skip
 PIECES = 600
 
@@ -81,7 +87,7 @@ def cut(value: Any, name: str = "") -> Any:
         return {key: cut(part, key) for key, part in value.items()}
     if name in ("steps", "ladder") and isinstance(value, list):
         return [STEPS] if value else []
-    if name in ("learning_rates", "seeds", "sizes"):
+    if name in ("learning_rates", "seeds", "sizes", "training_batches", "lengths"):
         return value[:1]
     if name == "cells":
         return _one_cell_each(value)
@@ -263,6 +269,7 @@ def _row(entry: dict[str, Any], number: int, split: str, subset: str) -> dict[st
         "tags": ["O", "O"], "tokens": ["the", "cat"], "choices": [f"house {number}", "the river"],
         "targets": [f"letter {number}"], "answers": ["letter"], "starts": [0], "task": f"task{number % 2}",
         "sentences": [f"{text} {place}" for place in range(5)], "turns": [text, f"{number} letters"],
-        "relevance": number % 2, "positive_inputs": [text], "positive_outputs": ["letter"],
+        "relevance": 1, "positive_inputs": [text], "positive_outputs": ["letter"],
+        "query_id": f"q-{split}-{number}", "passage_id": f"p-{split}-{number}",
     }  # fmt: skip
     return {name: values.get(name, f"{name}: {text}") for name in (*columns_of(entry["kind"]),)}

@@ -322,6 +322,12 @@ CASES = {
         reads(task(reader="squad_passages", kind="ranking", labels=[], options={"member": "main"}, **READER)),
         JSON,
     ),
+    "squad_text": Case(
+        "json",
+        as_json({"data": [{"paragraphs": [{"context": "a b c"}, {"context": "d"}]}]}),
+        reads(corpus(reader="squad_text", options={"member": "main"}, splits=SPLITS)),
+        JSON,
+    ),
     "hub_columns": Case(
         "parquet", parquet_bytes({"q": ["why", "how"], "c": [["x", "y"], ["z"]], "a": ["1", "0"]}),
         reads(task(reader="hub_columns", kind="choice", labels=[], **READER,

@@ -82,7 +82,7 @@ def run_all(folder: Path, model: Path, family: str, examples: Path) -> dict[str,
         settings=scoring,
     )  # fmt: skip
     assert not any((folder / "work").iterdir())
-    return {**found, "run": folder / "reranked/toy.seed-1.trec"}
+    return {**found, "run": folder / "reranked/toy.test.seed-1.trec"}
 
 
 @pytest.mark.parametrize("family", FAMILIES)

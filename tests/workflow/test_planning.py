@@ -87,6 +87,19 @@ COMPANIONS = {
     **{name: _TRAINED_HERE for name in PUBLISHED if name.startswith("papers.amuro-char.pretraining.")},
     # A cut of the folds and of the seeds must leave those that are named.
     "papers.event-relations.data.esc.folds": "papers.event-relations.data.esc.tested=[0]",
+    # The documents of MS MARCO are in no registry entry.
+    **{
+        name: "papers.ssm-rerankers.documents.dataset=squad_sections"
+        for name in PUBLISHED
+        if name.startswith(("papers.ssm-rerankers.documents.", "papers.ssm-rerankers.rerankers."))
+    },
+    # Published models are not warmed up.
+    **{
+        name: "papers.ssm-rerankers.rerankers.opt_125m.model=opt_mini; "
+        "papers.ssm-rerankers.warm_start.text.corpus=squad_text"
+        for name in PUBLISHED
+        if name.startswith("papers.ssm-rerankers.warm_start.")
+    },
     # Off at paper scale.
     **{
         f"papers.depth.ablations.{name}.{key}": f"papers.depth.ablations.{name}.enabled=true"
@@ -101,6 +114,7 @@ SMALLER = {
     "intrinsic-dimension": "papers.intrinsic-dimension.sft_dynamics.models=[llama_3_8b]",
     "event-relations": "papers.event-relations.data.esc.tested=[0]",
     "amuro-char": "papers.amuro-char.finetuning.job=training",
+    "ssm-rerankers": "papers.ssm-rerankers.passages.further=[beir_scifact]",
 }
 # Tables of settings whose entries are all of one kind.
 TABLES = ("tasks", "evaluations")

@@ -33,7 +33,7 @@ class Collection:
 
 
 def read_collection(path: Path) -> Collection:
-    """Read examples of the kind `ranking`.
+    """Read examples of the kind `ranking`; those without a query are passages that nobody judged.
 
     Raises:
         ReprlabError: the file is unreadable, or an id stands for two texts.
@@ -42,18 +42,20 @@ def read_collection(path: Path) -> Collection:
 
     columns = ["split", "query_id", "query", "passage_id", "passage", "relevance"]
     try:
-        rows = pyarrow.parquet.read_table(path, columns=columns).to_pylist()
+        table = pyarrow.parquet.read_table(path, columns=columns)
     except (OSError, ValueError) as error:
         raise ReprlabError(f"{path}: no examples of the kind ranking ({error}); delete it and run again") from None
     found = Collection({}, {}, {})
-    for row in rows:
-        passage, query = row["passage_id"], row["query_id"]
-        queries = found.queries.setdefault(row["split"], {})
-        if found.passages.setdefault(passage, row["passage"]) != row["passage"]:
+    for split, query, text, passage, passage_text, grade in zip(
+        *(table[name].to_pylist() for name in columns), strict=True
+    ):
+        if found.passages.setdefault(passage, passage_text) != passage_text:
             raise ReprlabError(f"{path}: passage {passage} has two texts; the reader must give distinct ids")
-        if queries.setdefault(query, row["query"]) != row["query"]:
+        if not query:
+            continue  # a passage that nobody judged
+        if found.queries.setdefault(split, {}).setdefault(query, text) != text:
             raise ReprlabError(f"{path}: query {query} has two texts; the reader must give distinct ids")
-        found.judgements.setdefault(row["split"], {}).setdefault(query, {})[passage] = row["relevance"]
+        found.judgements.setdefault(split, {}).setdefault(query, {})[passage] = grade
     return found
 
 

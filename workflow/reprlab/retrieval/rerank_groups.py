@@ -41,6 +41,12 @@ def mine_groups(run: Run, judgements: Judgements, negatives: int, seed: int) -> 
     return found
 
 
+def only_judged(run: Run, judgements: Judgements) -> Run:
+    """The documents of a run that are relevant to some query."""
+    relevant = {document for grades in judgements.values() for document, grade in grades.items() if grade > 0}
+    return {query: {name: score for name, score in run[query].items() if name in relevant} for query in run}
+
+
 @dataclass(frozen=True)
 class GroupBatches:
     """Batches of groups: a pure function of their numbers."""

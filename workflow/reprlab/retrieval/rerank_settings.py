@@ -68,6 +68,9 @@ class RerankerTraining(BaseModel):
     """Share of the steps over which the learning rate rises."""
     negatives: int = Field(ge=1)
     """Negatives of a group."""
+    judged_negatives: bool = False
+    """Negatives are passages that answer another training query. In a small collection the others, those of held-out
+    queries, are met as negatives alone: a reranker learns to put them last."""
     dropout: float = Field(default=0.1, ge=0, lt=1)
     """Dropout of the state that is scored."""
     head_factor: float = Field(default=1.0, gt=0)

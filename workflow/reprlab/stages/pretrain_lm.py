@@ -29,6 +29,7 @@ def pretrain_lm(
 
     from reprlab.artifacts.tsv import write_rows
     from reprlab.models.build import load_model
+    from reprlab.models.selective_scan import install_scans
     from reprlab.text.token_store import TokenStore
     from reprlab.training.batches import PretrainingBatches
     from reprlab.training.engine import train
@@ -47,8 +48,11 @@ def pretrain_lm(
     store = TokenStore.open(tokens, "train", packing=settings.input_length if settings.packing else 0)
     # The ladder of other settings, left by a killed run, can never be taken for this one's.
     ladder = work / f"ladder-{identity[:16]}"
+    model = load_model(source)
+    if model.config.model_type.startswith("mamba"):
+        install_scans()
     run = train(
-        load_model(source),
+        model,
         PretrainingBatches(store, objective, settings, ahead=choose_device(device).type == "cuda"),
         loss_with_tokens(objective),
         settings.engine,

@@ -17,7 +17,7 @@ def rerank_passages(
     device: str = "cpu",
     inference_batch: int = 32,
 ) -> None:
-    """Write `out`, a TREC run `<collection>.seed-<seed>.trec` for each, and `metrics`, a row for each metric and run.
+    """Write `out`, a TREC run `<collection>.<split>.seed-<seed>.trec` for each, and `metrics`, a row for each metric.
 
     Args:
         models: folder of rerankers, by seed. training: their losses, for steps and tokens.
@@ -73,7 +73,7 @@ def rerank_passages(
                     dtype=settings.dtype,
                     device=choose_device(device),
                 )
-                write_run(folder / f"{wanted.name}.seed-{seed}.trec", reranked, "reranked")
+                write_run(folder / f"{wanted.name}.{wanted.split}.seed-{seed}.trec", reranked, "reranked")
                 judged = {name: collection.judgements[wanted.split][name] for name in queries}
                 row = {**about, "dataset": wanted.name, "split": wanted.split}
                 rows += metric_rows(reranked, judged, settings.metrics, **row)

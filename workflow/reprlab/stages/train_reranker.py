@@ -39,7 +39,7 @@ def train_reranker(
     from reprlab.models.build import load_model, quiet_transformers
     from reprlab.models.selective_scan import install_scans
     from reprlab.retrieval.collections import read_collection
-    from reprlab.retrieval.rerank_groups import GroupBatches, mine_groups
+    from reprlab.retrieval.rerank_groups import GroupBatches, mine_groups, only_judged
     from reprlab.retrieval.rerank_inputs import pair_inputs
     from reprlab.retrieval.reranker import POOLED, group_loss, reranker, save_reranker
     from reprlab.retrieval.trec import read_run
@@ -54,6 +54,8 @@ def train_reranker(
     found_by = read_run(run / "train.trec")
     queries = {name: text for name, text in collection.queries.get("train", {}).items() if name in found_by}
     judged = {name: collection.judgements["train"][name] for name in queries}
+    if settings.judged_negatives:
+        found_by = only_judged(found_by, collection.judgements["train"])
     inputs = pair_inputs(
         reader, queries, collection.passages, pairs.template, max_length=pairs.max_length, max_query=pairs.max_query
     )

@@ -1,0 +1,129 @@
+"""Settings of state-space rerankers (slug `ssm-rerankers`).
+
+Yan, Xu, Gupta and Srikumar: State Space Models are Strong Text Rerankers. Code: zhichaoxu-shufe/RankMambaV2 (a title).
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from reprlab.config import groups
+from reprlab.config import settings as t
+from reprlab.retrieval.bi_encoder import Pooling
+from reprlab.retrieval.rerank_inputs import Template
+from reprlab.training.settings import UpdateSettings
+
+Family = Literal["bert", "roberta", "electra", "bart", "opt", "llama", "mamba1", "mamba2"]
+Truncation = Literal["firstp", "longp"]
+FirstStage = Literal["bm25", "dense"]
+_Lengths = Annotated[list[t.PositiveInt], Field(min_length=1), t.Distinct]
+
+
+class Reranker(t.Settings):
+    """One model, and what differs from the others in its training."""
+
+    family: Family
+    size: t.SafeName
+    model: t.ModelName
+    template: Template
+    learning_rate: t.PositiveFloat
+    epochs: t.PositiveFloat
+    batch_size: t.PositiveInt
+    long: bool
+
+
+class Task(t.Settings):
+    """Passages or documents: collections, first stage, groups and lengths."""
+
+    dataset: t.TaskDataName | None
+    splits: groups.Splits
+    further: Annotated[list[t.TaskDataName], t.Distinct]
+    first_stage: FirstStage
+    depth: t.PositiveInt
+    k1: t.NonNegativeFloat
+    b: t.Probability
+    negatives: t.PositiveInt
+    lengths: dict[Truncation, Annotated[t.PositiveInt, Field(ge=16)]]
+    max_query: t.PositiveInt
+    maxp_stride: t.PositiveInt | None
+    queries: groups.Limit
+    training_queries: groups.Limit
+    metrics: groups.Names
+    recall_at: t.PositiveInt
+
+    @model_validator(mode="after")
+    def _parts_fit(self) -> Self:
+        if "train" in self.splits:
+            raise ValueError("splits: train is trained on; name validation or test")
+        if "firstp" not in self.lengths:
+            raise ValueError("lengths must give firstp")
+        return self
+
+
+class Retriever(t.Settings):
+    """The dense first stage."""
+
+    model: t.ModelName
+    prefix: str
+    pooling: Pooling
+    max_length: Annotated[t.PositiveInt, Field(ge=8)]
+
+
+class Training(t.Settings):
+    """Fine-tuning, alike for all."""
+
+    accumulation: t.PositiveInt
+    warmup_share: t.Dropout
+    schedule: t.Course
+    dropout: t.Dropout
+    head_factor: t.PositiveFloat
+    judged_negatives: bool
+    optimizer: UpdateSettings
+    seeds: t.Seeds
+
+
+class WarmStart(t.Settings):
+    """Pre-training of models that are drawn at random."""
+
+    text: groups.ScratchText
+    steps: t.PositiveInt
+    batch_size: t.PositiveInt
+    length: Annotated[t.PositiveInt, Field(ge=8)]
+    learning_rate: t.PositiveFloat
+    warmup_steps: t.NonNegativeInt
+    mask_probability: t.OpenProbability
+
+
+class Speed(t.Settings):
+    """What is timed."""
+
+    models: groups.Names
+    training_length: Annotated[t.PositiveInt, Field(ge=2)]
+    training_batches: _Lengths
+    lengths: _Lengths
+    batch: t.PositiveInt
+    documents: t.PositiveInt
+    repeats: Annotated[t.PositiveInt, Field(ge=2)]
+    operators: t.PositiveInt
+
+
+class SsmRerankersSettings(t.Settings):
+    """Language models as cross-encoders: state spaces beside attention."""
+
+    rerankers: dict[t.SafeName, Reranker]
+    compared: Annotated[groups.Names, Field(min_length=1)]
+    passages: Task
+    documents: Task
+    retriever: Retriever
+    training: Training
+    dtype: t.Computed
+    warm_start: WarmStart
+    speed: Speed
+
+    @model_validator(mode="after")
+    def _parts_fit(self) -> Self:
+        groups.require("compared", self.compared, self.rerankers, "rerankers")
+        groups.require("speed.models", self.speed.models, self.rerankers, "rerankers")
+        if self.passages.dataset is None:
+            raise ValueError("passages.dataset: name a data set")
+        return self

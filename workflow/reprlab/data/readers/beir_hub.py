@@ -1,0 +1,65 @@
+"""Collections in BEIR's form from Parquet files of the hub: a corpus, queries, and judgements of each split."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from reprlab.artifacts.tables import read_parquet
+from reprlab.config.dataset_entries import Split, SplitSettings
+from reprlab.data.sources import Sources
+from reprlab.runtime.errors import ReprlabError
+
+
+class Settings(BaseModel):
+    """Which files; the first archive of the entry holds corpus and queries, the second one the judgements."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    corpus: list[str] = Field(min_length=1)
+    """Files of the corpus, with `_id`, `title` and `text`."""
+    queries: str
+    """File of the queries, with `_id` and `text`."""
+    judgements: dict[Split, str] = Field(min_length=1)
+    """File of each split, with `query-id`, `corpus-id` and `score`."""
+    passages: int = Field(ge=1)
+    """Passages of the published corpus: a part of it would give other numbers under its name."""
+
+
+def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:
+    """One example a judgement, then one without a query for each passage that nobody judged.
+
+    Raises:
+        ReprlabError: the corpus is not whole, or a judgement names what is not there.
+    """
+    collection, judged = sources.archives.values()
+    passages = {
+        str(row["_id"]): f"{row['title'] or ''} {row['text']}".strip()
+        for file in settings.corpus
+        for row in read_parquet(collection.file(file), ["_id", "title", "text"]).to_pylist()
+    }
+    if len(passages) != settings.passages:
+        raise ReprlabError(
+            f"{settings.corpus[0]}: the corpus has {len(passages)} passages, {settings.passages} are published; list "
+            "all its files"
+        )
+    queries = read_parquet(collection.file(settings.queries), ["_id", "text"])
+    asked = dict(zip(map(str, queries["_id"].to_pylist()), queries["text"].to_pylist(), strict=True))
+    met = set()
+    for split, file in settings.judgements.items():
+        path = judged.file(file)
+        for row in read_parquet(path, ["query-id", "corpus-id", "score"]).to_pylist():
+            query, passage = str(row["query-id"]), str(row["corpus-id"])
+            if query not in asked or passage not in passages:
+                raise ReprlabError(f"{path}: judges passage {passage} for query {query}, and one of them is not there")
+            met.add(passage)
+            yield _example(split, query, asked[query], passage, passages[passage], int(row["score"]))
+    for passage, text in passages.items():
+        if passage not in met:
+            yield _example("test", "", "", passage, text, 0)
+
+
+def _example(split: str, query: str, asked: str, passage: str, text: str, grade: int) -> dict[str, Any]:
+    name = f"{split}-{query}-{passage}"
+    about = {"id": name, "group": name, "split": split, "query_id": query, "query": asked}
+    return {**about, "passage_id": passage, "passage": text, "relevance": grade}

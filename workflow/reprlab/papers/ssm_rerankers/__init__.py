@@ -1,0 +1,1 @@
+"""State-space rerankers (slug `ssm-rerankers`)."""

@@ -1,0 +1,10 @@
+"""What the report says about the paper: title, and what its tables and figures show."""
+
+from reprlab.papers.ssm_rerankers.results import RESULTS
+
+TITLE = "State Space Models are Strong Text Rerankers"
+AUTHORS = "Jinghua Yan, Zhichao Xu, Ashim Gupta, Vivek Srikumar"
+URL = "https://aclanthology.org/volumes/2025.repl4nlp-1/"
+QUESTION = "Do Mamba models rerank text as well as transformers of their size, and as fast?"
+TABLES = RESULTS.captions(RESULTS.tables)
+FIGURES = RESULTS.captions(RESULTS.figures)

@@ -1,0 +1,164 @@
+"""Claims of state-space rerankers: what is measured, over which units, and the rule, written before the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from reprlab.results.claims import Claim
+from reprlab.results.frame import Choice, Frame
+from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Estimate, Rule, mean_over_crossed, mean_over_units
+
+_MRR: dict[str, Choice] = {"part": "in_domain", "metric": "mrr_at_10"}
+_BEYOND: dict[str, Choice] = {"part": "out_of_domain", "metric": "ndcg_at_10"}
+_DOCUMENTS: dict[str, Choice] = {"part": "document", "metric": "mrr_at_100"}
+_MAMBA, _ENCODERS = ("mamba1", "mamba2"), ("bert", "roberta", "electra")
+_TRANSFORMERS = (*_ENCODERS, "bart", "opt", "llama")
+_NOT_VISIBLE = "specification, section 6: parity and differences between families are not visible with two layers"
+_AT = ("paper",)
+_KEYS = ["part", "dataset", "split"]
+
+Find = Callable[[Frame], "Estimate | str"]
+
+
+def above(*names: str) -> Find:
+    """nDCG@10 of trained models less that of the best of some rows of the first stage on the same queries."""
+
+    def find(frame: Frame) -> Estimate | str:
+        scores = frame.select(metric="ndcg_at_10", part=("in_domain", "out_of_domain", "document"))
+        trained = scores[scores["truncation"] != "none"]
+        level = scores[scores["model"].isin(names)].groupby(_KEYS)["value"].max()
+        if trained.empty or level.empty:
+            return f"not run at scale {frame.scale}"
+        gaps = trained["value"].to_numpy() - level.loc[list(map(tuple, trained[_KEYS].to_numpy()))].to_numpy()
+        return mean_over_crossed(gaps, {"model": trained["model"], "data set": trained["dataset"]})
+
+    return find
+
+
+def between(where: dict[str, Choice], column: str, first: Sequence[str], second: Sequence[str]) -> Find:
+    """Mean score of some families (or truncations) less that of others, of one size, on the same queries.
+
+    Crossed over sizes and data sets; over seeds where there is one of each.
+    """
+
+    def find(frame: Frame) -> Estimate | str:
+        rows = frame.select(**where)
+        rows = rows[(rows["truncation"] != "none") & (rows["size"] != "")]
+        if column == "family":
+            rows = rows[rows["truncation"] == "firstp"]
+        keys = ["size", "dataset", "split", "seed"]
+        keys += ["model"] if column == "truncation" else []
+        one, two = (rows[rows[column].isin(names)].groupby(keys)["value"].mean() for names in (first, second))
+        gaps = (one - two).dropna().reset_index()
+        if gaps.empty:
+            return frame.reason(**where) or f"not run at scale {frame.scale}"
+        units = {"size": gaps["size"], "data set": gaps["dataset"] + " " + gaps["split"]}
+        if all(unit.nunique() == 1 for unit in units.values()):
+            return mean_over_units(gaps["value"], "seed", groups=gaps["seed"])
+        return mean_over_crossed(gaps["value"], units)
+
+    return find
+
+
+def faster(metric: str, first: Sequence[str], second: Sequence[str]) -> Find:
+    """Percent by which some families are faster than others of their size, by batch or by length."""
+
+    def find(frame: Frame) -> Estimate | str:
+        rows, unit = frame.select(metric=metric), "batch" if metric == "training_speed" else "length"
+        one, two = (
+            rows[rows["family"].isin(names)].groupby(["size", unit])["value"].mean() for names in (first, second)
+        )
+        percent: Any = (100 * (one / two - 1)).dropna()
+        if percent.empty:
+            return f"not run at scale {frame.scale}"
+        return mean_over_units(percent, unit, groups=percent.index.get_level_values(unit))
+
+    return find
+
+
+_POINTS = "difference of MRR@10, points"
+CLAIMS = [
+    Claim(
+        "M1",
+        "A trained reranker orders better than chance",
+        "nDCG@10 less that of the random order, points",
+        ABOVE_ZERO,
+        above("random order"),
+    ),
+    Claim(
+        "M2",
+        "Reranking improves on the first stage",
+        "nDCG@10 less that of the better first stage, points",
+        ABOVE_ZERO,
+        above("bm25", "dense"),
+        _AT,
+        _NOT_VISIBLE,
+    ),
+    Claim(
+        "M3",
+        "Mamba reranks as well as transformers of its size (two points)",
+        _POINTS,
+        Rule(low=-2.0),
+        between(_MRR, "family", _MAMBA, _TRANSFORMERS),
+        _AT,
+        _NOT_VISIBLE,
+    ),
+    Claim(
+        "M4",
+        "Encoders rerank better than the decoder OPT of their size",
+        _POINTS,
+        ABOVE_ZERO,
+        between(_MRR, "family", _ENCODERS, ("opt",)),
+        _AT,
+        _NOT_VISIBLE,
+    ),
+    Claim(
+        "M5",
+        "Mamba-2 reranks better than Mamba-1 in-domain",
+        _POINTS,
+        ABOVE_ZERO,
+        between(_MRR, "family", ("mamba2",), ("mamba1",)),
+        _AT,
+        _NOT_VISIBLE,
+    ),
+    Claim(
+        "M6",
+        "Mamba-2 reranks better than Mamba-1 on other collections",
+        "difference of nDCG@10, points",
+        ABOVE_ZERO,
+        between(_BEYOND, "family", ("mamba2",), ("mamba1",)),
+        _AT,
+        _NOT_VISIBLE,
+    ),
+    Claim(
+        "M7",
+        "A longer input improves document reranking (LongP against FirstP)",
+        "difference of MRR@100, points",
+        ABOVE_ZERO,
+        between(_DOCUMENTS, "truncation", ("longp",), ("firstp",)),
+        _AT,
+        _NOT_VISIBLE,
+    ),
+    Claim(
+        "M8",
+        "Mamba-2 trains faster than Mamba-1",
+        "tokens a second, percent more",
+        ABOVE_ZERO,
+        faster("training_speed", ("mamba2",), ("mamba1",)),
+    ),
+    Claim(
+        "M9",
+        "Mamba trains slower than transformers",
+        "tokens a second, percent more",
+        BELOW_ZERO,
+        faster("training_speed", _MAMBA, _TRANSFORMERS),
+    ),
+    Claim(
+        "M10",
+        "Mamba scores slower than OPT",
+        "queries a second, percent more",
+        BELOW_ZERO,
+        faster("scoring_speed", _MAMBA, ("opt",)),
+    ),
+]

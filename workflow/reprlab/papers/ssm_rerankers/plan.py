@@ -1,0 +1,214 @@
+"""Plan of state-space rerankers: first stages, rerankers at each length, their scores and their speed."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reprlab.config.settings import derive
+from reprlab.papers.plan import Job, Plan
+from reprlab.papers.shared_jobs import add_model, add_task
+from reprlab.papers.ssm_rerankers.plan_models import Start, add_start
+from reprlab.papers.ssm_rerankers.results import RANDOM, RESULTS, SPEED
+from reprlab.results.planning import add_results
+from reprlab.results.sources import Baseline, Missing, Source
+from reprlab.retrieval.rerank_settings import (
+    FirstStage,
+    PairSettings,
+    RerankedCollection,
+    RerankerTraining,
+    Reranking,
+)
+from reprlab.retrieval.rerank_speed import SpeedSettings
+from reprlab.runtime.machine import resolve_dtype
+from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
+
+if TYPE_CHECKING:
+    from reprlab.config.load import LoadedConfig
+    from reprlab.config.papers.ssm_rerankers import Reranker, SsmRerankersSettings, Task
+
+SLUG = "ssm-rerankers"
+_TASKS = ("passages", "documents")
+_NO_DOCUMENTS = "no registry entry has the documents of MS MARCO; papers.ssm-rerankers.documents.dataset names another"
+
+
+def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
+    """Plan all of the paper at the config's scale."""
+    paper = config.papers[SLUG]
+    entries: list[Source | Missing] = []
+    for name in _TASKS:
+        task: Task = getattr(paper, name)
+        if task.dataset is None:
+            entries.append(Missing(factors={"part": "document"}, reason=_NO_DOCUMENTS))
+            continue
+        jobs = _TaskJobs(plan, config, paper, name, task)
+        entries += jobs.retrieval()
+        for reranker in paper.compared:
+            entries += jobs.reranking(reranker)
+    for reranker in paper.speed.models:
+        entries.append(_speed(plan, config, paper, reranker))
+    add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale)
+
+
+def _factors(paper: "SsmRerankersSettings", name: str) -> dict[str, Any]:
+    return {"model": name, "family": paper.rerankers[name].family, "size": paper.rerankers[name].size}
+
+
+class _TaskJobs:
+    """Jobs of passage or of document reranking, and the files that hold their results."""
+
+    def __init__(
+        self, plan: Plan, config: "LoadedConfig", paper: "SsmRerankersSettings", name: str, task: "Task"
+    ) -> None:
+        self.plan, self.config, self.paper, self.name, self.task = plan, config, paper, name, task
+        self.dtype = resolve_dtype(
+            config.numerics.dtype if paper.dtype == "auto" else paper.dtype, config.runtime.device
+        )
+
+    def retrieval(self) -> list[Source]:
+        """What each first stage finds, and the random order of what is reranked."""
+        kinds = ("bm25", "dense") if self.name == "passages" else (self.task.first_stage,)
+        found = []
+        for dataset, splits, part in self._collections():
+            compared = kinds if part != "out_of_domain" else (self.task.first_stage,)
+            for kind in compared:
+                path = Path(self._first_stage(dataset, kind)["metrics"])
+                reranked = kind == self.task.first_stage
+                for name in (kind, RANDOM) if reranked else (kind,):
+                    about = {"model": name, "part": part, "dataset": dataset, "truncation": "none"}
+                    found.append(
+                        Source(
+                            path=path,
+                            factors=about,
+                            where={"name": name, "split": list(splits)},
+                            data=self.config.datasets.tasks[dataset].title,
+                        )
+                    )
+        return found
+
+    def reranking(self, name: str) -> list[Source]:
+        """The scores of one model at each length, with its best passages where documents are long."""
+        found = []
+        for truncation in self.task.lengths:
+            if truncation == "longp" and not self.paper.rerankers[name].long:
+                continue
+            found += self._scored(name, truncation, 0)
+            if truncation == "firstp" and self.task.maxp_stride is not None:
+                found += self._scored(name, truncation, self.task.maxp_stride)
+        return found
+
+    def _collections(self) -> list[tuple[str, tuple[str, ...], str]]:
+        """Data set, its evaluated splits, and the part of the results that it belongs to."""
+        task, part = self.task, "in_domain" if self.name == "passages" else "document"
+        further = [(dataset, ("test",), "out_of_domain") for dataset in task.further]
+        return [(str(task.dataset), tuple(task.splits), part), *further]
+
+    def _first_stage(self, dataset: str, kind: str) -> dict[str, str]:
+        """Runs of a collection, of its train split as well where rerankers are trained on them."""
+        task, retriever = self.task, self.paper.retriever
+        own = dataset == task.dataset
+        trained = own and kind == task.first_stage
+        splits = [*(["train"] if trained else []), *(task.splits if own else ["test"])]
+        limits = {"train": task.training_queries, **dict.fromkeys(("validation", "test"), task.queries)}
+        given, names = (task, ("k1", "b")) if kind == "bm25" else (retriever, ("prefix", "pooling", "max_length"))
+        settings = FirstStage(
+            kind=kind,
+            depth=task.depth,
+            splits=splits,
+            queries={name: limits[name] for name in splits if limits[name] is not None},
+            seed=self.config.workflow.seed,
+            metrics=[*task.metrics, f"recall_at_{task.recall_at}"],
+            **{name: getattr(given, name) for name in names},
+        )
+        inputs: dict[str, str | list[str]] = {"examples": add_task(self.plan, self.config, dataset)}
+        if kind == "dense":
+            inputs["model"] = add_model(self.plan, self.config, retriever.model, seed=0)
+        model = retriever.model if kind == "dense" else kind
+        return self.plan.add("retrieve_passages", f"{model}/{dataset}/{self.name}", Job(inputs, {"settings": settings}))
+
+    def _pairs(self, reranker: "Reranker", truncation: Any) -> PairSettings:
+        return derive(PairSettings, reranker, self.task, max_length=self.task.lengths[truncation])
+
+    def _trained(self, name: str, truncation: str) -> dict[str, str]:
+        """One reranker, trained on the train split of the task."""
+        task, recipe, reranker = self.task, self.paper.training, self.paper.rerankers[name]
+        start = add_start(self.plan, self.config, self.paper, reranker.model)
+        engine = derive(
+            EngineSettings,
+            recipe,
+            reranker,
+            steps=1,
+            optimizer=derive(OptimizerSettings, recipe.optimizer, reranker),
+            schedule=ScheduleSettings(name=recipe.schedule),
+            dtype=self.dtype,
+            log_every=10,
+        )
+        pairs = self._pairs(reranker, truncation)
+        settings = derive(RerankerTraining, recipe, reranker, task, pairs=pairs, engine=engine)
+        inputs: dict[str, str | list[str]] = {
+            "examples": add_task(self.plan, self.config, str(task.dataset)),
+            "run": self._first_stage(str(task.dataset), task.first_stage)["out"],
+            "tokenizer": start.tokenizer,
+        }
+        job = _from(start, inputs, {"settings": settings})
+        return self.plan.add("train_reranker", f"{name}/{task.dataset}/{self.name}_{truncation}", job)
+
+    def _scored(self, name: str, truncation: str, stride: int) -> list[Source]:
+        """Scores in and out of domain; two jobs, so that a table runs no more than it shows."""
+        reranker, found = self.paper.rerankers[name], []
+        trained = self._trained(name, truncation)
+        for part in dict.fromkeys(part for *_, part in self._collections()):
+            chosen = [one for one in self._collections() if one[2] == part]
+            collections, inputs = [], []
+            for dataset, splits, _ in chosen:
+                examples = add_task(self.plan, self.config, dataset)
+                run = self._first_stage(dataset, self.task.first_stage)["out"]
+                inputs += [examples, run]
+                for split in splits:
+                    about = {"examples": Path(examples), "run": Path(run), "split": split}
+                    collections.append(RerankedCollection.model_validate({"name": dataset, **about}))
+            settings = derive(
+                Reranking,
+                self.task,
+                pairs=self._pairs(reranker, truncation),
+                collections=collections,
+                stride=stride,
+                seeds=self.paper.training.seeds,
+                dtype=self.dtype,
+            )
+            cell = f"{self.name}_{'maxp' if stride else truncation}_{part}"
+            job = Job(
+                {"models": trained["out"], "training": trained["metrics"], "after": list(dict.fromkeys(inputs))},
+                {"settings": settings},
+            )
+            path = Path(self.plan.add("rerank_passages", f"{name}/{self.task.dataset}/{cell}", job)["metrics"])
+            about = {**_factors(self.paper, name), "part": part, "truncation": "maxp" if stride else truncation}
+            for dataset, splits, _ in chosen:
+                first = Path(self._first_stage(dataset, self.task.first_stage)["metrics"])
+                found.append(
+                    Source(
+                        path=path,
+                        factors={**about, "dataset": dataset},
+                        keys={"seed": "seed"},
+                        where={"dataset": dataset, "split": list(splits)},
+                        data=self.config.datasets.tasks[dataset].title,
+                        baselines=[Baseline(name=RANDOM, path=first, where={"name": RANDOM})],
+                    )
+                )
+        return found
+
+
+def _from(start: Start, inputs: dict[str, str | list[str]], settings: dict[str, Any]) -> Job:
+    """A job that reads a language model; a step of a ladder lies inside the folder that its rule waits for."""
+    if start.model == start.made_in:
+        return Job({**inputs, "model": start.model}, settings)
+    return Job({**inputs, "after": [start.made_in]}, {**settings, "model": start.model})
+
+
+def _speed(plan: Plan, config: "LoadedConfig", paper: "SsmRerankersSettings", name: str) -> Source:
+    """Speed and operators of one model, from weights that nothing has trained further."""
+    reranker, speed = paper.rerankers[name], paper.speed
+    lengths = speed.lengths if reranker.long else speed.lengths[:1]
+    settings = derive(SpeedSettings, speed, template=reranker.template, lengths=lengths)
+    start = add_start(plan, config, paper, reranker.model)
+    path = Path(plan.add("measure_rerankers", f"{name}/speed", _from(start, {}, {"settings": settings}))["out"])
+    keys = {name: name for name in ("length", "batch", "operator", "kernels", "device")}
+    return Source(path=path, factors={**_factors(paper, name), "part": SPEED}, keys=keys, data="random tokens")

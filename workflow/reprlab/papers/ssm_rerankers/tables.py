@@ -1,0 +1,103 @@
+"""Tables that are no selection of the frame, figures of operators, and our side of the printed tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reprlab.reporting.comparison import Counterpart
+from reprlab.results.comparison import Cell, Own, about
+from reprlab.results.figures import nothing
+from reprlab.results.frame import Frame, Rows
+from reprlab.results.tables import Pivot
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from reprlab.results.records import Drawn
+
+# Columns of the printed tables to the splits that fill them.
+_SPLITS = {"dev": "validation", "dl19": "test"}
+_SHOWN = 8
+_OUT_OF_DOMAIN = Pivot(rows="model", across="dataset", about="scale n steps tokens", over="seed", beside="data learned")
+
+
+def out_of_domain(frame: Frame) -> Rows:
+    """A row for each model, a column for each data set, and their mean where a model has all of them."""
+    table = _OUT_OF_DOMAIN(frame)
+    datasets = [name for name in dict.fromkeys(frame.select()["dataset"]) if name in table]
+    table.insert(1 + len(datasets), "average", table[datasets].mean(axis=1, skipna=False) if datasets else None)
+    return table
+
+
+def draw_operators(table: Rows, drawn: Drawn) -> Figure:
+    """The operators that take most of the time of each model (Figure 2), the rest as one bar."""
+    from reprlab.reporting.figures import CYCLE, panels
+
+    if "share" not in table or table["share"].isna().all():
+        return nothing(table, drawn)
+    groups = list(table.groupby("model", sort=False))
+    figure, axes = panels(1, len(groups), width=3.4, height=3.0)
+    for panel, (name, rows) in zip(axes[0], groups, strict=True):
+        best = rows.sort_values("share", ascending=False).head(_SHOWN)[::-1]
+        names = ["other operators", *best["operator"].str.removeprefix("aten::")]
+        panel.barh(names, [100 - best["share"].sum(), *best["share"]], color=CYCLE[0])
+        panel.set_title(str(name))
+        panel.set_xlabel("Share of time (%)")
+    figure.suptitle(f"Scale {drawn.scale}")
+    return figure
+
+
+def reranked(table: str, dev: str) -> object:
+    """The comparison of a table whose columns are dev (with the metric `dev`), DL19 and DL20 (nDCG@10)."""
+
+    def find(own: Own, row: Cell, column: str) -> Counterpart:
+        if column == "dl20":
+            return own.missing("the judgements of TREC DL20 are in no registry entry")
+        where = {"model": _key(row["model"]), "split": _SPLITS[column]}
+        if "truncation" in row:
+            where["truncation"] = row["truncation"]
+        return _cell(own, table, where, dev if column == "dev" else "ndcg_at_10")
+
+    return find
+
+
+def beir(own: Own, row: Cell, column: str) -> Counterpart:
+    """Our nDCG@10 beside a cell of Tables 3 and 11."""
+    return _cell(own, "table3", {"model": _key(row["model"])}, column if column == "average" else f"beir_{column}")
+
+
+def first_stage(table: str, dev: str) -> object:
+    """The comparison of Table 7 or 8; recall stands at the depth that is set."""
+
+    def find(own: Own, row: Cell, column: str) -> Counterpart:
+        name, _, kind = column.partition("_")
+        if name == "dl20":
+            return own.missing("the judgements of TREC DL20 are in no registry entry")
+        metrics = [one for one in own.table(table) if one.startswith("recall_at_") and not one.endswith("20")]
+        metric = {"mrr": dev, "ndcg": "ndcg_at_10", "recall": next(iter(metrics), "")}[kind]
+        return _cell(own, table, {"model": _key(row["retriever"]), "split": _SPLITS[name]}, metric)
+
+    return find
+
+
+def speed(own: Own, row: Cell, column: str) -> Counterpart:
+    """Our queries a second beside a cell of Table 5; other hardware, and random tokens."""
+    return _cell(own, "table5", {"model": _key(row["model"]), "length": row["length"]}, column, places=2)
+
+
+def _cell(own: Own, table: str, where: dict[str, str], column: str, places: int = 1) -> Counterpart:
+    if not where["model"]:
+        return Counterpart("", "quoted by the paper from others; not built here")
+    ours = own.table(table)
+    for name, value in where.items():
+        ours = ours[ours[name].astype(str) == value] if name in ours else ours.iloc[:0]
+    if column not in ours or ours[column].isna().all():
+        return own.missing(model=where["model"])
+    cell = ours.iloc[0]
+    return Counterpart(f"{cell[column]:.{places}f}", about(cell, column, own.frame.scale))
+
+
+def _key(printed: str) -> str:
+    from reprlab.papers.ssm_rerankers.results import LABELS
+
+    return {label: key for key, label in LABELS.items()}.get(printed, "")
