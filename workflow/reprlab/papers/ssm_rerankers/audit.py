@@ -60,7 +60,7 @@ def _sizes(models: Path, printed: Any) -> Iterator[AuditRow]:
 def _averages(tables: dict[str, Any]) -> Iterator[AuditRow]:
     """5.2: every average is the mean of its 13 cells, and Table 3 repeats columns of Table 11."""
     for number, row in enumerate(tables["table11"].to_dict("records"), start=1):
-        mean = sum(Decimal(row[name]) for name in BEIR) / len(BEIR)
+        mean = sum((Decimal(row[name]) for name in BEIR), Decimal()) / len(BEIR)
         agrees = abs(mean - Decimal(row["average"])) <= _HALF
         yield judge(
             f"5.2.{number}.{row['model']}",
@@ -116,7 +116,7 @@ def _repeats(tables: dict[str, Any]) -> Iterator[AuditRow]:
         yield judge(*about, rows[0] != rows[1], "one row under two names; BEIR rows of the two differ")
     fourth = tables["table4"].set_index(["truncation", "model"])
     both = [" ".join(fourth.loc[(kind, "OPT-125M"), ["dev", "dl19", "dl20"]]) for kind in ("firstp", "longp")]
-    yield judge("8.2", "Table 4: OPT-125M with FirstP and LongP are two rows", *both, both[0] != both[1])
+    yield judge("8.2", "Table 4: OPT-125M with FirstP and LongP are two rows", both[0], both[1], both[0] != both[1])
     eleventh = tables["table11"].set_index("model")["average"].map(Decimal)
     for letter, one, other in (
         ("a", "Mamba-2-130M", "Mamba-1-130M"),

@@ -1,8 +1,9 @@
 """Plan of state-space rerankers: first stages, rerankers at each length, their scores and their speed."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
+from reprlab.config.papers.ssm_rerankers import FirstStage as Kind
 from reprlab.config.settings import derive
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.shared_jobs import add_model, add_task
@@ -65,7 +66,7 @@ class _TaskJobs:
 
     def retrieval(self) -> list[Source]:
         """What each first stage finds, and the random order of what is reranked."""
-        kinds = ("bm25", "dense") if self.name == "passages" else (self.task.first_stage,)
+        kinds: tuple[Kind, ...] = get_args(Kind) if self.name == "passages" else (self.task.first_stage,)
         found = []
         for dataset, splits, part in self._collections():
             compared = kinds if part != "out_of_domain" else (self.task.first_stage,)
@@ -73,7 +74,7 @@ class _TaskJobs:
                 path = Path(self._first_stage(dataset, kind)["metrics"])
                 reranked = kind == self.task.first_stage
                 for name in (kind, RANDOM) if reranked else (kind,):
-                    about = {"model": name, "part": part, "dataset": dataset, "truncation": "none"}
+                    about: dict[str, Any] = {"model": name, "part": part, "dataset": dataset, "truncation": "none"}
                     found.append(
                         Source(
                             path=path,
@@ -101,19 +102,20 @@ class _TaskJobs:
         further = [(dataset, ("test",), "out_of_domain") for dataset in task.further]
         return [(str(task.dataset), tuple(task.splits), part), *further]
 
-    def _first_stage(self, dataset: str, kind: str) -> dict[str, str]:
+    def _first_stage(self, dataset: str, kind: Kind) -> dict[str, str]:
         """Runs of a collection, of its train split as well where rerankers are trained on them."""
         task, retriever = self.task, self.paper.retriever
         own = dataset == task.dataset
         trained = own and kind == task.first_stage
-        splits = [*(["train"] if trained else []), *(task.splits if own else ["test"])]
-        limits = {"train": task.training_queries, **dict.fromkeys(("validation", "test"), task.queries)}
+        splits: list[Any] = [*(["train"] if trained else []), *(task.splits if own else ["test"])]
+        limits: dict[Any, int | None] = dict.fromkeys(("validation", "test"), task.queries)
+        limits["train"] = task.training_queries
         given, names = (task, ("k1", "b")) if kind == "bm25" else (retriever, ("prefix", "pooling", "max_length"))
         settings = FirstStage(
             kind=kind,
             depth=task.depth,
             splits=splits,
-            queries={name: limits[name] for name in splits if limits[name] is not None},
+            queries={name: limit for name in splits if (limit := limits[name]) is not None},
             seed=self.config.workflow.seed,
             metrics=[*task.metrics, f"recall_at_{task.recall_at}"],
             **{name: getattr(given, name) for name in names},
@@ -180,13 +182,13 @@ class _TaskJobs:
                 {"settings": settings},
             )
             path = Path(self.plan.add("rerank_passages", f"{name}/{self.task.dataset}/{cell}", job)["metrics"])
-            about = {**_factors(self.paper, name), "part": part, "truncation": "maxp" if stride else truncation}
+            known = {**_factors(self.paper, name), "part": part, "truncation": "maxp" if stride else truncation}
             for dataset, splits, _ in chosen:
                 first = Path(self._first_stage(dataset, self.task.first_stage)["metrics"])
                 found.append(
                     Source(
                         path=path,
-                        factors={**about, "dataset": dataset},
+                        factors={**known, "dataset": dataset},
                         keys={"seed": "seed"},
                         where={"dataset": dataset, "split": list(splits)},
                         data=self.config.datasets.tasks[dataset].title,

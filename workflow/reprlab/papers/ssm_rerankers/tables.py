@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reprlab.reporting.comparison import Counterpart
-from reprlab.results.comparison import Cell, Own, about
+from reprlab.results.comparison import Cell, Find, Own, about
 from reprlab.results.figures import nothing
 from reprlab.results.frame import Frame, Rows
 from reprlab.results.tables import Pivot
@@ -47,7 +47,7 @@ def draw_operators(table: Rows, drawn: Drawn) -> Figure:
     return figure
 
 
-def reranked(table: str, dev: str) -> object:
+def reranked(table: str, dev: str) -> Find:
     """The comparison of a table whose columns are dev (with the metric `dev`), DL19 and DL20 (nDCG@10)."""
 
     def find(own: Own, row: Cell, column: str) -> Counterpart:
@@ -66,7 +66,7 @@ def beir(own: Own, row: Cell, column: str) -> Counterpart:
     return _cell(own, "table3", {"model": _key(row["model"])}, column if column == "average" else f"beir_{column}")
 
 
-def first_stage(table: str, dev: str) -> object:
+def first_stage(table: str, dev: str) -> Find:
     """The comparison of Table 7 or 8; recall stands at the depth that is set."""
 
     def find(own: Own, row: Cell, column: str) -> Counterpart:
