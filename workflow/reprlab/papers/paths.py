@@ -100,6 +100,12 @@ OUTPUTS: dict[str, dict[str, str]] = {
         "metrics": f"{SHARED}/reranked/{{model}}/{{dataset}}/{{cell}}/metrics.tsv",
     },
     "measure_rerankers": {"out": f"{SHARED}/reranker_speed/{{model}}/{{cell}}.tsv"},
+    "measure_layers": {"out": f"{SHARED}/layer_losses/{{model}}/{{cell}}.tsv"},
+    "train_encoder": {
+        "out": f"{SHARED}/encoders/{{model}}/{{cell}}/encoders/",
+        "metrics": f"{SHARED}/encoders/{{model}}/{{cell}}/metrics.tsv",
+    },
+    "evaluate_encoder": {"out": f"{SHARED}/encoder_scores/{{model}}/{{cell}}.tsv"},
     "preview_corruption": {"out": "results/depth/preview_{objective}.tsv"},
     "gather_results": {
         "out": "results/{paper}/results.parquet",

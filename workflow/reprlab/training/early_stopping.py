@@ -44,6 +44,10 @@ class BestPass:
         """Write the best model so far to a folder."""
         shutil.copytree(self._model, folder, copy_function=link_or_copy, dirs_exist_ok=True)
 
+    def scores(self) -> dict[int, float]:
+        """The score after each pass so far."""
+        return self._known()
+
     @property
     def _model(self) -> Path:
         return self.work / "best"

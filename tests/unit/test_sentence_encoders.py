@@ -1,0 +1,221 @@
+"""Sentence encoders from decoders: pooling, early exit, prompts (specs of SPT 5 and L3Prune 5)."""
+
+import pytest
+from reprlab.runtime.errors import ReprlabError
+from reprlab.sentences.attention import attention_inputs
+from reprlab.sentences.depths import chosen_depths, kept_layers
+from reprlab.sentences.early_exit import headless, keep_layers, layer_outputs, layers_of
+from reprlab.sentences.pooling import pool
+from reprlab.sentences.soft_prompts import first_vectors, prefixed, prompted
+
+torch = pytest.importorskip("torch")
+
+SHARED = {"vocab_size": 50, "hidden_size": 16, "num_attention_heads": 4, "num_hidden_layers": 5}
+ROTARY = {**SHARED, "intermediate_size": 24, "num_key_value_heads": 2, "max_position_embeddings": 64}
+
+
+def decoder(name: str):
+    torch.manual_seed(3)
+    if name == "llama":
+        from transformers import LlamaConfig, LlamaForCausalLM
+
+        return LlamaForCausalLM(LlamaConfig(**ROTARY)).eval()
+    if name == "mistral":
+        from transformers import MistralConfig, MistralForCausalLM
+
+        return MistralForCausalLM(MistralConfig(**ROTARY)).eval()
+    if name == "qwen2":
+        from transformers import Qwen2Config, Qwen2ForCausalLM
+
+        return Qwen2ForCausalLM(Qwen2Config(**ROTARY)).eval()
+    if name == "phi3":
+        from transformers import Phi3Config, Phi3ForCausalLM
+
+        return Phi3ForCausalLM(Phi3Config(**ROTARY, pad_token_id=0, eos_token_id=1, bos_token_id=1)).eval()
+    from transformers import OPTConfig, OPTForCausalLM
+
+    shape = {**SHARED, "ffn_dim": 24, "word_embed_proj_dim": 16, "max_position_embeddings": 64}
+    return OPTForCausalLM(OPTConfig(**shape)).eval()
+
+
+ARCHITECTURES = ("llama", "mistral", "qwen2", "phi3", "opt")
+
+
+def batch(lengths=(7, 4, 1), seed=0, width=None):
+    """Left-padded ids and their mask."""
+    width = width or max(lengths)
+    ids = torch.randint(5, 50, (len(lengths), width), generator=torch.Generator().manual_seed(seed))
+    attention = (torch.arange(width) >= width - torch.tensor(lengths)[:, None]).long()
+    return {"input_ids": ids * attention + (1 - attention), "attention_mask": attention}
+
+
+def run(model, inputs, **more):
+    found = attention_inputs(inputs["attention_mask"], torch.float32, bidirectional=False)
+    return layer_outputs(model, input_ids=inputs["input_ids"], **found, **more)
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_the_output_of_a_layer_is_that_of_the_model_cut_there(name, tmp_path):
+    model, inputs = decoder(name), batch()
+    with torch.no_grad():
+        whole = run(model, inputs)
+        assert len(whole) == 5
+        masks = attention_inputs(inputs["attention_mask"], torch.float32, bidirectional=False)
+        last = headless(model)(input_ids=inputs["input_ids"], **masks).last_hidden_state
+        tokens = inputs["attention_mask"].bool()
+        assert torch.equal(whole[-1][tokens], last[tokens])
+        for depth in range(5, 0, -1):
+            keep_layers(model, depth)
+            cut = run(model, inputs)
+            assert len(cut) == depth == model.config.num_hidden_layers
+            assert torch.equal(cut[-1][tokens], whole[depth - 1][tokens])
+            if depth == 3:
+                model.save_pretrained(tmp_path)
+                again = type(model).from_pretrained(tmp_path).eval()
+                assert torch.equal(run(again, inputs)[-1][tokens], cut[-1][tokens])
+
+
+def test_cutting_refuses_what_is_no_depth_and_models_without_layers():
+    model = decoder("llama")
+    for depth in (0, 6):
+        with pytest.raises(ReprlabError, match="from 1 to 5"):
+            keep_layers(model, depth)
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    t5 = T5ForConditionalGeneration(T5Config(vocab_size=20, d_model=8, d_kv=4, d_ff=8, num_layers=1, num_heads=2))
+    with pytest.raises(ReprlabError, match="cannot be cut"):
+        layers_of(t5)
+
+
+def test_depths_are_whole_numbers():
+    assert [kept_layers(32, 10 * tenth) for tenth in range(10)] == [32, 28, 25, 22, 19, 16, 12, 9, 6, 3]
+    assert [kept_layers(28, 10 * tenth) for tenth in range(10)] == [28, 25, 22, 19, 16, 14, 11, 8, 5, 2]
+    assert [kept_layers(10, percent) for percent in (80, 90)] == [2, 1]
+    with pytest.raises(ReprlabError, match="prune at most 87 %"):
+        kept_layers(8, 90)
+    assert kept_layers(8, 87) == 1
+    with pytest.raises(ReprlabError, match="0 to 99"):
+        kept_layers(8, 100)
+
+
+def test_depths_are_chosen_by_the_least_loss_of_each_half():
+    assert chosen_depths([5, 3, 4, 6, 5, 4, 2, 3]) == (2, 7)
+    assert chosen_depths([7, 6, 5, 4, 3, 2, 1]) == (3, 7)
+    assert chosen_depths([1] * 8) == (1, 5)
+    with pytest.raises(ReprlabError, match="no lower and upper half"):
+        chosen_depths([1.0])
+    with pytest.raises(ReprlabError, match="layer 2 is not finite"):
+        chosen_depths([1.0, float("nan"), 2.0])
+
+
+def test_pooling_by_hand():
+    states = torch.arange(24, dtype=torch.float32).reshape(2, 4, 3)
+    attention = torch.tensor([[0, 1, 1, 1], [1, 1, 1, 1]])
+    text = torch.tensor([[0, 0, 1, 1], [0, 0, 0, 0]])
+    assert torch.equal(pool(states, attention, "first"), torch.stack([states[0, 1], states[1, 0]]))
+    assert torch.equal(pool(states, attention, "last"), states[:, 3])
+    torch.testing.assert_close(pool(states, attention, "mean")[0], states[0, 1:].mean(0))
+    weights = torch.tensor([1 / 6, 2 / 6, 3 / 6])
+    torch.testing.assert_close(pool(states, attention, "weighted_mean")[0], weights @ states[0, 1:])
+    # A text without tokens stands for its last token; an instruction's states have no weight.
+    torch.testing.assert_close(pool(states, attention, "weighted_mean", text)[1], states[1, 3])
+    changed = states.clone()
+    changed[0, 1] = 99
+    assert torch.equal(pool(changed, attention, "weighted_mean", text), pool(states, attention, "weighted_mean", text))
+    constant = torch.full((1, 4, 3), 2.5)
+    for pooling in ("first", "last", "mean", "weighted_mean"):
+        torch.testing.assert_close(pool(constant, attention[:1], pooling), torch.full((1, 3), 2.5))
+
+
+def test_right_padding_pools_the_same_tokens():
+    states = torch.randn(1, 3, 4)
+    right = torch.cat([states, torch.randn(1, 2, 4)], dim=1), torch.tensor([[1, 1, 1, 0, 0]])
+    left = torch.cat([torch.randn(1, 2, 4), states], dim=1), torch.tensor([[0, 0, 1, 1, 1]])
+    for pooling in ("first", "last", "mean", "weighted_mean"):
+        torch.testing.assert_close(pool(*right, pooling), pool(*left, pooling))
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize(("position", "bidirectional"), [("append", False), ("append", True), ("prepend", True)])
+def test_a_prompted_text_is_the_same_alone_and_in_a_padded_batch(name, position, bidirectional):
+    model = decoder(name)
+    encoder = prompted(model, first_vectors(model, 3, "vocabulary", 0), position, "last", bidirectional=bidirectional)
+    inputs = batch()
+    with torch.no_grad():
+        together = encoder(inputs)
+        for row, length in enumerate((7, 4, 1)):
+            alone = encoder({key: value[row : row + 1, -length:] for key, value in inputs.items()})
+            torch.testing.assert_close(together[row], alone[0], atol=2e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_a_suffix_of_word_vectors_is_the_text_with_these_words(name):
+    model, inputs = decoder(name), batch()
+    words = torch.tensor([9, 11, 13])
+    vectors = headless(model).get_input_embeddings()(words).detach()
+    ones = torch.ones(3, 3, dtype=torch.long)
+    longer = torch.cat([inputs["input_ids"], words.expand(3, -1)], 1)
+    attention = torch.cat([inputs["attention_mask"], ones], 1)
+    with torch.no_grad():
+        literal = run(model, {"input_ids": longer, "attention_mask": attention})[-1]
+        found = prompted(model, vectors, "append", "last", bidirectional=False)(inputs)
+        torch.testing.assert_close(found, pool(literal, attention, "last"), atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ("llama", "opt"))
+def test_text_sees_the_suffix_only_with_bidirectional_attention(name):
+    model, inputs = decoder(name), batch((6, 6))
+    vectors = first_vectors(model, 2, "normal", 0)
+    with torch.no_grad():
+        plain = run(model, inputs)[-1]
+        for bidirectional in (False, True):
+            encoder = prompted(model, vectors, "append", "last", bidirectional=bidirectional)
+            states, _, _ = encoder.states(**inputs)
+            same = torch.allclose(states[:, :6], plain, atol=1e-6)
+            assert same is not bidirectional
+
+
+def test_one_vector_has_one_pooling_and_a_causal_prefix_is_refused():
+    model, inputs = decoder("llama"), batch()
+    vector = first_vectors(model, 1, "normal", 0)
+    with torch.no_grad():
+        ways = ("first", "last", "mean")
+        found = [prompted(model, vector, "append", way, bidirectional=False)(inputs) for way in ways]
+    torch.testing.assert_close(found[0], found[1])
+    torch.testing.assert_close(found[1], found[2])
+    with pytest.raises(ReprlabError, match="same for every text"):
+        prompted(model, vector, "prepend", "first", bidirectional=False)
+
+
+def test_only_the_prompt_learns_and_its_size_is_k_times_d():
+    model, inputs = decoder("opt"), batch()
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    encoder = prompted(model, first_vectors(model, 4, "vocabulary", 1), "append", "last", bidirectional=False).train()
+    trained = [p for p in encoder.parameters() if p.requires_grad]
+    assert [tuple(p.shape) for p in trained] == [(4, 16)]
+    assert not model.training
+    optimizer = torch.optim.AdamW(trained, lr=0.1)
+    for _ in range(3):
+        loss = encoder(inputs).square().sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    assert not torch.equal(encoder.prompt, first_vectors(model, 4, "vocabulary", 1))
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_a_prefix_in_every_layer(name):
+    model, inputs = decoder(name), batch()
+    heads = getattr(model.config, "num_key_value_heads", None) or 4
+    with torch.no_grad():
+        none = prefixed(model, 0, "last", 0)(inputs)
+        plain = pool(run(model, inputs)[-1], inputs["attention_mask"], "last")
+        torch.testing.assert_close(none, plain)
+        encoder = prefixed(model, 3, "last", 0)
+        assert encoder.prefix.numel() == 2 * 5 * 3 * heads * 4
+        together = encoder(inputs)
+        assert not torch.allclose(together, plain, atol=1e-3)
+        for row, length in enumerate((7, 4, 1)):
+            alone = encoder({key: value[row : row + 1, -length:] for key, value in inputs.items()})
+            torch.testing.assert_close(together[row], alone[0], atol=2e-6, rtol=1e-5)

@@ -1,0 +1,275 @@
+"""Sentence encoders from their triples to their scores, on tiny decoders; a killed training goes on."""
+
+import numpy as np
+import pytest
+import torch
+from finetune_fixtures import make_tokenizer
+from reprlab.artifacts.tables import read_tsv
+from reprlab.config.models import ModelEntry
+from reprlab.data.schema import write_rows
+from reprlab.models.build import build_from_config, load_model, save_model
+from reprlab.runtime.errors import ReprlabError
+from reprlab.sentences.encoder import build_encoder, embed, load_encoder, save_encoder, trained_weights
+from reprlab.sentences.layer_losses import layer_losses, with_layers
+from reprlab.sentences.settings import ContrastiveTraining, EncoderSettings, Evaluation, LayerLosses
+from reprlab.sentences.texts import encode_texts
+from reprlab.sentences.training import TripleBatches, triple_loss
+from reprlab.sentences.triples import read_triples
+from reprlab.stages.evaluate_encoder import evaluate_encoder
+from reprlab.stages.measure_layers import measure_layers
+from reprlab.stages.train_encoder import best_rate, train_encoder
+from reprlab.text.model_tokenizers import load_tokenizer
+
+ADAPTER = {"rank": 2, "alpha": 4, "targets": ["q_proj", "v_proj"]}
+METHODS = {
+    "prompt": {"method": "prompt", "vectors": 2, "pooling": "last"},
+    "prefix": {"method": "prefix", "vectors": 2, "pooling": "last"},
+    "lora": {"method": "lora", "adapter": ADAPTER, "pooling": "weighted_mean"},
+    "full": {"method": "full", "pooling": "mean"},
+    "cut": {"method": "lora", "adapter": ADAPTER, "pooling": "weighted_mean", "layers": "small"},
+}
+TRAINED = {"prompt": 2 * 16, "prefix": 2 * 4 * 2 * 8, "lora": 4 * 2 * (2 * 16 + 16 + 8)}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A model with its tokenizer, triples, pairs with likeness, and a task of each category."""
+    folder = tmp_path_factory.mktemp("encoders")
+    vocabulary = make_tokenizer(folder / "model")
+    config = {
+        "hidden_size": 16, "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2,
+        "intermediate_size": 24, "max_position_embeddings": 64, "vocab_size": 160, "pad_token_id": 0,
+        "bos_token_id": 1, "eos_token_id": 1,
+    }  # fmt: skip
+    entry = ModelEntry(architecture="llama", config=config, source="x", tie_output=True, origin={"kind": "scratch"})
+    save_model(build_from_config(entry, vocabulary.padded_size, seed=0), folder / "model")
+    rng = np.random.default_rng(0)
+
+    def write(name, kind, rows):
+        path = folder / name / "examples.parquet"
+        path.parent.mkdir(exist_ok=True)
+        split = ("train", "validation", "test")
+        about = [{"id": f"{name}{n}", "group": f"{n}", "split": split[n % 3], **row} for n, row in enumerate(rows)]
+        write_rows(path, about, kind, {"name": name, "title": name})
+        return path
+
+    words = [f"word{number}" for number in range(40)]
+    pair = lambda n: (words[n % 40], f"{words[n % 40]} again")  # noqa: E731
+    other = lambda n: f"{words[(n + 7) % 40]} again"  # noqa: E731
+    choice = [
+        {"context": "", "question": pair(n)[0], "choices": [pair(n)[1], other(n)], "answer": 0} for n in range(60)
+    ]
+    likeness = [
+        {"text_a": pair(n)[0], "text_b": pair(n)[1] if n % 2 else other(n), "score": float(n % 2 + rng.random() / 9)}
+        for n in range(60)
+    ]
+    search = [
+        {"query_id": f"{n}", "query": pair(n)[0], "passage_id": f"p{n}", "passage": pair(n)[1], "relevance": 1}
+        for n in range(40)
+    ]
+    single = [{"text": f"{words[n % 40]} {n % 2}", "label": f"{n % 2}", "subset": ""} for n in range(60)]
+    same = [
+        {"text_a": pair(n)[0], "text_b": other(n) if n % 2 else pair(n)[1], "label": "other" if n % 2 else "same",
+         "subset": ""}
+        for n in range(60)
+    ]  # fmt: skip
+    return {
+        "model": folder / "model",
+        "triples": [write("triples", "choice", choice), write("further", "choice", choice[:30])],
+        "held_out": [write("likeness", "similarity", likeness)],
+        "tasks": {
+            "sts": folder / "likeness/examples.parquet",
+            "retrieval": write("search", "ranking", search),
+            "reranking": folder / "triples/examples.parquet",
+            "clustering": write("single", "single", single),
+            "pair_classification": write("same", "pair", same),
+            "classification": folder / "single/examples.parquet",
+        },
+    }
+
+
+def settings(method, **more):
+    engine = {"steps": 4, "batch_size": 6, "optimizer": {"learning_rate": 1.0}, "log_every": 1}
+    given = {"learning_rates": [1e-2, 1e-3], "seeds": [0, 1], "temperature": 0.05, "evaluate_every": 2, "part_size": 7}
+    return ContrastiveTraining.model_validate({"encoder": METHODS[method], "engine": engine, **given, **more})
+
+
+def train(place, folder, method, **more):
+    folder.mkdir(exist_ok=True)
+    train_encoder(
+        model=place["model"], tokenizer=place["model"], triples=place["triples"], held_out=place["held_out"],
+        out=folder / "encoders", metrics=folder / "metrics.tsv", work=folder / "work/one",
+        settings=settings(method, **more), fingerprint="x", depths=folder / "depths.tsv",
+    )  # fmt: skip
+    return read_tsv(folder / "metrics.tsv")
+
+
+def losses(place, out, **more):
+    encoder = {"method": "none", "pooling": "weighted_mean"}
+    found = {"encoder": encoder, "batch_size": 6, "batches": 3, "temperature": 0.05, **more}
+    measure_layers(
+        model=place["model"], tokenizer=place["model"], triples=place["triples"], out=out,
+        settings=LayerLosses.model_validate(found),
+    )  # fmt: skip
+    return read_tsv(out)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_from_triples_to_scores(method, place, tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        losses(place, tmp_path / name / "depths.tsv")
+        rows = train(place, tmp_path / name, method, mixed=name == "one" or method != "lora")
+    first = tmp_path / "one"
+    if method != "lora":
+        for file in ("metrics.tsv", "encoders/seed-1/trained.safetensors", "encoders/seed-0/encoder.json"):
+            assert (first / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+    assert set(rows.seed) == {0, 1} and set(rows.learning_rate) == {1e-2, 1e-3}
+    assert rows.groupby("learning_rate").chosen.nunique().eq(1).all() and rows.chosen.sum() == len(rows) / 2
+    assert rows.held_out.notna().sum() == 2 * 2 * 2
+    if method in TRAINED:
+        assert set(rows.trained) == {TRAINED[method]}
+    tasks = [{"name": name, "category": name} for name in place["tasks"]]
+    kept = EncoderSettings.model_validate(METHODS[method])
+    evaluation = Evaluation.model_validate(
+        {"encoder": kept, "tasks": tasks, "seeds": [0, 1], "draws": 2, "resamples": 20, "per_label": 4}
+    )
+    evaluate_encoder(
+        model=place["model"], tokenizer=place["model"], tasks=list(place["tasks"].values()), out=first / "scores.tsv",
+        encoders=first / "encoders", training=first / "metrics.tsv", settings=evaluation,
+    )  # fmt: skip
+    scores = read_tsv(first / "scores.tsv")
+    assert len(scores) == 2 * 6 and scores.n.gt(0).all() and set(scores.steps) <= {2, 4}
+    assert scores.value.between(-100, 100).all()
+    assert scores[scores.dataset == "classification"].majority.between(49, 51).all()
+
+
+def test_the_base_is_what_it_was_and_what_is_kept_is_small(place, tmp_path):
+    before = {path.name: path.read_bytes() for path in place["model"].iterdir()}
+    train(place, tmp_path, "prompt")
+    assert {path.name: path.read_bytes() for path in place["model"].iterdir()} == before
+    from safetensors.torch import load_file
+
+    kept = load_file(tmp_path / "encoders/seed-0/trained.safetensors")
+    assert {name: tuple(value.shape) for name, value in kept.items()} == {"prompt": (2, 16)}
+
+
+@pytest.mark.parametrize("method", ["prompt", "lora"])
+def test_a_killed_training_ends_with_the_same_bytes(method, place, tmp_path, monkeypatch):
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    train(place, whole, method)
+    from reprlab.sentences import training
+
+    usual, calls = training.train, []
+
+    def killed(*given, **named):
+        calls.append(1)
+        if len(calls) == 2:
+            look = named["on_checkpoint"]
+
+            def stop(step, model):
+                look(step, model)
+                raise KeyboardInterrupt
+
+            named["on_checkpoint"] = stop
+        return usual(*given, **named)
+
+    monkeypatch.setattr(training, "train", killed)
+    with pytest.raises(KeyboardInterrupt):
+        train(place, cut, method)
+    train(place, cut, method)
+    assert len(calls) == 2 + 3
+    for file in ("metrics.tsv", "encoders/seed-0/trained.safetensors", "encoders/seed-1/trained.safetensors"):
+        assert (cut / file).read_bytes() == (whole / file).read_bytes()
+    assert not any((cut / "work").iterdir())
+
+
+def test_the_first_loss_of_a_cut_model_is_that_of_its_layer(place, tmp_path):
+    table = losses(place, tmp_path / "losses.tsv")
+    assert table.layer.nunique() == 4 and table.batch.nunique() == 3
+    reader = load_tokenizer(place["model"])
+    encoder = EncoderSettings.model_validate({**METHODS["lora"], "layers": 3})
+    triples = read_triples(place["triples"], reader, encoder.form, split="train", instructions={}, separator="; ")
+    measured = LayerLosses(encoder=encoder, batch_size=6, batches=3, temperature=0.05)
+    found = layer_losses(load_model(place["model"]), triples, measured)
+    np.testing.assert_allclose(found[:, 2], table[table.layer == 3].loss, rtol=1e-6)
+    cut = build_encoder(load_model(place["model"]), encoder, 0).train()
+    for place_, rows in enumerate(triples.sample(6, 3, 0)):
+        loss, parts = triple_loss(0.05, 100)(cut, triples.batch(rows))
+        assert loss.item() == pytest.approx(found[place_, 2], rel=1e-5)
+        assert parts["count"] == 6
+
+
+def test_parts_of_a_batch_change_nothing(place):
+    reader = load_tokenizer(place["model"])
+    form = EncoderSettings.model_validate(METHODS["full"]).form
+    triples = read_triples(place["triples"], reader, form, split="train", instructions={}, separator="; ")
+    batch = TripleBatches(triples, 6, 0, mixed=True)(3, 0, 0, 1)
+    found = []
+    for part in (2, 5, 18):
+        encoder = build_encoder(load_model(place["model"]), EncoderSettings.model_validate(METHODS["full"]), 0).train()
+        loss, _ = triple_loss(0.05, part)(encoder, batch)
+        loss.backward()
+        found.append((loss.item(), [weight.grad.clone() for weight in trained_weights(encoder).values()]))
+    for loss, gradients in found[1:]:
+        assert loss == pytest.approx(found[0][0], rel=1e-5)
+        for one, other in zip(gradients, found[0][1], strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
+
+
+def test_an_instruction_is_read_and_not_pooled(place):
+    reader = load_tokenizer(place["model"])
+    settings = EncoderSettings.model_validate({"method": "none", "pooling": "weighted_mean"})
+    plain, asked = (encode_texts(reader, ["a b c", "d"], settings.form, ask) for ask in ("", "find: "))
+    assert (asked.ids.lengths - plain.ids.lengths == asked.starts - plain.starts).all()
+    batch = asked.batch(np.array([0, 1]))
+    assert batch["text_mask"].sum(1).tolist() == (plain.ids.lengths - plain.starts).tolist()
+    encoder = build_encoder(load_model(place["model"]), settings, 0)
+    together = embed(encoder, asked, batch_size=2)
+    alone = [embed(encoder, asked.chosen(np.array([row])), batch_size=1)[0] for row in (0, 1)]
+    np.testing.assert_allclose(together, alone, atol=1e-6)
+    assert not np.allclose(together, embed(encoder, plain, batch_size=2))
+    # A text without a token stands for the last token before it.
+    empty = encode_texts(reader, [""], settings.form, "find: ")
+    assert np.isfinite(embed(encoder, empty, batch_size=1)).all()
+
+
+def test_wrong_settings_and_wrong_files_are_named(place, tmp_path):
+    for wrong in (
+        {"method": "prompt", "pooling": "last"},
+        {"method": "lora", "pooling": "last"},
+        {"method": "none", "pooling": "last", "adapter": ADAPTER},
+        {"method": "prompt", "vectors": 2, "pooling": "first", "position": "prepend"},
+        {"method": "prefix", "vectors": 2, "pooling": "last", "bidirectional": True},
+    ):
+        with pytest.raises(ValueError, match=r"vectors|adapter|prepend|causal"):
+            EncoderSettings.model_validate(wrong)
+    partial = {**METHODS["lora"], "adapter": {**ADAPTER, "targets": ["q_proj", "gate_up_proj"]}}
+    with pytest.raises(ReprlabError, match="no layer named gate_up_proj"):
+        build_encoder(load_model(place["model"]), EncoderSettings.model_validate(partial), 0)
+    partial["adapter"]["partial"] = True
+    encoder = build_encoder(load_model(place["model"]), EncoderSettings.model_validate(partial), 0)
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    save_encoder(encoder, EncoderSettings.model_validate(METHODS["lora"]), folder)
+    with pytest.raises(ReprlabError, match="not those of this model"):
+        load_encoder(load_model(place["model"]), folder)
+    (folder / "trained.safetensors").write_bytes(b"no")
+    with pytest.raises(ReprlabError, match="not a readable encoder"):
+        load_encoder(load_model(place["model"]), folder)
+    with pytest.raises(ReprlabError, match="needs the losses by layer"):
+        with_layers(EncoderSettings.model_validate(METHODS["cut"]), None)
+    with pytest.raises(ReprlabError, match="take negatives away"):
+        engine = {"steps": 2, "batch_size": 6, "accumulation": 2, "optimizer": {"learning_rate": 1.0}}
+        train(place, tmp_path / "accumulated", "prompt", engine=engine)
+
+
+def test_the_rate_is_the_best_over_all_seeds_that_ended():
+    nan = float("nan")
+
+    def rows(*scores):
+        return [{"seed": seed, "held_out": score} for seed, score in enumerate(scores)]
+
+    assert best_rate({0.1: rows(0.2, 0.4), 0.2: rows(0.5, 0.0)}, 2) == 0.1
+    assert best_rate({0.1: rows(0.2), 0.2: rows(0.1, 0.0)}, 2) == 0.2
+    assert best_rate({0.1: rows(nan, nan)}, 2) is None

@@ -1,0 +1,105 @@
+"""The contrastive loss, batches larger than memory and batch plans (specs of SPT 5.3 and L3Prune 5.8, 5.10)."""
+
+import math
+
+import numpy as np
+import pytest
+from reprlab.runtime.errors import ReprlabError
+from reprlab.sentences.batch_plan import mixed_batches, plan_batches
+from reprlab.sentences.contrastive import contrastive_loss, vectors_in_parts
+
+torch = pytest.importorskip("torch")
+
+
+@pytest.mark.parametrize(("count", "expected"), [(32, 4.158883), (64, 4.852030)])
+def test_equal_vectors_cost_the_logarithm_of_the_candidates(count, expected):
+    same = torch.ones(count, 8)
+    for temperature in (0.05, 0.02):
+        loss, _ = contrastive_loss(same, same, same, temperature)
+        assert loss.item() == pytest.approx(expected, abs=1e-6)
+    assert contrastive_loss(same, same, None, 0.05)[0].item() == pytest.approx(math.log(count), abs=1e-6)
+
+
+def test_known_values_of_orthonormal_vectors():
+    count = 32
+    axes = torch.eye(2 * count, dtype=torch.float64)
+    anchors, negatives = axes[:count], axes[count:]
+    loss, hits = contrastive_loss(anchors, anchors, negatives, 0.05)
+    assert loss.item() == pytest.approx(1.2985267e-7, abs=1e-7)  # float32
+    assert hits == count
+    loss, _ = contrastive_loss(anchors, anchors, anchors, 0.05)
+    assert loss.item() == pytest.approx(0.6931472, abs=1e-6)
+    loss, _ = contrastive_loss(axes[:count], axes[:count], axes[count:], 1 / 20)
+    assert loss.item() == pytest.approx(math.log(1 + 63 * math.exp(-20)), abs=1e-7)
+
+
+def test_lengths_and_the_order_of_triples_change_nothing():
+    torch.manual_seed(0)
+    anchors, positives, negatives = (torch.randn(6, 5) for _ in range(3))
+    loss, _ = contrastive_loss(anchors, positives, negatives, 0.05)
+    scaled, _ = contrastive_loss(anchors * torch.rand(6, 1) * 9, positives * 3, negatives * 0.2, 0.05)
+    assert scaled.item() == pytest.approx(loss.item(), rel=1e-5)
+    order = torch.randperm(6)
+    mixed, _ = contrastive_loss(anchors[order], positives[order], negatives[order], 0.05)
+    assert mixed.item() == pytest.approx(loss.item(), rel=1e-5)
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.5])
+def test_a_batch_in_parts_has_the_gradient_of_the_whole(dropout):
+    torch.manual_seed(0)
+    network = torch.nn.Sequential(
+        torch.nn.Linear(6, 8), torch.nn.Dropout(dropout), torch.nn.Tanh(), torch.nn.Linear(8, 4)
+    )
+    inputs = torch.randn(12, 6)
+    calls = []
+
+    def encode(rows):
+        calls.append(len(rows))
+        return network(rows)
+
+    def gradient(parts):
+        torch.manual_seed(1)
+        network.zero_grad()
+        found = vectors_in_parts(encode, parts)
+        contrastive_loss(found[:4], found[4:8], found[8:], 0.05)[0].backward()
+        return [parameter.grad.clone() for parameter in network.parameters()]
+
+    whole = gradient([(inputs,)])
+    assert calls == [12]
+    calls.clear()
+    parts = gradient([(part,) for part in inputs.split(5)])
+    assert calls[:3] == [5, 5, 2] and sorted(calls[3:]) == [2, 5, 5]
+    if dropout == 0:
+        for one, other in zip(whole, parts, strict=True):
+            torch.testing.assert_close(one, other)
+    else:
+        # The second pass of a part drops what the first dropped: else the gradient would be of another function.
+        again = gradient([(part,) for part in inputs.split(5)])
+        for one, other in zip(parts, again, strict=True):
+            torch.testing.assert_close(one, other)
+    with torch.no_grad():
+        calls.clear()
+        vectors_in_parts(encode, [(part,) for part in inputs.split(5)])
+        assert calls == [5, 5, 2]
+
+
+def test_every_batch_is_full_and_of_one_data_set():
+    sizes = {"a": 70, "b": 19, "c": 640}
+    plan = plan_batches(sizes, 64, 3)
+    assert len(plan) == 70 // 64 + 0 + 10
+    assert set(plan.dataset) == {"a", "c"}
+    for name in ("a", "c"):
+        rows = plan.rows[[one == name for one in plan.dataset]].ravel()
+        assert len(set(rows.tolist())) == len(rows) and rows.max() < sizes[name]
+    again, other = plan_batches(sizes, 64, 3), plan_batches(sizes, 64, 4)
+    assert again.dataset == plan.dataset and np.array_equal(again.rows, plan.rows)
+    assert not np.array_equal(other.rows, plan.rows)
+    with pytest.raises(ReprlabError, match="largest has 640 rows"):
+        plan_batches(sizes, 641, 0)
+
+
+def test_a_sample_of_all_data_draws_no_row_twice():
+    rows = mixed_batches(1300, 64, 20, 0)
+    assert rows.shape == (20, 64) and len(set(rows.ravel().tolist())) == 1280
+    with pytest.raises(ReprlabError, match="1280 rows; there are 1000"):
+        mixed_batches(1000, 64, 20, 0)

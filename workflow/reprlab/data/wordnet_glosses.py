@@ -1,0 +1,58 @@
+"""Synsets of WordNet with their glosses: words, definition, quoted examples, and the synset above."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from reprlab.data.sources import expected_format, read_text
+
+_QUOTED = re.compile(r'"([^"]+)"')
+TOPICS = (
+    "adj.all", "adj.pert", "adv.all", "Tops", "act", "animal", "artifact", "attribute", "body", "cognition",
+    "communication", "event", "feeling", "food", "group", "location", "motive", "object", "person", "phenomenon",
+    "plant", "possession", "process", "quantity", "relation", "shape", "state", "substance", "time", "body", "change",
+    "cognition", "communication", "competition", "consumption", "contact", "creation", "emotion", "motion",
+    "perception", "possession", "social", "stative", "weather", "adj.ppl",
+)  # fmt: skip
+"""Names of the lexicographer files 0 to 44, which the package lacks (lexnames(5WN)); those of nouns and verbs alike."""
+
+
+@dataclass(frozen=True)
+class Synset:
+    """A synset: its words, the first clause of its gloss, its examples, its topic and the synset above ("": none)."""
+
+    name: str
+    words: tuple[str, ...]
+    definition: str
+    examples: tuple[str, ...]
+    topic: str
+    above: str
+
+
+def read_synsets(data: Path, least_words: int = 4) -> Iterator[Synset]:
+    """The synsets of `data.noun` or `data.verb` whose definition has at least so many words.
+
+    Raises:
+        ReprlabError: a line is not in WordNet's format.
+    """
+    for number, line in enumerate(read_text(data, "latin-1").split("\n"), start=1):
+        if not line or line.startswith("  "):
+            continue
+        with expected_format(f"{data}: line {number}", "a synset of WordNet"):
+            found = _synset(line)
+        if len(found.definition.split()) >= least_words:
+            yield found
+
+
+def _synset(line: str) -> Synset:
+    fields, _, gloss = line.partition(" | ")
+    parts = fields.split()
+    end = 4 + 2 * int(parts[3], 16)
+    words = tuple(word.replace("_", " ") for word in parts[4:end:2])
+    rows = (parts[end + 1 + 4 * row : end + 5 + 4 * row] for row in range(int(parts[end])))
+    above = next((target for symbol, target, part, _ in rows if symbol in ("@", "@i") and part == parts[2]), "")
+    definition = gloss.partition(";")[0].strip()
+    return Synset(parts[0], words, definition, tuple(_QUOTED.findall(gloss)), TOPICS[int(parts[1])], above)

@@ -1,0 +1,1 @@
+"""Sentence encoders from language models: pooling, early exit, soft prompts, contrastive training, evaluation."""

@@ -1,0 +1,47 @@
+"""Contrastive loss with in-batch and hard negatives, and batches larger than memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+
+
+def contrastive_loss(
+    anchors: torch.Tensor, positives: torch.Tensor, negatives: torch.Tensor | None, temperature: float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean cross-entropy of each anchor's own positive among all positives and negatives (Gao et al. 2021, eq. 5).
+
+    Scores are cosines over `temperature`; hard negatives weigh as much as others, and nothing is asked the other way
+    round. Equal vectors give ln of the number of candidates.
+
+    Args:
+        anchors, positives, negatives: [N, d].
+
+    Returns:
+        The loss in nats, and how many anchors find their positive first.
+    """
+    import torch
+    from torch.nn import functional
+
+    candidates = positives if negatives is None else torch.cat([positives, negatives])
+    cosines = functional.normalize(anchors.float(), dim=1) @ functional.normalize(candidates.float(), dim=1).T
+    labels = torch.arange(len(anchors), device=anchors.device)
+    logits = cosines / temperature
+    return functional.cross_entropy(logits, labels), (logits.detach().argmax(1) == labels).sum()
+
+
+def vectors_in_parts(encode: Callable[..., torch.Tensor], parts: Sequence[tuple[torch.Tensor, ...]]) -> torch.Tensor:
+    """[B, d]: `encode` over the parts of a batch, with the memory of one part and the gradient of all at once.
+
+    The forward pass of a part is done again when its gradient is taken, with the same dropout (gradient caching, Gao
+    et al. 2021b, by activation checkpointing). One part is not done twice.
+    """
+    import torch
+    from torch.utils.checkpoint import checkpoint
+
+    if len(parts) == 1 or not torch.is_grad_enabled():
+        return torch.cat([encode(*part) for part in parts])
+    return torch.cat([checkpoint(encode, *part, use_reentrant=False) for part in parts])

@@ -1,0 +1,154 @@
+"""Tasks of the MTEB categories on examples of ours: each reads its texts once and gives one score with an interval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reprlab.evaluation.bootstrap import mean_interval
+from reprlab.evaluation.resampling import percentiles
+from reprlab.runtime.errors import ReprlabError
+from reprlab.sentences import task_scores as scores
+from reprlab.sentences.settings import Category, EmbeddingTask, Evaluation
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Encode = Callable[[Sequence[str], str], np.ndarray]
+"""Vectors [n, d] of texts, with an instruction before each ("" for none)."""
+Row = dict[str, Any]
+DEPTH = 10
+_KINDS: dict[Category, str] = {
+    "sts": "similarity",
+    "retrieval": "ranking",
+    "reranking": "choice",
+    "clustering": "single",
+    "pair_classification": "pair",
+    "classification": "single",
+}
+_METRICS: dict[Category, str] = {
+    "sts": "spearman",
+    "retrieval": f"ndcg_at_{DEPTH}",
+    "reranking": "map",
+    "clustering": "v_measure",
+    "pair_classification": "average_precision",
+    "classification": "accuracy",
+}
+
+
+def score_task(path: Path, task: EmbeddingTask, encode: Encode, settings: Evaluation, seed: int) -> Row:
+    """The main score of a task, in percent, with its interval: over pairs, queries, texts or draws of examples.
+
+    Raises:
+        ReprlabError: the file is not of the task's kind, or has nothing in the split.
+    """
+    import pyarrow.compute
+
+    from reprlab.data.schema import read_rows
+
+    table, _ = read_rows(path, _KINDS[task.category])
+    chosen = table.filter(pyarrow.compute.equal(table["split"], task.split))
+    if not len(chosen):
+        raise ReprlabError(f"{path}: no example in the split {task.split} for {task.name}")
+    found = _SCORES[task.category](table, chosen.slice(0, task.limit), task, encode, settings, seed)
+    return {"dataset": task.name, "split": task.split, "metric": _METRICS[task.category], **found}
+
+
+def _over_units(values: np.ndarray, resamples: int, seed: int) -> Row:
+    value, low, high = mean_interval((100 * values).tolist(), resamples=resamples, seed=seed)
+    return {"value": value, "low": low, "high": high, "n": len(values)}
+
+
+def _over_rows(statistic: Callable[..., float], columns: Sequence[np.ndarray], resamples: int, seed: int) -> Row:
+    low, high = percentiles(scores.resampled(statistic, *columns, resamples=resamples, seed=seed), len(columns[0]))
+    return {"value": 100 * statistic(*columns), "low": 100 * low, "high": 100 * high, "n": len(columns[0])}
+
+
+def _sts(_: Any, rows: pyarrow.Table, task: EmbeddingTask, encode: Encode, settings: Evaluation, seed: int) -> Row:
+    cosines = scores.cosines(*_both(rows, task, encode))
+    return _over_rows(scores.spearman, [cosines, rows["score"].to_numpy()], settings.resamples, seed)
+
+
+def _pairs(_: Any, rows: pyarrow.Table, task: EmbeddingTask, encode: Encode, settings: Evaluation, seed: int) -> Row:
+    labels = rows["label"].to_pylist()
+    same = np.array([label == task.same for label in labels], dtype=np.int64)
+    if same.all() or not same.any():
+        raise ReprlabError(f"{task.name}: every pair has the label {labels[0]!r}; `same` names one of two")
+    cosines = scores.cosines(*_both(rows, task, encode))
+    return _over_rows(scores.average_precision, [cosines, same], settings.resamples, seed)
+
+
+def _both(rows: pyarrow.Table, task: EmbeddingTask, encode: Encode) -> tuple[np.ndarray, np.ndarray]:
+    vectors = encode([*rows["text_a"].to_pylist(), *rows["text_b"].to_pylist()], task.instruction)
+    return vectors[: len(rows)], vectors[len(rows) :]
+
+
+def _retrieval(
+    table: pyarrow.Table, rows: pyarrow.Table, task: EmbeddingTask, encode: Encode, settings: Evaluation, seed: int
+) -> Row:
+    passages = dict(zip(table["passage_id"].to_pylist(), table["passage"].to_pylist(), strict=True))
+    queries = dict(zip(rows["query_id"].to_pylist(), rows["query"].to_pylist(), strict=True))
+    judged: dict[str, dict[str, int]] = {}
+    for query, passage, grade in zip(*(rows[name].to_pylist() for name in _JUDGED), strict=True):
+        judged.setdefault(query, {})[passage] = grade
+    asked, found = encode(list(queries.values()), task.instruction), encode(list(passages.values()), "")
+    values = scores.ndcg(asked, list(queries), found, list(passages), judged, DEPTH)
+    return _over_units(values, settings.resamples, seed)
+
+
+_JUDGED = ("query_id", "passage_id", "relevance")
+
+
+def _reranking(
+    _: Any, rows: pyarrow.Table, task: EmbeddingTask, encode: Encode, settings: Evaluation, seed: int
+) -> Row:
+    choices = rows["choices"].to_pylist()
+    starts = np.cumsum([0, *map(len, choices)])
+    asked = encode(rows["question"].to_pylist(), task.instruction)
+    found = encode([choice for one in choices for choice in one], "")
+    values = scores.average_precisions(asked, found, starts, rows["answer"].to_numpy())
+    return _over_units(values, settings.resamples, seed)
+
+
+def _clustering(
+    _: Any, rows: pyarrow.Table, task: EmbeddingTask, encode: Encode, settings: Evaluation, seed: int
+) -> Row:
+    vectors = encode(rows["text"].to_pylist(), task.instruction)
+    labels = rows["label"].to_pylist()
+    # The clusters of several starts: what k-means draws is what could be drawn anew.
+    values = np.array([scores.v_measure(vectors, labels, seed + start) for start in range(settings.draws)])
+    return _over_units(values, settings.resamples, seed)
+
+
+def _classification(
+    table: pyarrow.Table, rows: pyarrow.Table, task: EmbeddingTask, encode: Encode, settings: Evaluation, seed: int
+) -> Row:
+    import pyarrow.compute
+
+    training = table.filter(pyarrow.compute.equal(table["split"], "train")).slice(0, task.train_limit)
+    if not len(training):
+        raise ReprlabError(f"{task.name}: no training example to draw from")
+    sides = [
+        (encode(part["text"].to_pylist(), task.instruction), part["label"].to_pylist()) for part in (training, rows)
+    ]
+    values = scores.few_shot_accuracies(
+        sides[0], sides[1], per_label=settings.per_label, draws=settings.draws, seed=seed
+    )
+    return {**_over_units(values, settings.resamples, seed), "majority": 100 * _largest_share(sides[1][1])}
+
+
+def _largest_share(labels: Sequence[str]) -> float:
+    return max(labels.count(label) for label in set(labels)) / len(labels)
+
+
+_SCORES: dict[Category, Callable[..., Row]] = {
+    "sts": _sts,
+    "retrieval": _retrieval,
+    "reranking": _reranking,
+    "clustering": _clustering,
+    "pair_classification": _pairs,
+    "classification": _classification,
+}

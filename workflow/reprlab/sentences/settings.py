@@ -1,0 +1,184 @@
+"""Settings of sentence encoders: how a decoder becomes one, how it is trained, what it is scored on."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from reprlab.training.settings import EngineSettings
+
+_STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
+
+Method = Literal["none", "full", "lora", "prompt", "prefix"]
+Category = Literal["sts", "retrieval", "reranking", "clustering", "pair_classification", "classification"]
+
+
+class TextForm(BaseModel):
+    """How a text is written for the model; an instruction stands between `before` and the text."""
+
+    model_config = _STRICT
+
+    before: str = ""
+    """Start of a turn in the model's chat format; not pooled."""
+    after: str = ""
+    """End of a turn; pooled with the text, as upstream does."""
+    begin: bool = True
+    """Whether the tokenizer's own first token, where it has one, stands before all."""
+    max_length: int = Field(default=512, ge=1)
+    """Tokens of the text alone; longer ones are cut, so that nothing behind the text is lost."""
+
+
+class LowRank(BaseModel):
+    """Low-rank adapters (LoRA)."""
+
+    model_config = _STRICT
+
+    rank: int = Field(ge=1)
+    """r."""
+    alpha: int = Field(ge=1)
+    """The update is scaled by alpha / r."""
+    dropout: float = Field(default=0.0, ge=0, lt=1)
+    """Dropout before the first matrix."""
+    targets: list[str] = Field(min_length=1)
+    """Names of the adapted linear layers."""
+    partial: bool = False
+    """Whether some of the names may match nothing, as upstream's do in Phi-3, whose projections are fused."""
+
+
+class EncoderSettings(BaseModel):
+    """A decoder as a sentence encoder."""
+
+    model_config = _STRICT
+
+    method: Method
+    """What is trained: nothing, all weights, low-rank adapters, vectors beside the text, or keys and values of each
+    layer."""
+    pooling: Literal["first", "last", "mean", "weighted_mean"]
+    """Vector of a text from its tokens' states; with `prompt` from those of the prompt (SOSP, EOSP, mean)."""
+    bidirectional: bool = False
+    """Whether tokens see those behind them."""
+    layers: int | Literal["small", "large"] | None = None
+    """Layers that are kept: a number, or one of the two that the untrained losses choose; null keeps all."""
+    vectors: int = Field(default=0, ge=0)
+    """k of `prompt` and `prefix`."""
+    position: Literal["append", "prepend"] = "append"
+    """Where the vectors of `prompt` stand."""
+    start: Literal["vocabulary", "normal"] = "vocabulary"
+    """What they start from: embeddings of drawn tokens, or N(0, 1)."""
+    adapter: LowRank | None = None
+    """The adapters of `lora`."""
+    form: TextForm = TextForm()
+    """How a text is written."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if (self.method in ("prompt", "prefix")) != bool(self.vectors):
+            raise ValueError(f"vectors ({self.vectors}) belong to the methods prompt and prefix, not to {self.method}")
+        if (self.method == "lora") != (self.adapter is not None):
+            raise ValueError("adapter belongs to the method lora, and to no other")
+        if self.method == "prompt" and self.position == "prepend" and not self.bidirectional:
+            raise ValueError("position: prepend needs bidirectional: true; a causal prompt before a text is blind")
+        if self.method == "prefix" and self.bidirectional:
+            raise ValueError("the method prefix is causal")
+        return self
+
+
+class ContrastiveTraining(BaseModel):
+    """Training on triples: each learning rate with each seed; the rate is chosen on held-out pairs."""
+
+    model_config = _STRICT
+
+    encoder: EncoderSettings
+    """What is trained."""
+    engine: EngineSettings
+    """Loop, optimizer and schedule; a batch is so many triples. Its seed and rate are replaced."""
+    learning_rates: list[float] = Field(min_length=1)
+    """Peak learning rates."""
+    seeds: list[int] = Field(min_length=1)
+    """Seeds of data order and of what is drawn at the start."""
+    temperature: float = Field(gt=0)
+    """Cosines are divided by it."""
+    evaluate_every: int = Field(ge=1)
+    """Updates between two looks at the held-out pairs."""
+    mixed: bool = True
+    """Whether a batch may hold triples of several data sets."""
+    instructions: dict[str, list[str]] = {}
+    """Instructions of a data set's anchors, in turn by row; none by default."""
+    separator: str = "; "
+    """Between instruction and text."""
+    train_length: int | None = Field(default=None, ge=1)
+    """Tokens of a training text; null: the form's."""
+    limit: int | None = Field(default=None, ge=1)
+    """Triples of each data set; null takes all."""
+    held_out_limit: int | None = Field(default=None, ge=2)
+    """Held-out pairs of each file; null takes all."""
+    part_size: int = Field(default=256, ge=1)
+    """Texts in one forward pass of a training step: memory, not the result."""
+
+
+class EmbeddingTask(BaseModel):
+    """One task of the evaluation."""
+
+    model_config = _STRICT
+
+    name: str
+    """Name in the tables."""
+    category: Category
+    """What is measured."""
+    split: Literal["train", "validation", "test"] = "test"
+    """Part that is scored."""
+    instruction: str = ""
+    """Instruction of the texts; of retrieval's and reranking's queries alone."""
+    limit: int | None = Field(default=None, ge=1)
+    """Examples; null takes all."""
+    train_limit: int | None = Field(default=None, ge=1)
+    """Training examples that classification draws from; null takes all."""
+    same: str = "same"
+    """Label of pairs whose texts belong together."""
+
+
+class Evaluation(BaseModel):
+    """Scores of encoders on tasks."""
+
+    model_config = _STRICT
+
+    encoder: EncoderSettings
+    """The encoder."""
+    tasks: list[EmbeddingTask] = Field(min_length=1)
+    """The tasks, in the order of their files."""
+    seeds: list[int] = Field(min_length=1)
+    """Seeds that the encoder was trained with; the first alone where nothing is trained."""
+    separator: str = ": "
+    """Between instruction and text."""
+    per_label: int = Field(default=32, ge=1)
+    """Examples of a label in few-shot classification (MTEB's setting of the tweet task)."""
+    draws: int = Field(default=10, ge=1)
+    """Draws of them."""
+    resamples: int = Field(default=1000, ge=1)
+    """Bootstrap samples of an interval."""
+    dtype: Literal["float32", "bfloat16"] = "float32"
+    """Arithmetic of the forward pass."""
+
+
+class LayerLosses(BaseModel):
+    """The contrastive loss of an untrained model cut at each of its layers (L3Prune, section 3.2)."""
+
+    model_config = _STRICT
+
+    encoder: EncoderSettings
+    """The encoder, with all its layers."""
+    batch_size: int = Field(default=64, ge=1)
+    """Triples in a batch."""
+    batches: int = Field(default=20, ge=1)
+    """Batches, drawn over all data together."""
+    temperature: float = Field(gt=0)
+    """As in training."""
+    seed: int = Field(default=0, ge=0)
+    """Seed of the draw."""
+    instructions: dict[str, list[str]] = {}
+    """As in training."""
+    separator: str = "; "
+    """As in training."""
+    dtype: Literal["float32", "bfloat16"] = "float32"
+    """Arithmetic of the forward pass; norms, cosines and losses are in float32."""

@@ -1,0 +1,83 @@
+"""Texts as the encoder reads them: instruction and text tokenised apart, so that what is pooled is exact."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from reprlab.sentences.settings import TextForm
+from reprlab.training.finetuning_encoding import Ragged, piece_ids
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+
+
+@dataclass(frozen=True)
+class EncodedTexts:
+    """Token ids of texts, and where in each the part begins that is pooled."""
+
+    ids: Ragged
+    starts: np.ndarray
+    """[n]."""
+    pad: int
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def batch(self, rows: np.ndarray) -> dict[str, torch.Tensor]:
+        """`input_ids`, `attention_mask` and `text_mask` [B, L], padded on the left."""
+        import numpy as np
+        import torch
+
+        lengths = self.ids.lengths[rows]
+        width = int(lengths.max(initial=1))
+        # Rows come padded on the right; each is turned by its padding.
+        turned = (np.arange(width) + lengths[:, None]) % width
+        ids = np.take_along_axis(self.ids.pad(rows, self.pad), turned, axis=1)
+        places = np.arange(width) - (width - lengths[:, None])
+        found = {"input_ids": ids, "attention_mask": places >= 0, "text_mask": places >= self.starts[rows][:, None]}
+        return {name: torch.from_numpy(np.ascontiguousarray(part).astype(np.int64)) for name, part in found.items()}
+
+    def chosen(self, rows: np.ndarray) -> EncodedTexts:
+        """Some of the texts, in the order of `rows`."""
+        flat, offsets = self.ids.flat, self.ids.offsets
+        return EncodedTexts(
+            Ragged.of([flat[offsets[row] : offsets[row + 1]].tolist() for row in rows]), self.starts[rows], self.pad
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[EncodedTexts]) -> EncodedTexts:
+        """Several, one after another."""
+        import numpy as np
+
+        offsets = np.cumsum([0, *(len(part.ids.flat) for part in parts)])
+        ends = [part.ids.offsets[1:] + start for part, start in zip(parts, offsets, strict=False)]
+        flat = np.concatenate([part.ids.flat for part in parts])
+        return cls(
+            Ragged(flat, np.concatenate([np.zeros(1, np.int64), *ends])),
+            np.concatenate([part.starts for part in parts]),
+            parts[0].pad,
+        )
+
+
+def encode_texts(
+    tokenizer: Any, texts: Sequence[str], form: TextForm, instruction: str = "", max_length: int | None = None
+) -> EncodedTexts:
+    """Texts in the form's order: first token, `before`, instruction, text cut to `max_length`, `after`.
+
+    A text without any token stands for the last token before it, or for the padding token where there is none.
+    """
+    import numpy as np
+
+    head, tail = piece_ids(tokenizer, [form.before + instruction, form.after])
+    first = tokenizer("", verbose=False)["input_ids"][:1] if form.begin else []
+    # A tokenizer that writes only an end token has no first one.
+    first = [token for token in first if token == tokenizer.bos_token_id]
+    head = [*first, *head]
+    pad = tokenizer.pad_token_id
+    pad = (tokenizer.eos_token_id or 0) if pad is None else pad
+    cut = form.max_length if max_length is None else min(max_length, form.max_length)
+    rows = [[*head, *ids[:cut], *tail] or [pad] for ids in piece_ids(tokenizer, texts)]
+    return EncodedTexts(Ragged.of(rows), np.full(len(rows), len(head), dtype=np.int64), pad)

@@ -1,0 +1,118 @@
+"""Contrastive training of a sentence encoder on triples; the best checkpoint on held-out pairs is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reprlab.runtime.errors import ReprlabError
+from reprlab.sentences.contrastive import contrastive_loss, vectors_in_parts
+from reprlab.sentences.encoder import save_encoder
+from reprlab.sentences.held_out import LikenessPairs
+from reprlab.sentences.settings import ContrastiveTraining
+from reprlab.sentences.triples import Triples
+from reprlab.training.early_stopping import BestPass
+from reprlab.training.engine import TrainingRun, train
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True)
+class TripleBatches:
+    """Batches of triples: a pure function of the step."""
+
+    triples: Triples
+    batch_size: int
+    seed: int
+    mixed: bool
+    _passes: dict[int, np.ndarray] = field(default_factory=dict)
+
+    def __call__(self, step: int, part: int, rank: int, processes: int) -> dict[str, torch.Tensor]:
+        """The texts of a step's triples; candidates are those of the own process."""
+        size = self.batch_size // processes
+        turn, place = divmod(step, len(self._pass(0)))
+        return self.triples.batch(self._pass(turn)[place][rank * size : (rank + 1) * size])
+
+    def _pass(self, turn: int) -> np.ndarray:
+        if turn not in self._passes:
+            for old in [old for old in self._passes if old]:
+                del self._passes[old]
+            self._passes[turn] = self.triples.rows(self.batch_size, self.seed, turn, mixed=self.mixed)
+        return self._passes[turn]
+
+
+def triple_loss(temperature: float, part_size: int) -> Callable[..., tuple[torch.Tensor, dict[str, torch.Tensor]]]:
+    """The loss of an encoder on a batch of triples, whose texts are read in parts of similar length."""
+    import torch
+
+    def loss_of(encoder: Any, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        names = list(batch)
+        lengths = batch["attention_mask"].sum(1)
+        order = lengths.argsort(descending=True, stable=True)
+        parts = []
+        for rows in order.split(part_size):
+            width = int(lengths[rows].max())
+            parts.append(tuple(batch[name][rows, -width:] for name in names))
+        vectors = vectors_in_parts(lambda *part: encoder(dict(zip(names, part, strict=True))), parts)
+        anchors, positives, negatives = vectors[order.argsort()].chunk(3)
+        loss, hits = contrastive_loss(anchors, positives, negatives, temperature)
+        count = torch.tensor(len(anchors), device=loss.device)
+        sums = {"loss_sum": loss.detach() * count, "count": count, "correct": hits, "total": count}
+        return loss, {**sums, "tokens": lengths.sum()}
+
+    return loss_of
+
+
+def train_encoder(
+    encoder: Any,
+    triples: Triples,
+    held_out: list[LikenessPairs],
+    settings: ContrastiveTraining,
+    *,
+    work: Path,
+    save_every: int,
+    fingerprint: str,
+    device: str,
+) -> tuple[TrainingRun, dict[int, float], BestPass]:
+    """Train in place, with the one learning rate and seed of the settings.
+
+    Returns:
+        the run, the mean score on the held-out pairs by step, and where the best of these is kept; of equal ones the
+        earlier.
+
+    Raises:
+        ReprlabError: a batch is larger than the data, or is to be accumulated, which would change its negatives.
+    """
+    engine = settings.engine
+    if engine.accumulation != 1:
+        raise ReprlabError("accumulation: it would take negatives away; set part_size, which saves memory alone")
+    looks = [*range(settings.evaluate_every, engine.steps + 1, settings.evaluate_every)]
+    engine = engine.model_copy(update={"ladder": looks if engine.steps in looks else [*looks, engine.steps]})
+    size, dtype = settings.part_size, engine.dtype
+
+    def score() -> float:
+        return sum(one.score(encoder, size, dtype) for one in held_out) / len(held_out)
+
+    best = BestPass(work, fingerprint, engine.steps + 1, score, lambda at: save_encoder(encoder, settings.encoder, at))
+
+    def look(step: int, _: Any) -> None:
+        best(step, True)
+        encoder.train()
+
+    run = train(
+        encoder.train(),
+        TripleBatches(triples, engine.batch_size, engine.seed, settings.mixed),
+        triple_loss(settings.temperature, size),
+        engine,
+        work=work,
+        save_every=save_every,
+        fingerprint=fingerprint,
+        on_checkpoint=look,
+        device=device,
+    )
+    return run, best.scores(), best

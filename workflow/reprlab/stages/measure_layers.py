@@ -1,0 +1,50 @@
+"""The contrastive loss of an untrained decoder, cut at each of its layers."""
+
+from pathlib import Path
+from typing import Any
+
+from reprlab.runtime.cli import run_stage
+from reprlab.sentences.settings import LayerLosses
+
+
+def measure_layers(
+    *, model: Path, tokenizer: Path, triples: list[Path], out: Path, settings: LayerLosses, device: str = "cpu"
+) -> None:
+    """Write `out`: the loss of each batch of triples at each depth, in nats.
+
+    Args:
+        model: folder of the decoder. triples: examples of the kind `choice`, whose training split is sampled.
+
+    Raises:
+        ReprlabError: unreadable inputs, too few triples, or a decoder that cannot be cut.
+    """
+    from reprlab.artifacts.tsv import write_rows
+    from reprlab.models.build import load_model, quiet_transformers
+    from reprlab.sentences.layer_losses import layer_losses
+    from reprlab.sentences.triples import read_triples
+    from reprlab.text.model_tokenizers import load_tokenizer
+    from reprlab.training.processes import choose_device
+
+    quiet_transformers()
+    data = read_triples(
+        triples,
+        load_tokenizer(tokenizer),
+        settings.encoder.form,
+        split="train",
+        instructions=settings.instructions,
+        separator=settings.separator,
+    )
+    network: Any = load_model(model)
+    losses = layer_losses(network.to(choose_device(device)), data, settings)
+    write_rows(
+        out,
+        [
+            {"layer": layer + 1, "batch": batch, "loss": float(loss), "triples": settings.batch_size}
+            for batch, row in enumerate(losses)
+            for layer, loss in enumerate(row)
+        ],
+    )
+
+
+if __name__ == "__main__":
+    run_stage(measure_layers)

@@ -1,0 +1,132 @@
+"""Train a decoder as a sentence encoder: each learning rate with each seed; the rate is chosen on held-out pairs."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+from reprlab.runtime.cli import run_stage
+from reprlab.sentences.settings import ContrastiveTraining
+
+
+def train_encoder(
+    *,
+    model: Path,
+    tokenizer: Path,
+    triples: list[Path],
+    held_out: list[Path],
+    out: Path,
+    metrics: Path,
+    work: Path,
+    settings: ContrastiveTraining,
+    fingerprint: str,
+    depths: Path | None = None,
+    save_every: int = 100,
+    device: str = "cpu",
+) -> None:
+    """Write `out`, a folder for each seed with what was trained, and `metrics`, losses and held-out scores by step.
+
+    Args:
+        model: folder of the decoder, which is not changed.
+        triples: examples of the kind `choice`. held_out: examples of the kind `similarity`, whose validation split is
+            read.
+        depths: losses by layer, where the settings name one of the two depths that they choose.
+        work: folder that survives failure: an unfinished run resumes exactly, finished ones are not trained again.
+
+    Raises:
+        ReprlabError: unreadable inputs, or a run diverged with every learning rate.
+    """
+    import functools
+    import shutil
+
+    from reprlab.artifacts.tsv import write_rows
+    from reprlab.models.build import load_model, quiet_transformers
+    from reprlab.runtime.errors import ReprlabError
+    from reprlab.runtime.files import atomic_directory
+    from reprlab.sentences.encoder import build_encoder
+    from reprlab.sentences.held_out import read_pairs
+    from reprlab.sentences.layer_losses import with_layers
+    from reprlab.sentences.training import train_encoder as train_one
+    from reprlab.sentences.triples import read_triples
+    from reprlab.text.model_tokenizers import load_tokenizer
+    from reprlab.training.fingerprints import run_fingerprint
+    from reprlab.training.ladder import link_or_copy
+    from reprlab.training.seeds import finished_run, keep_run
+
+    quiet_transformers()
+    settings = settings.model_copy(update={"encoder": with_layers(settings.encoder, depths)})
+    reader, form = load_tokenizer(tokenizer), settings.encoder.form
+    data = read_triples(
+        triples,
+        reader,
+        form,
+        split="train",
+        instructions=settings.instructions,
+        separator=settings.separator,
+        max_length=settings.train_length,
+        limit=settings.limit,
+    )
+    pairs = [read_pairs(path, reader, form, split="validation", limit=settings.held_out_limit) for path in held_out]
+    files = [*triples, *held_out, *model.glob("*.*"), tokenizer / "tokenizer.json"]
+    found: dict[float, list[dict[str, Any]]] = {}
+    for rate in settings.learning_rates:
+        for seed in settings.seeds:
+            folder = work / f"{rate:g}" / f"seed-{seed}"
+            optimizer = settings.engine.optimizer.model_copy(update={"learning_rate": rate})
+            engine = settings.engine.model_copy(update={"seed": seed, "optimizer": optimizer})
+            own = settings.model_copy(update={"engine": engine, "seeds": [seed], "learning_rates": [rate]})
+            identity = run_fingerprint(fingerprint, own, files)
+            rows = finished_run(folder, identity)
+            if rows is None:
+                encoder = build_encoder(load_model(model), settings.encoder, seed)
+                run, scores, best = train_one(
+                    encoder,
+                    data,
+                    pairs,
+                    own,
+                    work=folder,
+                    save_every=save_every,
+                    fingerprint=identity,
+                    device=device,
+                )
+                if not run.is_main:
+                    continue
+                about = {"learning_rate": rate, "seed": seed, "trained": trained_count(encoder)}
+                rows = [{**about, **row, "held_out": scores.get(row["step"], math.nan)} for row in run.metrics]
+                if scores:
+                    keep_run(folder, identity, rows, functools.partial(best.keep))
+            found.setdefault(rate, []).extend(rows)
+    if not found:
+        return  # one of several processes, and not the one that writes
+    chosen = best_rate(found, len(settings.seeds))
+    if chosen is None:
+        raise ReprlabError(f"{out.parent.name}: the training diverged with every learning rate; set lower ones")
+    with atomic_directory(out) as target:
+        for seed in settings.seeds:
+            source = work / f"{chosen:g}" / f"seed-{seed}" / "model"
+            shutil.copytree(source, target / f"seed-{seed}", copy_function=link_or_copy)
+    write_rows(metrics, [{**row, "chosen": int(rate == chosen)} for rate, rows in found.items() for row in rows])
+    shutil.rmtree(work, ignore_errors=True)
+
+
+def trained_count(encoder: Any) -> int:
+    """Numbers that are trained."""
+    from reprlab.sentences.encoder import trained_weights
+
+    return sum(value.numel() for value in trained_weights(encoder).values())
+
+
+def best_rate(found: dict[float, list[dict[str, Any]]], seeds: int) -> float | None:
+    """The rate with the highest mean over seeds of the best held-out score; of equal ones the first."""
+    means: dict[float, float] = {}
+    for rate, rows in found.items():
+        best: dict[int, float] = {}
+        for row in rows:
+            if not math.isnan(row["held_out"]):
+                best[row["seed"]] = max(row["held_out"], best.get(row["seed"], -1.0))
+        if len(best) == seeds:
+            means[rate] = sum(best.values()) / seeds
+    return max(means, key=lambda rate: means[rate]) if means else None
+
+
+if __name__ == "__main__":
+    run_stage(train_encoder)

@@ -1,0 +1,70 @@
+"""Sentence encoders: losses by layer, contrastive training, scores."""
+
+
+rule measure_layers:
+    input:
+        inputs("measure_layers"),
+    output:
+        **outputs("measure_layers"),
+    log:
+        log_of("measure_layers"),
+    benchmark:
+        benchmark_of("measure_layers")
+    threads: LOADED.threads("measure_layers")
+    resources:
+        mem_mb=by_attempt(4000),
+        runtime=by_attempt(120),
+        gpu=GPU,
+    params:
+        key=key_of,
+        job=digest("measure_layers"),
+    message:
+        "Measure the losses of the layers of {wildcards.model} ({wildcards.cell})"
+    shell:
+        COMMAND
+
+
+rule train_encoder:
+    input:
+        inputs("train_encoder"),
+    output:
+        **outputs("train_encoder"),
+    log:
+        log_of("train_encoder"),
+    benchmark:
+        benchmark_of("train_encoder")
+    threads: LOADED.threads("train_encoder")
+    resources:
+        mem_mb=by_attempt(6000),
+        runtime=by_attempt(720),
+        gpu=GPU,
+    params:
+        key=key_of,
+        job=digest("train_encoder"),
+    message:
+        "Train {wildcards.model} as a sentence encoder ({wildcards.cell})"
+    shell:
+        TRAINING_COMMAND
+
+
+rule evaluate_encoder:
+    input:
+        inputs("evaluate_encoder"),
+    output:
+        **outputs("evaluate_encoder"),
+    log:
+        log_of("evaluate_encoder"),
+    benchmark:
+        benchmark_of("evaluate_encoder")
+    threads: LOADED.threads("evaluate_encoder")
+    resources:
+        mem_mb=by_attempt(4000),
+        runtime=by_attempt(240),
+        gpu=GPU,
+    params:
+        key=key_of,
+        job=digest("evaluate_encoder"),
+    message:
+        "Score the sentence encoder {wildcards.model} ({wildcards.cell})"
+    shell:
+        COMMAND
