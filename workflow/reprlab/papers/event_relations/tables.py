@@ -48,6 +48,7 @@ def seconds(frame: Frame) -> Rows:
     keys = ["classifier", "events", "condition", "data", "scale"]
     wide = rows.assign(condition=names).pivot(index=keys, columns="metric", values="value").reset_index()
     wide = wide.reindex(columns=[*keys[:3], "classified_pairs", *_SECONDS, *keys[3:]])
+    wide = wide.astype({"classified_pairs": "Int64"})
     return wide.rename(columns={"classified_pairs": "pairs"}).rename_axis(columns=None)
 
 
