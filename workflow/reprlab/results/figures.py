@@ -30,7 +30,7 @@ class Axis:
     level: str = ""
     level_label: str = ""
     ticks: str = ""
-    """A column with the words that stand at its values."""
+    """A column with the words that stand at its values; where it is empty, there is no tick."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,7 @@ def _draw_levels(panel: Any, rows: Rows, axis: Axis, line: str, order: list[Any]
 def _draw_ticks(panel: Any, rows: Rows, axis: Axis) -> None:
     if axis.ticks:
         named = rows.drop_duplicates(axis.column)
+        named = named[named[axis.ticks].notna() & (named[axis.ticks] != "")]
         panel.set_xticks(named[axis.column], named[axis.ticks], rotation=45 if len(named) > _SLANTED else 0)
 
 

@@ -159,7 +159,12 @@ FIGURES = [
         "figure3",
         "Pairs to classify by events in a document (Figure 3).",
         "figure3",
-        Curves(Axis("events", "Events in the document"), [Axis("pairs", "Pairs")], line="condition", panel="scale"),
+        Curves(
+            Axis("events", "Events in the document", ticks="mark"),
+            [Axis("pairs", "Pairs")],
+            line="condition",
+            panel="scale",
+        ),
     ),
     Figure(
         "seconds",
