@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
@@ -17,6 +17,7 @@ from reprlab.config.schema import published_as_shipped
 from reprlab.config.settings import Settings
 from reprlab.config.yaml_text import Key, read_as_snakemake, read_yaml
 from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.machine import resolve_dtype
 
 WORKFLOW_FILE = "config/config.yaml"
 MODELS_FILE = "config/models.yaml"
@@ -65,6 +66,10 @@ class LoadedConfig:
     def numerics(self) -> NumericsSettings:
         """Arithmetic."""
         return self.workflow.numerics
+
+    def arithmetic(self, wanted: str) -> Literal["float32", "bfloat16"]:
+        """What a setting of type `Computed` stands for on this machine; auto is `numerics.dtype`."""
+        return resolve_dtype(self.numerics.dtype if wanted == "auto" else wanted, self.runtime.device)
 
     def threads(self, stage: str) -> int:
         """Threads of a stage."""

@@ -1,13 +1,10 @@
 """Names of DEPTH: of its columns, and of its runs, which become folders."""
 
-from dataclasses import dataclass
-
 GLUE = ("cola", "sst2", "mnli_m", "mnli_mm")
 SENTENCE_POSITION = ("sp_arxiv", "sp_wiki", "sp_rocstory")
 DISCOURSE_COHERENCE = ("dc_chat", "dc_wiki")
 DISCOEVAL = (*SENTENCE_POSITION, *DISCOURSE_COHERENCE)
 BENCHMARKS = {"glue": GLUE, "discoeval": DISCOEVAL, "ni": ("rougeL",)}
-CORPUS_PASSAGES = "depth"
 
 
 def run_name(objective: str, init: str, seed: int, variant: str = "") -> str:
@@ -20,15 +17,3 @@ def number_name(value: float) -> str:
     """A number as part of a name: 0.001 is `1e_3`, 5 is `5`."""
     text = f"{value:g}" if value >= 1 else f"{value:.0e}"
     return text.replace("e-0", "e_").replace("e-", "e_").replace(".", "p")
-
-
-@dataclass(frozen=True)
-class Ladder:
-    """A pre-training run as fine-tuning and tables see it."""
-
-    name: str
-    objective: str
-    init: str
-    seed: int
-    steps: list[int]
-    """Steps of its checkpoints."""

@@ -7,8 +7,9 @@ from typing import Any
 from reprlab.config.load import LoadedConfig
 from reprlab.config.papers.depth import DepthSettings
 from reprlab.papers.cost_jobs import equal_jobs, of_engine, of_finetuning
+from reprlab.papers.depth.plan_ablations import add_ablations
 from reprlab.papers.depth.plan_finetuning import add_finetuning
-from reprlab.papers.depth.plan_pretraining import add_pretraining
+from reprlab.papers.depth.plan_runs import RunPlanner
 from reprlab.papers.depth.plan_text import vocabulary_rows
 from reprlab.papers.plan import Plan
 from reprlab.reporting.cost_layout import CostRun
@@ -23,7 +24,10 @@ class Costs:
         plan = planned
         if scale != config.scale:
             plan = Plan()
-            add_finetuning(plan, config, paper, add_pretraining(plan, config, paper))
+            pretrained = RunPlanner(plan, config, paper)
+            add_ablations(pretrained)
+            pretrained.finish()
+            add_finetuning(plan, config, pretrained)
         self.paper, self.scale = paper, scale
         # Other papers plan some of their own.
         self.jobs = {

@@ -1,84 +1,82 @@
-"""Pre-training runs of DEPTH as jobs: their settings, their starting points, their validation losses."""
+"""DEPTH's pre-training runs as jobs: their settings, their starting points, their validation losses."""
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import Any
 
+from reprlab.config.load import LoadedConfig
+from reprlab.config.papers.depth import DepthSettings
 from reprlab.config.settings import derive
 from reprlab.objectives.settings import PreviewSettings
 from reprlab.papers import paths
-from reprlab.papers.depth.names import Ladder, run_name
-from reprlab.papers.depth.plan_text import Text
+from reprlab.papers.depth.names import run_name
+from reprlab.papers.depth.plan_text import add_text
+from reprlab.papers.language_model_jobs import add_held_out, add_pretraining_run, held_out
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.shared_jobs import add_model
 from reprlab.plugins import load_plugin
-from reprlab.runtime.machine import resolve_dtype
-from reprlab.training.settings import (
-    EngineSettings,
-    EvaluationRun,
-    EvaluationRuns,
-    EvaluationSettings,
-    PretrainSettings,
-    ScheduleSettings,
-)
-
-if TYPE_CHECKING:
-    from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.depth import DepthSettings
+from reprlab.training.settings import EngineSettings, EvaluationRun, PretrainSettings, ScheduleSettings
 
 
 @dataclass(frozen=True)
-class Evaluated:
-    """Where the validation losses of a run are."""
+class Run:
+    """A pre-training run, and the validation losses that speak for it."""
 
-    table: str
-    """Path of the table."""
-    run: str
-    """Name of its rows."""
+    name: str
+    init: str
+    seed: int
+    settings: PretrainSettings
+    losses: str
+    """Table of its validation losses."""
+    evaluated: str
+    """Name of its rows there."""
+    variant: str = ""
+    """What a side experiment says of it."""
 
 
 class RunPlanner:
     """Adds runs and their validation losses to the plan, and remembers what was added."""
 
-    def __init__(self, plan: Plan, config: "LoadedConfig", paper: "DepthSettings", text: Text) -> None:
-        self.plan, self.config, self.paper, self.text = plan, config, paper, text
-        self.dtype = resolve_dtype(
-            config.numerics.dtype if paper.pretraining.dtype == "auto" else paper.pretraining.dtype,
-            config.runtime.device,
-        )
+    def __init__(self, plan: Plan, config: LoadedConfig, paper: DepthSettings) -> None:
+        self.plan, self.config, self.paper = plan, config, paper
+        self.text = add_text(plan, config, paper)
         self.models: dict[int, str] = {}
-        self.ladders: list[Ladder] = []
+        """Folder of the random initial model by seed."""
+        self.runs: list[Run] = []
+        """Main runs."""
         self.evaluations: dict[str, list[EvaluationRun]] = {}
-        self.evaluated: dict[str, Evaluated] = {}
+        for seed in paper.pretraining.seeds:
+            self.models[seed] = self.initial(paper.pretraining.model, seed, self.text.tokenizer)
+            for init, objective in product(("fs", "cpt"), paper.pretraining.objectives):
+                self.runs.append(self.add_main_run(objective, init, seed))
 
-    def add_model(self, seed: int) -> None:
+    def initial(self, model: str, seed: int, tokenizer: str = "") -> str:
+        """Plan a model before training; returns its folder."""
+        dropout = self.paper.pretraining.dropout
+        return add_model(self.plan, self.config, model, seed=seed, tokenizer=tokenizer, dropout=dropout)
+
+    def add_main_run(self, objective: str, init: str, seed: int) -> Run:
+        """Plan a run from scratch (fs) or continued (cpt)."""
         pretraining = self.paper.pretraining
-        self.models[seed] = add_model(
-            self.plan,
-            self.config,
-            pretraining.model,
-            seed=seed,
-            tokenizer=self.text.tokenizer,
-            dropout=pretraining.dropout,
-        )
-
-    def add_main_run(self, objective: str, init: str, seed: int) -> None:
-        run = getattr(self.paper.pretraining.runs, init)
-        name = run_name(objective, init, seed)
+        run = getattr(pretraining.runs, init)
         settings = self.settings(objective, seed, steps=run.steps, ladder=run.ladder, horizon=run.horizon_steps)
         source = self.models[seed]
         if run.init == "t5_fs":
-            parent = run_name("t5", "fs", seed)
-            source = paths.pretrained(parent)
-            settings = settings.model_copy(update={"init_step": self.paper.pretraining.runs.fs.ladder[-1]})
+            source = paths.pretrained(run_name("t5", "fs", seed))
+            settings = settings.model_copy(update={"init_step": pretraining.runs.fs.ladder[-1]})
         elif run.init == "published":
-            pretraining = self.paper.pretraining
-            source = add_model(
-                self.plan, self.config, pretraining.published_weights, seed=seed, dropout=pretraining.dropout
-            )
-        self.add_run(name, settings, source, run.ladder, group=f"{objective}_{init}")
-        self.ladders.append(Ladder(name=name, objective=objective, init=init, seed=seed, steps=list(run.ladder)))
+            source = self.initial(pretraining.published_weights, seed)
+        return self.add_run(run_name(objective, init, seed), init, seed, settings, source, f"{objective}_{init}")
+
+    def add_variant(self, objective: str, name: str, group: str, variant: str, steps: int, **changed: Any) -> Run:
+        """Plan a run of a side experiment from random weights; for `changed` see `settings`."""
+        fs, seed = self.paper.pretraining.runs.fs, self.paper.pretraining.seeds[0]
+        ladder = sorted({step for step in fs.ladder if step < steps} | {steps})
+        settings = self.settings(objective, seed, steps=steps, ladder=ladder, **changed)
+        return self.add_run(
+            run_name(objective, "fs", seed, name), "fs", seed, settings, self.models[seed], group, variant
+        )
 
     def settings(
         self,
@@ -96,8 +94,8 @@ class RunPlanner:
     ) -> PretrainSettings:
         """The run's settings: the paper's, with what a side experiment changes."""
         pretraining, paper = self.paper.pretraining, self.paper
-        schedule = getattr(pretraining.schedule, objective)
-        batch = batch_size or pretraining.batch_size
+        batch, warmup_steps = batch_size or pretraining.batch_size, pretraining.schedule.warmup_steps
+        rate = {} if learning_rate is None else {"learning_rate": learning_rate}
         return PretrainSettings(
             objective=objective,
             objective_settings={**self.objective_settings(objective), **(changes or {})},
@@ -109,15 +107,13 @@ class RunPlanner:
                 ladder=list(ladder),
                 batch_size=batch,
                 accumulation=pretraining.accumulation if batch % pretraining.accumulation == 0 else 1,
-                optimizer=pretraining.optimizer.model_copy(
-                    update={} if learning_rate is None else {"learning_rate": learning_rate}
-                ),
+                optimizer=pretraining.optimizer.model_copy(update=rate),
                 schedule=ScheduleSettings(
-                    name=schedule,
-                    warmup_steps=pretraining.schedule.warmup_steps,
-                    horizon_steps=max(horizon or steps, pretraining.schedule.warmup_steps + 1),
+                    name=getattr(pretraining.schedule, objective),
+                    warmup_steps=warmup_steps,
+                    horizon_steps=max(horizon or steps, warmup_steps + 1),
                 ),
-                dtype=self.dtype,
+                dtype=self.config.arithmetic(pretraining.dtype),
                 # The seed of the run orders the data and draws the masks; the collator's own seed is mixed in.
                 seed=(seed + pretraining.collator_seed * 1_000_003) % 2**31,
                 log_every=pretraining.evaluation_every,
@@ -129,80 +125,39 @@ class RunPlanner:
         paper, read = self.paper, load_plugin("objectives", objective).Settings
         return derive(read, paper.corruption, paper.attention, paper.loss).model_dump()
 
-    def add_run(self, name: str, settings: PretrainSettings, source: str, steps: list[int], group: str) -> Evaluated:
-        """Plan a run and its validation losses."""
-        self.plan.add(
-            "pretrain_lm",
-            name,
-            Job(
-                inputs={
-                    "tokens": self.text.tokens[settings.objective],
-                    "tokenizer": self.text.tokenizer,
-                    "init": source,
-                },
-                settings={"settings": settings},
-                plugins=(f"objectives.{settings.objective}",),
-            ),
-        )
-        return self.add_evaluation(name, name, settings, steps, group)
+    def add_run(
+        self, name: str, init: str, seed: int, settings: PretrainSettings, source: str, group: str, variant: str = ""
+    ) -> Run:
+        """Plan a run, and note its validation losses in the table of its group."""
+        tokens, tokenizer = self.text.tokens[settings.objective], self.text.tokenizer
+        add_pretraining_run(self.plan, name, settings, tokens=tokens, tokenizer=tokenizer, init=source)
+        return Run(name, init, seed, settings, self.note_losses(name, name, settings, group), name, variant)
 
-    def add_evaluation(
-        self,
-        key: str,
-        name: str,
-        trained: PretrainSettings,
-        steps: list[int],
-        group: str,
-        changes: dict[str, Any] | None = None,
-    ) -> Evaluated:
-        """Note the validation losses of a ladder, by the run's own corruption and the plain loss."""
+    def note_losses(
+        self, key: str, name: str, trained: PretrainSettings, group: str, changes: dict[str, Any] | None = None
+    ) -> str:
+        """Note the validation losses of a ladder, by the run's own corruption and the plain loss; returns the table."""
         plain = {"sentence_weight": None, "count_padding_in_loss": False} if trained.objective == "depth" else {}
         # A scrambled validation set would hide what the scrambling cost: the defect is judged on correct inputs.
         correct = {"t5_int8_bug": False} if trained.objective == "t5" else {}
-        batch = trained.engine.batch_size
-        settings = EvaluationSettings(
-            objective=trained.objective,
-            objective_settings={**trained.objective_settings, **plain, **correct, **(changes or {})},
-            input_length=trained.input_length,
-            target_length=trained.target_length,
-            packing=trained.packing,
-            batches=math.ceil(self.paper.evaluation.examples / batch),
-            batch_size=batch,
-            seed=self.paper.evaluation.seed,
-            dtype=trained.engine.dtype,
-        )
         table = f"depth_{group}" if self.paper.evaluation.jobs == "group" else key
-        self.evaluations.setdefault(table, []).append(
-            EvaluationRun(
-                name=key,
-                ladder=Path(paths.pretrained(name)),
-                steps=list(steps),
-                tokens=Path(self.text.tokens[trained.objective]),
-                settings=settings,
-            )
+        evaluated = held_out(
+            key,
+            name,
+            trained,
+            trained.engine.ladder,
+            self.text.tokens[trained.objective],
+            objective_settings={**trained.objective_settings, **plain, **correct, **(changes or {})},
+            batches=math.ceil(self.paper.evaluation.examples / trained.engine.batch_size),
+            seed=self.paper.evaluation.seed,
         )
-        self.evaluated[key] = Evaluated(paths.evaluation(table), key)
-        return self.evaluated[key]
+        self.evaluations.setdefault(table, []).append(evaluated)
+        return paths.evaluation(table)
 
-    def add_evaluations(self) -> None:
-        """Plan the jobs of all validation losses."""
+    def finish(self) -> None:
+        """Plan the validation losses that were noted, and corrupted examples to read."""
         for table, runs in self.evaluations.items():
-            objectives = dict.fromkeys(run.settings.objective for run in runs)
-            self.plan.add(
-                "evaluate_lm",
-                table,
-                Job(
-                    inputs={
-                        "after": list(dict.fromkeys(str(path) for run in runs for path in (run.ladder, run.tokens))),
-                        "tokenizer": self.text.tokenizer,
-                    },
-                    settings={"runs": EvaluationRuns(runs=runs)},
-                    plugins=tuple(f"objectives.{objective}" for objective in objectives),
-                ),
-            )
-
-    def add_previews(self) -> None:
-        """Plan corrupted examples to read."""
+            add_held_out(self.plan, table, runs, self.text.tokenizer)
         for objective in self.paper.pretraining.objectives:
             settings = PreviewSettings(
                 objective=objective,
@@ -211,16 +166,6 @@ class RunPlanner:
                 target_length=self.paper.lengths.target,
                 seed=self.paper.evaluation.seed,
             )
-            self.plan.add(
-                "preview_corruption",
-                objective,
-                Job(
-                    inputs={"tokens": self.text.tokens[objective], "tokenizer": self.text.tokenizer},
-                    settings={"settings": settings},
-                    plugins=(f"objectives.{objective}",),
-                ),
-            )
-
-    def ladder_to(self, steps: int) -> list[int]:
-        """The steps of the runs from scratch up to `steps`, and `steps`."""
-        return sorted({step for step in self.paper.pretraining.runs.fs.ladder if step < steps} | {steps})
+            inputs = {"tokens": self.text.tokens[objective], "tokenizer": self.text.tokenizer}
+            job = Job(inputs, {"settings": settings}, plugins=(f"objectives.{objective}",))
+            self.plan.add("preview_corruption", objective, job)

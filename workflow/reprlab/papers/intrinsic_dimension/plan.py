@@ -1,21 +1,85 @@
-"""Plan of the paper on intrinsic dimension: prompts, adapters, states, estimates, tables."""
+"""Plan of the paper on intrinsic dimension: states and estimates, what feeds the results, cells that stay empty."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
-from reprlab.papers.intrinsic_dimension.plan_results import add_results
-from reprlab.papers.intrinsic_dimension.plan_states import StatesPlanner
+from reprlab.config.load import LoadedConfig
+from reprlab.papers import paths
+from reprlab.papers.cost_jobs import add_cost
+from reprlab.papers.intrinsic_dimension.plan_cost import Costs
+from reprlab.papers.intrinsic_dimension.plan_states import Collection, StatesPlanner
+from reprlab.papers.intrinsic_dimension.results import EXPERIMENTS, FINETUNED, RESULTS
 from reprlab.papers.plan import Plan
-
-if TYPE_CHECKING:
-    from reprlab.config.load import LoadedConfig
+from reprlab.results.planning import add_results
+from reprlab.results.sources import Baseline, Missing, Source
 
 SLUG = "intrinsic-dimension"
 
 
-def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
+def add_jobs(plan: Plan, config: LoadedConfig) -> None:
     """Plan all of the paper at the config's scale."""
     paper = config.papers[SLUG]
     planner = StatesPlanner(plan, config, paper)
-    planner.gather()
-    planner.finish()
-    add_results(plan, config, paper, planner)
+    planner.add_jobs()
+    options = {
+        "auc": f"auc_{paper.estimation.norm}",
+        "confidence": paper.estimation.confidence,
+        "equal": f"first {min(paper.data.train_items, paper.data.validation_items)}",
+    }
+    entries = list(_entries(planner))
+    add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)
+    add_cost(plan, config, SLUG, lambda settings, scale: Costs(config, planner, settings, scale).runs())
+
+
+def _entries(planner: StatesPlanner) -> Iterator[Source | Missing]:
+    """Sources by experiment and data set, in the paper's order."""
+    paper, config = planner.paper, planner.config
+    for experiment in EXPERIMENTS:
+        sets = paper.icl_unique.datasets if experiment == "icl_unique" else paper.data.datasets
+        for name, entry in sets.items():
+            if entry.dataset is None:
+                about: dict[str, Any] = {"experiment": experiment, "dataset": name}
+                yield Missing(factors=about, reason=f"no data at scale {config.scale}")
+                continue
+            title = config.datasets.tasks[entry.dataset].title
+            for key, one in planner.collections.items():
+                if one.dataset == name and experiment in one.experiments:
+                    yield from _sources(planner, key, one, experiment, title)
+    if not paper.collection.precision_items:
+        reason = f"not run: papers.{SLUG}.collection.precision_items is 0"
+        yield Missing(factors={"experiment": "precision"}, reason=reason)
+    if not paper.replication.seeds:
+        reason = f"not run: papers.{SLUG}.replication.seeds is empty"
+        yield Missing(factors={"experiment": "replication"}, reason=reason)
+
+
+def _sources(planner: StatesPlanner, key: str, one: Collection, experiment: str, title: str) -> Iterator[Source]:
+    """Estimates and accuracies of one collection as an experiment reads them."""
+    paper, run = planner.paper, planner.runs[one.run] if one.run else None
+    main_seed = paper.finetuning.seed if run else paper.data.demonstration_seed
+    about: dict[str, Any] = {
+        "experiment": experiment,
+        "model": one.model,
+        "dataset": one.dataset,
+        "condition": FINETUNED if run else f"icl_{one.k}",
+        "k": one.k,
+        "dtype": one.dtype,
+        "split": one.split,
+        "seed": main_seed if one.seed is None else one.seed,
+    }
+    # The comparison takes the end of a run.
+    where: dict[str, Any] = {"step": run.steps} if run and experiment in ("comparison", "replication") else {}
+    dimensions = Path(paths.output("estimate_dimension", "out", key))
+    keys = {name: name for name in ("step", "layer", "estimator", "spread", "n_zero")}
+    if experiment == "precision":
+        # One of the two passes is the collection's own, over more prompts, of which the first are taken.
+        first = "all" if one.limit else f"first {paper.collection.precision_items}"
+        where = {"subset": first, "metric": "id"}
+        yield Source(path=dimensions, factors={**about, "subset": "all"}, keys=keys, where=where, data=title)
+        return
+    scores = Path(paths.output("collect_states", "scores", key))
+    majority = Baseline(name="majority", path=scores, where={"name": "majority"})
+    own = {**where, "name": "model"}
+    yield Source(path=scores, factors=about, keys={"step": "step"}, where=own, data=title, baselines=[majority])
+    yield Source(path=dimensions, factors=about, keys=keys, where=where, data=title)

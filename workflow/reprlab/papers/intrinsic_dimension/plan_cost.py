@@ -2,14 +2,12 @@
 nothing but their data set."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from reprlab.config.load import LoadedConfig
 from reprlab.config.papers.intrinsic_dimension import IntrinsicDimensionSettings
 from reprlab.papers.cost_jobs import equal_jobs, of_engine
-from reprlab.papers.intrinsic_dimension.plan_needs import Collection, RunKey
-from reprlab.papers.intrinsic_dimension.plan_settings import adapter_settings
-from reprlab.papers.intrinsic_dimension.plan_states import StatesPlanner
+from reprlab.papers.intrinsic_dimension.plan_states import Collection, StatesPlanner
 from reprlab.papers.plan import Plan
 from reprlab.reporting.cost_layout import CostRun
 
@@ -22,43 +20,34 @@ class Costs:
     def __init__(
         self, config: LoadedConfig, planned: StatesPlanner, paper: IntrinsicDimensionSettings, scale: str
     ) -> None:
-        self.paper, self.scale, self.planner = paper, scale, planned
-        if scale != config.scale:
-            self.planner = StatesPlanner(Plan(), config, paper)
-            self.planner.gather()
+        self.paper, self.scale = paper, scale
+        self.planner = planned if scale == config.scale else StatesPlanner(Plan(), config, paper)
         self.note = _PUBLISHED if scale == "paper" else ""
 
     def runs(self) -> Iterator[CostRun]:
         """Fine-tuning, then collections."""
-        trained: dict[tuple[str, str], list[RunKey]] = defaultdict(list)
-        for run in self.planner.runs:
-            trained[run.model, run.cell].append(run)
-        for (model, cell), runs in trained.items():
-            yield self.of_adapters(model, cell, runs)
-        collected: dict[tuple[str, str], dict[str, Collection]] = defaultdict(dict)
-        for key, one in self.planner.collections.items():
-            model, _, cell = key.split("/")
-            collected[model, cell][key] = one
-        for (model, cell), group in collected.items():
-            yield self.of_collections(model, cell, group)
+        for (model, cell), keys in _by_model_and_cell(self.planner.runs).items():
+            yield self.of_adapters(model, cell, keys)
+        for (model, cell), keys in _by_model_and_cell(self.planner.collections).items():
+            yield self.of_collections(model, cell, {key: self.planner.collections[key] for key in keys})
 
-    def of_adapters(self, model: str, cell: str, runs: list[RunKey]) -> CostRun:
+    def of_adapters(self, model: str, cell: str, keys: list[str]) -> CostRun:
         """Fine-tuning runs of a model on several data sets."""
-        wanted = self.paper.finetuning
-        dtype = self.planner.resolved(wanted.dtype)
+        runs = [self.planner.runs[key] for key in keys]
+        recipe = self.planner.recipe(runs[0])
         lengths = [self.length(self.paper.data.datasets[run.dataset].dataset, 0) for run in runs]
         return equal_jobs(
             self.scale,
             "train_adapter",
-            [f"{model}/id_{run.dataset}/{cell}" for run in runs],
+            keys,
             name=f"{model}/{cell}",
             jobs=len(runs),
             model=model,
-            **of_engine(adapter_settings(self.paper, runs[0], self.planner.runs[runs[0]], dtype).engine),
-            text_length=min(wanted.max_length, sum(lengths) / len(lengths)),
+            **of_engine(recipe.engine),
+            text_length=min(recipe.max_length, sum(lengths) / len(lengths)),
             decoder_share=1,
-            adapter_rank=wanted.rank,
-            adapter_targets=list(wanted.targets),
+            adapter_rank=recipe.rank,
+            adapter_targets=recipe.targets,
             note=self.note,
         )
 
@@ -95,3 +84,11 @@ class Costs:
         """Tokens of a prompt with k demonstrations."""
         cost = self.paper.cost
         return (k + 1) * cost.characters.get(str(dataset), cost.characters_otherwise) / cost.characters_of_token
+
+
+def _by_model_and_cell(keys: Iterable[str]) -> dict[tuple[str, str], list[str]]:
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for key in keys:
+        model, _, cell = key.split("/")
+        found[model, cell].append(key)
+    return found

@@ -1,214 +1,240 @@
 """Which prompts, adapters, states and estimates the experiments need; what several need is made once."""
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, Literal
 
-from reprlab.papers.intrinsic_dimension.plan_models import add_model_and_tokenizer
-from reprlab.papers.intrinsic_dimension.plan_needs import Collection, Dtype, Experiment, Run, RunKey, Split, suffix
-from reprlab.papers.intrinsic_dimension.plan_settings import (
-    adapter_settings,
-    collect_settings,
-    dimension_settings,
-    prompt_settings,
+from reprlab.config.load import LoadedConfig
+from reprlab.config.papers.intrinsic_dimension import (
+    ComparisonSettings,
+    IntrinsicDimensionSettings,
+    PromptedDataset,
+    SftDynamicsSettings,
 )
+from reprlab.config.settings import derive
+from reprlab.geometry.settings import EstimatorSettings
+from reprlab.papers.language_model_jobs import add_sentences, add_trained_tokenizer
 from reprlab.papers.plan import Plan
 from reprlab.papers.representation_jobs import add_adapter, add_dimension, add_prompts, add_states
-from reprlab.papers.shared_jobs import add_task
-from reprlab.runtime.machine import resolve_dtype
+from reprlab.papers.shared_jobs import add_model, add_task
+from reprlab.representations.settings import AdapterSettings, CollectSettings, DimensionSettings, PromptSettings
+from reprlab.runtime.errors import ReprlabError
+from reprlab.text.tokenizers import TokenizerSettings
+from reprlab.training.settings import EngineSettings, ScheduleSettings
 
-if TYPE_CHECKING:
-    from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.intrinsic_dimension import IntrinsicDimensionSettings, PromptedDataset
+Split = Literal["train", "validation"]
+Dtype = Literal["float32", "bfloat16"]
+
+
+@dataclass
+class Run:
+    """A fine-tuning run of adapters; its ladder is what the experiments ask for."""
+
+    model: str
+    dataset: str
+    steps: int
+    warmup_steps: int
+    prompts: str
+    seed: int | None
+    """Seed of the run; none means that of the main runs."""
+    ladder: set[int] = field(default_factory=set)
+
+
+@dataclass
+class Collection:
+    """States of a model on prompts; the experiments that share it add their steps and subsets."""
+
+    model: str
+    dataset: str
+    prompts: str
+    dtype: Dtype
+    limit: int | None = None
+    run: str | None = None
+    """Key of the fine-tuning run whose adapters are collected."""
+    k: int = 0
+    split: Split = "validation"
+    seed: int | None = None
+    """Seed of demonstrations or adapter; none means that of the main run."""
+    steps: set[int] = field(default_factory=set)
+    subsets: set[int] = field(default_factory=set)
+    experiments: list[str] = field(default_factory=list)
 
 
 class StatesPlanner:
-    """Gathers what the experiments need, then plans each job once."""
+    """Gathers what the experiments need, by the keys of jobs, then plans each job once."""
 
-    def __init__(self, plan: Plan, config: "LoadedConfig", paper: "IntrinsicDimensionSettings") -> None:
+    def __init__(self, plan: Plan, config: LoadedConfig, paper: IntrinsicDimensionSettings) -> None:
         self.plan, self.config, self.paper = plan, config, paper
-        self.dtype = self.resolved(paper.collection.dtype)
+        self.dtype = config.arithmetic(paper.collection.dtype)
         self.collections: dict[str, Collection] = {}
-        self.runs: dict[RunKey, Run] = {}
+        self.runs: dict[str, Run] = {}
+        self._gather()
 
-    def gather(self) -> None:
-        """Note what all experiments need; `finish` plans it."""
-        self.add_comparison()
-        self.add_sft_dynamics()
-        self.add_icl_dynamics()
-        self.add_icl_unique()
-        self.add_precision()
-        self.add_replication()
+    def _gather(self) -> None:
+        paper, comparison, data = self.paper, self.paper.comparison, self.paper.data
+        compared = list(product(comparison.models, [name for name, one in data.datasets.items() if one.dataset]))
+        for model, name in compared:
+            for k in comparison.shots:
+                self._shots("comparison", model, name, k)
+            self._tuned("comparison", model, name, comparison, [comparison.steps])
+        dynamics = paper.sft_dynamics
+        known = [name for name, one in data.datasets.items() if one.dataset]
+        for model, name, split in product(dynamics.models, known, ("train", "validation")):
+            one = self._tuned("sft_dynamics", model, name, dynamics, [0, *dynamics.ladder], split)
+            # Both are compared at the size of the smaller one.
+            one.subsets.add(min(data.train_items, data.validation_items))
+        many, unique = paper.icl_dynamics, paper.icl_unique
+        for model, name, k in product(many.models, many.datasets, many.shots):
+            self._shots("icl_dynamics", model, name, k)
+        for model, (name, entry), k in product(unique.models, unique.datasets.items(), unique.shots):
+            if entry.dataset:
+                self._shots("icl_unique", model, name, k, unique=True)
+        # The same prompts in the other arithmetic, beside as many of the main collection.
+        size = paper.collection.precision_items
+        for model, name in compared if size else ():
+            self._shots("precision", model, name, 0).subsets.add(size)
+            self._shots("precision", model, name, 0, limit=size)
+        again = paper.replication
+        for seed, model, name in product(
+            [None, *again.seeds] if again.seeds else (), comparison.models, again.datasets
+        ):
+            for k in again.shots:
+                self._shots("replication", model, name, k, seed=seed)
+            self._tuned("replication", model, name, comparison, [comparison.steps], seed=seed)
 
-    def add_comparison(self) -> None:
-        """Shots and fine-tuning, all models on all data sets."""
-        wanted = self.paper.comparison
-        for model in wanted.models:
-            for name, entry in self._available():
-                for k in wanted.shots:
-                    self._icl("comparison", model, name, entry, k)
-                self._sft("comparison", model, name, entry, wanted.steps, wanted.warmup_steps, [wanted.steps])
-
-    def add_sft_dynamics(self) -> None:
-        """A ladder of adapters on training and validation prompts; the smaller set gives the size for comparison."""
-        wanted, data = self.paper.sft_dynamics, self.paper.data
-        equal = min(data.train_items, data.validation_items)
-        for model in wanted.models:
-            for name, entry in self._available():
-                for split in ("train", "validation"):
-                    self._sft(
-                        "sft_dynamics",
-                        model,
-                        name,
-                        entry,
-                        wanted.steps,
-                        wanted.warmup_steps,
-                        [0, *wanted.ladder],
-                        split,
-                        equal,
-                    )
-
-    def add_icl_dynamics(self) -> None:
-        """Many numbers of demonstrations."""
-        wanted = self.paper.icl_dynamics
-        for model in wanted.models:
-            for name in wanted.datasets:
-                for k in wanted.shots:
-                    self._icl("icl_dynamics", model, name, self.paper.data.datasets[name], k)
-
-    def add_icl_unique(self) -> None:
-        """The same with demonstrations that stand in one prompt only."""
-        wanted = self.paper.icl_unique
-        for model in wanted.models:
-            for name, entry in wanted.datasets.items():
-                for k in wanted.shots if entry.dataset else ():
-                    self._icl("icl_unique", model, name, entry, k, unique=True)
-
-    def add_precision(self) -> None:
-        """Zero-shot prompts in the other arithmetic, float32 or bfloat16, beside the same ones of the collection."""
-        size = self.paper.collection.precision_items
-        if not size:
-            return
-        other: Dtype = "float32" if self.dtype == "bfloat16" else "bfloat16"
-        for model in self.paper.comparison.models:
-            for name, entry in self._available():
-                prompts = self._prompts(name, entry, "validation", 0)
-                passes: tuple[tuple[Dtype, str, int | None], ...] = (
-                    (self.dtype, "icl_0", None),
-                    (other, f"icl_0_{other}", size),
-                )
-                for dtype, cell, limit in passes:
-                    key = self._collect(model, name, cell, prompts, dtype, limit)
-                    self.collections[key].subsets.update([size] if limit is None else [])
-                    self.collections[key].read_by("precision")
-
-    def add_replication(self) -> None:
-        """Shots and fine-tuning with the seeds of the main run and with others."""
-        wanted, comparison = self.paper.replication, self.paper.comparison
-        for seed in [None, *wanted.seeds] if wanted.seeds else ():
-            for model in comparison.models:
-                for name in wanted.datasets:
-                    entry = self.paper.data.datasets[name]
-                    for k in wanted.shots:
-                        self._icl("replication", model, name, entry, k, seed=seed)
-                    steps, warmup_steps = comparison.steps, comparison.warmup_steps
-                    self._sft("replication", model, name, entry, steps, warmup_steps, [steps], seed=seed)
-
-    def finish(self) -> None:
-        """Plan adapters, collections and estimates."""
-        ladders = {key: self._add_run(key, run) for key, run in self.runs.items()}
-        for key, one in self.collections.items():
-            folder, tokenizer = add_model_and_tokenizer(self.plan, self.config, self.paper, one.model)
-            settings = collect_settings(self.paper, one)
-            adapters = ladders[RunKey(one.model, one.dataset, one.run, one.seed)] if one.run is not None else ""
-            add_states(self.plan, key, folder, tokenizer, one.prompts, settings, adapters)
-            add_dimension(self.plan, key, dimension_settings(self.paper, one))
-
-    def _available(self) -> list[tuple[str, "PromptedDataset"]]:
-        return [(name, entry) for name, entry in self.paper.data.datasets.items() if entry.dataset]
-
-    def _icl(
+    def _shots(
         self,
-        experiment: Experiment,
+        experiment: str,
         model: str,
         name: str,
-        entry: "PromptedDataset",
         k: int,
+        *,
         unique: bool = False,
+        limit: int | None = None,
         seed: int | None = None,
-    ) -> None:
+    ) -> Collection:
+        """Note a pass over prompts with k demonstrations; a limited one is in the other arithmetic."""
+        known, dtype = self.paper.data.datasets, self.dtype
+        entry = self.paper.icl_unique.datasets[name] if unique else known[name]
         # Without demonstrations nothing can be shared; but the control may rest on other data.
-        unique = unique and (k > 0 or entry != self.paper.data.datasets.get(name))
-        prefix = "icl_unique" if unique else "icl"
+        unique = unique and (k > 0 or entry != known.get(name))
+        cell = f"icl_{'unique_' if unique else ''}{k}{_suffix(seed)}"
+        if limit is not None:
+            dtype = "float32" if dtype == "bfloat16" else "bfloat16"
+            cell = f"{cell}_{dtype}"
         prompts = self._prompts(name, entry, "validation", k, unique, seed)
-        key = self._collect(model, name, f"{prefix}_{k}{suffix(seed)}", prompts, self.dtype)
-        self.collections[key].k = k
-        self.collections[key].seed = seed
-        self.collections[key].read_by(experiment)
+        return self._read_by(experiment, cell, Collection(model, name, prompts, dtype, limit, k=k, seed=seed))
 
-    def _sft(
+    def _tuned(
         self,
-        experiment: Experiment,
+        experiment: str,
         model: str,
         name: str,
-        entry: "PromptedDataset",
-        steps: int,
-        warmup_steps: int,
+        wanted: ComparisonSettings | SftDynamicsSettings,
         ladder: list[int],
-        split: Split = "validation",
-        subset: int = 0,
+        split: Any = "validation",
         seed: int | None = None,
-    ) -> None:
-        run_key = RunKey(model, name, steps, seed)
-        run = self.runs.setdefault(run_key, Run(warmup_steps, self._prompts(name, entry, "train", 0)))
+    ) -> Collection:
+        """Note a fine-tuning run, and passes with the adapters of its ladder over prompts without demonstrations."""
+        entry, cell = self.paper.data.datasets[name], f"sft_{wanted.steps}{_suffix(seed)}"
+        key = f"{model}/{_folder(name)}/{cell}"
+        prompts = self._prompts(name, entry, "train", 0)
+        run = self.runs.setdefault(key, Run(model, name, wanted.steps, wanted.warmup_steps, prompts, seed))
         run.ladder.update(ladder)
         prompts = self._prompts(name, entry, split, 0)
-        key = self._collect(model, name, f"{run_key.cell}_{split}", prompts, self.dtype, run=steps)
-        collection = self.collections[key]
+        collection = Collection(model, name, prompts, self.dtype, run=key, split=split, seed=seed)
+        collection = self._read_by(experiment, f"{cell}_{split}", collection)
         collection.steps.update(ladder)
-        collection.subsets.update([subset] if subset else [])
-        collection.split = split
-        collection.seed = seed
-        collection.read_by(experiment)
-        if experiment in ("comparison", "replication"):
-            collection.compared = steps
+        return collection
 
-    def _collect(
-        self,
-        model: str,
-        name: str,
-        cell: str,
-        prompts: str,
-        dtype: Dtype,
-        limit: int | None = None,
-        run: int | None = None,
-    ) -> str:
-        key = f"{model}/{_folder(name)}/{cell}"
-        self.collections.setdefault(key, Collection(model, name, prompts, dtype, limit, run))
-        return key
+    def _read_by(self, experiment: str, cell: str, one: Collection) -> Collection:
+        found = self.collections.setdefault(f"{one.model}/{_folder(one.dataset)}/{cell}", one)
+        if experiment not in found.experiments:
+            found.experiments.append(experiment)
+        return found
 
     def _prompts(
-        self,
-        name: str,
-        entry: "PromptedDataset",
-        split: Split,
-        k: int,
-        unique: bool = False,
-        seed: int | None = None,
+        self, name: str, entry: PromptedDataset, split: Split, k: int, unique: bool = False, seed: int | None = None
     ) -> str:
-        assert entry.dataset is not None
-        examples = add_task(self.plan, self.config, entry.dataset)
-        settings = prompt_settings(self.paper, entry, split, k, unique, seed)
-        cell = f"{'unique_' if unique else ''}{split}_{k}{suffix(seed)}"
+        data = self.paper.data
+        settings = derive(
+            PromptSettings,
+            entry,
+            data,
+            split=split,
+            train_items=self.paper.icl_unique.pool if unique else data.train_items,
+            demonstrations=k,
+            unique=unique,
+            seed=data.demonstration_seed if seed is None else seed,
+        )
+        examples = add_task(self.plan, self.config, str(entry.dataset))
+        cell = f"{'unique_' if unique else ''}{split}_{k}{_suffix(seed)}"
         return add_prompts(self.plan, f"{_folder(name)}/{cell}", examples, settings)
 
-    def _add_run(self, key: RunKey, run: Run) -> str:
-        folder, tokenizer = add_model_and_tokenizer(self.plan, self.config, self.paper, key.model)
-        settings = adapter_settings(self.paper, key, run, self.resolved(self.paper.finetuning.dtype))
-        name = f"{key.model}/{_folder(key.dataset)}/{key.cell}"
-        return add_adapter(self.plan, name, folder, tokenizer, run.prompts, settings)
+    def add_jobs(self) -> None:
+        """Plan adapters, collections and estimates."""
+        ladders = {}
+        for key, run in self.runs.items():
+            ladders[key] = add_adapter(self.plan, key, *self._model(run.model), run.prompts, self.recipe(run))
+        for key, one in self.collections.items():
+            passes = derive(
+                CollectSettings, self.paper.collection, dtype=one.dtype, limit=one.limit, steps=sorted(one.steps)
+            )
+            adapters = ladders[one.run] if one.run else ""
+            add_states(self.plan, key, *self._model(one.model), one.prompts, passes, adapters)
+            add_dimension(self.plan, key, self._estimates(one))
 
-    def resolved(self, dtype: str) -> Dtype:
-        """The arithmetic that `auto` stands for."""
-        return resolve_dtype(self.config.numerics.dtype if dtype == "auto" else dtype, self.config.runtime.device)
+    def recipe(self, run: Run) -> AdapterSettings:
+        """How adapters are trained."""
+        wanted = self.paper.finetuning
+        engine = derive(
+            EngineSettings,
+            wanted,
+            steps=run.steps,
+            ladder=sorted(run.ladder),
+            schedule=ScheduleSettings(name=wanted.schedule, warmup_steps=run.warmup_steps),
+            dtype=self.config.arithmetic(wanted.dtype),
+            seed=wanted.seed if run.seed is None else run.seed,
+        )
+        return derive(AdapterSettings, wanted, engine=engine)
+
+    def _estimates(self, one: Collection) -> DimensionSettings:
+        """Every estimator on a collection, and some on its halves as well."""
+        wanted = self.paper.estimation
+        # The float32 sample stands beside a subset of the same size, which has no halves either; beside other seeds
+        # the spread over seeds is what counts.
+        halves = wanted.halves if one.limit is None and one.seed is None else 0
+        return DimensionSettings(
+            estimators=[
+                derive(EstimatorSettings, recipe, name=name, duplicates=wanted.duplicates)
+                for name, recipe in wanted.estimators.items()
+            ],
+            subsets=sorted(one.subsets),
+            draws=halves,
+            draw_estimators=wanted.halved,
+            seed=wanted.seed,
+        )
+
+    def _model(self, model: str) -> tuple[str, str]:
+        """Folders of a model and its tokenizer, which a pretrained one brings along."""
+        seed, scratch = self.config.workflow.seed, self.paper.data.scratch
+        if self.config.models[model].origin.kind != "scratch":
+            folder = add_model(self.plan, self.config, model, seed=seed)
+            return folder, folder
+        if scratch.corpus is None:
+            raise ReprlabError(
+                f"papers.intrinsic-dimension.data.scratch.corpus is null, but {model} is drawn at random and needs a "
+                "tokenizer; name a corpus of datasets.yaml"
+            )
+        sentences = add_sentences(self.plan, self.config, scratch.corpus, "intrinsic_dimension", scratch.segmentation)
+        settings = TokenizerSettings(source="trained", pieces=scratch.pieces)
+        tokenizer = add_trained_tokenizer(self.plan, f"intrinsic_dimension_{scratch.corpus}", sentences, settings)
+        return add_model(self.plan, self.config, model, seed=seed, tokenizer=tokenizer), tokenizer
+
+
+def _suffix(seed: int | None) -> str:
+    """End of the name of what was made with another seed than the main one."""
+    return "" if seed is None else f"_seed{seed}"
 
 
 def _folder(name: str) -> str:

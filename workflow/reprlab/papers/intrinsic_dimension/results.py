@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 from reprlab.geometry.curves import NORMS
 from reprlab.papers.intrinsic_dimension.claims import CLAIMS
@@ -18,7 +18,6 @@ from reprlab.papers.intrinsic_dimension.measures import (
     scatter_table,
     seeds_table,
 )
-from reprlab.papers.intrinsic_dimension.plan_needs import Experiment
 from reprlab.reporting.comparison import Counterpart
 from reprlab.results.comparison import Cell, Match, Own, Printed
 from reprlab.results.figures import Axis, Boxes, Curves
@@ -27,7 +26,7 @@ from reprlab.results.records import Figure, PaperResults, Table
 from reprlab.results.schema import Factor, Metric
 from reprlab.results.tables import Listing
 
-EXPERIMENTS: tuple[Experiment, ...] = get_args(Experiment)
+EXPERIMENTS = ("comparison", "sft_dynamics", "icl_dynamics", "icl_unique", "precision", "replication")
 # What the tables call fine-tuning on all training examples (the paper: "Finetune 1K").
 FINETUNED = "sft_1k"
 CONDITIONS = ("icl_0", "icl_1", "icl_2", "icl_5", "icl_10", FINETUNED)
