@@ -1,15 +1,13 @@
 """Jobs around prompts with completions that any paper may ask for: files of prompts, fine-tuning, scores."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from reprlab.evaluation.completion_settings import CompletionScoring
 from reprlab.papers import paths
 from reprlab.papers.plan import Job, Plan
-
-if TYPE_CHECKING:
-    from reprlab.evaluation.completion_settings import CompletionScoring
-    from reprlab.text.completion_settings import CompletionFile
-    from reprlab.training.completion_settings import CompletionTuningSettings
+from reprlab.text.completion_settings import CompletionFile
+from reprlab.training.completion_settings import CompletionTuningSettings
 
 
 @dataclass(frozen=True)
@@ -19,8 +17,14 @@ class ModelFolders:
     folders: dict[str, str]
     sources: list[str]
 
+    def only(self, names: Iterable[str]) -> "ModelFolders":
+        """Some of them."""
+        folders = {name: self.folders[name] for name in names}
+        sources = [source for source in self.sources if any(path.startswith(source) for path in folders.values())]
+        return ModelFolders(folders, sources)
 
-def add_completions(plan: Plan, key: str, settings: "CompletionFile") -> str:
+
+def add_completions(plan: Plan, key: str, settings: CompletionFile) -> str:
     """Plan a file of prompts; `key` is dataset/cell. Returns its path."""
     examples = [str(part.examples) for part in settings.training]
     examples += [str(settings.evaluation.examples)] if settings.evaluation else []
@@ -34,7 +38,7 @@ def tuning_metrics(key: str) -> str:
 
 
 def add_tuning(
-    plan: Plan, key: str, models: ModelFolders, tokenizer: str, prompts: str, settings: "CompletionTuningSettings"
+    plan: Plan, key: str, models: ModelFolders, tokenizer: str, prompts: str, settings: CompletionTuningSettings
 ) -> ModelFolders:
     """Plan fine-tuning; `key` is model/task/cell. Returns the fine-tuned models."""
     inputs: dict[str, str | list[str]] = {"after": models.sources, "tokenizer": tokenizer, "prompts": prompts}
@@ -44,7 +48,7 @@ def add_tuning(
 
 
 def add_scores(
-    plan: Plan, key: str, models: ModelFolders, tokenizer: str, settings: "CompletionScoring", tuning: str = ""
+    plan: Plan, key: str, models: ModelFolders, tokenizer: str, settings: CompletionScoring, tuning: str = ""
 ) -> str:
     """Plan scores; `key` is model/task/cell. Returns their table."""
     inputs: dict[str, str | list[str]] = {

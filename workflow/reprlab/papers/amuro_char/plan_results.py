@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from reprlab.config.load import LoadedConfig
+from reprlab.config.papers.amuro_char import AmuroCharSettings
 from reprlab.papers import paths
 from reprlab.papers.amuro_char.names import (
     BASE,
@@ -22,10 +24,6 @@ from reprlab.reporting.hours import HoursSettings
 from reprlab.results.planning import add_results as add_records
 from reprlab.results.sources import Baseline, Missing, Source
 
-if TYPE_CHECKING:
-    from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.amuro_char import AmuroCharSettings
-
 SLUG = "amuro-char"
 # What a job does, as gpu_hours.tsv has it, by its stage.
 _ACTIVITIES = {"finetune_completions": "training", "score_completions": "evaluation"}
@@ -43,7 +41,7 @@ _COLUMNS = {name: name for name in FACTORS if name not in ("family", "train", "b
 _ON = ["ckpt", "eval", "fmt", "shots", "method"]
 
 
-def add_results(plan: Plan, config: "LoadedConfig", paper: "AmuroCharSettings", scored: Scored) -> None:
+def add_results(plan: Plan, config: LoadedConfig, paper: AmuroCharSettings, scored: Scored) -> None:
     """Plan the frame of results, what is made of it, and the hours."""
     options = {
         "shots": paper.prompts.shots,
@@ -63,7 +61,7 @@ def add_results(plan: Plan, config: "LoadedConfig", paper: "AmuroCharSettings", 
     plan.add_targets(SLUG, [made["out"]])
 
 
-def _entries(scale: str, paper: "AmuroCharSettings", scored: Scored) -> Iterator[Source | Missing]:
+def _entries(scale: str, paper: AmuroCharSettings, scored: Scored) -> Iterator[Source | Missing]:
     kinds = {paper.evaluations[name].kind for name in scored.sets}
     for path, (family, train, group) in scored.files.items():
         baselines = []
@@ -91,7 +89,7 @@ def _entries(scale: str, paper: "AmuroCharSettings", scored: Scored) -> Iterator
             yield Missing(factors={"eval": name, "metric": metric}, reason=f"no data at scale {scale}")
 
 
-def make_groups(paper: "AmuroCharSettings", scored: Scored) -> dict[str, Any]:
+def make_groups(paper: AmuroCharSettings, scored: Scored) -> dict[str, Any]:
     """The pairs of the paper's groups that have data; Table 6 names those that are missing.
 
     in_domain, out_of_domain (by task), cross_from_class, cross_from_generation: Figures 10 to 13; mrc (by direction):

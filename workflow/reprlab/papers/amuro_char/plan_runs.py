@@ -1,23 +1,21 @@
 """Fine-tuning and scores: which models are made and what each is scored on."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
+from reprlab.config.load import LoadedConfig
+from reprlab.config.papers.amuro_char import AmuroCharSettings, Family, Sweep
 from reprlab.config.settings import derive
 from reprlab.evaluation.completion_settings import CompletionScoring, Method, ScoreCell, ScoredModel
+from reprlab.papers.amuro_char.names import BASE
 from reprlab.papers.amuro_char.plan_data import PromptPlanner
-from reprlab.papers.amuro_char.plan_models import Checkpoints, add_checkpoints, resolved
+from reprlab.papers.amuro_char.plan_models import Checkpoints, add_checkpoints
 from reprlab.papers.completion_jobs import ModelFolders, add_scores, add_tuning, tuning_metrics
 from reprlab.papers.plan import Plan
 from reprlab.training.completion_settings import CompletionTuningSettings
 
-if TYPE_CHECKING:
-    from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.amuro_char import AmuroCharSettings, Family, Sweep
-
-BASE = "base"
 _METHODS: dict[str, Method] = {"generation": "generate", "classification": "tokenprob", "choice": "loglikelihood"}
 _FURTHER_METHODS: tuple[Method, ...] = ("free", "constrained")
 
@@ -39,7 +37,7 @@ class Scored:
     """Stage and key of the jobs that fine-tune and score, for the hours of Table 4."""
 
 
-def add_runs(plan: Plan, config: "LoadedConfig", paper: "AmuroCharSettings") -> Scored:
+def add_runs(plan: Plan, config: LoadedConfig, paper: AmuroCharSettings) -> Scored:
     """Plan checkpoints, prompts, fine-tuning and scores of all families."""
     planner = RunPlanner(plan, config, paper)
     for family in paper.grid.families:
@@ -50,7 +48,7 @@ def add_runs(plan: Plan, config: "LoadedConfig", paper: "AmuroCharSettings") -> 
 class RunPlanner:
     """Adds the jobs of each family."""
 
-    def __init__(self, plan: Plan, config: "LoadedConfig", paper: "AmuroCharSettings") -> None:
+    def __init__(self, plan: Plan, config: LoadedConfig, paper: AmuroCharSettings) -> None:
         self.plan, self.config, self.paper = plan, config, paper
         self.prompts = PromptPlanner(plan, config, paper)
         self.sets, self.trainings = self.prompts.sets(), self.prompts.trainings()
@@ -63,128 +61,90 @@ class RunPlanner:
         if found.losses:
             self.scored.losses[name] = found.losses
         for group, checkpoints in self._groups(family.checkpoints):
-            self._score(name, BASE, group, found, self._only(found.models, checkpoints), self._base_cells(family))
-        for train in family.trainings:
-            if train in self.trainings:
-                for group, checkpoints in self._groups(self._tuned_checkpoints(family, train)):
-                    self._tune_and_score(name, train, group, found, checkpoints)
+            models = found.models.only(checkpoints)
+            self._score(f"{name}/{BASE}/{group}", found, models, self._base_cells(family))
+        for train in filter(self.trainings.__contains__, family.trainings):
+            for group, checkpoints in self._groups(self._tuned_checkpoints(family, train)):
+                key = f"{name}/{train}/{group}"
+                tuned = self._tune(key, found, checkpoints)
+                self._score(key, found, tuned, self._tuned_cells(family, train), tuning_metrics(key))
 
     def _groups(self, checkpoints: list[str]) -> Iterable[tuple[str, list[str]]]:
         if self.paper.finetuning.job == "training":
             return [("all", checkpoints)] if checkpoints else []
         return [(checkpoint, [checkpoint]) for checkpoint in checkpoints]
 
-    def _tuned_checkpoints(self, family: "Family", train: str) -> list[str]:
+    def _tuned_checkpoints(self, family: Family, train: str) -> list[str]:
         grid = self.paper.grid
         if not grid.tuned or train in grid.everywhere:
             return list(family.checkpoints)
         return [checkpoint for checkpoint in family.checkpoints if checkpoint in grid.tuned]
 
-    def _tune_and_score(self, name: str, train: str, group: str, found: Checkpoints, checkpoints: list[str]) -> None:
+    def _tune(self, key: str, found: Checkpoints, checkpoints: list[str]) -> ModelFolders:
+        name, train, _ = key.split("/")
         family, wanted = self.paper.families[name], self.paper.finetuning
-        chosen = family.chosen.get(train)
-        chat = self.paper.trainings[train].form == "chat"
+        chosen, chat = family.chosen.get(train), self.paper.trainings[train].form == "chat"
         settings = derive(
             CompletionTuningSettings,
             family,
             wanted,
             learning_rates=list(family.candidates) if chosen is None else [chosen],
             epochs=family.chat_epochs if chat else family.epochs,
-            dtype=resolved(self.config, wanted.dtype),
-        )
-        key = f"{name}/{train}/{group}"
-        tuned = add_tuning(
-            self.plan,
-            key,
-            self._only(found.models, checkpoints),
-            found.tokenizer,
-            self.prompts.training(train),
-            settings,
+            dtype=self.config.arithmetic(wanted.dtype),
         )
         self.scored.jobs.append(("finetune_completions", key))
-        self._score(name, train, group, found, tuned, self._tuned_cells(family, train), tuning_metrics(key))
+        models, prompts = found.models.only(checkpoints), self.prompts.training(train)
+        return add_tuning(self.plan, key, models, found.tokenizer, prompts, settings)
 
-    def _base_cells(self, family: "Family") -> list[ScoreCell]:
+    def _base_cells(self, family: Family) -> list[ScoreCell]:
         """All sets; further formats, methods and numbers of shots where the grid asks for them."""
-        grid, shots = self.paper.grid, self.paper.prompts.shots
-        cells = [self._cell(name, shots) for name in self.sets]
-        cells += self._format_cells(family, self.sets)
-        cells += self._method_cells(family, self.sets)
-        for name in self._available(grid.few_shot, self.sets):
-            names = self._names(grid.few_shot, family)
-            cells += [self._cell(name, number, names=names) for number in grid.further_shots if number != shots]
-        return cells
+        grid, sets = self.paper.grid, list(self.sets)
+        further = [{"shots": number} for number in grid.further_shots if number != self.paper.prompts.shots]
+        cells = [self._cell(name) for name in sets]
+        return [*cells, *self._further(family, sets), *self._swept(grid.few_shot, family, sets, further)]
 
-    def _tuned_cells(self, family: "Family", train: str) -> list[ScoreCell]:
+    def _tuned_cells(self, family: Family, train: str) -> list[ScoreCell]:
         """The sets that the model is judged by, and those of the other tasks."""
-        entry = self.paper.trainings[train]
+        entry, grid = self.paper.trainings[train], self.paper.grid
         own = [name for name in (*entry.in_domain, *entry.out_of_domain) if name in self.sets]
-        cells = [self._cell(name, self.paper.prompts.shots) for name in own]
-        further = [number for number in self.paper.grid.tuned_shots if number != self.paper.prompts.shots]
-        cells += [self._cell(name, number) for name in own for number in further]
-        cross = self.paper.grid.cross
-        for name in self._available(cross, self.sets):
-            if name not in own:
-                cells.append(self._cell(name, self.paper.prompts.shots, names=self._names(cross, family)))
-        return [*cells, *self._format_cells(family, own), *self._method_cells(family, own)]
+        further = [number for number in grid.tuned_shots if number != self.paper.prompts.shots]
+        cells = [self._cell(name) for name in own]
+        cells += [self._cell(name, shots=number) for name in own for number in further]
+        others = [name for name in self.sets if name not in own]
+        return [*cells, *self._swept(grid.cross, family, others, [{}]), *self._further(family, own)]
 
-    def _format_cells(self, family: "Family", sets: Iterable[str]) -> list[ScoreCell]:
-        grid, prompts = self.paper.grid, self.paper.prompts
+    def _further(self, family: Family, sets: list[str]) -> list[ScoreCell]:
+        """Further formats and methods, of the sets that can have them."""
+        grid, kinds = self.paper.grid, {name: self.paper.evaluations[name].kind for name in sets}
+        answered = [name for name in sets if kinds[name] != "choice"]
+        labelled = [name for name in sets if kinds[name] == "classification"]
+        formats = [{"fmt": form} for form in self.paper.prompts.further_formats]
+        methods = [{"method": method} for method in _FURTHER_METHODS]
         return [
-            self._cell(name, prompts.shots, names=self._names(grid.formats, family), fmt=form)
-            for name in self._available(grid.formats, sets)
-            for form in prompts.further_formats
-            if self.paper.evaluations[name].kind != "choice"
+            *self._swept(grid.formats, family, answered, formats),
+            *self._swept(grid.methods, family, labelled, methods),
         ]
 
-    def _method_cells(self, family: "Family", sets: Iterable[str]) -> list[ScoreCell]:
-        sweep = self.paper.grid.methods
-        return [
-            self._cell(name, self.paper.prompts.shots, names=self._names(sweep, family), method=method)
-            for name in self._available(sweep, sets)
-            for method in _FURTHER_METHODS
-            if self.paper.evaluations[name].kind == "classification"
-        ]
+    def _swept(
+        self, sweep: Sweep, family: Family, sets: Sequence[str], varied: Sequence[dict[str, Any]]
+    ) -> list[ScoreCell]:
+        """The sets and checkpoints of a sweep; a family without any of them is left out by a name that is none."""
+        covered = [name for name in family.checkpoints if name in sweep.checkpoints] or ["none"]
+        names = covered if sweep.checkpoints else []
+        return [self._cell(name, names=names, **how) for name in sweep.evaluations if name in sets for how in varied]
 
-    def _cell(
-        self, name: str, shots: int, *, names: list[str] | None = None, fmt: str = "default", method: str = ""
-    ) -> ScoreCell:
-        chosen = method or _METHODS[self.paper.evaluations[name].kind]
-        return ScoreCell.model_validate(
-            {"eval": name, "fmt": fmt, "shots": shots, "method": chosen, "names": names or []}
-        )
-
-    @staticmethod
-    def _available(sweep: "Sweep", sets: Iterable[str]) -> list[str]:
-        known = set(sets)
-        return [name for name in sweep.evaluations if name in known]
-
-    @staticmethod
-    def _names(sweep: "Sweep", family: "Family") -> list[str]:
-        """Models of a sweep; a family without any of its checkpoints is left out by a name that is none."""
-        if not sweep.checkpoints:
-            return []
-        return [name for name in family.checkpoints if name in sweep.checkpoints] or ["none"]
-
-    @staticmethod
-    def _only(models: ModelFolders, names: list[str]) -> ModelFolders:
-        folders = {name: models.folders[name] for name in names}
-        sources = [source for source in models.sources if any(path.startswith(source) for path in folders.values())]
-        return ModelFolders(folders, sources)
+    def _cell(self, name: str, **varied: Any) -> ScoreCell:
+        usual = {"fmt": "default", "shots": self.paper.prompts.shots, "names": []}
+        method = _METHODS[self.paper.evaluations[name].kind]
+        return ScoreCell.model_validate({"eval": name, "method": method, **usual, **varied})
 
     def _score(
-        self,
-        name: str,
-        train: str,
-        group: str,
-        found: Checkpoints,
-        models: ModelFolders,
-        cells: list[ScoreCell],
-        tuning: str = "",
+        self, key: str, found: Checkpoints, models: ModelFolders, cells: list[ScoreCell], tuning: str = ""
     ) -> None:
+        name, train, group = key.split("/")
         family, wanted, paper = self.paper.families[name], self.paper.prediction, self.paper
         cells = [cell for cell in cells if not cell.names or set(cell.names) & set(models.folders)]
-        evals = list(dict.fromkeys(cell.eval for cell in cells))
+        evals = {cell.eval: paper.evaluations[cell.eval] for cell in cells}
         settings = derive(
             CompletionScoring,
             wanted,
@@ -192,20 +152,17 @@ class RunPlanner:
             train=train,
             models=[self._model(family, checkpoint, found.steps[checkpoint]) for checkpoint in models.folders],
             prompts={one: Path(self.prompts.evaluation(one)) for one in evals},
-            normalisation={
-                one: paper.evaluations[one].normalisation for one in evals if paper.evaluations[one].kind == "choice"
-            },
+            normalisation={one: entry.normalisation for one, entry in evals.items() if entry.kind == "choice"},
             cells=cells,
             max_length=family.max_length,
             tuning_seed=paper.finetuning.seed if tuning else None,
-            dtype=resolved(self.config, wanted.dtype),
+            dtype=self.config.arithmetic(wanted.dtype),
             notes={one: note for one in evals if (note := self._note(one))},
         )
-        key = f"{name}/{train}/{group}"
         self.scored.files[add_scores(self.plan, key, models, found.tokenizer, settings, tuning)] = (name, train, group)
         self.scored.jobs.append(("score_completions", key))
 
-    def _model(self, family: "Family", checkpoint: str, step: int) -> ScoredModel:
+    def _model(self, family: Family, checkpoint: str, step: int) -> ScoredModel:
         each = family.tokens_per_step
         if self.config.models[family.model].origin.kind == "scratch":
             each = self.paper.pretraining.batch_size * self.paper.pretraining.context
