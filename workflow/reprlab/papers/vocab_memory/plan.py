@@ -1,7 +1,6 @@
 """The plan of vocab-memory: counts, fine-tuning with and without PEMA, results."""
 
-from typing import TYPE_CHECKING
-
+from reprlab.config.load import LoadedConfig
 from reprlab.papers.cost_jobs import add_cost
 from reprlab.papers.plan import Plan
 from reprlab.papers.vocab_memory.plan_cost import cost_runs
@@ -10,13 +9,10 @@ from reprlab.papers.vocab_memory.plan_finetuning import Finetuning
 from reprlab.papers.vocab_memory.results import RESULTS
 from reprlab.results.planning import add_results
 
-if TYPE_CHECKING:
-    from reprlab.config.load import LoadedConfig
-
 SLUG = "vocab-memory"
 
 
-def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
+def add_jobs(plan: Plan, config: LoadedConfig) -> None:
     """Plan all of the paper at the config's scale."""
     paper = config.papers[SLUG]
     entries = [*Counting(plan, config, paper).entries(), *Finetuning(plan, config, paper).entries()]

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from reprlab.config.load import LoadedConfig
+from reprlab.config.papers.vocab_memory import VocabMemorySettings
 from reprlab.papers.plan import Plan
 from reprlab.papers.shared_jobs import add_corpus, add_task
 from reprlab.papers.vocab_memory.names import label_of, size_label_of
@@ -13,10 +15,6 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.text.token_counts import CountSettings
 from reprlab.text.vocabulary_use import UseSettings
 
-if TYPE_CHECKING:
-    from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.vocab_memory import VocabMemorySettings
-
 NO_DATA = "no data at this scale"
 _KINDS = ("single", "pair", "similarity")
 _NO_CORPUS = "no corpus: the paper does not name its Wikipedia dump; set unseen.corpus"
@@ -24,7 +22,7 @@ _REDUCTION = ["vocabulary", "width", "total"]
 _LISTED = {"table5_models": ["vocabulary"], "table6_deberta": ["layers", "heads", "width"]}
 
 
-def add_readable_task(plan: Plan, config: "LoadedConfig", dataset: str) -> str:
+def add_readable_task(plan: Plan, config: LoadedConfig, dataset: str) -> str:
     """Plan the examples of a task of single texts or pairs; returns their path.
 
     Raises:
@@ -39,7 +37,7 @@ def add_readable_task(plan: Plan, config: "LoadedConfig", dataset: str) -> str:
 class Counting:
     """The counting half at the config's scale."""
 
-    def __init__(self, plan: Plan, config: "LoadedConfig", paper: "VocabMemorySettings") -> None:
+    def __init__(self, plan: Plan, config: LoadedConfig, paper: VocabMemorySettings) -> None:
         self.plan, self.config, self.paper = plan, config, paper
         sized = [*paper.reduction_models, *paper.size_models, *paper.multilingual_models]
         listed = [*paper.listed_models, *paper.family_models]
