@@ -28,8 +28,7 @@ def add_completions(plan: Plan, key: str, settings: CompletionFile) -> str:
     """Plan a file of prompts; `key` is dataset/cell. Returns its path."""
     examples = [str(part.examples) for part in settings.training]
     examples += [str(settings.evaluation.examples)] if settings.evaluation else []
-    made = plan.add("build_completions", key, Job(inputs={"after": examples}, settings={"settings": settings}))
-    return made["out"]
+    return plan.add("build_completions", key, Job({"after": examples}, {"settings": settings}))["out"]
 
 
 def tuning_metrics(key: str) -> str:
@@ -43,7 +42,7 @@ def add_tuning(
     """Plan fine-tuning; `key` is model/task/cell. Returns the fine-tuned models."""
     inputs: dict[str, str | list[str]] = {"after": models.sources, "tokenizer": tokenizer, "prompts": prompts}
     chosen = {"settings": settings, "models": list(models.folders.values()), "names": list(models.folders)}
-    folder = plan.add("finetune_completions", key, Job(inputs=inputs, settings=chosen))["out"]
+    folder = plan.add("finetune_completions", key, Job(inputs, chosen))["out"]
     return ModelFolders({name: f"{folder}/{name}" for name in models.folders}, [folder])
 
 
@@ -57,5 +56,4 @@ def add_scores(
         "tuning": tuning,
     }
     folders = [models.folders[model.name] for model in settings.models]
-    job = Job(inputs=inputs, settings={"settings": settings, "models": folders})
-    return plan.add("score_completions", key, job)["out"]
+    return plan.add("score_completions", key, Job(inputs, {"settings": settings, "models": folders}))["out"]

@@ -221,11 +221,6 @@ def pretraining_metrics(name: str) -> str:
     return output("pretrain_lm", "metrics", name)
 
 
-def pretraining_throughput(name: str) -> str:
-    """Tokens per second of a pre-training run."""
-    return output("pretrain_lm", "throughput", name)
-
-
 def checkpoint(name: str, step: int) -> str:
     """Folder of one checkpoint. It lies inside the ladder folder, which is what a rule depends on."""
     return f"{pretrained(name)}/{checkpoint_name(step)}"
@@ -249,11 +244,6 @@ def examples(task: str) -> str:
 def baselines(task: str) -> str:
     """Trivial and bag-of-words baselines of a task."""
     return output("evaluate_baselines", "out", task)
-
-
-def finetuned(key: str) -> str:
-    """Folder of a fine-tuned cell; `key` is model/task/cell."""
-    return f"{SHARED}/finetuned/{key}"
 
 
 def result(paper: str, name: str) -> str:

