@@ -10,7 +10,7 @@ import pytest
 from reprlab.artifacts.tables import write_tsv
 from reprlab.papers.amuro_char import about
 from reprlab.papers.amuro_char.names import BASE, Pair
-from reprlab.papers.amuro_char.plan_results import PUBLISHED_HOURS, add_results, make_groups
+from reprlab.papers.amuro_char.plan import PUBLISHED_HOURS, add_results, make_groups
 from reprlab.papers.amuro_char.results import RESULTS
 from reprlab.papers.plan import Plan
 from reprlab.reporting.hours import HoursSettings, hours_table

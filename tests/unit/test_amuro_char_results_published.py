@@ -25,7 +25,7 @@ from reprlab.papers.amuro_char.names import (
     mrc_pairs,
     table6_pairs,
 )
-from reprlab.papers.amuro_char.plan_results import PUBLISHED_HOURS
+from reprlab.papers.amuro_char.plan import PUBLISHED_HOURS
 from reprlab.papers.amuro_char.results import PRINTED as RECORDS
 from reprlab.reporting.audit import rounded
 from reprlab.reporting.published import read_published
