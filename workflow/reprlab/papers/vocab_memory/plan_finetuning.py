@@ -30,7 +30,7 @@ def run_key(model: str, task: str, seed: int, pema: bool) -> str:
     return f"vocab_memory_{model}/{task}/{ARMS[pema]}.s{seed}"
 
 
-def _run_factors(model: str, seed: int, pema: bool) -> dict[str, str | int]:
+def _run_factors(model: str, seed: int, pema: bool) -> dict[str, Any]:
     return {"model": label_of(model), "entry": model, "pema": "yes" if pema else "no", "seed": seed}
 
 
