@@ -15,7 +15,7 @@ from reprlab.papers.amuro_char.results import RESULTS
 from reprlab.papers.plan import Plan
 from reprlab.reporting.hours import HoursSettings, hours_table
 from reprlab.reporting.published import read_published
-from reprlab.results.claims import claims_table
+from reprlab.results.claims import claims_table, stated
 from reprlab.results.comparison import compare, declarations
 from reprlab.results.digits import write_table
 from reprlab.results.drawing import draw_figure
@@ -25,6 +25,7 @@ from tests.unit.amuro_char_scores import GROUPS, PAPER, frame, row, score_rows, 
 
 ROOT = Path(__file__).parents[2]
 PRINTED = sorted((ROOT / "resources/published/amuro-char").glob("*.tsv"))
+STATED = stated(ROOT / "resources/published/amuro-char/claims.yaml")
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,7 @@ def made(name, frame):
 
 
 def verdicts(frame):
-    table = claims_table(RESULTS.claims, frame, RESULTS.unjudged)
+    table = claims_table(RESULTS.claims, frame, RESULTS.unjudged, STATED)
     return {row["id"]: SimpleNamespace(**row) for row in table.to_dict("records")}
 
 

@@ -6,13 +6,14 @@ from pathlib import Path
 import pandas
 import pytest
 from reprlab.reporting.published import read_published
-from reprlab.results.claims import Claim, Contrast, NoVerdict, Paired, claims_table
+from reprlab.results.claims import Claim, NoVerdict, claims_table, stated
 from reprlab.results.comparison import Match, Printed, compare, declarations
+from reprlab.results.contrasts import Contrast, Paired, Ratio
 from reprlab.results.digits import sensible, write_table
-from reprlab.results.frame import read_frame, write_results
+from reprlab.results.frame import FIRST, LAST, frame_of, read_frame, write_results
 from reprlab.results.gather import gather_rows
 from reprlab.results.records import Drawn, Figure, PaperResults, Table
-from reprlab.results.schema import Factor, Metric
+from reprlab.results.schema import FIXED, Factor, Metric
 from reprlab.results.sources import Baseline, Missing, Source
 from reprlab.results.tables import Listing, Pivot
 from reprlab.runtime.errors import ReprlabError
@@ -178,9 +179,12 @@ def test_sources_figures_and_contrasts_are_checked_as_well(tmp_path):
         results().check("slug", [Source(path=Path("x.tsv"), factors={"model": "tiny"})])
     with pytest.raises(ReprlabError, match="there is no such table"):
         results(figures=[Figure("f", "", "wide", lambda table, drawn: None)]).check("slug", [])
-    claim = Claim("1", "", "", ABOVE_ZERO, Contrast({"model": "none"}, {}, {}, "task", len))
-    with pytest.raises(ReprlabError, match="claim 1: model is never 'none'"):
-        results(claims=[claim]).check("slug", [])
+    for claim in (
+        Claim("1", "", ABOVE_ZERO, Contrast({"model": "none"}, {}, {}, "task", len)),
+        Claim("1", "", ABOVE_ZERO, len, {"model": "none"}),
+    ):
+        with pytest.raises(ReprlabError, match="claim 1: model is never 'none'"):
+            results(claims=[claim]).check("slug", [])
 
 
 def test_a_second_value_of_one_cell_is_refused(entries, tmp_path):
@@ -233,23 +237,79 @@ def no_verdict(frame):
 
 def test_a_claim_is_judged_where_its_scale_can_show_it(frame):
     claims = [
-        Claim("1", "large beats small", "points", ABOVE_ZERO, GAP),
-        Claim("2", "the same, published models", "points", ABOVE_ZERO, GAP, only_at=("paper",), because="needs them"),
-        Claim("3", "not there", "points", ABOVE_ZERO, lambda frame: "was left out"),
-        Claim("4", "from too little", "points", ABOVE_ZERO, no_verdict),
+        Claim("1", "points", ABOVE_ZERO, GAP),
+        Claim("2", "points", ABOVE_ZERO, GAP, only_at=("paper",), because="needs them"),
+        Claim("3", "points", ABOVE_ZERO, lambda frame: "was left out"),
+        Claim("4", "points", ABOVE_ZERO, no_verdict),
+        Claim("5", "points", ABOVE_ZERO, no_verdict, {"task": "cola"}),
     ]
-    rows = claims_table(claims, frame, {})
+    words = {claim.id: f"claim {claim.id}" for claim in claims}
+    rows = claims_table(claims, frame, {}, words)
     untestable = "not testable at this scale"
-    assert rows["verdict"].tolist() == ["supported", untestable, "inconclusive", untestable]
+    assert rows["verdict"].tolist() == ["supported", untestable, "inconclusive", untestable, "inconclusive"]
     assert rows["estimate"].tolist()[:2] == pytest.approx([6.25, 6.25]) and rows["estimate"][3] == 3
     notes = ["scale nano", "needs them; scale nano", "was left out", "points: 1, 5 are needed; scale nano"]
+    notes.append("no data at scale nano")
+    assert rows["claim"].tolist() == list(words.values())
     assert rows["note"].tolist() == notes
     assert rows["units"].tolist()[:2] == [1, 1] and rows["unit"].tolist()[:2] == ["task", "task"]
-    rows = claims_table(claims, frame, {"nano": "for tests"})
+    rows = claims_table(claims, frame, {"nano": "for tests"}, words)
     assert set(rows["verdict"]) == {untestable}
     assert rows["note"][1].startswith("needs them"), "the claim's own reason comes first"
     with pytest.raises(ReprlabError, match="two claims have the id 1"):
-        claims_table(claims[:1] * 2, frame, {})
+        claims_table(claims[:1] * 2, frame, {}, words)
+
+
+def test_claims_and_their_words_fit(frame, tmp_path):
+    (tmp_path / "claims.yaml").write_text('"1": it rises: always (4.2)\n')
+    with pytest.raises(ReprlabError, match=r"claims\.yaml"):
+        stated(tmp_path / "claims.yaml")
+    (tmp_path / "claims.yaml").write_text('"1": "it rises: always (4.2)"\n')
+    words, claim = stated(tmp_path / "claims.yaml"), Claim("1", "points", ABOVE_ZERO, GAP)
+    assert claims_table([claim], frame, {}, words)["claim"].tolist() == ["it rises: always (4.2)"]
+    with pytest.raises(ReprlabError, match="the claim 2 has no record"):
+        claims_table([claim], frame, {}, {**words, "2": "it falls"})
+    with pytest.raises(ReprlabError, match="the claim 1 has no words"):
+        claims_table([claim], frame, {}, {})
+
+
+def sums(seeds=(1,), batches=4, skip=()):
+    """Losses and counts of two models at two steps; every seed and batch has another loss."""
+    factors = {name: Factor(about=name, kind="text" if name == "model" else "whole") for name in
+               ("model", "step", "seed", "batch")}  # fmt: skip
+    metrics = {name: Metric(about=name, unit="count") for name in ("loss_sum", "count")}
+    rows = [
+        {"model": model, "step": step, "seed": seed, "batch": batch, "metric": metric, "value": value}
+        for model, level in (("small", 3.0), ("large", 2.0)) if model not in skip
+        for step in (100, 200) for seed in seeds for batch in range(batches)
+        for metric, value in (("count", 10.0), ("loss_sum", 10 * (level - step / 100 + 0.1 * seed * batch)))
+    ]  # fmt: skip
+    rows += [{"model": name, "reason": "was not trained"} for name in skip]
+    records = PaperResults(factors, metrics, [])
+    table = pandas.DataFrame(rows, columns=[*factors, *FIXED])
+    return frame_of(table, records.settings("nano", [], {}))
+
+
+def test_an_edge_is_the_first_or_last_value_among_the_others_that_are_selected():
+    found = sums()
+    assert set(found.select(step=LAST, batch=0)["step"]) == {200}
+    assert set(found.select(step=FIRST, model="small")["step"]) == {100}
+    assert found.select(step=LAST, model="huge").empty
+    assert sums(skip=("small",)).reason(step=LAST, model="small") == "was not trained"
+
+
+def test_ratios_are_over_seeds_where_there_are_several_else_over_batches():
+    of, last, first = ("loss_sum", "count"), {"step": LAST, "model": "small"}, {"step": FIRST, "model": "small"}
+    one = Ratio(of, last)(sums())
+    assert (one.value, one.unit, one.n) == (pytest.approx(1.15), "batch", 4) and one.low < one.value < one.high
+    for seeds, unit, n in (((1,), "batch", 4), ((1, 2), "seed", 2), ((1, 2, 3), "seed", 3)):
+        large, small = {"step": LAST, "model": "large"}, {"step": LAST, "model": "small"}
+        gap = Ratio(of, small, large, paired=False, times=100)(sums(seeds))
+        assert (gap.value, gap.unit, gap.n) == (pytest.approx(100), unit, n)
+        # Every batch of a pair has the same noise; batches of other encodings are no pairs.
+        assert (gap.low < gap.value) == (unit == "batch") and (gap.low != gap.low) == (unit == "seed")
+        assert "no spread" in Ratio(of, last, first)(sums(seeds)).note
+    assert Ratio(of, {"model": "large"}, {"model": "small"})(sums(skip=("small",))) == "was not trained"
 
 
 def test_the_comparison_joins_on_keys_and_takes_reasons_from_the_frame(frame, tmp_path):

@@ -3,50 +3,60 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
+from reprlab.config.yaml_text import read_yaml
 from reprlab.reporting.claims import NOT_TESTABLE
 from reprlab.results.frame import Choice, Frame, Rows
 from reprlab.runtime.errors import ReprlabError
-from reprlab.statistics import Estimate, Rule, difference_over_pairs, judge
+from reprlab.statistics import Estimate, Rule, judge
 
+Find = Callable[[Frame], Estimate | str]
 _JUDGED = ("estimate", "low", "high", "interval", "unit", "n_units")
+
+
+def _about_scale(frame: Frame) -> str:
+    return f"scale {frame.scale}"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A direction that the paper states.
+    """What decides a direction that the paper states; its words stand in `resources/published/<slug>/claims.yaml`.
 
-    `find` gives the estimate with its unit, or in words why there is none: a record (`Contrast`) or a function of the
-    frame. `only_at` names the scales at which the claim can be judged; elsewhere the number is reported, and `because`
+    `find` gives the estimate with its unit, or in words why there is none: a record (`reprlab.results.contrasts`) or a
+    function. It and `note` get the rows of `where`; without any, `find` is not asked, and the reason is that of the
+    rows. `only_at` names the scales at which the claim can be judged; elsewhere the number is reported, and `because`
     (the specification's section 6) says why it decides nothing. A function that finds on its own that its number
     decides nothing raises `NoVerdict`.
     """
 
     id: str
-    claim: str
     statistic: str
     rule: Rule
-    find: Callable[[Frame], Estimate | str]
+    find: Find
+    where: Mapping[str, Choice] = field(default_factory=dict)
     only_at: tuple[str, ...] = ()
     because: str = ""
-    note: Callable[[Frame], str] = lambda frame: f"scale {frame.scale}"
+    note: Callable[[Frame], str] = _about_scale
 
     def row(self, frame: Frame, unjudged: Mapping[str, str]) -> dict[str, Any]:
         """The row of the claim. `unjudged` are scales at which no claim of the paper is judged, with the reason."""
         reason = self.because if self.only_at and frame.scale not in self.only_at else unjudged.get(frame.scale, "")
+        chosen = frame.narrowed(self.where)
+        found: Estimate | str = chosen.reason() if self.where else ""
         try:
-            found = self.find(frame)
+            found = self.find(chosen) if len(chosen.select()) else found
         except NoVerdict as none:
             found, reason = none.estimate, reason or none.reason
-        row: dict[str, Any] = {"id": self.id, "claim": self.claim, "rule": self.rule.describe()}
+        row: dict[str, Any] = {"id": self.id, "rule": self.rule.describe()}
         row |= {"statistic": self.statistic, "verdict": NOT_TESTABLE if reason else "inconclusive"}
         if isinstance(found, str) or math.isnan(found.value):
-            why = found if isinstance(found, str) else found.note
+            why = found if isinstance(found, str) else found.note if found.n else ""
             return row | {"note": _joined(reason, why or f"not run at scale {frame.scale}")}
-        verdict = asdict(judge(found, self.rule, self.note(frame)))
+        verdict = asdict(judge(found, self.rule, self.note(chosen)))
         row |= {name: verdict[name] for name in _JUDGED}
         if reason:
             return row | {
@@ -64,84 +74,33 @@ class NoVerdict(Exception):  # noqa: N818 (an outcome, no error)
         self.estimate, self.reason = estimate, reason
 
 
-def claims_table(claims: Sequence[Claim], frame: Frame, unjudged: Mapping[str, str]) -> Rows:
+def stated(path: Path) -> dict[str, str]:
+    """What the paper claims, by the claim's id, from its claims.yaml.
+
+    Raises:
+        ReprlabError: the file cannot be read.
+    """
+    return {id: str(text) for id, text in read_yaml(path).values.items()}
+
+
+def claims_table(
+    claims: Sequence[Claim], frame: Frame, unjudged: Mapping[str, str], statements: Mapping[str, str]
+) -> Rows:
     """The table `claims`: one row each, in their order; `units` counts the units of the interval, and `unit` is one.
 
     Raises:
-        ReprlabError: two claims have one id.
+        ReprlabError: two claims have one id, a claim is not among the statements, or a statement has no claim.
     """
     ids = [claim.id for claim in claims]
     if twice := sorted({id for id in ids if ids.count(id) > 1}):
         raise ReprlabError(f"two claims have the id {twice[0]}; rename one of them")
+    if alone := sorted(set(ids) ^ set(statements)):
+        lacks = "no record in claims.py" if alone[0] in statements else "no words in claims.yaml"
+        raise ReprlabError(f"the claim {alone[0]} has {lacks}; add one, or remove the other")
     columns = ["id", "claim", "rule", "statistic", "estimate", "low", "high", "interval", "unit", "n_units"]
-    rows = [claim.row(frame, unjudged) for claim in claims]
+    rows = [claim.row(frame, unjudged) | {"claim": statements[claim.id]} for claim in claims]
     table = type(frame.rows)(rows, columns=[*columns, "verdict", "note"])
     return table.astype({"n_units": "Int64"}).rename(columns={"n_units": "units"})
-
-
-@dataclass(frozen=True)
-class Contrast:
-    """The value under `first` minus that under `second` of every unit that has both.
-
-    `units` are factors, with spaces between them: one combination is one unit. `estimate` makes an estimate of the
-    differences, a series with the units as its index.
-    """
-
-    where: Mapping[str, Choice]
-    first: Mapping[str, Choice]
-    second: Mapping[str, Choice]
-    units: str
-    estimate: Callable[[Rows], Estimate]
-
-    def selections(self) -> Iterator[Mapping[str, Choice]]:
-        """What it selects, to be checked when planning."""
-        yield {**self.where, **self.first}
-        yield {**self.where, **self.second}
-
-    def __call__(self, frame: Frame) -> Estimate | str:
-        first, second = (
-            frame.select(**selection).groupby(self.units.split(), sort=False)["value"].mean()
-            for selection in self.selections()
-        )
-        found = (first - second).dropna()
-        if len(found):
-            return self.estimate(found)
-        return next((reason for one in self.selections() if (reason := frame.reason(**one))), "")
-
-
-@dataclass(frozen=True)
-class Paired:
-    """Mean over units of the value under `first` minus that under `second`, by t over the paired differences.
-
-    The unit is the first of `units` (outer ones first, with spaces between them) that has several values, else the
-    last. A side with a single unit (a model that is not trained has one seed) stands beside every unit of the other.
-    """
-
-    where: Mapping[str, Choice]
-    first: Mapping[str, Choice]
-    second: Mapping[str, Choice]
-    units: str = "fold seed"
-
-    def selections(self) -> Iterator[Mapping[str, Choice]]:
-        """What it selects, to be checked when planning."""
-        yield {**self.where, **self.first}
-        yield {**self.where, **self.second}
-
-    def __call__(self, frame: Frame) -> Estimate | str:
-        sides = [frame.select(**where) for where in self.selections()]
-        if any(side.empty for side in sides):
-            found = next((reason for where in self.selections() if (reason := frame.reason(**where))), "")
-            return found or f"not run at scale {frame.scale}"
-        names = self.units.split()
-        several = [name for name in names if max(side[name].nunique() for side in sides) > 1]
-        unit = (several or names)[0 if several else -1]
-        one, two = (side.groupby(unit)["value"].mean() for side in sides)
-        one, two = (
-            mine.reindex(other.index, fill_value=mine.iloc[0]) if len(mine) == 1 else mine
-            for mine, other in ((one, two), (two, one))
-        )
-        one, two = one.align(two, join="inner")
-        return difference_over_pairs(one.to_numpy(), two.to_numpy(), unit)
 
 
 def _joined(*parts: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,15 @@ class Option:
     name: str
 
 
-Choice = Value | Option | tuple[Value | Option, ...]
+class Edge(Enum):
+    """In a selection: the smallest or the largest value of a number among the rows that the others select."""
+
+    FIRST = "first"
+    LAST = "last"
+
+
+FIRST, LAST = Edge.FIRST, Edge.LAST
+Choice = Value | Option | Edge | tuple[Value | Option, ...]
 
 
 @dataclass(frozen=True)
@@ -50,10 +59,13 @@ class Frame:
         """
         rows = self.rows
         missing = rows["reason"] != ""
-        for name, wanted in where.items():
+        for name, wanted in sorted(where.items(), key=lambda one: isinstance(one[1], Edge)):
             if name not in rows:
                 raise ReprlabError(f"results: there is no column {name}; there are {', '.join(rows)}")
             column = rows[name]
+            if isinstance(wanted, Edge):
+                known = column[~missing].dropna()
+                wanted = (known.min() if wanted is Edge.FIRST else known.max()) if len(known) else ()
             several = wanted if isinstance(wanted, tuple) else (wanted,)
             chosen = column.isin([self.options[one.name] if isinstance(one, Option) else one for one in several])
             left_open = missing & (column.isna() | (column == ""))

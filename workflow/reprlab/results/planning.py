@@ -44,7 +44,8 @@ def add_results(
         plan.add("tabulate_paper", f"{slug}/{table.name}", _gathering(part, "gather", plugins))
     frame = [paths.result(slug, "results.parquet")]
     if results.claims:
-        plan.add("test_claims", slug, Job(inputs={"inputs": frame}, plugins=plugins))
+        words = {"stated": f"resources/published/{slug}/claims.yaml"}
+        plan.add("test_claims", slug, Job(inputs={"inputs": frame}, plugins=plugins, files=words))
     files = {"published": published_files(root, slug)}
     read = Job(inputs={"tables": frame}, settings={"scale": scale}, plugins=plugins, files=files)
     if results.printed:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.results.claims import Claim
 from reprlab.results.comparison import Own, Printed
-from reprlab.results.frame import Choice, Frame, Option, Rows
+from reprlab.results.frame import Choice, Edge, Frame, Option, Rows
 from reprlab.results.schema import FIXED, Factor, Metric
 from reprlab.results.sources import GatherSettings, Missing, Source
 from reprlab.runtime.errors import ReprlabError
@@ -116,7 +116,7 @@ class PaperResults:
         for figure in self.figures:
             self.table(figure.table)
         for claim in self.claims:
-            for where in getattr(claim.find, "selections", list)():
+            for where in (claim.where, *getattr(claim.find, "selections", list)()):
                 self._check_choice(f"{slug}: claim {claim.id}", where)
         for entry in entries:
             about = entry.reason if isinstance(entry, Missing) else str(entry.path)
@@ -144,7 +144,7 @@ class PaperResults:
             known: list[Any] = list(self.metrics) if name == "metric" else []
             known = list(self.factors[name].values) if name in self.factors else known
             for value in wanted if isinstance(wanted, tuple) else [wanted]:
-                if known and value is not None and not isinstance(value, Option) and value not in known:
+                if known and value is not None and not isinstance(value, Option | Edge) and value not in known:
                     raise ReprlabError(f"{where}: {name} is never {value!r}; declared are {', '.join(map(str, known))}")
 
 

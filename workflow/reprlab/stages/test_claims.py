@@ -5,28 +5,29 @@ from pathlib import Path
 from reprlab.runtime.cli import run_stage
 
 
-def test_claims(*, paper: str, inputs: list[Path], out: Path) -> None:
+def test_claims(*, paper: str, inputs: list[Path], stated: Path, out: Path) -> None:
     """Write one row per claim: its rule, statistic, estimate, interval and verdict.
 
     Args:
         paper: its slug.
         inputs: results.parquet.
+        stated: claims.yaml, what the paper claims.
         out: TSV with the columns id, claim, rule, statistic, estimate, low, high, interval, unit, units,
             verdict, note.
 
     Raises:
-        ReprlabError: two claims have one id, or the frame is damaged.
+        ReprlabError: two claims have one id, claims and their words do not fit, or the frame is damaged.
     """
     from reprlab.reporting.provenance import write_provenance
-    from reprlab.results.claims import claims_table
+    from reprlab.results import claims
     from reprlab.results.digits import write_table
     from reprlab.results.frame import read_frame
     from reprlab.results.records import records_of
 
     frame, records = read_frame(inputs[0]), records_of(paper)
-    write_table(out, claims_table(records.claims, frame, records.unjudged))
+    write_table(out, claims.claims_table(records.claims, frame, records.unjudged, claims.stated(stated)))
     about = {"paper": paper, "scale": frame.scale, "options": dict(frame.options)}
-    write_provenance(out, stage="test_claims", settings=about, inputs=inputs)
+    write_provenance(out, stage="test_claims", settings=about, inputs=[*inputs, stated])
 
 
 if __name__ == "__main__":

@@ -32,6 +32,18 @@ class Estimate:
     method: str = ""
     note: str = ""
 
+    def told(self, text: str) -> Estimate:
+        """The same with a further note."""
+        return replace(self, note="; ".join(part for part in (self.note, text) if part))
+
+    def times(self, factor: float) -> Estimate:
+        """In another unit: value and bounds times a positive number."""
+        return replace(self, value=factor * self.value, low=factor * self.low, high=factor * self.high)
+
+    def less(self, known: float) -> Estimate:
+        """Less a number that has no error."""
+        return replace(self, value=self.value - known, low=self.low - known, high=self.high - known)
+
 
 def no_interval(value: float, n: int, unit: str, note: str) -> Estimate:
     """An estimate that decides nothing, and why."""

@@ -1,4 +1,4 @@
-"""The claims of amuro-char, and the rules that decide them, written before any number was seen.
+"""What the claims of amuro-char are decided by, and the rules, written before any number was seen.
 
 Section 6 of the specification lists what a small ladder cannot show: that named benchmarks fall into learned and not
 learned ones, the turning points at 342,000 and 424,000 steps, few-shot ability. Below paper scale their numbers are
@@ -25,10 +25,7 @@ _NEAR_MAJORITY, _LEVEL = Rule(low=-10, high=10), Rule(low=-2, high=2)
 
 def _find(place: int, statistic: Callable[[measures.Model], Estimate | str], frame: Frame) -> Estimate | str:
     model = measures.model_of(frame, place)
-    if model is None:
-        return f"no second model at scale {frame.scale}" if place else ""
-    found = statistic(model)
-    return "" if isinstance(found, Estimate) and not found.n else found
+    return statistic(model) if model else f"no second model at scale {frame.scale}" if place else ""
 
 
 def _about(place: int, frame: Frame) -> str:
@@ -41,142 +38,101 @@ def _about(place: int, frame: Frame) -> str:
     return f"scale {frame.scale}, {model.family}; not learned: {lost} of {len(judged)} fine-tuned scores"
 
 
-def _claim(id: str, text: str, statistic: str, find: Any, rule: Rule = ABOVE_ZERO, **more: Any) -> Claim:
+def _claim(id: str, statistic: str, find: Any, rule: Rule = ABOVE_ZERO, **more: Any) -> Claim:
     place = 1 if id.endswith("b") else 0
-    return Claim(id, text, statistic, rule, partial(_find, place, find), note=partial(_about, place), **more)
+    return Claim(id, statistic, rule, partial(_find, place, find), note=partial(_about, place), **more)
 
 
-def _transfers(letter: str) -> tuple[Claim, Claim]:
-    which, over = " of the second model" if letter else "", "mean over pairs and checkpoints"
+def _transfers(letter: str, which: str) -> tuple[Claim, Claim]:
+    about = f"{which}, mean over pairs and checkpoints"
     return (
-        _claim(
-            f"A3{letter}",
-            "fine-tuning on classification destroys generation (4.3)",
-            f"MRC class->gen{which}, {over}",
-            partial(measures.transfer, CLASS_TO_GEN),
-            _LOST,
-        ),
-        _claim(
-            f"A4{letter}",
-            "fine-tuning on generation leaves classification as it was (4.3)",
-            f"MRC gen->class{which}, {over}",
-            partial(measures.transfer, GEN_TO_CLASS),
-            _KEPT,
-        ),
+        _claim(f"A3{letter}", f"MRC class->gen{about}", partial(measures.transfer, CLASS_TO_GEN), _LOST),
+        _claim(f"A4{letter}", f"MRC gen->class{about}", partial(measures.transfer, GEN_TO_CLASS), _KEPT),
     )
 
 
+_MEAN, _SETS = "points, mean over sets and checkpoints", "points, mean over sets"
+_CHANGED, _OWN, _FEW = "fine-tuned minus base", "last checkpoint minus first", "score of base on the sets of Figure 6a"
+_SECOND = (("", ""), ("b", " of the second model"))
 _LARGE: dict[str, Any] = {"only_at": ("paper",), "because": "needs the published checkpoints"}
+_between = partial(partial, measures.between_checkpoints)
 CLAIMS = (
     _claim(
         "A1",
-        "fine-tuning helps on the task it was made for (4.2, 6)",
-        "accuracy, fine-tuned minus base, points, last checkpoint, the classification set that gains most",
+        f"accuracy, {_CHANGED}, points, last checkpoint, the classification set that gains most",
         measures.largest_gain,
     ),
     _claim(
         "A2",
-        "before fine-tuning, classification is no better than a constant answer (4.3)",
-        "accuracy of base minus that of the most frequent class, points, mean over sets and checkpoints",
+        f"accuracy of base minus that of the most frequent class, {_MEAN}",
         measures.distance_from_majority,
         _NEAR_MAJORITY,
     ),
-    *_transfers(""),
-    *_transfers("b"),
+    *(claim for second in _SECOND for claim in _transfers(*second)),
     _claim(
         "A5",
-        "fine-tuned models do better in the format of their training than with plain input and output (4.1)",
         "score of default minus that of io, points, fine-tuned, mean over sets and checkpoints",
         measures.default_against_io,
     ),
     _claim(
         "A6",
-        "sensitivity to the format shrinks with pre-training (4.1)",
-        "|default - instruct| of fine-tuned models, first checkpoint minus last, points, mean over sets",
+        f"|default - instruct| of fine-tuned models, first checkpoint minus last, {_SETS}",
         measures.fall_of_sensitivity,
     ),
     _claim(
         "A7",
-        "the prediction method matters less after fine-tuning (appendix C)",
         "range over three methods, base minus fine-tuned, points, last checkpoint, mean over sets",
         measures.spread_of_methods,
     ),
-    _claim(
-        "A8",
-        "fine-tuning on inference helps inference from elsewhere (4.2)",
-        "accuracy, fine-tuned minus base, points, mean over sets and checkpoints",
-        partial(measures.out_of_domain, "nli"),
-    ),
+    _claim("A8", f"accuracy, {_CHANGED}, {_MEAN}", partial(measures.out_of_domain, "nli")),
     _claim(
         "A9",
-        "fine-tuning on paraphrase harms paraphrase from elsewhere (4.2; the original's sets had no labels)",
-        "accuracy on labelled data, fine-tuned minus base, points, mean over sets and checkpoints",
+        f"accuracy on labelled data, {_CHANGED}, {_MEAN}",
         partial(measures.out_of_domain, "paraphrase"),
         BELOW_ZERO,
     ),
     _claim(
         "A10",
-        "reading missing labels as 'no' makes fine-tuning on paraphrase look worse than it is (ours)",
-        "change with every gold 'no' minus change with the labels, points, mean over sets and checkpoints",
+        f"change with every gold 'no' minus change with the labels, {_MEAN}",
         measures.effect_of_missing_golds,
         BELOW_ZERO,
     ),
     _claim(
-        "A11",
-        "later checkpoints predict held-out text better",
-        "held-out loss of the last checkpoint minus that of the first, nats",
-        measures.fall_of_loss,
-        BELOW_ZERO,
+        "A11", "held-out loss of the last checkpoint minus that of the first, nats", measures.fall_of_loss, BELOW_ZERO
     ),
-    _claim(
-        "A12",
-        "later checkpoints fine-tune better (6)",
-        "fine-tuned score on the own task, last checkpoint minus first, points, mean over sets",
-        partial(measures.between_checkpoints, "tuned", "in_domain"),
-    ),
+    _claim("A12", f"fine-tuned score on the own task, {_OWN}, {_SETS}", _between("tuned", "in_domain")),
     _claim(
         "A13",
-        "pre-training improves the model in a way that shows only after fine-tuning (6)",
-        "gain of fine-tuning at the last checkpoint minus that at the first, points, mean over sets",
-        partial(measures.between_checkpoints, "difference", "in_domain"),
+        f"gain of fine-tuning at the last checkpoint minus that at the first, {_SETS}",
+        _between("difference", "in_domain"),
     ),
     _claim(
         "A14",
-        "fine-tuning helps most on sets that pre-training alone never solves (6, Table 6)",
         "gain of sets learned in fine-tuning minus that of sets learned in pre-training, points, mean over checkpoints",
         measures.gap_of_groups,
         **_LARGE,
     ),
-    _claim(
-        "A15",
-        "pre-training alone learns to solve some sets from four examples (5, Figure 6a)",
-        "score of base on the sets of Figure 6a, last checkpoint minus first, points, mean over sets",
-        measures.untuned_between,
-        **_LARGE,
-    ),
+    _claim("A15", f"{_FEW}, {_OWN}, {_SETS}", measures.untuned_between, **_LARGE),
     _claim(
         "A16",
-        "few-shot scores level off after step 342,000 (5)",
-        "score of base on the sets of Figure 6a, last checkpoint minus 342000, points, mean over sets",
+        f"{_FEW}, last checkpoint minus 342000, {_SETS}",
         partial(measures.untuned_between, start="342000"),
         _LEVEL,
         **_LARGE,
     ),
     _claim(
         "A17",
-        "the benefit of fine-tuning levels off after about step 424,000 (6)",
-        "gain on the sets learned in fine-tuning, last checkpoint minus 424000, points, mean over sets",
-        partial(measures.between_checkpoints, "difference", "learned_in_finetune", start="424000"),
+        f"gain on the sets learned in fine-tuning, last checkpoint minus 424000, {_SETS}",
+        _between("difference", "learned_in_finetune", start="424000"),
         _LEVEL,
         **_LARGE,
     ),
     *(
         _claim(
             f"A18{letter}",
-            "fine-tuning teaches classification to a model that is asked as it was trained, without shots (ours)",
             f"accuracy{which} without shots minus the most frequent class, points, the set with the largest lead",
             measures.without_demonstrations,
         )
-        for letter, which in (("", ""), ("b", " of the second model"))
+        for letter, which in _SECOND
     ),
 )

@@ -1,4 +1,4 @@
-"""The claims of DEPTH, and the rules that decide them, written before any number was seen.
+"""What DEPTH's claims are decided by, and the rules, written before any number was seen.
 
 L1 to L10 are visible in short runs and are judged at every scale. D1 to D10 are about downstream scores, emergence and
 continued pre-training, which runs of a few hundred steps cannot show (section 6 of the specification): below the
@@ -7,36 +7,20 @@ continued pre-training, which runs of a few hundred steps cannot show (section 6
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-from reprlab.papers.depth.evidence import (
-    Find,
-    against_t5,
-    continued_accuracy,
-    downstream,
-    emergence,
-    fall,
-    heavy,
-    level,
-    order_gap,
-    over_chance,
-    packing,
-    packing_note,
-    parts_gap,
-    tracking,
-)
+from reprlab.papers.depth.evidence import difference, main, over_chance, packing, packing_note, tracking
+from reprlab.papers.depth.measures import ACCURACIES, RATIOS
 from reprlab.papers.depth.names import DISCOEVAL, DISCOURSE_COHERENCE, GLUE, SENTENCE_POSITION
-from reprlab.results.claims import Claim
-from reprlab.results.frame import Frame
+from reprlab.results.claims import Claim, Find
+from reprlab.results.contrasts import Ratio
+from reprlab.results.frame import FIRST, LAST, Frame
 from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Rule
 
 _NATS, _POINTS = 0.05, 5.0
 """Nats, or percent points of an accuracy, that count as no difference."""
-_SMALL: dict[str, Any] = {
-    "only_at": ("small", "paper"),
-    "because": "runs of a few hundred steps of a small model show no such effect; the number is reported, not judged",
-}
 
 
 def _seeds(experiment: str) -> Callable[[Frame], str]:
@@ -49,156 +33,116 @@ def _seeds(experiment: str) -> Callable[[Frame], str]:
     return note
 
 
-def _claim(id: str, text: str, rule: Rule, statistic: str, find: Find, **more: Any) -> Claim:
-    return Claim(id, text, statistic, rule, find, **{"note": _seeds("main"), **more})
+def _claim(id: str, rule: Rule, statistic: str, find: Find, **more: Any) -> Claim:
+    return Claim(id, statistic, rule, find, **{"note": _seeds("main"), **more})
+
+
+def _ratio(name: str, first: Mapping[str, Any], second: Any = None, less: str = "", *, paired: bool = True) -> Ratio:
+    """A loss in nats a label, or an accuracy in percent."""
+    times = 100 if name in ACCURACIES else 1
+    return Ratio(RATIOS[name], first, second, RATIOS[less or name], paired=paired, times=times)
 
 
 _LAST = "at the last checkpoint"
-_FALL = f"loss {_LAST} minus loss at the first, nats"
-_WEIGHT = "Weighting the sentence loss 5 times"
-_HEAVY = f"of 5x minus baseline {_LAST}"
-_COMPARED = (
-    ("D1", "From scratch, DEPTH beats T5 on GLUE (section 4.2)", "glue", "fs", GLUE, ABOVE_ZERO),
-    ("D2", "From scratch, DEPTH beats T5 on DC (section 4.3)", "discoeval", "fs", DISCOURSE_COHERENCE, ABOVE_ZERO),
-    ("D3", "From scratch, DEPTH beats T5 on SP (section 4.3)", "discoeval", "fs", SENTENCE_POSITION, ABOVE_ZERO),
-    ("D4", "From scratch, DEPTH beats T5 on NI (section 4.4)", "ni", "fs", ("rougeL",), ABOVE_ZERO),
-    ("D5", "Continued, DEPTH and T5 are within one point on GLUE (section 4.2)", "glue", "cpt", GLUE, Rule(-1.0, 1.0)),
-    ("D6", "Continued, DEPTH beats T5 on DiscoEval (appendix G)", "discoeval", "cpt", DISCOEVAL, ABOVE_ZERO),
-    ("D7", "Continued, DEPTH is behind T5 on NI (section 4.4)", "ni", "cpt", ("rougeL",), BELOW_ZERO),
+_FALL, _SENT = f"loss {_LAST} minus loss at the first, nats", f"SENT accuracy on shuffled batches {_LAST}"
+_PARTS, _BEHIND = ("sentence_loss", "reconstruction_loss"), f"minus loss of T5 {_LAST}, nats"
+_T5, _DEPTH, _CONTINUED = main("t5"), main("depth"), main("depth", "cpt")
+_SHUFFLED, _IN_ORDER = {"shuffled": "true"}, {"shuffled": "false"}
+_TRACKING = "correlation of total and reconstruction loss over the checkpoints, which follow each other"
+_PACKING = "training loss without packing minus with, high learning rate, last tenth, nats"
+_PLAIN, _HEAVY = ({"experiment": "sentence_weight", "variant": variant, "step": LAST} for variant in ("baseline", "5x"))
+_SMALL: dict[str, Any] = {
+    "only_at": ("small", "paper"),
+    "because": "runs of a few hundred steps of a small model show no such effect; the number is reported, not judged",
+}
+_DOWNSTREAM = (
+    ("D1", "glue", "fs", GLUE, ABOVE_ZERO),
+    ("D2", "discoeval", "fs", DISCOURSE_COHERENCE, ABOVE_ZERO),
+    ("D3", "discoeval", "fs", SENTENCE_POSITION, ABOVE_ZERO),
+    ("D4", "ni", "fs", ("rougeL",), ABOVE_ZERO),
+    ("D5", "glue", "cpt", GLUE, Rule(-1.0, 1.0)),
+    ("D6", "discoeval", "cpt", DISCOEVAL, ABOVE_ZERO),
+    ("D7", "ni", "cpt", ("rougeL",), BELOW_ZERO),
 )
-_SIDE: dict[str, Any] = {"note": _seeds("sentence_weight")}
+_WEIGHTED = (
+    ("L9a", "sentence_loss", "sentence loss", "nats", Rule(high=_NATS)),
+    ("L9b", "reconstruction_loss", "reconstruction loss", "nats", Rule(low=-_NATS)),
+    ("L9c", "loss", "loss", "nats", ABOVE_ZERO),
+    ("L9d", "sent_accuracy", "SENT accuracy", "points", Rule(-_POINTS, _POINTS)),
+)
+_EMERGED = {"column": "dc_wiki", "init": "fs", "model": "depth"}
 CLAIMS = (
-    _claim("L1a", "The validation loss of T5 falls from scratch (figure 2)", BELOW_ZERO, _FALL, fall("t5")),
-    _claim("L1b", "The validation loss of DEPTH falls from scratch (figure 2)", BELOW_ZERO, _FALL, fall("depth")),
-    _claim(
-        "L2",
-        "DEPTH learns to close sentences: its EOSEN accuracy is high",
-        Rule(low=90.0),
-        f"EOSEN accuracy {_LAST}, percent",
-        level("eosen_accuracy"),
-    ),
+    _claim("L1a", BELOW_ZERO, _FALL, _ratio("loss", _T5, {**_T5, "step": FIRST})),
+    _claim("L1b", BELOW_ZERO, _FALL, _ratio("loss", _DEPTH, {**_DEPTH, "step": FIRST})),
+    _claim("L2", Rule(low=90.0), f"EOSEN accuracy {_LAST}, percent", _ratio("eosen_accuracy", _DEPTH)),
     _claim(
         "L3",
-        "The sentence loss is lower than the reconstruction loss (appendix B, figure 8)",
         BELOW_ZERO,
         f"sentence loss minus reconstruction loss {_LAST}, nats",
-        parts_gap("fs"),
+        _ratio(_PARTS[0], _DEPTH, _DEPTH, _PARTS[1]),
     ),
-    _claim(
-        "L4",
-        "The sentence loss is what chance order gives: near 0.25 ln(m!)/m (appendix B prints 0.3 to 0.4)",
-        Rule(0.75, 1.25),
-        f"sentence loss {_LAST} over the chance value",
-        over_chance,
-    ),
+    _claim("L4", Rule(0.75, 1.25), f"sentence loss {_LAST} over the chance value", over_chance),
     _claim(
         "L5",
-        "Un-shuffling is harder than copying: SENT accuracy in order is above that on shuffled batches",
         ABOVE_ZERO,
         f"SENT accuracy in order minus shuffled {_LAST}, points",
-        order_gap,
+        _ratio("sent_accuracy", _DEPTH | _IN_ORDER, _DEPTH | _SHUFFLED),
     ),
-    _claim(
-        "L6",
-        "The total loss tracks the reconstruction loss (appendix B, figure 8)",
-        Rule(low=0.9),
-        "correlation of total and reconstruction loss over the checkpoints, which follow each other",
-        tracking,
-    ),
-    _claim(
-        "L7",
-        "SENT accuracy on shuffled batches stays at or below 5% (section 4.3)",
-        Rule(high=5.0),
-        f"SENT accuracy on shuffled batches {_LAST}, percent",
-        level("sent_accuracy", shuffled="true"),
-    ),
-    _claim(
-        "L8a",
-        "DEPTH reaches a lower total loss than T5 from scratch (section 4.1, figure 2)",
-        BELOW_ZERO,
-        f"total loss of DEPTH minus loss of T5 {_LAST}, nats",
-        against_t5("loss"),
-    ),
+    _claim("L6", Rule(low=0.9), _TRACKING, tracking),
+    _claim("L7", Rule(high=5.0), f"{_SENT}, percent", _ratio("sent_accuracy", _DEPTH | _SHUFFLED)),
+    _claim("L8a", BELOW_ZERO, f"total loss of DEPTH {_BEHIND}", _ratio("loss", _DEPTH, _T5, paired=False)),
     _claim(
         "L8b",
-        "DEPTH reaches a lower reconstruction loss than T5 from scratch (section 4.1, figure 2)",
         BELOW_ZERO,
-        f"reconstruction loss of DEPTH minus loss of T5 {_LAST}, nats",
-        against_t5("reconstruction_loss"),
-    ),
-    _claim(
-        "L9a",
-        f"{_WEIGHT} lowers the sentence loss or leaves it",
-        Rule(high=_NATS),
-        f"sentence loss {_HEAVY}, nats",
-        heavy("sentence_loss"),
-        **_SIDE,
-    ),
-    _claim(
-        "L9b",
-        f"{_WEIGHT} does not lower the reconstruction loss",
-        Rule(low=-_NATS),
-        f"reconstruction loss {_HEAVY}, nats",
-        heavy("reconstruction_loss"),
-        **_SIDE,
-    ),
-    _claim(
-        "L9c",
-        f"{_WEIGHT} harms the total loss (appendix B.1)",
-        ABOVE_ZERO,
-        f"loss {_HEAVY}, nats",
-        heavy("loss"),
-        **_SIDE,
-    ),
-    _claim(
-        "L9d",
-        "Weighting the sentence loss has minimal impact on SENT accuracy (appendix B.1)",
-        Rule(-_POINTS, _POINTS),
-        f"SENT accuracy {_HEAVY}, points",
-        heavy("sent_accuracy"),
-        **_SIDE,
-    ),
-    _claim(
-        "L10",
-        "Without packing T5 does not train at a high learning rate, with packing it does (appendix A.2, figure 7)",
-        ABOVE_ZERO,
-        "training loss without packing minus with, high learning rate, last tenth, nats",
-        packing,
-        note=packing_note,
+        f"reconstruction loss of DEPTH {_BEHIND}",
+        _ratio("reconstruction_loss", _DEPTH, _T5, "loss", paired=False),
     ),
     *(
         _claim(
             id,
-            text,
+            rule,
+            f"{words} of 5x minus baseline {_LAST}, {unit}",
+            _ratio(name, _HEAVY, _PLAIN),
+            note=_seeds("sentence_weight"),
+        )
+        for id, name, words, unit, rule in _WEIGHTED
+    ),
+    _claim("L10", ABOVE_ZERO, _PACKING, packing, where={"experiment": "packing_lr"}, note=packing_note),
+    *(
+        _claim(
+            id,
             rule,
             f"mean of DEPTH minus T5 over {', '.join(columns)} {_LAST}, points",
-            downstream(experiment, init, columns),
+            partial(
+                difference,
+                "model",
+                "depth",
+                "t5",
+                {"experiment": experiment, "init": init, "column": columns, "step": LAST},
+            ),
             **_SMALL,
         )
-        for id, text, experiment, init, columns, rule in _COMPARED
+        for id, experiment, init, columns, rule in _DOWNSTREAM
     ),
     _claim(
         "D8",
-        "From scratch, DEPTH gains more than 10 points on DC-Wiki between 32k and 64k steps (section 4.3)",
         Rule(low=10.0),
         "dc_wiki of DEPTH at step 64,000 minus step 32,000, points",
-        emergence,
+        partial(difference, "step", 64_000, 32_000, _EMERGED),
         **_SMALL,
     ),
     _claim(
         "D9",
-        "Continued, the sentence loss is about the reconstruction loss (appendix B, figure 9)",
         Rule(-0.1, 0.1),
         f"sentence loss minus reconstruction loss of continued DEPTH {_LAST}, nats",
-        parts_gap("cpt"),
+        _ratio(_PARTS[0], _CONTINUED, _CONTINUED, _PARTS[1]),
         **_SMALL,
     ),
     _claim(
         "D10",
-        "Continued DEPTH predicts the next sentence better than DEPTH from scratch (appendix B)",
         ABOVE_ZERO,
-        f"SENT accuracy on shuffled batches {_LAST}, continued minus from scratch, points",
-        continued_accuracy,
+        f"{_SENT}, continued minus from scratch, points",
+        _ratio("sent_accuracy", _CONTINUED | _SHUFFLED, _DEPTH | _SHUFFLED, paired=False),
         **_SMALL,
     ),
 )

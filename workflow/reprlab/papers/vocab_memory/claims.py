@@ -1,9 +1,8 @@
-"""The claims of the paper, each with the rule that decides it, written before its number was seen."""
+"""The claims of the paper: what is measured, and the rule that decides, written before its number was seen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from reprlab.papers.vocab_memory.measures import reductions, runs, wide
@@ -25,42 +24,50 @@ from reprlab.statistics import (
 
 _ZERO = Rule(low=-0.05, high=0.05)
 _PAIRS = (("DistilBERT", "BERT"), ("DistilRoBERTa", "RoBERTa"), ("DistilmBERT", "mBERT"))
+_TREND, _REDUCTION, _FAMILY, _XNLI, _TIMES, _GLUE = (
+    {"table": name}
+    for name in (
+        "fig2_vocab_trend", "table2_reduction", "table3_deberta_sizes", "table4_xnli", "table9_runtime", "table10_glue"
+    )
+)  # fmt: skip
 
 
 def _trend(frame: Frame) -> Rows:
-    return wide(frame.select(table="fig2_vocab_trend"), ["model", "column", "tokens"])
+    return wide(frame.narrowed(_TREND).select(), ["model", "column", "tokens"])
 
 
 def _first_tokenizer(frame: Frame) -> Rows:
     found = _trend(frame)
-    return found[found["model"] == found["model"].iloc[0]] if len(found) else found
+    return found[found["model"] == found["model"].iloc[0]]
 
 
-def growth(frame: Frame) -> Estimate | str:
+def _of_tokenizer(frame: Frame) -> str:
+    return f"tokenizer of {_first_tokenizer(frame)['model'].iloc[0]}"
+
+
+def growth(frame: Frame) -> Estimate:
     """Spearman's correlation of tokens and unique tokens of the first tokenizer."""
     found = _first_tokenizer(frame)
-    return rank_correlation(found["tokens"], found["unique"], "data set") if len(found) else ""
+    return rank_correlation(found["tokens"], found["unique"], "data set")
 
 
-def heaps(frame: Frame) -> Estimate | str:
+def heaps(frame: Frame) -> Estimate:
     """Exponent of Heaps' law: slope of log unique over log tokens."""
     import numpy as np
 
     found = _first_tokenizer(frame)
-    if found.empty:
-        return ""
     return slope(np.log(found["tokens"].astype(float)), np.log(found["unique"]), "data set")
 
 
-def _saved(frame: Frame, table: str) -> Rows:
+def _saved(frame: Frame) -> Rows:
     """What is saved with the compared union of splits."""
-    found = reductions(frame.narrowed({"table": table}))
+    found = reductions(frame)
     return found[found["splits"] == frame.options["compared"]]
 
 
 def tasks_below_half(frame: Frame) -> Estimate | str:
     """Tasks of GLUE that use less than half of RoBERTa's vocabulary."""
-    found = _saved(frame, "table2_reduction")
+    found = _saved(frame)
     saved = found.loc[found["model"] == "RoBERTa", "embedding"]
     return count_exactly(int((saved > 50).sum()), "task", len(GLUE)) if len(saved) else ""
 
@@ -70,108 +77,93 @@ def larger_vocabulary(frame: Frame) -> Estimate | str:
     found = _trend(frame)
     sizes: Any = found.groupby("model")["vocabulary"].first() if len(found) else ()
     if len(sizes) > 1:
-        unused = (100 * (1 - found["unique"] / found["vocabulary"])).groupby([found["column"], found["model"]]).first()
-        table, large, small = unused.unstack(), sizes.idxmax(), sizes.idxmin()
+        found["unused"] = 100 * (1 - found["unique"] / found["vocabulary"])
+        table, large, small = _by_model(found, "unused"), sizes.idxmax(), sizes.idxmin()
     else:
-        found, large, small = _saved(frame, "table2_reduction"), "XLM-V", "BERT"
-        table = found.pivot_table(index="column", columns="model", values="embedding")
+        table, large, small = _by_model(_saved(frame.narrowed(_REDUCTION)), "embedding"), "XLM-V", "BERT"
     if not {large, small} <= set(table):
         return f"one vocabulary at scale {frame.scale}"
-    estimate = difference_over_pairs(table[large], table[small], "data set")
-    return replace(estimate, note="; ".join(filter(None, [estimate.note, f"{large} less {small}"])))
+    return difference_over_pairs(table[large], table[small], "data set").told(f"{large} less {small}")
 
 
-def distilled(kind: str, follows: str) -> Callable[[Frame], Estimate | str]:
+def _by_model(found: Rows, kind: str) -> Rows:
+    return found.pivot_table(index="column", columns="model", values=kind, sort=False)
+
+
+def distilled(kind: str, follows: str, frame: Frame) -> Estimate | str:
     """Reduction of distilled models less that of their originals, over pairs of models and data sets.
 
     Pairs that one tokenizer counts have equal counts whatever the data: where there are no others nothing is decided.
     """
+    import pandas
 
-    def find(frame: Frame) -> Estimate | str:
-        import pandas
+    found = _saved(frame)
+    table, counter = _by_model(found, kind), found.groupby("model")["tokenizer"].first()
+    pairs = [pair for pair in _PAIRS if set(pair) <= set(table)]
+    if not pairs:
+        return "no such pair in the table"
+    apart = [(one, other) for one, other in pairs if counter[one] != counter[other]]
+    gaps = pandas.concat({one: table[one] - table[other] for one, other in apart or pairs}).dropna()
+    units = {"pair of models": gaps.index.get_level_values(0), "data set": gaps.index.get_level_values(1)}
+    counted = [counter[model] for model in (apart or pairs)[0]]
+    return _unless_one_counts(mean_over_crossed(gaps, units), counted, f"{follows}, whatever the data")
 
-        found = _saved(frame, "table2_reduction")
-        table = found.pivot_table(index="column", columns="model", values=kind, sort=False)
-        counter = found.groupby("model")["tokenizer"].first()
-        pairs = [pair for pair in _PAIRS if set(pair) <= set(table)]
-        if not pairs:
-            return "no such pair in the table"
-        apart = [(one, other) for one, other in pairs if counter[one] != counter[other]]
-        gaps = pandas.concat({one: table[one] - table[other] for one, other in apart or pairs}).dropna()
-        units = {"pair of models": gaps.index.get_level_values(0), "data set": gaps.index.get_level_values(1)}
-        estimate = mean_over_crossed(gaps, units)
-        if not apart:
-            name = counter[pairs[0][0]]
-            raise NoVerdict(estimate, f"one tokenizer ({name}) counts for both models: {follows}, whatever the data")
+
+def _unless_one_counts(estimate: Estimate, tokenizers: Any, follows: str) -> Estimate:
+    if len(set(tokenizers)) > 1:
         return estimate
-
-    return find
+    raise NoVerdict(estimate, f"one tokenizer ({tokenizers[0]}) counts for both models: {follows}")
 
 
 def width(frame: Frame) -> Estimate | str:
     """Millions saved by the last model of the family less those by the first."""
-    found = _saved(frame, "table3_deberta_sizes")
-    if found["entry"].nunique() < 2:
+    found = _saved(frame)
+    entries = found["entry"].unique()
+    if len(entries) < 2:
         return ""
-    sides = [found[found["entry"] == entry].set_index("column") for entry in found["entry"].unique()]
-    first, last = (side["millions"] for side in (sides[0], sides[-1]))
+    first, last = (found[found["entry"] == entries[place]].set_index("column")["millions"] for place in (0, -1))
     estimate = difference_over_pairs(last, first.reindex(last.index), "data set")
-    tokenizers = found["tokenizer"].unique()
-    if len(tokenizers) == 1:
-        reason = f"one tokenizer ({tokenizers[0]}) counts for both models: the same tokens times each width"
-        raise NoVerdict(estimate, reason)
-    return estimate
+    return _unless_one_counts(estimate, found["tokenizer"].unique(), "the same tokens times each width")
 
 
 def languages(frame: Frame) -> Estimate | str:
     """Model reduction with all languages."""
-    found = _saved(frame, "table4_xnli")
+    found = _saved(frame)
     found = found[found["column"] == "all"]
-    return mean_over_units(found["total"], "model") if len(found) else frame.reason(table="table4_xnli", column="all")
+    return mean_over_units(found["total"], "model") if len(found) else frame.reason(column="all")
 
 
 def _gaps(frame: Frame) -> Rows:
     """Score with PEMA less that without, by model, task, MNLI's part and seed."""
-    rows = frame.select(table="table10_glue", pema=("no", "yes"))
+    rows = frame.select(pema=("no", "yes"))
     found = rows.pivot_table(index=["entry", "column", "seed"], columns="pema", values="value")
     return (found["yes"] - found["no"]).dropna() if {"yes", "no"} <= set(found) else rows["value"].iloc[:0]
 
 
-def scores(frame: Frame) -> Estimate | str:
+def scores(frame: Frame) -> Estimate:
     """Without weight decay the arms are equal bit by bit, each run for itself; with it they are a sample of tasks."""
     found = _gaps(frame)
-    if found.empty:
-        return frame.reason(table="table10_glue")
-    if frame.options["weight_decay"]:
+    if frame.options["weight_decay"] and len(found):
         return mean_over_units(found, "task", groups=found.index.get_level_values("column"))
     return every_unit(found, "run")
 
 
 def _largest_gap(frame: Frame) -> str:
-    found = _gaps(frame)
-    if found.empty:
-        return ""
     computed = "" if frame.options["weight_decay"] else "computed, no sample; "
-    return f"{computed}largest difference {found.abs().max():g}; seeds of a task are paired"
+    return f"{computed}largest difference {_gaps(frame).abs().max():g}; seeds of a task are paired"
 
 
-def _timed(frame: Frame, of: Callable[[Rows, Rows], Estimate]) -> Estimate | str:
-    """An estimate over the timed runs, with PEMA and without, a row for each task and seed."""
-    found = runs(frame)
-    if found.empty:
-        return frame.reason(table="table9_runtime")
-    by_run = found.set_index(["column", "entry", "seed"])
-    with_pema, without = (by_run[by_run["pema"] == pema] for pema in ("yes", "no"))
-    return of(with_pema, without.reindex(with_pema.index))
+def _timed(frame: Frame) -> tuple[Rows, Rows]:
+    """The timed runs with PEMA, and beside them those without, a row for each task and seed."""
+    by_run = runs(frame).set_index(["column", "entry", "seed"], drop=False)
+    pema, whole = (by_run[by_run["pema"] == flag] for flag in ("yes", "no"))
+    return pema, whole.reindex(pema.index)
 
 
-def _tasks(rows: Rows) -> Any:
-    return rows.index.get_level_values("column")
-
-
-def time_share(frame: Frame) -> Estimate | str:
+def time_share(frame: Frame) -> Estimate:
     """Seconds of PEMA in percent of those of training."""
-    return _timed(frame, lambda pema, _: mean_over_units(pema["percent"], "data set", groups=_tasks(pema)))
+    pema, _ = _timed(frame)
+    return mean_over_units(pema["percent"], "data set", groups=pema["column"])
 
 
 def _expected(pema: Rows) -> Rows:
@@ -179,131 +171,59 @@ def _expected(pema: Rows) -> Rows:
     return 2 * (pema["vocabulary"] - pema["used"]) * pema["width"]
 
 
-def moments(frame: Frame) -> Estimate | str:
+def moments(frame: Frame) -> Estimate:
     """Numbers that the optimizer's state has less, measured less computed."""
-
-    def of(pema: Rows, whole: Rows) -> Estimate:
-        gaps = whole["moments"] - pema["moments"] - _expected(pema)
-        return every_unit(gaps.groupby(_tasks(pema), sort=False).mean(), "data set")
-
-    return _timed(frame, of)
+    pema, whole = _timed(frame)
+    gaps = whole["moments"] - pema["moments"] - _expected(pema)
+    return every_unit(gaps.groupby(level="column", sort=False).mean(), "data set")
 
 
-def memory(frame: Frame) -> Estimate | str:
+def memory(frame: Frame) -> Estimate:
     """Peak memory without PEMA less that with it, in MB."""
-
-    def of(pema: Rows, whole: Rows) -> Estimate:
-        both = (whole["peak_bytes"] / 1e6, pema["peak_bytes"] / 1e6)
-        return difference_over_pairs(*both, "data set", groups=_tasks(pema))
-
-    return _timed(frame, of)
+    pema, whole = _timed(frame)
+    return difference_over_pairs(whole["peak_bytes"] / 1e6, pema["peak_bytes"] / 1e6, "data set", groups=pema["column"])
 
 
 def _left_out(frame: Frame) -> str:
-    found = runs(frame)
-    if found.empty:
-        return ""
-    pema = found[found["pema"] == "yes"].drop_duplicates("column")
+    pema = _timed(frame)[0].drop_duplicates("column")
     megabytes = float((2 * _expected(pema) * 4).mean()) / 1e6
     return f"weights, gradients and both moments of the rows left out would be {megabytes:.0f} MB"
 
 
-_LARGE: dict[str, Any] = {"only_at": ("paper",)}
+def _says(text: str) -> dict[str, Any]:
+    return {"note": lambda _: text}
+
+
 _POINTS = "points, distilled less original"
+_UNUSED = "points of the vocabulary that are unused, larger less smaller vocabulary"
+_TASKS: dict[str, Any] = {
+    "only_at": ("paper",),
+    "because": "needs GLUE itself: percentages of stand-in data are those of other texts",
+    **_says("the counted tokens are no sample"),
+}
+_LANGUAGES: dict[str, Any] = {"only_at": ("paper",), "because": "needs XNLI and multilingual vocabularies"}
+_EQUAL = partial(distilled, "embedding", "the difference is 0")
+_MORE = partial(distilled, "total", "the sign follows from the sizes of the models")
+_STATE = "measured less computed, numbers in the state"
+_BOTH = {"table": (*_TREND.values(), *_REDUCTION.values())}
 CLAIMS = (
-    Claim(
-        "1",
-        "Larger data sets use more of the vocabulary",
-        "Spearman correlation of tokens and unique tokens",
-        ABOVE_ZERO,
-        growth,
-        note=lambda frame: f"tokenizer of {', '.join(_first_tokenizer(frame)['model'].unique())}",
-    ),
-    Claim(
-        "2",
-        "Growth resembles Heaps' law: less than proportional",
-        "slope of log unique over log tokens",
-        Rule(low=0, high=1),
-        heaps,
-        note=lambda frame: f"tokenizer of {', '.join(_first_tokenizer(frame)['model'].unique())}",
-    ),
+    Claim("1", "Spearman correlation of tokens and unique tokens", ABOVE_ZERO, growth, _TREND, note=_of_tokenizer),
+    Claim("2", "slope of log unique over log tokens", Rule(0, 1), heaps, _TREND, note=_of_tokenizer),
     Claim(
         "3",
-        "Six of nine tasks use less than half of the vocabulary",
         "tasks of GLUE that use less than half of RoBERTa's vocabulary",
-        Rule(low=5.5, high=6.5),
+        Rule(5.5, 6.5),
         tasks_below_half,
-        because="needs GLUE itself: percentages of stand-in data are those of other texts",
-        note=lambda _: "the counted tokens are no sample",
-        **_LARGE,
+        _REDUCTION,
+        **_TASKS,
     ),
-    Claim(
-        "4",
-        "A larger vocabulary saves a larger share of the embedding",
-        "points of the vocabulary that are unused, larger less smaller vocabulary",
-        ABOVE_ZERO,
-        larger_vocabulary,
-    ),
-    Claim(
-        "5",
-        "Distilled models reduce their embedding as their originals",
-        f"embedding reduction in {_POINTS}",
-        _ZERO,
-        distilled("embedding", "the difference is 0"),
-    ),
-    Claim(
-        "6",
-        "Distilled models reduce more of the model",
-        f"model reduction in {_POINTS}",
-        ABOVE_ZERO,
-        distilled("total", "the sign follows from the sizes of the models"),
-    ),
-    Claim(
-        "7",
-        "Savings grow with the width of the model",
-        "millions saved, last less first model of Table 3",
-        ABOVE_ZERO,
-        width,
-    ),
-    Claim(
-        "8",
-        "Multilingual models still save 23 % or more with all fifteen languages",
-        "model reduction with all languages, percent",
-        Rule(low=22.95),
-        languages,
-        because="needs XNLI and multilingual vocabularies",
-        **_LARGE,
-    ),
-    Claim(
-        "9",
-        "PEMA does not change the scores",
-        "points, with less without PEMA, each run",
-        _ZERO,
-        scores,
-        note=_largest_gap,
-    ),
-    Claim(
-        "10",
-        "PEMA takes a small share of the time of fine-tuning",
-        "percent of fine-tuning",
-        Rule(low=-1, high=5),
-        time_share,
-        note=lambda _: "the paper has at most 1.4 %",
-    ),
-    Claim(
-        "11",
-        "The optimizer's state shrinks by two numbers for each parameter left out",
-        "measured less computed, numbers in the state",
-        _ZERO,
-        moments,
-        note=lambda _: "computed, no sample",
-    ),
-    Claim(
-        "12",
-        "Peak memory is lower with PEMA",
-        "MB without less with PEMA, measured",
-        ABOVE_ZERO,
-        memory,
-        note=_left_out,
-    ),
+    Claim("4", _UNUSED, ABOVE_ZERO, larger_vocabulary, _BOTH),
+    Claim("5", f"embedding reduction in {_POINTS}", _ZERO, _EQUAL, _REDUCTION),
+    Claim("6", f"model reduction in {_POINTS}", ABOVE_ZERO, _MORE, _REDUCTION),
+    Claim("7", "millions saved, last less first model of Table 3", ABOVE_ZERO, width, _FAMILY),
+    Claim("8", "model reduction with all languages, percent", Rule(low=22.95), languages, _XNLI, **_LANGUAGES),
+    Claim("9", "points, with less without PEMA, each run", _ZERO, scores, _GLUE, note=_largest_gap),
+    Claim("10", "percent of fine-tuning", Rule(-1, 5), time_share, _TIMES, **_says("the paper has at most 1.4 %")),
+    Claim("11", _STATE, _ZERO, moments, _TIMES, **_says("computed, no sample")),
+    Claim("12", "MB without less with PEMA, measured", ABOVE_ZERO, memory, _TIMES, note=_left_out),
 )
