@@ -4,10 +4,13 @@ from pathlib import Path
 
 import pytest
 from reprlab.artifacts.json_files import read_json
+from reprlab.config.load import load_config
+from reprlab.config.resolved import settings_text
 from reprlab.reporting import verify
 from reprlab.reporting.provenance import digest, write_provenance
 from reprlab.runtime.files import write_text
 
+ROOT = Path(__file__).resolve().parents[2]
 TABLE = Path("results/depth/glue.tsv")
 
 
@@ -73,3 +76,16 @@ def test_benchmarks_that_were_cut_off_are_left_out(tmp_path):
     found = read_benchmarks(tmp_path)
     assert found["seconds"].max() == 2.5
     assert set(found["seconds"]) <= {2.0, 2.5}
+
+
+@pytest.mark.parametrize(("scales", "known"), [([], True), (["mini"], True), (["nano"], False)])
+def test_memory_of_jobs_that_were_forked_is_not_known(tmp_path, scales, known):
+    from reprlab.reporting.benchmarks import by_stage, read_benchmarks
+
+    (tmp_path / "benchmarks/train").mkdir(parents=True)
+    (tmp_path / "benchmarks/train/job.tsv").write_text("s\th:m:s\tmax_rss\n2.5\t0:00:02\t100.0\n")
+    config = load_config(ROOT, {"scale": "nano", "runtime": {"preloaded": scales}})
+    (tmp_path / "settings.yaml").write_text(settings_text(config))
+    (stage,) = by_stage(read_benchmarks(tmp_path / "benchmarks")).to_dict("records")
+    assert stage["seconds"] == 2.5
+    assert (stage["peak_mb"] == 100.0) == known

@@ -27,7 +27,7 @@ from reprlab.config.overrides import typed_edits
 from reprlab.config.resolved import write_settings
 from reprlab.papers import paths
 from reprlab.papers.run_plan import plan_run
-from reprlab.runtime import folders
+from reprlab.runtime import folders, preloaded
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import require_writable
 from reprlab.runtime.locks import enter_run, record_engine
@@ -112,9 +112,17 @@ def leave_checkout():
         submit_from(copy, workflow)
 
 
+# The commands of a workflow that uses this one as a module are its own affair.
+PRELOADED = (
+    LOADED.scale in LOADED.runtime.preloaded and workflow.modifier.is_main_snakefile()
+)
+
+
 def start_run():
     record_engine(RUN_FOLDER)
     leave_checkout()
+    if PRELOADED and not workflow.non_local_exec:
+        shell.prefix(preloaded.start(RUN_FOLDER).replace("{", "{{").replace("}", "}}"))
 
 
 onstart:

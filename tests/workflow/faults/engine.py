@@ -108,8 +108,9 @@ def processes(root: Path) -> Iterator[tuple[int, str]]:
 
 
 def stages(root: Path, name: str = "") -> list[int]:
-    """Pids of the stages (not of their shells) that run in the checkout."""
-    pattern = re.compile(rf"^\S*python\S* (?:-\S+ )*-m reprlab\.stages\.{name}")
+    """Pids of the stages (not of their shells) that run in the checkout; without a name also of what forks them."""
+    forking = "" if name else "|runtime\\.preloaded"
+    pattern = re.compile(rf"^\S*python\S* (?:-\S+ )*(?:.*/hand_over\.py )?-m reprlab\.(?:stages\.{name}{forking})")
     return [pid for pid, command in processes(root) if pattern.search(command)]
 
 

@@ -1,4 +1,8 @@
-"""Seconds and memory of the stages, from the files that Snakemake's `benchmark:` writes."""
+"""Seconds and memory of the stages, from the files that Snakemake's `benchmark:` writes.
+
+It measures the memory of the process that a rule's command starts. A run that forks its jobs from another process
+(`runtime.preloaded`) has seconds alone.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,7 @@ def read_benchmarks(folder: Path) -> pandas.DataFrame:
     import pandas
 
     rows = []
+    forked = _jobs_are_forked(folder.parent / "settings.yaml")
     for path in sorted(folder.glob("*/*.tsv")):
         try:
             frame = read_tsv(path)
@@ -27,8 +32,17 @@ def read_benchmarks(folder: Path) -> pandas.DataFrame:
         if "s" not in frame or frame.empty or not pandas.api.types.is_numeric_dtype(frame["s"]):
             continue
         peak = pandas.to_numeric(frame.get("max_rss", pandas.Series(dtype=float)), errors="coerce").max()
-        rows.append((path.parent.name, path.stem, float(frame["s"].sum()), peak))
+        rows.append((path.parent.name, path.stem, float(frame["s"].sum()), float("nan") if forked else peak))
     return pandas.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _jobs_are_forked(settings: Path) -> bool:
+    from reprlab.config.yaml_text import read_yaml
+
+    if not settings.is_file():
+        return False
+    values = read_yaml(settings).values
+    return values["scale"] in values["runtime"].get("preloaded", [])
 
 
 def by_stage(jobs: pandas.DataFrame) -> pandas.DataFrame:

@@ -7,10 +7,13 @@ stages that import its module and no others. Comments, formatting and docstrings
 import ast
 import functools
 import hashlib
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 PACKAGE = "reprlab"
+# Where statements stand.
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 ROOT = Path(__file__).resolve().parents[1]
 # Command line, logs, progress and atomic writing cannot change a result; an edit there must not retrain a model. How
 # tables and JSON are written can: that is in `artifacts`.
@@ -48,7 +51,7 @@ def imported_modules(*roots: str) -> set[str]:
         if module in seen or module == NEUTRAL or module.startswith(NEUTRAL + "."):
             continue
         seen.add(module)
-        waiting.extend(_imports(module) - seen)
+        waiting.extend(_read(module)[0] - seen)
     return seen
 
 
@@ -62,17 +65,22 @@ def module_path(module: str) -> Path | None:
 
 
 @functools.cache
-def _tree(module: str) -> ast.Module:
+def _read(module: str) -> tuple[frozenset[str], str]:
+    """The modules of the package that a module imports, and its digest. Its tree is not kept: hundreds of them would
+    slow down every collection of garbage from then on."""
     path = module_path(module)
     if path is None:
         raise FileNotFoundError(f"{module}: no such module below {ROOT}")
-    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    imports = _imports(module, tree)
+    for block in _blocks(tree):
+        block[:] = [statement for statement in block if not _is_string(statement)]
+    return imports, hashlib.sha256(ast.dump(tree, include_attributes=False).encode()).hexdigest()[:16]
 
 
-@functools.cache
-def _imports(module: str) -> frozenset[str]:
+def _imports(module: str, tree: ast.Module) -> frozenset[str]:
     found: set[str] = set()
-    for node in ast.walk(_tree(module)):
+    for node in itertools.chain.from_iterable(_blocks(tree)):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -95,17 +103,26 @@ def _absolute(module: str, node: ast.ImportFrom) -> str:
     return ".".join(parts + ([node.module] if node.module else []))
 
 
-@functools.cache
 def tree_digest(module: str) -> str:
     """Sixteen hex digits for the syntax tree of a module, docstrings left out."""
-    tree = _WithoutStrings().visit(ast.parse(ast.unparse(_tree(module))))
-    return hashlib.sha256(ast.dump(tree, include_attributes=False).encode()).hexdigest()[:16]
+    return _read(module)[1]
 
 
-class _WithoutStrings(ast.NodeTransformer):
-    """Drop every statement that is only a string: docstrings of modules, classes, functions and attributes."""
+def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The lists of statements in a module, a statement, a handler or a case, and in what stands in them."""
+    for name in _BLOCKS:
+        held = getattr(node, name, [])
+        if isinstance(held, list):  # the body of a conditional expression is none, and no statement holds that
+            if name not in ("handlers", "cases"):
+                yield held
+            for statement in held:
+                yield from _blocks(statement)
 
-    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            return None
-        return node
+
+def _is_string(statement: ast.stmt) -> bool:
+    """Whether a statement is only a string: a docstring of a module, class, function or attribute."""
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
