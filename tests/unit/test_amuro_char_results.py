@@ -253,7 +253,7 @@ def test_the_verdicts_of_the_claims(tmp_path):
     large = {id for id, one in found.items() if one.verdict == "not testable at this scale"}
     assert large == {"A14", "A15", "A16", "A17"}
     assert (found["A3"].unit, found["A3"].units) == ("evaluation set and training set", 2)
-    assert found["A12"].unit == "evaluation set" and found["A11"].unit == "held-out batch"
+    assert found["A12"].unit == "evaluation set" and found["A11"].unit == "batch"
     assert "mnli_matched +30." in found["A1"].note and "(learned)" in found["A1"].note and "paws" in found["A1"].note
     assert "small; not learned:" in found["A3"].note and "other; not learned:" in found["A3b"].note
     assert found["A1"].high - found["A1"].estimate > 4 * 2**0.5, "three sets, one is chosen"

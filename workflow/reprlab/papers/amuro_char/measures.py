@@ -5,7 +5,7 @@ Checkpoints of one ladder are no units of their own: they are averaged within ev
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,8 @@ from reprlab.papers.amuro_char.aggregate import changes, complete
 from reprlab.papers.amuro_char.names import BASE, PREDICTION_METHODS, Pair, first_checkpoint, last_checkpoint
 from reprlab.papers.amuro_char.tables import HEADLINE, SCORES, in_pairs, prediction_table, scores
 from reprlab.papers.amuro_char.tables_changes import ratio_over_sets, unlabelled_table
-from reprlab.results.frame import Frame, Rows
+from reprlab.results.contrasts import Ratio, scores_of
+from reprlab.results.frame import FIRST, LAST, Frame, Rows
 from reprlab.statistics import (
     Estimate,
     contrast,
@@ -21,10 +22,9 @@ from reprlab.statistics import (
     difference_over_pairs,
     largest_of,
     mean_over_units,
-    ratio_difference,
 )
 
-_SET = "evaluation set"
+_SET, _LOSS = "evaluation set", ("loss_sum", "count")
 
 
 @dataclass(frozen=True)
@@ -55,31 +55,26 @@ def model_of(frame: Frame, place: int) -> Model | None:
     return Model(frame.narrowed({"family": names[place]}), names[place])
 
 
-def _told(estimate: Estimate, text: str) -> Estimate:
-    return replace(estimate, note="; ".join(part for part in (estimate.note, text) if part))
-
-
-def _score(row: Any, less: float = 0.0) -> Estimate:
-    return Estimate(
-        row["performance"] - less, row["low"] - less, row["high"] - less, int(row["n"]), "example", "over examples, 95%"
-    )
-
-
 def largest_gain(model: Model) -> Estimate | str:
     """Largest gain on a classification set at the last checkpoint; the interval allows for the choice of it."""
     last = last_checkpoint(model.perf["ckpt"])
     rows = model.perf[(model.perf["ckpt"] == last) & (model.perf["kind"] == "classification")]
-    cells: dict[Pair, Any] = {Pair(row["eval"], row["train"]): row for row in rows.to_dict("records")}
+    names = [Pair(*pair) for pair in rows[["eval", "train"]].to_numpy()]
+    cells, learned = dict(zip(names, _scores(rows), strict=True)), dict(zip(names, rows["learned"], strict=True))
     pairs = [Pair(*pair) for pair in model.groups["in_domain"]]
     pairs = [pair for pair in pairs if pair in cells and Pair(pair.eval, BASE) in cells]
     if not pairs:
         return ""
-    gains = [contrast([_score(cells[pair]), _score(cells[Pair(pair.eval, BASE)])], (1, -1)) for pair in pairs]
+    gains = [contrast([cells[pair], cells[Pair(pair.eval, BASE)]], (1, -1)) for pair in pairs]
     place, best = largest_of(gains)
     told = ", ".join(
-        f"{pair.eval} {gain.value:+.1f} ({cells[pair]['learned']})" for pair, gain in zip(pairs, gains, strict=True)
+        f"{pair.eval} {gain.value:+.1f} ({learned[pair]})" for pair, gain in zip(pairs, gains, strict=True)
     )
-    return _told(best, f"one seed; {pairs[place].eval} at checkpoint {last}; all: {told}")
+    return best.told(f"one seed; {pairs[place].eval} at checkpoint {last}; all: {told}")
+
+
+def _scores(rows: Rows) -> list[Estimate]:
+    return scores_of(rows.assign(value=rows["performance"]))
 
 
 def without_demonstrations(model: Model) -> Estimate | str:
@@ -90,19 +85,19 @@ def without_demonstrations(model: Model) -> Estimate | str:
     rows = rows[in_pairs(rows, model.groups["in_domain"]) & (rows["ckpt"] == last)]
     if rows.empty:
         return ""
-    cells = rows.to_dict("records")
-    _, best = largest_of([_score(row, less=row["majority"]) for row in cells])
+    _, best = largest_of([score.less(level) for score, level in zip(_scores(rows), rows["majority"], strict=True)])
     told = ", ".join(
-        f"{row['eval']} {row['performance']:.1f} against {row['majority']:.1f} ({row['learned']})" for row in cells
+        f"{row['eval']} {row['performance']:.1f} against {row['majority']:.1f} ({row['learned']})"
+        for row in rows.to_dict("records")
     )
-    return _told(best, f"one seed; checkpoint {last}: {told}")
+    return best.told(f"one seed; checkpoint {last}: {told}")
 
 
 def distance_from_majority(model: Model) -> Estimate:
     """Un-tuned accuracy minus that of the most frequent class, over classification sets."""
     rows = model.perf[(model.perf["train"] == BASE) & (model.perf["kind"] == "classification")]
     found = mean_over_units(rows["performance"] - rows["majority"], _SET, groups=rows["eval"])
-    return _told(found, f"mean share of the most frequent answer {rows['top_share'].mean():.0f} %")
+    return found.told(f"mean share of the most frequent answer {rows['top_share'].mean():.0f} %")
 
 
 def transfer(direction: str, model: Model) -> Estimate | str:
@@ -112,7 +107,7 @@ def transfer(direction: str, model: Model) -> Estimate | str:
     if ratios.empty:
         zero = f"{skipped} of {len(found)} scores before fine-tuning are zero: no ratios"
         return f"scale {model.frame.scale}: {zero}" if len(found) else ""
-    return _told(ratio_over_sets(found), f"median {ratios.median():.3f}; {skipped} zero bases skipped")
+    return ratio_over_sets(found).told(f"median {ratios.median():.3f}; {skipped} zero bases skipped")
 
 
 def _formats(model: Model, first: str, second: str) -> Rows:
@@ -144,7 +139,7 @@ def _between(wide: Rows, start: str = "") -> Estimate | str:
         return ""
     evals = wide.index.get_level_values("eval")
     found = difference_over_pairs(wide[last], wide[first], _SET, groups=evals)
-    return _told(found, f"checkpoints {first} and {last}")
+    return found.told(f"checkpoints {first} and {last}")
 
 
 def between_checkpoints(column: str, group: str, model: Model, start: str = "") -> Estimate | str:
@@ -173,7 +168,7 @@ def out_of_domain(task: str, model: Model) -> Estimate | str:
         return "this run read every right answer as no"
     found = complete(changes(model.perf, model.groups["out_of_domain"].get(task, [])))
     estimate = mean_over_units(found["difference"], _SET, groups=found["eval"])
-    return _told(estimate, f"sets: {', '.join(dict.fromkeys(found['eval']))}")
+    return estimate.told(f"sets: {', '.join(dict.fromkeys(found['eval']))}")
 
 
 def effect_of_missing_golds(model: Model) -> Estimate:
@@ -182,7 +177,7 @@ def effect_of_missing_golds(model: Model) -> Estimate:
     table = table[table["train"] != BASE]
     known, as_no = table["change_labelled"].astype(float), table["change_as_no"].astype(float)
     told = f"mean change {known.mean():+.1f} with labels, {as_no.mean():+.1f} with golds as 'no'"
-    return _told(difference_over_pairs(as_no, known, _SET, groups=table["eval"]), told)
+    return difference_over_pairs(as_no, known, _SET, groups=table["eval"]).told(told)
 
 
 def gap_of_groups(model: Model) -> Estimate:
@@ -196,14 +191,12 @@ def gap_of_groups(model: Model) -> Estimate:
 
 def fall_of_loss(model: Model) -> Estimate | str:
     """Held-out loss of the last checkpoint minus that of the first, nats a token; paired by batch."""
-    rows = model.frame.select(metric=("loss_sum", "count"))
-    if rows.empty:
-        return model.frame.reason(metric="loss_sum")
-    wide = rows.pivot_table(index="batch", columns=["metric", "step"], values="value")
-    steps = sorted(set(rows["step"]))
-    first, last = ((wide["loss_sum"][step], wide["count"][step]) for step in (steps[0], steps[-1]))
-    told = ", ".join(
-        f"{sums.sum() / counts.sum():.3f} at step {step}"
-        for step, (sums, counts) in ((steps[0], first), (steps[-1], last))
-    )
-    return _told(ratio_difference(last, first, "held-out batch", paired=True), told)
+    found = Ratio(_LOSS, {"step": LAST}, {"step": FIRST}, units="batch")(model.frame)
+    if isinstance(found, str):
+        return found
+    told = []
+    for edge in (FIRST, LAST):
+        rows = model.frame.select(metric=_LOSS, step=edge)
+        sums = rows.groupby("metric")["value"].sum()
+        told.append(f"{sums['loss_sum'] / sums['count']:.3f} at step {rows['step'].iloc[0]}")
+    return found.told(", ".join(told))

@@ -1,5 +1,7 @@
 """What stands in `results/depth`: factors, metrics, tables, figures, claims and printed values."""
 
+from typing import Any
+
 from reprlab.papers.depth.claims import CLAIMS
 from reprlab.papers.depth.comparison import PRINTED
 from reprlab.papers.depth.figures_benchmarks import draw_benchmark
@@ -66,51 +68,29 @@ _TITLES = {
 }
 # Scores of fine-tuning, and the curves of the main runs for the tokens that a checkpoint had seen.
 _SCORES = {"part": ("finetuning", "training")}
-TABLES = (
-    Table(
-        "table1",
-        "Mean of the SP tasks and of the DC tasks at the last checkpoint (Table 1).",
-        means_table,
-        {"experiment": ("discoeval", "main"), **_SCORES},
-    ),
-    Table("table2_scale", "Scale of pre-training (Table 2).", scale_table, {"experiment": "main", "part": "training"}),
-    *(
-        Table(name, f"{title} by checkpoint ({tables}).", benchmark_table, {"experiment": (name, "main"), **_SCORES})
-        for name, (title, tables, _) in _TITLES.items()
-    ),
-    Table("loss_fs", "Validation losses from scratch (Figure 2).", _LOSSES, {"experiment": "main", "init": "fs"}),
-    Table(
-        "loss_cpt",
-        "Validation losses in continued pre-training (Figure 3).",
-        _LOSSES,
-        {"experiment": "main", "init": "cpt"},
-    ),
-    Table(
-        "loss_decomposition",
-        "DEPTH's loss in its parts, shuffled and in order (Figures 8 and 9).",
-        _LOSSES,
-        {"experiment": "main", "model": "depth"},
-    ),
-    Table(
-        "packing_lr",
-        "T5's training loss with and without packing, by learning rate (Figure 7).",
-        packing_table,
-        {"experiment": "packing_lr", "part": "training"},
-    ),
-    Table("sentence_weight", "Weight of the sentence loss (Figure 10).", _VARIANTS, {"experiment": "sentence_weight"}),
-    Table(
-        "padding_in_loss",
-        "Ablation of a defect of the released code: padding counted in the DEPTH loss.",
-        _VARIANTS,
-        {"experiment": "padding_in_loss"},
-    ),
-    Table(
-        "int8_bug",
-        "Ablation of a defect of the released code: T5 inputs scrambled beyond 127 tokens.",
-        _VARIANTS,
-        {"experiment": "int8_bug"},
-    ),
-)
+_MADE: dict[str, tuple[Any, Any]] = {
+    "table1": (means_table, {"experiment": ("discoeval", "main"), **_SCORES}),
+    "table2_scale": (scale_table, {"experiment": "main", "part": "training"}),
+    **{name: (benchmark_table, {"experiment": (name, "main"), **_SCORES}) for name in _TITLES},
+    "loss_fs": (_LOSSES, {"experiment": "main", "init": "fs"}),
+    "loss_cpt": (_LOSSES, {"experiment": "main", "init": "cpt"}),
+    "loss_decomposition": (_LOSSES, {"experiment": "main", "model": "depth"}),
+    "packing_lr": (packing_table, {"experiment": "packing_lr", "part": "training"}),
+    **{name: (_VARIANTS, {"experiment": name}) for name in SIDE_EXPERIMENTS[1:]},
+}
+_CAPTIONS = {
+    "table1": "Mean of the SP tasks and of the DC tasks at the last checkpoint (Table 1).",
+    "table2_scale": "Scale of pre-training (Table 2).",
+    **{name: f"{title} by checkpoint ({tables})." for name, (title, tables, _) in _TITLES.items()},
+    "loss_fs": "Validation losses from scratch (Figure 2).",
+    "loss_cpt": "Validation losses in continued pre-training (Figure 3).",
+    "loss_decomposition": "DEPTH's loss in its parts, shuffled and in order (Figures 8 and 9).",
+    "packing_lr": "T5's training loss with and without packing, by learning rate (Figure 7).",
+    "sentence_weight": "Weight of the sentence loss (Figure 10).",
+    "padding_in_loss": "Ablation of a defect of the released code: padding counted in the DEPTH loss.",
+    "int8_bug": "Ablation of a defect of the released code: T5 inputs scrambled beyond 127 tokens.",
+}
+TABLES = tuple(Table(name, _CAPTIONS[name], build, where) for name, (build, where) in _MADE.items())
 _TOTALS = {"loss": "total loss", "reconstruction_loss": "reconstruction loss"}
 _WEIGHTED = {"sent_accuracy_shuffled": "SENT accuracy, shuffled", "sentence_loss": "sentence loss"}
 FIGURES = (

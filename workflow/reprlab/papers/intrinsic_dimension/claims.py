@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from reprlab.papers.intrinsic_dimension.measures import ALL, SETTING, TWO_NN, halves
+from reprlab.papers.intrinsic_dimension.measures import ALL, SETTING, TWO_NN, is_half
 from reprlab.results.claims import Claim, NoVerdict
 from reprlab.results.contrasts import Contrast
 from reprlab.results.frame import Frame, Rows
@@ -43,13 +43,10 @@ def over_settings(experiment: str, statistic: Statistic, **where: Any) -> Callab
     """Mean of a statistic over models and data sets; with one of each, its interval is over halves of the prompts."""
 
     def find(frame: Frame) -> Estimate | str:
-        parts = _by_items(frame, statistic, experiment=experiment, **(where or TWO_NN))
-        values = parts.get(ALL)
-        if values is None or not len(values):
-            return ""
+        values, halves = _by_items(frame, statistic, experiment=experiment, **(where or TWO_NN))
         if len(values) > 1:
             return crossed(values)
-        return over_halves(values.item(), [part.item() for name, part in parts.items() if name != ALL], "prompt")
+        return over_halves(values.item(), [half.item() for half in halves], "prompt") if len(values) else ""
 
     return find
 
@@ -130,13 +127,11 @@ def spread_of_models(frame: Frame) -> Estimate | str:
     """Largest minus smallest AUC of icl_5 over models and data sets; noise makes a range larger."""
 
     def statistic(rows: Rows) -> Rows:
-        return _wide(rows, "condition")
+        return rows.groupby(SETTING)["value"].mean()
 
-    parts = _by_items(frame, statistic, **TWO_NN, experiment="comparison", condition="icl_5")
-    ranges = {name: float((wide.max() - wide.min()).iloc[0]) for name, wide in parts.items() if len(wide) > 1}
-    if ALL not in ranges:
-        return ""
-    return over_halves(ranges[ALL], [value for name, value in ranges.items() if name != ALL], "prompt")
+    values, halves = _by_items(frame, statistic, **TWO_NN, experiment="comparison", condition="icl_5")
+    ranges = [float(part.max() - part.min()) for part in (values, *halves) if len(part) > 1]
+    return over_halves(ranges[0], ranges[1:], "prompt") if len(values) > 1 else ""
 
 
 def correlation_of_estimators(frame: Frame) -> Estimate | str:
@@ -149,27 +144,25 @@ def correlation_of_estimators(frame: Frame) -> Estimate | str:
         return wide.groupby([*SETTING, "condition"]).apply(lambda part: part["two_nn"].corr(part["levina_bickel"]))
 
     both = {"experiment": "comparison", "metric": "id", "estimator": ("two_nn", "levina_bickel")}
-    parts = _by_items(frame, statistic, **both)
-    values = parts.get(ALL)
-    if values is None or not len(values):
+    values, halves = _by_items(frame, statistic, **both)
+    if not len(values):
         return ""
     by_set = values.groupby("dataset").agg(_mean_of_correlations)
     if len(by_set) > 1:
         return mean_correlation(by_set, "data set")
-    return correlation_over_halves(
-        by_set.item(), [_mean_of_correlations(part) for name, part in parts.items() if name != ALL], "prompt"
-    )
+    return correlation_over_halves(by_set.item(), [_mean_of_correlations(half) for half in halves], "prompt")
 
 
 def _mean_of_correlations(values: Rows) -> float:
     return math.tanh(float(fisher_z(values).mean()))
 
 
-def _by_items(frame: Frame, statistic: Statistic, **where: Any) -> dict[str, Any]:
-    """The statistic on all prompts, and on each half of them."""
+def _by_items(frame: Frame, statistic: Statistic, **where: Any) -> tuple[Any, list[Any]]:
+    """The statistic on all prompts, and on each half of them; of no prompts there is nothing."""
     rows = frame.select(**where)
-    rows = rows[halves(rows) | (rows["subset"] == ALL)]
-    return {str(name): statistic(part).dropna() for name, part in rows.groupby("subset")}
+    whole = rows[rows["subset"] == ALL]
+    found = [statistic(part).dropna() for _, part in rows[is_half(rows)].groupby("subset")]
+    return statistic(whole).dropna() if len(whole) else whole["value"], found
 
 
 def _wide(rows: Rows, across: str, *more: str) -> Rows:

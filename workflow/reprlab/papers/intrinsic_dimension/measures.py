@@ -16,7 +16,7 @@ SETTING = ["model", "dataset"]
 TWO_NN: dict[str, Choice] = {"metric": Option("auc"), "estimator": "two_nn"}
 
 
-def halves(rows: Rows) -> Rows:
+def is_half(rows: Rows) -> Rows:
     """Which rows are of random halves of the items."""
     return rows["subset"].str.startswith("half ")
 
@@ -24,7 +24,7 @@ def halves(rows: Rows) -> Rows:
 def with_interval(frame: Frame, keys: list[str]) -> Rows:
     """The rows on all items, with intervals by the delete-half jackknife over prompts; `keys` identify one."""
     rows = frame.select()
-    found = rows[halves(rows)].groupby(keys, sort=False, dropna=False)["value"].agg(list)
+    found = rows[is_half(rows)].groupby(keys, sort=False, dropna=False)["value"].agg(list)
     whole = rows[rows["subset"] == ALL]
     bounds = [
         over_halves(value, found.get(key, []), "prompt", level=frame.options["confidence"])

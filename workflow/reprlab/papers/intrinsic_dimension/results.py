@@ -52,76 +52,35 @@ METRICS = {
 }
 _CURVES: dict[str, Any] = {"metric": "id", "subset": ALL}
 _MOVING = ("comparison", "sft_dynamics", "icl_dynamics")
-_DYNAMICS = ("accuracy", Option("auc"))
+_ACCURATE: dict[str, Any] = {"experiment": "comparison", "metric": "accuracy"}
 _CELL = "experiment model dataset condition k step split dtype"
-TABLES = (
-    Table(
-        "accuracy",
-        "Accuracy by data set and paradigm, mean over models (Table 1).",
-        accuracy_table,
-        {"experiment": "comparison", "metric": "accuracy"},
-    ),
-    Table(
-        "accuracy_cells",
-        "The same by model.",
-        Listing(f"{_CELL} accuracy=value low high majority=baseline_value margin learned n tokens data scale seed"),
-        {"experiment": "comparison", "metric": "accuracy"},
-    ),
-    Table(
-        "id_layers",
-        "Intrinsic dimension of every layer (Figures 1b, 2a, 3b, 29 to 36).",
-        Listing(f"{_CELL} layer estimator id=value spread n_used=n n_zero data scale seed"),
-        {**_CURVES, "experiment": _MOVING},
-    ),
-    Table(
-        "auc",
-        "Normalised area under these curves, by its three definitions (Figures 1c, 2c, 3c).",
-        auc_table,
-        {"metric": tuple(f"auc_{norm}" for norm in NORMS), "experiment": _MOVING},
-    ),
-    Table(
-        "auc_heatmap",
-        "Mean difference in AUC between paradigms (Figure 4).",
-        heatmap_table,
-        {"metric": Option("auc"), "experiment": "comparison"},
-    ),
-    Table(
-        "sft_dynamics",
-        "Accuracy and AUC by step of fine-tuning (Figures 2, 13 to 28).",
-        dynamics_table,
-        {"experiment": "sft_dynamics"},
-    ),
-    Table(
-        "icl_dynamics",
-        "Accuracy and AUC by number of demonstrations (Figures 3, 7 to 12).",
-        dynamics_table,
-        {"experiment": "icl_dynamics"},
-    ),
-    Table(
-        "icl_unique",
-        "The same with demonstrations that stand in one prompt only (Figures 37 to 39).",
-        dynamics_table,
-        {"experiment": "icl_unique"},
-    ),
-    Table(
-        "twonn_vs_mle",
-        "Two estimators on every layer of every condition (Figure 46).",
-        scatter_table,
-        {**_CURVES, "experiment": "comparison"},
-    ),
-    Table(
-        "precision",
-        "What bfloat16 does to the estimates.",
-        precision_table,
-        {**_CURVES, "experiment": "precision"},
-    ),
-    Table(
-        "seeds",
-        "Spread over seeds of demonstrations and adapters.",
-        seeds_table,
-        {"experiment": "replication", "metric": _DYNAMICS},
-    ),
-)
+_CELLS = Listing(f"{_CELL} accuracy=value low high majority=baseline_value margin learned n tokens data scale seed")
+_LAYERS = Listing(f"{_CELL} layer estimator id=value spread n_used=n n_zero data scale seed")
+_MADE: dict[str, tuple[Any, Any]] = {
+    "accuracy": (accuracy_table, _ACCURATE),
+    "accuracy_cells": (_CELLS, _ACCURATE),
+    "id_layers": (_LAYERS, {**_CURVES, "experiment": _MOVING}),
+    "auc": (auc_table, {"metric": tuple(f"auc_{norm}" for norm in NORMS), "experiment": _MOVING}),
+    "auc_heatmap": (heatmap_table, {"metric": Option("auc"), "experiment": "comparison"}),
+    **{name: (dynamics_table, {"experiment": name}) for name in ("sft_dynamics", "icl_dynamics", "icl_unique")},
+    "twonn_vs_mle": (scatter_table, {**_CURVES, "experiment": "comparison"}),
+    "precision": (precision_table, {**_CURVES, "experiment": "precision"}),
+    "seeds": (seeds_table, {"experiment": "replication", "metric": ("accuracy", Option("auc"))}),
+}
+_CAPTIONS = {
+    "accuracy": "Accuracy by data set and paradigm, mean over models (Table 1).",
+    "accuracy_cells": "The same by model.",
+    "id_layers": "Intrinsic dimension of every layer (Figures 1b, 2a, 3b, 29 to 36).",
+    "auc": "Normalised area under these curves, by its three definitions (Figures 1c, 2c, 3c).",
+    "auc_heatmap": "Mean difference in AUC between paradigms (Figure 4).",
+    "sft_dynamics": "Accuracy and AUC by step of fine-tuning (Figures 2, 13 to 28).",
+    "icl_dynamics": "Accuracy and AUC by number of demonstrations (Figures 3, 7 to 12).",
+    "icl_unique": "The same with demonstrations that stand in one prompt only (Figures 37 to 39).",
+    "twonn_vs_mle": "Two estimators on every layer of every condition (Figure 46).",
+    "precision": "What bfloat16 does to the estimates.",
+    "seeds": "Spread over seeds of demonstrations and adapters.",
+}
+TABLES = tuple(Table(name, _CAPTIONS[name], build, where) for name, (build, where) in _MADE.items())
 _ACCURACY = Axis("accuracy", "accuracy (%)", "low", "high", "majority", "most frequent class")
 _AREA = Axis("auc", "normalised AUC", "auc_low", "auc_high")
 _COMPARED = {"estimator": "two_nn", "experiment": "comparison"}
