@@ -3,18 +3,19 @@
 from pathlib import Path
 
 import pytest
-from reprlab.papers.amuro_char import audit_decoders, audit_statements
-from reprlab.papers.amuro_char.audit import audit
+from reprlab.papers.amuro_char import audit_changes, audit_models, audit_statements
 from reprlab.reporting.audit import AGREES, DIFFERS, NOT_CHECKABLE
+from reprlab.reporting.audit_records import audit
 from reprlab.runtime.errors import ReprlabError
 
 ROOT = Path(__file__).parents[2]
-PRINTED = sorted((ROOT / "resources/published/amuro-char").glob("*.tsv"))
+PRINTED = sorted((ROOT / "resources/published/amuro-char").glob("*.*"))
 SETTINGS = ROOT / "config/papers/amuro-char.yaml"
 
 
-def audited(files=(*PRINTED, SETTINGS)):
-    return {row.id: row for row in audit(list(files), ROOT / "config/models.yaml")}
+def audited(record="", files=(*PRINTED, SETTINGS)):
+    """The rows of all records or of one by their ids."""
+    return {row.id: row for row in audit("amuro-char", list(files), ROOT / "config/models.yaml", record)}
 
 
 @pytest.fixture(scope="module")
@@ -24,15 +25,15 @@ def rows():
 
 @pytest.fixture
 def edited(tmp_path):
-    """The rows after one passage of one file was replaced."""
+    """The rows of a record after one passage of one file was replaced."""
 
-    def rows_of(name, old, new):
+    def rows_of(record, name, old, new):
         files = {path.name: path for path in (*PRINTED, SETTINGS)}
         text = files[name].read_text()
         assert text.count(old) == 1, f"{name} has {text.count(old)} times {old!r}"
         files[name] = tmp_path / name
         files[name].write_text(text.replace(old, new))
-        return audited(files.values())
+        return audited(record, files.values())
 
     return rows_of
 
@@ -60,18 +61,27 @@ UNEVALUATED = "  boolq: {kind: choice, template: choice, dataset: boolq, splits:
 
 
 @pytest.mark.parametrize(
-    ("id", "name", "old", "new"),
+    ("id", "record", "name", "old", "new"),
     [
-        ("5.4e", "amuro-char.yaml", STSB, STSB.replace("3.5", "4.5")),
-        ("5.6g", "statements.tsv", "total_section_3\t\t1100", "total_section_3\t\t1200"),
-        ("5.6g", "statements.tsv", "instruction_tuning\t\t370", "instruction_tuning\t\t470"),
-        ("6.4", "statements.tsv", "datasets\t\t18", "datasets\t\t17"),
-        ("6.4", "amuro-char.yaml", UNEVALUATED, UNEVALUATED.replace("dataset: boolq", "dataset: null")),
+        ("5.1c", "5.1", "table6_perf_diff.tsv", "0.004\t0.286", "0.004\t0.287"),
+        ("5.2a", "", "audit.yaml", "&class_to_gen -0.61459", "&class_to_gen -0.61559"),
+        ("5.2d", "", "statements.tsv", "olmo1b\t0.3\t", "olmo1b\t0.4\t"),
+        ("5.3b", "5.3", "models.tsv", "525336576", "525336577"),
+        ("5.4a", "5.4a", "label_counts.tsv", "contradiction\t3213", "contradiction\t3313"),
+        ("5.4e", "", "amuro-char.yaml", STSB, STSB.replace("3.5", "4.5")),
+        ("5.6a", "5.6", "table4_gpu_hours.tsv", "training\t12", "training\t13"),
+        ("5.6f", "5.6", "statements.tsv", "total\t\t1067", "total\t\t1068"),
+        ("5.6g", "5.6", "statements.tsv", "total_section_3\t\t1100", "total_section_3\t\t1200"),
+        ("5.6g", "5.6", "statements.tsv", "instruction_tuning\t\t370", "instruction_tuning\t\t470"),
+        ("5.11a", "5.11", "checkpoint_list.tsv", "69\t342000", "69\t343000"),
+        ("6.3", "6.2", "statements.tsv", "until\tolmo1b\t424000", "until\tolmo1b\t1000"),
+        ("6.4", "", "statements.tsv", "datasets\t\t18", "datasets\t\t17"),
+        ("6.4", "", "amuro-char.yaml", UNEVALUATED, UNEVALUATED.replace("dataset: boolq", "dataset: null")),
     ],
 )  # fmt: skip
-def test_an_agreeing_row_differs_when_its_input_does(rows, edited, id, name, old, new):
+def test_an_agreeing_row_differs_when_its_input_does(rows, edited, id, record, name, old, new):
     assert rows[id].verdict == AGREES
-    assert edited(name, old, new)[id].verdict == DIFFERS
+    assert edited(record or id, name, old, new)[id].verdict == DIFFERS
 
 
 @pytest.mark.parametrize(
@@ -82,50 +92,47 @@ def test_an_agreeing_row_differs_when_its_input_does(rows, edited, id, name, old
         ("8.7", "table2_models.tsv", "OLMo-2\t4T, 5T\t7B, 13B", "OLMo-2\t7B, 13B\t4T, 5T"),
     ],
 )
-def test_a_differing_row_agrees_when_its_input_does(rows, edited, id, name, old, new):
+def test_a_differing_row_agrees_when_its_input_does(rows, edited, id, name, old, new, record=""):
     assert rows[id].verdict == DIFFERS
-    assert edited(name, old, new)[id].verdict == AGREES
+    assert edited(record or id, name, old, new)[id].verdict == AGREES
 
 
 def test_another_model_with_fewer_tokens_than_parameters_is_named(edited):
-    found = edited("table2_models.tsv", "Bloom\t176B\t366B", "Bloom\t176B\t366M")["8.7"]
+    found = edited("8.7", "table2_models.tsv", "Bloom\t176B\t366B", "Bloom\t176B\t366M")["8.7"]
     assert found.recomputed == "8 of 10; not OLMo-2, Bloom"
 
 
 def test_equation_1_counts_the_sets_of_the_settings(edited):
-    found = edited("amuro-char.yaml", "out_of_domain: [sciq_qg, tweetqa]", "out_of_domain: [sciq_qg]")["8.4"]
+    found = edited("8.4", "amuro-char.yaml", "out_of_domain: [sciq_qg, tweetqa]", "out_of_domain: [sciq_qg]")["8.4"]
     assert found.printed == "mnli 10, paws 11, xsum 11, socialiqa 11"
 
 
 def test_equation_1_agrees_where_the_mean_has_all_its_sets(monkeypatch):
     """A mean over the classification sets of both classification tasks leaves out the training set alone."""
-    from reprlab.papers.amuro_char import audit_traps
     from reprlab.papers.amuro_char.names import CLASS_TO_GEN, Pair
 
     sets = ("mnli_matched", "mnli_mismatched", "rte", "gpt3nli", "paws", "qqp", "stsb")
     listed = {CLASS_TO_GEN: [Pair(eval, train) for train, own in (("mnli", sets[:2]), ("paws", sets[4:5]))
                              for eval in sets if eval not in own]}  # fmt: skip
-    monkeypatch.setattr(audit_traps, "mrc_pairs", lambda groups: listed)
-    assert audited()["8.4"].verdict == AGREES
+    monkeypatch.setattr(audit_changes, "mrc_pairs", lambda groups: listed)
+    assert audited("8.4")["8.4"].verdict == AGREES
 
 
 @pytest.mark.parametrize("break_scores", [lambda scores: -scores, abs, lambda scores: scores[::-1]])
 def test_token_probabilities_are_those_of_label_scores(monkeypatch, break_scores):
-    right = audit_decoders.label_scores
-    monkeypatch.setattr(audit_decoders, "label_scores", lambda *given: break_scores(right(*given)))
-    found = {row.id: row for row in audit_decoders.decoder_checks()}
-    assert (found["5.7"].verdict, found["5.8"].verdict) == (AGREES, DIFFERS)
+    right = audit_models.label_scores
+    monkeypatch.setattr(audit_models, "label_scores", lambda *given: break_scores(right(*given)))
+    assert (audited("5.7")["5.7"].verdict, audited("5.8")["5.8"].verdict) == (AGREES, DIFFERS)
 
 
 def test_a_constant_reaches_the_answers_through_label_scores(monkeypatch):
-    right = audit_decoders.label_scores
+    right = audit_models.label_scores
 
     def bounded(*given):
         return right(*given).clip(max=1.0)  # all answers tie once the logits are moved up
 
-    monkeypatch.setattr(audit_decoders, "label_scores", bounded)
-    (found,) = (row for row in audit_decoders.decoder_checks() if row.id == "5.8")
-    assert "a constant added to all logits" in found.note
+    monkeypatch.setattr(audit_models, "label_scores", bounded)
+    assert "a constant added to all logits" in audited("5.8")["5.8"].note
 
 
 @pytest.mark.parametrize("name", ["accuracy", "rows"])
@@ -141,9 +148,9 @@ def test_golds_read_as_no_go_through_the_functions_of_our_runs(monkeypatch, name
                 rows, kind, settings.model_copy(update={"gold_as_no": False}), where
             ),
         )
-    assert audited()["5.4e"].verdict == DIFFERS
+    assert audited("5.4e")["5.4e"].verdict == DIFFERS
 
 
 def test_settings_are_asked_for():
     with pytest.raises(ReprlabError, match=r"amuro-char\.yaml: the published settings were not given"):
-        audited(PRINTED)
+        audited(files=PRINTED)

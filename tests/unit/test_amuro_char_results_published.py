@@ -15,7 +15,7 @@ from reprlab.papers.amuro_char.aggregate import (
     mean_ratio,
     released_frame,
 )
-from reprlab.papers.amuro_char.audit import KNOWN
+from reprlab.papers.amuro_char.audit import TABLES
 from reprlab.papers.amuro_char.names import (
     BASE,
     CHECKPOINTS,
@@ -26,10 +26,8 @@ from reprlab.papers.amuro_char.names import (
     table6_pairs,
 )
 from reprlab.papers.amuro_char.plan import PUBLISHED_HOURS
-from reprlab.papers.amuro_char.results import PRINTED as RECORDS
 from reprlab.reporting.audit import rounded
 from reprlab.reporting.published import read_published
-from reprlab.results.comparison import declarations
 from reprlab.runtime.errors import ReprlabError
 
 from tests.unit.amuro_char_scores import PAPER
@@ -41,7 +39,7 @@ PRINTED = sorted((ROOT / "resources/published/amuro-char").glob("*.tsv"))
 
 @pytest.fixture(scope="module")
 def tables():
-    return read_published(PRINTED, declarations(RECORDS) | KNOWN)
+    return read_published(PRINTED, TABLES)
 
 
 @pytest.fixture(scope="module")

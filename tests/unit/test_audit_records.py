@@ -1,14 +1,20 @@
 """Records of an audit: each rule of agreement can fail, families get their ids, and mistakes are named in one line."""
 
+import inspect
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
+from reprlab.plugins import load_plugin
+from reprlab.reporting import audit_checks
 from reprlab.reporting.audit import found
 from reprlab.reporting.audit_kinds import counted, counts_behind, cut, held, majority, number, significant
-from reprlab.reporting.audit_records import Given, audit_records
+from reprlab.reporting.audit_records import Given, audit_records, read_records
 from reprlab.reporting.published import PublishedTable
 from reprlab.runtime.errors import ReprlabError
 
+ROOT = Path(__file__).parents[2]
+PAPERS = sorted(path.parent.name for path in (ROOT / "resources/published").glob("*/audit.yaml"))
 STATEMENTS = {"statements": PublishedTable(("family", "quantity"), ("value",))}
 
 
@@ -16,10 +22,7 @@ def audited(folder, records, **checks):
     (folder / "audit.yaml").write_text(records)
     (folder / "statements.tsv").write_text("family\tquantity\tvalue\tsource\n\truns\t120\tp. 1\nfs\tloss\t0.50\tp. 2\n")
     files = [folder / "audit.yaml", folder / "statements.tsv"]
-    checks = {id.replace("_", "."): check for id, check in checks.items()}
-    return audit_records(
-        {id.removeprefix("c"): check for id, check in checks.items()}, Given(files, folder, STATEMENTS)
-    )
+    return audit_records(Given(files, folder, STATEMENTS), checks)
 
 
 @pytest.mark.parametrize(
@@ -47,13 +50,13 @@ def audited(folder, records, **checks):
     ],
 )
 def test_each_rule_can_agree_and_fail(tmp_path, fields, value, verdict):
-    (row,) = audited(tmp_path, f"5.10: {{what: x, {fields}}}", c5_10=lambda given: value)
+    (row,) = audited(tmp_path, f"5.10: {{check: it, what: x, {fields}}}", it=lambda given: value)
     assert (row.id, row.verdict) == ("5.10", verdict)
 
 
 def test_texts_are_those_of_the_file_and_of_the_check(tmp_path):
-    records = "6.1: {what: 'mean of {task}', printed: 0.50, recomputed: '{value:.1f} %', note: 'of {n}'}"
-    (row,) = audited(tmp_path, records, c6_1=lambda given: found(0.25, task="rte", n=7))
+    records = "6.1: {check: it, what: 'mean of {task}', printed: 0.50, recomputed: '{value:.1f} %', note: 'of {n}'}"
+    (row,) = audited(tmp_path, records, it=lambda given: found(0.25, task="rte", n=7))
     assert (row.what, row.printed, row.recomputed, row.note) == ("mean of rte", "0.50", "0.2 %", "of 7")
 
 
@@ -62,22 +65,22 @@ def test_a_family_is_called_for_each_row_or_yields_its_rows(tmp_path):
         yield from (1, 2)
 
     records = """
-    5.1: {what: 'twice {n}', rows: [{n: 1, printed: 2}, {n: 2, printed: 5, note: cut}]}
-    5.1c: {what: next, rows: [{printed: 1}, {printed: 1}]}
-    5.2: {what: open, printed: 1}
-    5.3: {what: 'named {n}', printed: 2, id: '5.3.{n}', rows: [{n: 1}, {n: 3}]}
+    5.1:
+      {check: twice, what: '{n}', arguments: {times: 2}, rows: [{n: 1, printed: 2}, {n: 2, printed: 5, note: cut}]}
+    5.1c: {check: yielding, what: next, rows: [{printed: 1}, {printed: 1}]}
+    5.2: {check: yielding, what: open, printed: 1}
+    5.3: {check: twice, what: 'named {n}', arguments: {times: 2}, printed: 2, id: '5.3.{n}', rows: [{n: 1}, {n: 3}]}
     """
-    twice = {"c5_1": lambda given, n: 2 * int(n), "c5_3": lambda given, n: 2 * int(n)}
-    rows = audited(tmp_path, records, **twice, c5_1c=yielding, c5_2=yielding)
+    rows = audited(tmp_path, records, twice=lambda given, times, n: int(times) * int(n), yielding=yielding)
     found = [(row.id, row.verdict) for row in rows]
     assert [id for id, _ in found] == ["5.1a", "5.1b", "5.1c", "5.1d", "5.2a", "5.2b", "5.3.1", "5.3.3"]
     assert [verdict for _, verdict in found] == ["agrees", "differs"] * 4
     assert [row.note for row in rows[:3]] == ["", "cut", ""]
 
 
-def test_what_cannot_be_checked_needs_no_function_and_may_have_one(tmp_path):
-    records = "8.1: {what: x, printed: 1/3, missing: the labels}\n8.2: {what: y, missing: 'all {n}'}"
-    rows = audited(tmp_path, records, c8_2=lambda given: found("2 to 3", n=4))
+def test_what_cannot_be_checked_needs_no_check_and_may_have_one(tmp_path):
+    records = "8.1: {what: x, printed: 1/3, missing: the labels}\n8.2: {check: it, what: y, missing: 'all {n}'}"
+    rows = audited(tmp_path, records, it=lambda given: found("2 to 3", n=4))
     assert [(row.verdict, row.recomputed, row.note) for row in rows] == [
         ("not checkable", "", "missing: the labels"),
         ("not checkable", "2 to 3", "missing: all 4"),
@@ -91,14 +94,15 @@ def many(given):
 @pytest.mark.parametrize(
     ("records", "checks", "message"),
     [
-        ("5.1: {what: x}", {}, "the check 5.1 has no function"),
-        ("5.1: {what: x, missing: y}", {"c5_2": many}, "the check 5.2 has no record"),
-        ("5.1: {what: x, sort: y}", {"c5_1": many}, r"audit\.yaml: 5\.1\.sort"),
-        ("5.1: {what: x, digits: two}", {"c5_1": many}, r"5\.1\.digits"),
-        ("5.1: {what: '{y}'}", {"c5_1": lambda given: 1}, "5.1: a text cannot be filled in"),
-        ("5.1: {what: x, printed: much, tolerance: 1}", {"c5_1": lambda given: 1}, "'much' has no number"),
-        ("5.1: {what: x, printed: 1}", {"c5_1": many}, "more rows than letters"),
-        ("5.1: {rows: [{what: x}]}", {"c5_1": many}, "5.1 has 1 rows, and its check found 27"),
+        ("5.1: {what: x}", {}, "5.1: there is no check ''"),
+        ("5.1: {check: other, what: x}", {}, "5.1: there is no check 'other'"),
+        ("5.1: {check: other, missing: x}", {}, "5.1: there is no check 'other'"),
+        ("5.1: {what: x, sort: y}", {}, r"audit\.yaml: 5\.1\.sort"),
+        ("5.1: {what: x, digits: two}", {}, r"5\.1\.digits"),
+        ("5.1: {check: it, what: '{y}'}", {"it": lambda given: 1}, "5.1: a text cannot be filled in"),
+        ("5.1: {check: it, printed: much, tolerance: 1}", {"it": lambda given: 1}, "'much' has no number"),
+        ("5.1: {check: it, printed: 1}", {"it": many}, "more rows than letters"),
+        ("5.1: {check: it, rows: [{what: x}]}", {"it": many}, "5.1 has 1 rows, and its check found 27"),
         ("- 5.1", {}, "one record for each id"),
         ("5.1: {what: x}\n5.1: {what: y}", {}, "line 2: not valid YAML"),
     ],
@@ -110,7 +114,7 @@ def test_mistakes_are_named(tmp_path, records, checks, message):
 
 def test_the_records_are_asked_for(tmp_path):
     with pytest.raises(ReprlabError, match=r"audit\.yaml: the records of the audit were not given"):
-        audit_records({}, Given([], tmp_path, {}))
+        audit_records(Given([], tmp_path, {}), {})
 
 
 def test_numbers_as_they_are_printed():
@@ -122,3 +126,28 @@ def test_numbers_as_they_are_printed():
     assert counts_behind(["0.33", "0.35"], 30) == [True, False]
     assert counts_behind(["33.33", "35.00"], 30, whole=100) == [True, False]
     assert majority(["3", "1"]) == Decimal("0.75")
+
+
+@pytest.mark.parametrize("slug", PAPERS)
+def test_every_check_of_a_paper_is_that_of_a_record(slug):
+    """A function that takes what is given and is named by no record would be a check that never runs."""
+    module = load_plugin("papers", f"{slug}.audit")
+    found = vars(module).get("CHECKS", vars(module))
+    checks = {name: check for name, check in found.items() if inspect.isfunction(check) and not name.startswith("_")}
+    own = {
+        name
+        for name, check in checks.items()
+        if check.__module__.startswith("reprlab.papers.") and [*inspect.signature(check).parameters][:1] == ["given"]
+    }
+    named = {record.check for record in read_records(ROOT / "resources/published" / slug / "audit.yaml").values()}
+    assert own == named - {"", *vars(audit_checks)}
+
+
+def test_checks_that_any_paper_may_name(tmp_path):
+    records = """
+    6.1: {check: stated, arguments: {quantity: runs}, printed: 120}
+    6.2: {check: stated, arguments: {quantity: runs}, printed: "{cells[statements][fs loss][value]}"}
+    6.3: {check: cell, arguments: {table: statements, row: fs loss, column: source}, printed: p. 2}
+    6.4: {check: cell, arguments: {table: statements, row: fs loss, column: value}, printed: 0.51}
+    """
+    assert [row.verdict for row in audited(tmp_path, records)] == ["agrees", "differs"] * 2

@@ -5,9 +5,9 @@ from pathlib import Path
 import pandas
 import pytest
 from reprlab.config.load import load_config
-from reprlab.papers.event_relations.audit import audit
 from reprlab.papers.event_relations.results import FACTORS, RESULTS
 from reprlab.papers.planning import make_plan
+from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import read_published
 from reprlab.results.claims import claims_table, stated
 from reprlab.results.comparison import compare, declarations
@@ -19,6 +19,7 @@ from reprlab.results.schema import FIXED
 ROOT = Path(__file__).parents[2]
 PUBLISHED = sorted((ROOT / "resources/published/event-relations").glob("*.tsv"))
 STATED = stated(ROOT / "resources/published/event-relations/claims.yaml")
+RECORDS = ROOT / "resources/published/event-relations/audit.yaml"
 OPTIONS = {"k": 5, "ks": [3, 5, 10]}
 # Printed F1 that are not those of their P and R; the specification lists the same.
 OFF = {
@@ -101,11 +102,31 @@ def test_every_printed_cell_is_there_once_with_ours_or_a_reason() -> None:
 
 
 def test_the_audit_finds_the_cells_that_are_off() -> None:
-    rows = {row.id: row for row in audit(PUBLISHED, ROOT / "config/models.yaml")}
+    rows = {row.id: row for row in audit("event-relations", [*PUBLISHED, RECORDS], ROOT / "config/models.yaml")}
     differing = {id for id, row in rows.items() if row.verdict == "differs"}
     assert {id for id in differing if id.startswith("5.1.")} == OFF
     assert differing - OFF == {"5.2b", "8.1", "8.3b"}
     assert {id for id, row in rows.items() if row.verdict == "not checkable"} == {"5.3", "5.4", "5.10"}
+
+
+@pytest.mark.parametrize(
+    ("id", "name", "old", "new"),
+    [
+        ("5.1.2.T5.esc", "table2.tsv", "T5\t34.8\t26.7\t30.2", "T5\t34.8\t26.7\t30.3"),
+        ("5.2a", "statements.tsv", "saved_percent\t70", "saved_percent\t60"),
+        ("5.2d", "statements.tsv", "k\t5\t", "k\t3\t"),
+        ("5.6", "audit.yaml", "[[1, 2], [0, 2]", "[[1, 2], [0, 3]"),
+        ("5.9a", "audit.yaml", "355359744", "355359745"),
+        ("8.3a", "audit.yaml", "printed: S-BERT + T5", "printed: T5"),
+    ],
+)
+def test_a_row_of_the_audit_follows_its_input(tmp_path: Path, id: str, name: str, old: str, new: str) -> None:
+    files = {path.name: path for path in (*PUBLISHED, RECORDS)}
+    text = files[name].read_text()
+    assert old in text
+    (tmp_path / name).write_text(text.replace(old, new))
+    changed = audit("event-relations", list((files | {name: tmp_path / name}).values()), ROOT / "config/models.yaml")
+    assert {row.id: row.verdict for row in changed}[id] == "differs"
 
 
 def test_figures_are_drawn(tmp_path: Path) -> None:

@@ -5,12 +5,9 @@ from pathlib import Path
 
 import pandas
 import pytest
-from reprlab.config.load import published_settings
 from reprlab.geometry.curves import NORMS, normalised_auc
-from reprlab.papers.intrinsic_dimension import audit_models, audit_tables
-from reprlab.papers.intrinsic_dimension.audit import KNOWN, audit
 from reprlab.papers.intrinsic_dimension.results import RESULTS
-from reprlab.reporting.audit import lettered
+from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import read_published
 from reprlab.results.claims import claims_table, stated
 from reprlab.results.comparison import compare, declarations
@@ -219,10 +216,14 @@ def test_figures_and_comparison(known, tmp_path):
 
 
 SETTINGS = ROOT / "config/papers/intrinsic-dimension.yaml"
+RECORDS = ROOT / "resources/published/intrinsic-dimension/audit.yaml"
 
 
 def test_audit():
-    rows = {row.id: row for row in audit([*PUBLISHED, SETTINGS], ROOT / "config/models.yaml")}
+    rows = {
+        row.id: row
+        for row in audit("intrinsic-dimension", [*PUBLISHED, RECORDS, SETTINGS], ROOT / "config/models.yaml")
+    }
     assert {id.split(".")[1].rstrip("abcdefghijklmnopqrstuvwxyz") for id in rows if id.startswith("5.")} == {
         str(number) for number in range(1, 13)
     }
@@ -235,29 +236,32 @@ def test_audit():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "id"),
+    ("id", "record", "name", "old", "new"),
     [
-        ("930, 945]", "945]", "5.9d"),
-        ("steps: 252", "steps: 248", "5.9c"),
-        ("batch_size: 16", "batch_size: 32", "5.9b"),
-        ("demonstration_seed: 42", "demonstration_seed: 7", "5.9e"),
-        ("rank: 64", "rank: 32", "5.8a"),
-        ("shots: [0, 1, 2, 5, 10]", "shots: [0, 1, 2, 5]", "4.1a"),
+        ("4.1a", "4.1a", SETTINGS.name, "shots: [0, 1, 2, 5, 10]", "shots: [0, 1, 2, 5]"),
+        ("5.2b", "5.2", "audit.yaml", "1.136157298", "1.136157398"),
+        ("5.3e", "5.3", "audit.yaml", "4.736761", "4.737761"),
+        ("5.6g", "5.6", "audit.yaml", "rule: upstream, printed: 0.095", "rule: drop, printed: 0.095"),
+        ("5.7c", "5.7", "audit.yaml", "printed: 0.9375", "printed: 0.9374"),
+        ("5.8a", "5.8", SETTINGS.name, "rank: 64", "rank: 32"),
+        ("5.9b", "5.9a", SETTINGS.name, "batch_size: 16", "batch_size: 32"),
+        ("5.9c", "5.9a", SETTINGS.name, "steps: 252", "steps: 248"),
+        ("5.9d", "5.9a", SETTINGS.name, "930, 945]", "945]"),
+        ("5.9e", "5.9e", SETTINGS.name, "demonstration_seed: 42", "demonstration_seed: 7"),
+        ("5.10a", "5.10", "accuracy.tsv", "sst2\t0.685", "sst2\t0.785"),
+        ("5.10g", "5.10g", "accuracy.tsv", "sst2\t0.685", "sst2\t0.485"),
     ],
 )
-def test_an_audit_of_the_settings_can_fail(old, new, id, tmp_path):
-    text = SETTINGS.read_text()
-    (tmp_path / SETTINGS.name).write_text(text.replace(old, new, 1))
-    tables = read_published(PUBLISHED, {**declarations(RESULTS.printed), **KNOWN})
+def test_an_audit_of_the_settings_can_fail(id, record, name, old, new, tmp_path):
+    files = {path.name: path for path in (*PUBLISHED, RECORDS, SETTINGS)}
+    text = files[name].read_text()
+    assert old in text
+    (tmp_path / name).write_text(text.replace(old, new, 1))
+    # One model is enough for the counts of parameters.
+    (tmp_path / "models.tsv").write_text("".join((files["models.tsv"].read_text()).splitlines(keepends=True)[:2]))
+    files["models.tsv"] = tmp_path / "models.tsv" if record == "5.8" else files["models.tsv"]
     verdicts = []
-    for path in (SETTINGS, tmp_path / SETTINGS.name):
-        settings = published_settings([path], "intrinsic-dimension")
-        known, models = tables["models"].head(1), ROOT / "config/models.yaml"
-        checks = {
-            "4.1": audit_tables.points_of_figure(tables, settings),
-            "5.8": audit_models.parameter_checks(known, models, settings),
-            "5.9": audit_tables.steps(tables, settings),
-        }
-        rows = {row.id: row for row in lettered(id[:-1], checks[id[:-1]])}
-        verdicts.append(rows[id].verdict)
+    for given in (files, files | {name: tmp_path / name}):
+        found = audit("intrinsic-dimension", list(given.values()), ROOT / "config/models.yaml", record)
+        verdicts += [row.verdict for row in found if row.id == id]
     assert verdicts == ["agrees", "differs"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from reprlab.config.models import ModelEntry
@@ -13,3 +15,16 @@ def random_model(architecture: str, **config: Any) -> Any:
     values = {"architecture": architecture, "config": config, "source": "random", "tie_output": True}
     entry = ModelEntry.model_validate({**values, "origin": {"kind": "scratch"}})
     return build_from_config(entry, seed=0).eval().requires_grad_(False)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread of torch within: on several, sums are taken in another order."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)

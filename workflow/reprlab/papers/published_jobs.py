@@ -15,6 +15,6 @@ def published_files(root: Path, paper: str, pattern: str = "*.tsv") -> list[str]
 
 def audit_job(root: Path, paper: str, plugin: str) -> Job:
     """The audit of a paper, by the module `plugin`; its settings file holds published values as well."""
-    tables, records = (published_files(root, paper, f"**/*.{kind}") for kind in ("tsv", "yaml"))
+    tables, records = (published_files(root, paper, f"**/{kind}") for kind in ("*.tsv", "audit.yaml"))
     published = [*tables, *records, f"config/papers/{paper}.yaml"]
     return Job(files={"published": published, "models": MODELS}, plugins=(plugin,))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from pathlib import Path
-from string import ascii_lowercase
 
 from reprlab.artifacts.tables import write_tsv
 from reprlab.runtime.errors import ReprlabError
@@ -47,27 +46,6 @@ class Found:
 def found(value: object, agrees: object = None, **names: object) -> Found:
     """A value, whether it agrees where the record has no rule for that, and the names that its texts show."""
     return Found(value, None if agrees is None else bool(agrees), names)
-
-
-def check(id: str, what: str, printed: object, recomputed: object, note: str = "") -> AuditRow:
-    """A row that agrees exactly when both values are equal."""
-    return judge(id, what, printed, recomputed, printed == recomputed, note)
-
-
-def judge(id: str, what: str, printed: object, recomputed: object, agrees: bool, note: str = "") -> AuditRow:
-    """A row whose verdict the caller computed, for statements that are no single number."""
-    return AuditRow(id, what, str(printed), str(recomputed), AGREES if agrees else DIFFERS, note)
-
-
-def not_checkable(id: str, what: str, printed: object, missing: str) -> AuditRow:
-    """A row that cannot be recomputed; `missing` names the input that is lacking."""
-    return AuditRow(id, what, str(printed), "", NOT_CHECKABLE, missing)
-
-
-def lettered(number: str, rows: Iterable[AuditRow]) -> Iterator[AuditRow]:
-    """The rows of one check with its number and a letter each."""
-    for letter, row in zip(ascii_lowercase, rows, strict=False):
-        yield replace(row, id=f"{number}{letter}")
 
 
 def rounded(value: Decimal | Fraction | float, places: int) -> Decimal:

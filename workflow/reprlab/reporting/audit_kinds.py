@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from decimal import ROUND_DOWN, Decimal, InvalidOperation
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reprlab.reporting.audit import Found, found, rounded
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
@@ -58,6 +61,19 @@ def counted(truths: Mapping[str, Any] | Iterable[Any], none: str = "", **names: 
     off = [name for name, holds in truths.items() if not holds] if isinstance(truths, Mapping) else []
     agrees = bool(each) and all(each)
     return found(sum(map(bool, each)), agrees, total=len(each), off=", ".join(off) or none, **names)
+
+
+def held_at(truth: Any) -> Found:
+    """The same for a tensor or an array of truths, of any shape."""
+    right, total = int(truth.sum()), int(truth.reshape(-1).shape[0])
+    return found(right, 0 < total == right, total=total)
+
+
+def generator(seed: int) -> np.random.Generator:
+    """The random numbers of an audit: the same in every run."""
+    import numpy as np
+
+    return np.random.Generator(np.random.Philox(key=seed))
 
 
 def listed(names: Iterable[str]) -> Found:

@@ -2,7 +2,7 @@
 
 The file stands beside the printed tables and maps the id of each check to a `Record`; every scalar in it is text, as it
 is printed. Its texts are templates of `str.format` over what the check found, the row's own keys, and `said`, the
-values of the paper's `statements` by their keys.
+values of the paper's `statements` by their keys, `cells`, the rows of its printed tables by theirs, and `settings`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from reprlab.config.yaml_text import read_texts
+from reprlab.plugins import load_plugin
+from reprlab.reporting import audit_checks
 from reprlab.reporting.audit import AGREES, DIFFERS, NOT_CHECKABLE, AuditRow, Found
 from reprlab.reporting.audit_kinds import equal, near, number, significant
 from reprlab.reporting.published import PublishedTable, read_published
@@ -35,19 +37,23 @@ class Record(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    check: str = ""
+    """The function that recomputes it."""
+    arguments: dict[str, str] = {}
+    """What it is called with."""
     what: str = ""
     printed: str = ""
     recomputed: str = ""
     """How the value is shown; the value alone where this is empty."""
     note: str = ""
     missing: str = ""
-    """What is lacking to check the row; it is not checkable then, and needs no function."""
+    """What is lacking to check the row; it is not checkable then, and needs no check."""
     tolerance: float | None = None
     digits: int | None = None
     id: str = ""
     """Ids of the rows of a family; without it they are lettered from that of the record on."""
     rows: list[dict[str, str]] = []
-    """A family: fields of this record that differ from row to row, and what the check is called with."""
+    """A family: fields of this record that differ from row to row, and further arguments."""
 
 
 class Given:
@@ -58,10 +64,9 @@ class Given:
     ) -> None:
         self.published, self.models, self.settings = published, models, settings
         self.tables: dict[str, Any] = dict(read_published(published, declared))
-        statements = self.tables.get("statements")
-        keys = list(declared["statements"].keys) if statements is not None else []
-        rows = statements.to_dict("records") if statements is not None else []
-        self.said: dict[str, str] = {" ".join(row[key] for key in keys if row[key]): row["value"] for row in rows}
+        self.cells = {name: _by_keys(self.tables[name], table.keys) for name, table in declared.items()}
+        """The rows of each table by the values of their keys, for what is printed elsewhere again."""
+        self.said: dict[str, str] = {name: row["value"] for name, row in self.cells.get("statements", {}).items()}
 
     @cached_property
     def registry(self) -> Any:
@@ -77,29 +82,44 @@ class Given:
         return self.registry[name]
 
 
-Checks = Mapping[str, Callable[..., Any]]
+def _by_keys(table: Any, keys: tuple[str, ...]) -> dict[str, dict[str, str]]:
+    rows = table.to_dict("records")
+    return {" ".join(row[key] for key in keys if row[key]): row for row in rows}
 
 
-def audit_records(checks: Checks, given: Given, only: str = "") -> list[AuditRow]:
-    """The rows of all records in the order of `audit.yaml`; `only` takes the record of that id alone.
+def audit(paper: str, published: list[Path], models: Path, only: str = "") -> list[AuditRow]:
+    """The rows of all records of a paper in the order of its `audit.yaml`; `only` takes the record of that id alone.
 
-    A check is called with `given`, and with the keys of a row that are no fields of `Record`, for each row of its
-    record. One that is a generator is called once and yields the rows of its record in order. It gives a value, or
-    `found`.
+    The module `audit` of the paper has `TABLES`, how its published tables are keyed; `CHECKS`, the functions by name,
+    where they are not its own; and, where they read settings, `SETTINGS`, which gives those of `published`.
 
     Raises:
-        ReprlabError: a record lacks its function, a function its record, a text a name, or a family rows.
+        ReprlabError: a table or the records are missing or malformed, or records and checks do not fit together.
+    """
+    module: Any = load_plugin("papers", f"{paper}.audit")
+    settings = module.SETTINGS(published, paper) if hasattr(module, "SETTINGS") else None
+    given = Given(published, models, module.TABLES, settings)
+    return audit_records(given, getattr(module, "CHECKS", vars(module)), only)
+
+
+def audit_records(given: Given, checks: Mapping[str, Any], only: str = "") -> list[AuditRow]:
+    """The rows of the records, each by the function of its name in `checks` or in `audit_checks`.
+
+    It is called with `given` and the record's arguments, for each row of the record, and gives a value, or `found`. One
+    that is a generator is called once and yields the rows in their order.
+
+    Raises:
+        ReprlabError: there is no such function, or a text lacks a name, or a family rows.
     """
     path = next((path for path in given.published if path.name == RECORDS), None)
     if path is None:
         raise ReprlabError(f"{RECORDS}: the records of the audit were not given; pass it with --published")
-    records = read_records(path)
-    lone = [id for id, record in records.items() if id not in checks and not record.missing]
-    for id in [*lone, *(checks.keys() - records.keys())]:
-        lacking = "no function in CHECKS" if id in records else "no record"
-        raise ReprlabError(f"{path}: the check {id} has {lacking}")
+    records, checks = read_records(path), vars(audit_checks) | dict(checks)
+    for id, record in records.items():
+        if record.check not in checks and (record.check or not record.missing):
+            raise ReprlabError(f"{path}: {id}: there is no check '{record.check}'")
     asked = {only: records[only]} if only else records
-    return [row for id, record in asked.items() for row in _rows(path, id, record, checks.get(id), given)]
+    return [row for id, record in asked.items() for row in _rows(path, id, record, checks.get(record.check), given)]
 
 
 def read_records(path: Path) -> dict[str, Record]:
@@ -126,17 +146,17 @@ def _rows(path: Path, id: str, record: Record, check: Callable[..., Any] | None,
     if check is None:
         results: list[Any] = [None] * max(1, len(members))
     elif inspect.isgeneratorfunction(check):
-        results = list(check(given))
+        results = list(check(given, **record.arguments))
         members = members or [(record, {})] * len(results)
     else:
-        results = [check(given, **own) for _, own in members or [(record, {})]]
+        results = [check(given, **record.arguments, **own) for _, own in members or [(record, {})]]
     lone = not members and len(results) == 1
     members = members or [(record, {})]
     if len(members) != len(results):
         raise ReprlabError(f"{path}: {id} has {len(members)} rows, and its check found {len(results)}")
     for place, ((one, own), result) in enumerate(zip(members, results, strict=True)):
         try:
-            yield _row(id if lone else _letter(id, place), one, own, result, given)
+            yield _row(id if lone or one.id else _letter(id, place), one, own, result, given)
         except (KeyError, ValueError, IndexError) as error:
             raise ReprlabError(f"{path}: {id}: a text cannot be filled in ({first_line(error)})") from None
 
@@ -159,7 +179,8 @@ def _letter(id: str, place: int) -> str:
 def _row(id: str, record: Record, own: Mapping[str, str], result: Any, given: Given) -> AuditRow:
     if not isinstance(result, Found):
         result = Found(result, result if isinstance(result, bool) else None)
-    names = {"said": given.said, **own, **result.names, "value": result.value}
+    names = {"said": given.said, "cells": given.cells, "settings": given.settings, **record.arguments, **own}
+    names |= {**result.names, "value": result.value}
     names |= {"digits": record.digits, "tolerance": f"{record.tolerance or 0:g}"}
     what, printed, note = (text.format_map(names) for text in (record.what, record.printed, record.note))
     id = record.id.format_map(names) or id

@@ -10,15 +10,15 @@ def audit_paper(*, paper: str, published: list[Path], models: Path, out: Path) -
 
     Args:
         paper: its slug.
-        published: its printed tables, its settings, and the other small files that its checks read.
+        published: its printed tables, the records of its audit, its settings, and what else its checks read.
         models: the registry of models, for parameter counts.
         out: TSV with the columns id, what, printed, recomputed, verdict, note.
     """
-    from reprlab.plugins import load_plugin
     from reprlab.reporting.audit import write_audit
+    from reprlab.reporting.audit_records import audit
     from reprlab.reporting.provenance import write_provenance
 
-    write_audit(out, load_plugin("papers", f"{paper}.audit").audit(published, models))
+    write_audit(out, audit(paper, published, models))
     write_provenance(out, stage="audit_paper", settings={"paper": paper}, inputs=[*published, models])
 
 

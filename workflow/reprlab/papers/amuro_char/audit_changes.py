@@ -1,153 +1,111 @@
-"""Checks 5.1, 5.2 and 5.5: Table 6 and the mean ratios of change from the released values, by the aggregator that our
-own scores go through."""
+"""Table 6 and the mean ratios of change from the released values, by the aggregator that our own scores go through."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from reprlab.papers.amuro_char.aggregate import (
-    all_other_pairs,
-    changes,
-    group_means,
-    mean_ratio,
-    released_frame,
-)
-from reprlab.papers.amuro_char.names import BASE, CLASS_TO_GEN, GEN_TO_CLASS, Pair, mrc_pairs, table6_pairs
-from reprlab.reporting.audit import AuditRow, judge, not_checkable, rounded
+import pandas
 
-if TYPE_CHECKING:
-    from reprlab.config.papers.amuro_char import AmuroCharSettings
+from reprlab.papers.amuro_char.aggregate import all_other_pairs, changes, group_means, mean_ratio, released_frame
+from reprlab.papers.amuro_char.names import BASE, CLASS_TO_GEN, mrc_pairs, table6_pairs
+from reprlab.reporting.audit import Found, found, rounded
+from reprlab.reporting.audit_kinds import held
+from reprlab.reporting.audit_records import Given
 
-Frame = Any
-Tables = dict[str, Frame]
-
-# Means over the released values in full precision (specification, check 5.2).
-_FULL_PRECISION = {CLASS_TO_GEN: -0.61459, GEN_TO_CLASS: 0.003052}
-_TOLERANCE = 5e-4
+_GROUPS = ("learned_in_pretrain", "learned_in_finetune")
 _DIGITS = 9
 
 
-def change_checks(tables: Tables, settings: AmuroCharSettings) -> Iterator[AuditRow]:
-    """Checks 5.1, 5.2 and 5.5, over the pairs of the published settings."""
-    released = released_frame(tables["released_performance"])
-    pairs, groups = mrc_pairs(settings.groups), table6_pairs(settings.groups)
-    groups["once"] = list(dict.fromkeys(groups["learned_in_pretrain"]))
-    yield from _table6(tables["table6_perf_diff"], group_means(released, groups).set_index("ckpt"))
-    yield from _ratios(tables["statements"], {name: changes(released, listed) for name, listed in pairs.items()})
-    yield from _identities(released, [pair for listed in pairs.values() for pair in listed])
+def _released(given: Given) -> Any:
+    return released_frame(given.tables["released_performance"])
 
 
-def _table6(printed: Frame, means: Frame) -> Iterator[AuditRow]:
-    for letter, row in zip(ascii_lowercase, printed.itertuples(index=False), strict=False):
-        wanted = (row.learned_in_pretrain, row.learned_in_finetune)
-        found = [_three(means.loc[row.ckpt, name]) for name in ("learned_in_pretrain", "learned_in_finetune")]
-        same = all(Decimal(one) == other for one, other in zip(wanted, found, strict=True))
-        yield judge(
-            f"5.1{letter}",
-            f"Table 6, checkpoint {row.ckpt}: learned in pre-training, in fine-tuning",
-            " ".join(wanted),
-            " ".join(map(str, found)),
-            same,
-            "released values, SciQ counted twice as in the released notebook",
-        )
-    once = [_three(means.loc[ckpt, "once"]) for ckpt in printed["ckpt"]]
-    equal = sum(Decimal(one) == other for one, other in zip(printed["learned_in_pretrain"], once, strict=True))
-    yield judge(
-        "5.1i",
-        "Table 6, learned in pre-training, each set counted once",
-        " ".join(printed["learned_in_pretrain"]),
-        " ".join(map(str, once)),
-        equal == len(once),
-        f"the released list names SciQ twice; {equal} of {len(once)} cells stay",
-    )
+def _changes(given: Given, direction: str) -> Any:
+    return changes(_released(given), mrc_pairs(given.settings.groups)[direction])
 
 
-def _three(value: float) -> Decimal:
+def _table6(given: Given) -> Any:
+    """Our group means at three decimals, by checkpoint; `once` counts each set once."""
+    groups = table6_pairs(given.settings.groups)
+    groups["once"] = list(dict.fromkeys(groups[_GROUPS[0]]))
     # Means of values with four decimals: digits beyond the ninth are floating-point noise.
-    return rounded(round(float(value), _DIGITS), 3)
+    means = group_means(_released(given), groups).set_index("ckpt")[list(groups)]
+    return means.map(lambda value: rounded(round(float(value), _DIGITS), 3))
 
 
-def _ratios(statements: Frame, found: dict[str, Frame]) -> Iterator[AuditRow]:
-    said = statements.set_index(["quantity", "family"])["value"]
-    letters = iter(ascii_lowercase)
-    for direction, quantity in ((CLASS_TO_GEN, "mrc_class_to_gen"), (GEN_TO_CLASS, "mrc_gen_to_class")):
-        mean = mean_ratio(found[direction])
-        known = _FULL_PRECISION[direction]
-        yield judge(
-            f"5.2{next(letters)}",
-            f"MRC {direction}, known answer from the released values in full precision",
-            known,
-            round(mean.mean, 5),
-            abs(mean.mean - known) <= _TOLERANCE,
-            f"{mean.n} ratios of values rounded to four places, {mean.skipped} zero bases; tolerance {_TOLERANCE}",
-        )
-        printed = said.loc[(quantity, "olmo1b")]
-        exact = rounded(100 * known, 1)
-        note = "the printed number is cut, not rounded" if direction == CLASS_TO_GEN else "rounded"
-        yield judge(
-            f"5.2{next(letters)}",
-            f"Section 4.3: MRC {direction} (%)",
-            printed,
-            exact,
-            Decimal(printed) == exact,
-            f"{100 * known:.3f}; {note}",
-        )
-    yield _outlier(said.loc[("mrc_class_to_gen", "olmo1b")], found[CLASS_TO_GEN], next(letters))
-    yield not_checkable(
-        f"5.2{next(letters)}",
-        "Section 4.3: MRC by equation 1, all evaluation sets but the training set",
-        said.loc[("mrc_class_to_gen", "olmo1b")],
-        "missing: the released scores of the other sets; the printed number averages two sets for each training set",
-    )
-    for quantity in ("mrc_class_to_gen", "mrc_gen_to_class"):
-        printed = said.loc[(quantity, "llama3_8b")]
-        what = f"Appendix G: {quantity.replace('_', ' ')} of Llama3-8B (%)"
-        yield not_checkable(f"5.2{next(letters)}", what, printed, "missing: no score of Llama3-8B was released")
+def table6(given: Given) -> Iterator[Found]:
+    means = _table6(given)
+    for ckpt, row in given.tables["table6_perf_diff"].set_index("ckpt")[list(_GROUPS)].iterrows():
+        ours = [means.loc[ckpt, name] for name in _GROUPS]
+        yield found(" ".join(map(str, ours)), list(row.map(Decimal)) == ours, ckpt=ckpt, printed=" ".join(row))
 
 
-def _outlier(printed: str, found: Frame, letter: str) -> AuditRow:
-    largest = found.loc[found["ratio"].idxmax()]
-    without = mean_ratio(found.drop(index=largest.name))
-    name = f"{largest['eval']} after {largest['train']}, checkpoint {largest['ckpt']}"
-    return judge(
-        f"5.2{letter}",
-        f"Section 4.3: MRC class->gen without one of {len(found)} ratios ({name})",
-        printed,
-        f"{100 * without.mean:.1f}",
-        Decimal(printed) == rounded(100 * without.mean, 1),
-        f"its ratio is {largest['ratio']:+.2f} because its base is {largest['base']:g}; the median of all is "
-        f"{100 * mean_ratio(found).median:.1f}",
-    )
+def counted_once(given: Given) -> Found:
+    printed = given.tables["table6_perf_diff"].set_index("ckpt")[_GROUPS[0]]
+    once = _table6(given)["once"].loc[printed.index]
+    stay = int((printed.map(Decimal) == once).sum())
+    texts = {"printed": " ".join(printed), "stay": stay, "total": len(once)}
+    return found(" ".join(map(str, once)), stay == len(once), **texts)
 
 
-def _identities(released: Frame, pairs: list[Pair]) -> Iterator[AuditRow]:
+def ratio(given: Given, *, direction: str) -> Found:
+    """5.2: the mean ratio of change."""
+    mean = mean_ratio(_changes(given, direction))
+    return found(mean.mean, n=mean.n, skipped=mean.skipped)
+
+
+def percent(given: Given, *, known: str) -> Found:
+    """5.2: the known answer in full precision, as the paper prints it."""
+    return found(rounded(100 * Decimal(known), 1), exact=f"{100 * Decimal(known):.3f}")
+
+
+def without_outlier(given: Given) -> Found:
+    """5.2: without the largest ratio."""
+    all_of_them = _changes(given, CLASS_TO_GEN)
+    largest = all_of_them.loc[all_of_them["ratio"].idxmax()]
+    mean = mean_ratio(all_of_them.drop(index=largest.name))
+    median = 100 * mean_ratio(all_of_them).median
+    return found(rounded(100 * mean.mean, 1), one=largest, total=len(all_of_them), median=median)
+
+
+def identities(given: Given) -> Found:
+    """5.5: what holds of any mean ratio of change."""
+    released = _released(given)
+    pairs = [pair for listed in mrc_pairs(given.settings.groups).values() for pair in listed]
     base = released[released["train"] == BASE]
-    trains = sorted({pair.train for pair in pairs})
-    copies = [base, *(base.assign(train=train) for train in trains)]
+    copies = pandas.concat([base, *(base.assign(train=train) for train in sorted({pair.train for pair in pairs}))])
     scaled = released.assign(performance=released["performance"] * 0.25)
-    ratios = changes(released, pairs)["ratio"]
-    own: dict[str, Sequence[str]] = {"mnli": ("mnli_matched", "mnli_mismatched"), "paws": ("paws",)}
+    ratios = changes(released, pairs)
+    gap = mean_ratio(changes(scaled, pairs)).mean - mean_ratio(ratios).mean
+    own = {"mnli": ("mnli_matched", "mnli_mismatched"), "paws": ("paws",)}
     listed = [pair for train, evals in own.items() for pair in all_other_pairs(released, train, evals)]
-    held = {
-        "MRC(base, base) = 0": mean_ratio(changes(_stacked(copies), pairs)).mean == 0,
-        "scaling all scores leaves it": abs(
-            mean_ratio(changes(scaled, pairs)).mean - mean_ratio(changes(released, pairs)).mean
-        )
-        < 1e-12,
-        "no ratio below -1": bool((ratios >= -1).all()),
+    properties = {
+        "MRC(base, base) = 0": mean_ratio(changes(copies.reset_index(drop=True), pairs)).mean == 0,
+        "scaling all scores leaves it": abs(gap) < 1e-12,
+        "no ratio below -1": (ratios["ratio"] >= -1).all(),
         "a model's own sets are left out": not [pair for pair in listed if pair.eval in own[pair.train]],
     }
-    broken = [name for name, holds in held.items() if not holds]
-    what = "Properties of the mean ratio of change, on the released values"
-    yield judge(
-        "5.5", what, f"{len(held)} hold", f"{len(held) - len(broken)} hold", not broken, "; ".join(broken or held)
-    )
+    return held(properties)
 
 
-def _stacked(parts: list[Frame]) -> Frame:
-    import pandas
+def equation_1(given: Given) -> Found:
+    """8.4: the sets that equation 1 averages over against those whose mean is the printed one (5.2a)."""
+    settings = given.settings
+    averaged = Counter(pair.train for pairs in mrc_pairs(settings.groups).values() for pair in pairs)
+    # Evaluation sets of all four tasks; the training set itself is every evaluation of the same data set.
+    tasks = [settings.trainings[train] for train in averaged]
+    sets = {name for task in tasks for name in (*task.in_domain, *task.out_of_domain)}
+    others = {
+        train: sum(settings.evaluations[name].dataset != settings.trainings[train].dataset for name in sets)
+        for train in averaged
+    }
+    mean = mean_ratio(_changes(given, CLASS_TO_GEN))
+    texts = {"others": _listed(others), "n": mean.n, "mean": 100 * mean.mean, "direction": CLASS_TO_GEN}
+    return found(_listed(averaged), others == averaged, **texts)
 
-    return pandas.concat(parts, ignore_index=True)
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items())

@@ -6,51 +6,35 @@ They show that this workflow computes what the paper describes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import torch
 
 from reprlab.objectives import corruption
-from reprlab.objectives.losses import chance_sentence_loss, unshuffling_chance
+from reprlab.objectives.depth import Objective, Settings
+from reprlab.objectives.losses import chance_sentence_loss, decomposed_loss, unshuffling_chance
 from reprlab.objectives.span_mask import noise_counts, random_span_mask
 from reprlab.reporting.audit import Found, found
-from reprlab.reporting.audit_kinds import counted, number
+from reprlab.reporting.audit_checks import parameters
+from reprlab.reporting.audit_kinds import counted, generator, held_at, number
 from reprlab.reporting.audit_records import Given
 from reprlab.text.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    import numpy as np
+from reprlab.training.schedules import learning_rate_factor
+from reprlab.training.settings import ScheduleSettings
 
 VOCABULARY = Vocabulary(32_000)
 _ROWS, _SENTENCES, _WORDS = 64, 8, 12
 
 
-def parameters(given: Given, *, model: str, tied: str) -> int:
-    """5.3: parameters, on the meta device."""
-    from reprlab.models.counting import parameter_count
-
-    return parameter_count(given.entry(model).model_copy(update={"tie_output": tied == "yes"}))
-
-
-def padded_rows(given: Given) -> int:
-    """5.3"""
-    return VOCABULARY.padded_size
-
-
-def millions(given: Given) -> float:
-    """5.3: of the model that the released code trains."""
-    return parameters(given, model="t5_v1_1_base", tied="no") / 1e6
-
-
-def generator(seed: int) -> np.random.Generator:
-    """The audit's random numbers: the same in every run."""
-    import numpy as np
-
-    return np.random.Generator(np.random.Philox(key=seed))
+def sizes(given: Given) -> Iterator[float]:
+    """5.3: rows of the embedding, and millions of parameters of the model that the released code trains."""
+    yield VOCABULARY.padded_size
+    yield parameters(given, model="t5_v1_1_base", tied="no") / 1e6
 
 
 def masker(given: Given) -> Iterator[Any]:
     """5.4: counts of the span masker."""
-    import numpy as np
-
     for counts in noise_counts(np.array([8, 20, 100, 512]), 0.3, 3.0):
         yield ", ".join(map(str, counts))
     ids = np.arange(1000, 1512, dtype=np.int32)[None]
@@ -60,8 +44,6 @@ def masker(given: Given) -> Iterator[Any]:
 
 
 def _t5_corruption(ids: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    import numpy as np
-
     starts = corruption.span_starts(mask)
     sentinels = corruption.ordered_sentinels(starts, VOCABULARY)
     lengths = np.full(len(ids), ids.shape[1])
@@ -75,14 +57,12 @@ def _restore(encoder: list[int], labels: list[int]) -> list[int]:
     Only spans are looked up: sentence tokens in the labels end a span.
     """
     spans: dict[int, list[int]] = {}
-    current: list[int] | None = None
+    current: list[int] = []
     for token in labels:
-        if VOCABULARY.pieces <= token < VOCABULARY.first_sentence:
-            current = spans.setdefault(token, [])
-        elif token >= VOCABULARY.first_sentence:
-            current = None
-        elif current is not None and token >= 0:
+        if token < VOCABULARY.pieces:
             current.append(token)
+        else:
+            current = spans.setdefault(token, []) if token < VOCABULARY.first_sentence else []
     return [piece for token in encoder for piece in spans.get(token, [token])]
 
 
@@ -103,10 +83,6 @@ def depth_batch(
     rows: int = _ROWS, *, seed: int, shuffled: bool | None = None, **settings: Any
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Invented DEPTH-format rows [rows, L] with distinct sentence tokens in each, and their batch by the objective."""
-    import numpy as np
-
-    from reprlab.objectives.depth import Objective, Settings
-
     rng, types = generator(1), np.repeat(np.arange(1, _SENTENCES + 1, dtype=np.int16), _WORDS + 2)
     ids = []
     for _ in range(rows):
@@ -124,18 +100,15 @@ def depth_batch(
 
 def round_trip(given: Given) -> Iterator[Found]:
     """5.5: rows restored from input and labels."""
-    import numpy as np
-
     rng = generator(2)
     ids = rng.integers(3, VOCABULARY.pieces, size=(_ROWS, 256)).astype(np.int32)
     mask = random_span_mask(np.full(_ROWS, 256), 256, rng, density=0.3, mean_span=3.0)
-    encoder, labels = _t5_corruption(ids, mask)
-    yield counted(
-        _restore(_plain(e), _plain(t)) == row.tolist() for e, t, row in zip(encoder, labels, ids, strict=True)
-    )
+    rows = zip(*(map(_plain, side) for side in _t5_corruption(ids, mask)), ids.tolist(), strict=True)
+    yield counted(_restore(tokens, targets) == row for tokens, targets, row in rows)
     for shuffled in (False, True):
         ids, batch = depth_batch(seed=3, shuffled=shuffled, sentinel_replacement=False)
-        rows = zip(map(_plain, batch["encoder_ids"]), map(_plain, batch["labels"]), ids.tolist(), strict=True)
+        sides = (map(_plain, batch[name]) for name in ("encoder_ids", "labels"))
+        rows = zip(*sides, ids.tolist(), strict=True)
         yield counted(_restore(_unshuffle(tokens, targets), targets) == row for tokens, targets, row in rows)
 
 
@@ -146,8 +119,6 @@ def _plain(row: np.ndarray) -> list[int]:
 
 def worked_example(given: Given) -> Iterator[str]:
     """5.6: encoder input, labels and decoder input of three sentences with two spans."""
-    import numpy as np
-
     blocks = [(32103, range(1000, 1006)), (32107, range(1100, 1105)), (32111, range(1200, 1207))]
     tokens = [32120] + [token for sentence, words in blocks for token in (sentence, *words, 32120)] + [1]
     ids = np.array([tokens], dtype=np.int32)
@@ -162,56 +133,37 @@ def worked_example(given: Given) -> Iterator[str]:
 
 def loss_identity(given: Given) -> Found:
     """5.8: the loss is the mean of its parts, weighted by their counts."""
-    import torch
-
-    from reprlab.objectives.losses import decomposed_loss
-
     random = torch.Generator().manual_seed(0)
     logits = torch.randn(400, VOCABULARY.padded_size, generator=random)
     labels = torch.randint(3, VOCABULARY.size, (400,), generator=random)
     labels[:150] = torch.randint(VOCABULARY.first_sentence, VOCABULARY.size, (150,), generator=random)
     labels[-50:] = -100
     loss, parts = decomposed_loss(logits, labels, VOCABULARY)
-    total = sum(
-        parts[f"{name}_count"] * (parts[f"{name}_loss_sum"] / parts[f"{name}_count"])
-        for name in ("sentence", "reconstruction")
-    )
+    means = {name: parts[f"{name}_loss_sum"] / parts[f"{name}_count"] for name in ("sentence", "reconstruction")}
+    total = sum(parts[f"{name}_count"] * mean for name, mean in means.items())
     difference = abs(float(loss) - float(total / parts["count"]))
     return found(difference, difference < 1e-5)
 
 
 def shuffling(given: Given) -> Iterator[Found]:
     """5.8: no shuffling where its probability is 0, and none of one sentence."""
-    import numpy as np
-
     ids, batch = depth_batch(seed=4, shuffle_probability=0.0)
     yield counted(_order(encoder) == _order(row) for encoder, row in zip(batch["encoder_ids"], ids, strict=True))
     one = np.concatenate([ids[:, : _WORDS + 3], np.full((len(ids), 1), VOCABULARY.eos_id, dtype=np.int32)], axis=1)
     shuffled, _ = corruption.shuffle_sentences(one, np.ones_like(one, dtype=np.int16), generator(5), VOCABULARY)
-    yield counted((shuffled == one).all(axis=1))
+    yield held_at((shuffled == one).all(axis=1))
 
 
-def chance_loss(given: Given, *, sentences: str) -> float:
-    """5.9: ln(m!)/m nats for each SENT."""
-    return unshuffling_chance(int(sentences))[0]
-
-
-def chance_accuracy(given: Given) -> float:
-    """5.9: H_m/m."""
-    return unshuffling_chance(10)[1]
-
-
-def chance_sentence_loss_between(given: Given) -> Found:
-    """5.9: half the batches shuffled."""
+def chance(given: Given) -> Iterator[Any]:
+    """5.9: loss and accuracy of un-shuffling by chance, and the mean sentence loss with half the batches shuffled."""
+    for sentences in (5, 10, 20):
+        yield found(unshuffling_chance(sentences)[0], sentences=sentences)
+    yield unshuffling_chance(10)[1]
     low, high = (float(given.said[f"fs depth sentence_loss_{end}"]) for end in ("min", "max"))
-    return found(value := chance_sentence_loss(10), low <= value <= high)
+    yield found(value := chance_sentence_loss(10), low <= value <= high)
 
 
 def learning_rate(given: Given, *, schedule: str, step: str) -> float:
-    """5.10"""
-    from reprlab.training.schedules import learning_rate_factor
-    from reprlab.training.settings import ScheduleSettings
-
     horizon, peak = 1_000_000, 1e-4
     settings = ScheduleSettings.model_validate({"name": schedule, "warmup_steps": 10_000, "horizon_steps": horizon})
     return peak * learning_rate_factor(int(number(step)), horizon, settings)

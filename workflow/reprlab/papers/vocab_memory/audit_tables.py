@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from reprlab.papers.vocab_memory.names import GLUE
-from reprlab.reporting.audit import Found, found, mean, rounded
+from reprlab.reporting.audit import Found, found, rounded
 from reprlab.reporting.audit_kinds import counted, listed
 from reprlab.reporting.audit_records import Given
 
@@ -18,7 +18,7 @@ _HALF = Decimal("0.05")
 _DISTILLED = {"DistilBERT": "BERT", "DistilRoBERTa": "RoBERTa", "DistilmBERT": "mBERT"}
 
 
-def numbers(given: Given, table: str, *keys: str) -> Any:
+def _numbers(given: Given, table: str, *keys: str) -> Any:
     """The tasks and the mean of a printed table, exactly, by its keys."""
     rows = given.tables[table]
     keys = keys or tuple(name for name in ("kind", "model", "pema") if name in rows)
@@ -26,48 +26,26 @@ def numbers(given: Given, table: str, *keys: str) -> Any:
 
 
 def distilled_pairs(given: Given) -> Found:
-    """5.3"""
-    rows = numbers(given, "table2_reduction").loc["embedding"]
+    rows = _numbers(given, "table2_reduction").loc["embedding"]
     same = [small for small, large in _DISTILLED.items() if (rows.loc[small] == rows.loc[large]).all()]
     return found(["no", "one", "two", "three"][len(same)], names=", ".join(same))
 
 
-def small_and_base(given: Given) -> bool:
-    """5.4"""
-    printed = numbers(given, "table3_deberta_sizes")
-    return bool((printed.loc["Small"] == printed.loc["Base"]).all())
-
-
-def _means(given: Given, table: str) -> list[tuple[str, Decimal, Decimal]]:
-    """Name, exact mean of the tasks and printed mean of each row."""
-    rows = numbers(given, table)
-    return [(str(name), mean(row[[*GLUE]]), row["mean"]) for name, row in rows.iterrows()]
-
-
-def table3_means(given: Given) -> Found:
-    """5.4"""
-    rows = _means(given, "table3_deberta_sizes")
-    return found(
-        " ".join(str(rounded(exact, 1)) for _, exact, _ in rows), printed=" ".join(str(one) for *_, one in rows)
-    )
-
-
-def table2_means(given: Given) -> Found:
-    """5.5: up to the rounding of the nine values."""
-    rows = _means(given, "table2_reduction")
-    exact = sum(rounded(one, 1) == printed for _, one, printed in rows)
-    return counted({name: abs(one - printed) <= Decimal("0.1") for name, one, printed in rows}, exact=exact)
-
-
-def table10_means(given: Given) -> Found:
-    """5.5"""
-    worst = max(abs(exact - printed) for _, exact, printed in _means(given, "table10_glue"))
-    return found(rounded(worst, 2), worst <= _MEAN_TOLERANCE, most=_MEAN_TOLERANCE)
+def means(given: Given) -> Iterator[Any]:
+    """5.4, 5.5: two sizes of one width; means over the tasks against the printed ones, up to rounding."""
+    names = ("table3_deberta_sizes", "table2_reduction", "table10_glue")
+    third, second, tenth = (_numbers(given, name) for name in names)
+    yield bool((third.loc["Small"] == third.loc["Base"]).all())
+    exact = [rows[[*GLUE]].sum(axis=1) / len(GLUE) for rows in (third, second, tenth)]
+    yield found(" ".join(str(rounded(one, 1)) for one in exact[0]), printed=" ".join(map(str, third["mean"])))
+    same = int((exact[1].map(lambda one: rounded(one, 1)) == second["mean"]).sum())
+    yield counted((exact[1] - second["mean"]).abs() <= Decimal("0.1"), exact=same)
+    worst = (exact[2] - tenth["mean"]).abs().max()
+    yield found(rounded(worst, 2), worst <= _MEAN_TOLERANCE, most=_MEAN_TOLERANCE)
 
 
 def implied(given: Given, *, model: str, task: str, vocabulary: str) -> Found:
-    """5.6"""
-    percent = numbers(given, "table2_reduction").loc[("embedding", model), task]
+    percent = _numbers(given, "table2_reduction").loc[("embedding", model), task]
     low, high = implied_tokens(percent, int(vocabulary))
     return found(f"{low:,} to {high:,} of {int(vocabulary):,}", percent=percent)
 
@@ -81,30 +59,20 @@ def implied_tokens(percent: Decimal, vocabulary: int) -> tuple[int, int]:
 
 def below_half(given: Given) -> Found:
     """5.7: reductions above one half."""
-    row = numbers(given, "table2_reduction").loc["embedding", "RoBERTa"]
+    row = _numbers(given, "table2_reduction").loc["embedding", "RoBERTa"]
     return listed(task for task in GLUE if row[task] > 50)
 
 
-def totals(given: Given) -> Found:
-    """5.8"""
+def splits_and_times(given: Given) -> Iterator[Found]:
+    """5.8: totals; percentages within the rounding of the two times and their own; quick tasks."""
     counts = given.tables["table7_splits"].set_index("task")[["train", "validation", "test", "total"]].astype(int)
-    return counted(counts[["train", "validation", "test"]].sum(axis=1) == counts["total"])
-
-
-def running_times(given: Given) -> Found:
-    """5.8: the printed percentage within the rounding of the two times and its own."""
-    fits = {}
-    for row in given.tables["table9_runtime"].itertuples():
-        pema, whole, printed = Decimal(row.pema_s), Decimal(row.finetune_s), Decimal(row.percent)
-        low, high = ((100 * (pema + sign * _HALF) / (whole - sign * _HALF)) for sign in (-1, 1))
-        fits[row.task] = low - _HALF <= printed <= high + _HALF
-    return counted(fits, none="within the rounding of the two times")
-
-
-def quick(given: Given, *, column: str, below: str) -> Found:
-    """5.8"""
-    rows = given.tables["table9_runtime"]
-    return listed(rows["task"][rows[column].map(Decimal) < Decimal(below)])
+    yield counted(counts.drop(columns="total").sum(axis=1) == counts["total"])
+    times = given.tables["table9_runtime"].set_index("task")[["pema_s", "finetune_s", "percent"]].map(Decimal)
+    low, high = (100 * (times["pema_s"] + half) / (times["finetune_s"] - half) + half for half in (-_HALF, _HALF))
+    fits = (low <= times["percent"]) & (times["percent"] <= high)
+    yield counted(fits.to_dict(), none="within the rounding of the two times")
+    yield listed(times.index[times["pema_s"] < Decimal("0.5")])
+    yield listed(times.index[times["percent"] < 1])
 
 
 def ids(given: Given) -> Iterator[Found]:
@@ -114,20 +82,15 @@ def ids(given: Given) -> Iterator[Found]:
         yield found(number, token=token, printed=printed[token])
 
 
-def quoted(given: Given, *, table: str, model: str, column: str = "mean") -> Decimal:
-    """6.1 to 6.5, 6.8, 6.9: a cell that the text repeats."""
-    rows = numbers(given, table)
-    return rows.loc[("embedding", model) if rows.index.nlevels > 1 else model, column]
-
-
-def largest_data_set(given: Given) -> str:
-    """6.6"""
-    return given.tables["table7_splits"].set_index("task")["total"].astype(int).idxmax()
+def extremes(given: Given) -> Iterator[str]:
+    """6.6, 6.7: the largest data set, and the one with the smallest reduction for BERT."""
+    yield given.tables["table7_splits"].set_index("task")["total"].astype(int).idxmax()
+    yield _numbers(given, "table2_reduction").loc["embedding", "BERT"][[*GLUE]].astype(float).idxmin()
 
 
 def changed_scores(given: Given) -> Found:
     """6.10: cells of Table 10 that differ between PEMA and ordinary fine-tuning."""
-    rows = numbers(given, "table10_glue", "pema", "model")[[*GLUE]]
+    rows = _numbers(given, "table10_glue", "pema", "model")[[*GLUE]]
     gaps = (rows.loc["yes"] - rows.loc["no"]).abs().stack()
     differing = int((gaps > 0).sum())
     return found(differing, 2 * differing < len(gaps), total=len(gaps), most=gaps.max())
