@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from reprlab.config.groups import ScratchText
 from reprlab.config.load import LoadedConfig
 from reprlab.config.settings import derive
 from reprlab.papers import paths
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.shared_jobs import add_archive, add_corpus
+from reprlab.runtime.errors import ReprlabError
 from reprlab.text.segmentation import SegmentationSettings
 from reprlab.text.token_settings import TokenStorageSettings
 from reprlab.text.tokenizers import TokenizerSettings
@@ -36,6 +38,32 @@ def add_sentences(
 def add_trained_tokenizer(plan: Plan, name: str, sentences: str, settings: TokenizerSettings) -> str:
     """Plan a tokenizer of some passages, or a published one where they are empty; returns its folder."""
     return plan.add("train_tokenizer", name, Job({"sentences": sentences}, {"settings": settings}))["out"]
+
+
+def add_scratch_text(
+    plan: Plan,
+    config: LoadedConfig,
+    text: ScratchText,
+    model: str,
+    *,
+    setting: str,
+    passages: str,
+    tokenizer: str,
+    **own: Any,
+) -> tuple[str, str]:
+    """Plan `passages` and `tokenizer`, with `own` settings, of a model that is drawn at random; returns both paths.
+
+    Raises:
+        ReprlabError: no corpus is named in `setting`, the dotted name of `text`.
+    """
+    if text.corpus is None:
+        raise ReprlabError(
+            f"{setting}.corpus is null, but {model} is drawn at random and needs a tokenizer; name a corpus of "
+            "datasets.yaml"
+        )
+    sentences = add_sentences(plan, config, text.corpus, passages, text.segmentation)
+    settings = TokenizerSettings(source="trained", pieces=text.pieces, **own)
+    return sentences, add_trained_tokenizer(plan, tokenizer, sentences, settings)
 
 
 def add_tokens(plan: Plan, name: str, sentences: str, tokenizer: str, settings: TokenStorageSettings) -> str:

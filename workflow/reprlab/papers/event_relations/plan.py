@@ -22,7 +22,6 @@ from reprlab.papers.shared_jobs import add_model, add_task
 from reprlab.results.planning import add_results
 from reprlab.results.sources import Baseline, Missing, Source
 from reprlab.retrieval.settings import BiEncoderTraining
-from reprlab.runtime.machine import resolve_dtype
 from reprlab.training.settings import EngineSettings, ScheduleSettings
 
 if TYPE_CHECKING:
@@ -88,8 +87,7 @@ class _Fold:
         self.plan, self.config, self.paper, self.name, self.data, self.fold = plan, config, paper, name, data, fold
         self.examples = add_task(plan, config, data.dataset)
         self.title = config.datasets.tasks[data.dataset].title
-        dtype = config.numerics.dtype if paper.dtype == "auto" else paper.dtype
-        self.dtype = resolve_dtype(dtype, config.runtime.device)
+        self.dtype = config.arithmetic(paper.dtype)
 
     def entries(self) -> list[Source | Missing]:
         """Every retriever and classifier of every table."""

@@ -13,13 +13,11 @@ from reprlab.config.papers.intrinsic_dimension import (
 )
 from reprlab.config.settings import derive
 from reprlab.geometry.settings import EstimatorSettings
-from reprlab.papers.language_model_jobs import add_sentences, add_trained_tokenizer
+from reprlab.papers.language_model_jobs import add_scratch_text
 from reprlab.papers.plan import Plan
 from reprlab.papers.representation_jobs import add_adapter, add_dimension, add_prompts, add_states
 from reprlab.papers.shared_jobs import add_model, add_task
 from reprlab.representations.settings import AdapterSettings, CollectSettings, DimensionSettings, PromptSettings
-from reprlab.runtime.errors import ReprlabError
-from reprlab.text.tokenizers import TokenizerSettings
 from reprlab.training.settings import EngineSettings, ScheduleSettings
 
 Split = Literal["train", "validation"]
@@ -72,13 +70,13 @@ class StatesPlanner:
 
     def _gather(self) -> None:
         paper, comparison, data = self.paper, self.paper.comparison, self.paper.data
-        compared = list(product(comparison.models, [name for name, one in data.datasets.items() if one.dataset]))
+        known = [name for name, one in data.datasets.items() if one.dataset]
+        compared = list(product(comparison.models, known))
         for model, name in compared:
             for k in comparison.shots:
                 self._shots("comparison", model, name, k)
             self._tuned("comparison", model, name, comparison, [comparison.steps])
         dynamics = paper.sft_dynamics
-        known = [name for name, one in data.datasets.items() if one.dataset]
         for model, name, split in product(dynamics.models, known, ("train", "validation")):
             one = self._tuned("sft_dynamics", model, name, dynamics, [0, *dynamics.ladder], split)
             # Both are compared at the size of the smaller one.
@@ -221,14 +219,10 @@ class StatesPlanner:
         if self.config.models[model].origin.kind != "scratch":
             folder = add_model(self.plan, self.config, model, seed=seed)
             return folder, folder
-        if scratch.corpus is None:
-            raise ReprlabError(
-                f"papers.intrinsic-dimension.data.scratch.corpus is null, but {model} is drawn at random and needs a "
-                "tokenizer; name a corpus of datasets.yaml"
-            )
-        sentences = add_sentences(self.plan, self.config, scratch.corpus, "intrinsic_dimension", scratch.segmentation)
-        settings = TokenizerSettings(source="trained", pieces=scratch.pieces)
-        tokenizer = add_trained_tokenizer(self.plan, f"intrinsic_dimension_{scratch.corpus}", sentences, settings)
+        name = "intrinsic_dimension"
+        own = {"setting": "papers.intrinsic-dimension.data.scratch", "passages": name}
+        own["tokenizer"] = f"{name}_{scratch.corpus}"
+        _, tokenizer = add_scratch_text(self.plan, self.config, scratch, model, **own)
         return add_model(self.plan, self.config, model, seed=seed, tokenizer=tokenizer), tokenizer
 
 

@@ -19,7 +19,6 @@ from reprlab.retrieval.rerank_settings import (
     Reranking,
 )
 from reprlab.retrieval.rerank_speed import SpeedSettings
-from reprlab.runtime.machine import resolve_dtype
 from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
 
 if TYPE_CHECKING:
@@ -60,9 +59,7 @@ class _TaskJobs:
         self, plan: Plan, config: "LoadedConfig", paper: "SsmRerankersSettings", name: str, task: "Task"
     ) -> None:
         self.plan, self.config, self.paper, self.name, self.task = plan, config, paper, name, task
-        self.dtype = resolve_dtype(
-            config.numerics.dtype if paper.dtype == "auto" else paper.dtype, config.runtime.device
-        )
+        self.dtype = config.arithmetic(paper.dtype)
 
     def retrieval(self) -> list[Source]:
         """What each first stage finds, and the random order of what is reranked."""

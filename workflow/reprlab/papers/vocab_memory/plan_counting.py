@@ -122,25 +122,21 @@ class Counting:
     def unseen(self) -> Iterator[Source | Missing]:
         """Table 1: tokens that a corpus does not have."""
         unseen, corpus, table = self.paper.unseen, self.paper.unseen.corpus, "table1_unseen_tokens"
-        models = [model for model in unseen.tokenizers if self.tokenizer_of(model)]
-        if corpus is None or not models:
+        counters = {model: known for model in unseen.tokenizers if (known := self.tokenizer_of(model))}
+        if corpus is None or not counters:
             yield Missing(factors={"table": table}, reason=_NO_CORPUS)
             return
         documents, settings = add_corpus(self.plan, self.config, corpus), CountSettings(source="documents")
-        counters = {model: self.tokenizer_of(model) for model in models}
+        tokenizers = dict.fromkeys(counters.values())
+        counts = {one: add_token_counts(self.plan, self.config, one, corpus, documents, settings) for one in tokenizers}
         use = UseSettings(
-            counts={
-                one: {corpus: [Path(add_token_counts(self.plan, self.config, one, corpus, documents, settings))]}
-                for one in dict.fromkeys(counters.values())
-            },
+            counts={one: {corpus: [Path(path)]} for one, path in counts.items()},
             splits=[[]],
             unseen=unseen.examples,
-            tokenizers={one: Path(add_tokenizer(self.plan, self.config, one)) for one in counters.values()},
+            tokenizers={one: Path(add_tokenizer(self.plan, self.config, one)) for one in tokenizers},
         )
-        path, title = (
-            Path(add_vocabulary_use(self.plan, "vocab_memory_unseen", use)),
-            self.config.datasets.corpora[corpus].title,
-        )
+        path = Path(add_vocabulary_use(self.plan, "vocab_memory_unseen", use))
+        title = self.config.datasets.corpora[corpus].title
         for model, tokenizer in counters.items():
             about: dict[str, Any] = {"table": table, "model": label_of(model), "tokenizer": tokenizer}
             where: dict[str, Any] = {"model": tokenizer, "metric": ["id", "unseen", "vocabulary"]}
