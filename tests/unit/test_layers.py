@@ -25,7 +25,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("statistics",),
     ("geometry",),
     ("representations", "retrieval"),
-    ("events",),
+    ("events", "sentences"),
     ("reporting",),
     # Schemas of the papers, and what they share, embed the settings of stages.
     ("config.groups",),
