@@ -117,7 +117,7 @@ SMALLER = {
     "ssm-rerankers": "papers.ssm-rerankers.passages.further=[beir_scifact]",
 }
 # Tables of settings whose entries are all of one kind.
-TABLES = ("tasks", "evaluations")
+TABLES = ("tasks", "evaluations", "rerankers")
 
 
 def test_job_counts_are_the_committed_ones() -> None:

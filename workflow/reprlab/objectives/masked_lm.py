@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -20,6 +20,8 @@ class Settings(BaseModel):
 
     mask_probability: float = Field(default=0.15, gt=0, lt=1)
     """Share of the tokens that are predicted; of these 80 % are masked, 10 % replaced and 10 % left as they are."""
+    mask_padding: Literal[True] = True
+    """An encoder never sees padding."""
 
 
 class Objective(PretrainingObjective[Settings]):

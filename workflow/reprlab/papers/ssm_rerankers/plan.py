@@ -7,8 +7,9 @@ from reprlab.config.papers.ssm_rerankers import FirstStage as Kind
 from reprlab.config.settings import derive
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.shared_jobs import add_model, add_task
+from reprlab.papers.ssm_rerankers.claims import RANDOM
 from reprlab.papers.ssm_rerankers.plan_models import Start, add_start
-from reprlab.papers.ssm_rerankers.results import RANDOM, RESULTS, SPEED
+from reprlab.papers.ssm_rerankers.results import RESULTS, SPEED
 from reprlab.results.planning import add_results
 from reprlab.results.sources import Baseline, Missing, Source
 from reprlab.retrieval.rerank_settings import (
@@ -71,7 +72,8 @@ class _TaskJobs:
                 path = Path(self._first_stage(dataset, kind)["metrics"])
                 reranked = kind == self.task.first_stage
                 for name in (kind, RANDOM) if reranked else (kind,):
-                    about: dict[str, Any] = {"model": name, "part": part, "dataset": dataset, "truncation": "none"}
+                    model = self.paper.retriever.model if name == "dense" else name
+                    about: dict[str, Any] = {"model": model, "part": part, "dataset": dataset, "truncation": "none"}
                     found.append(
                         Source(
                             path=path,

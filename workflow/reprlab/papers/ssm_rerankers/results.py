@@ -8,7 +8,7 @@ from reprlab.results.records import Figure, PaperResults, Table
 from reprlab.results.schema import Factor, Metric
 from reprlab.results.tables import Listing, Pivot
 
-RANDOM, SPEED = "random order", "speed"
+SPEED = "speed"
 BEIR = (
     "arguana", "climate_fever", "dbpedia", "fever", "fiqa", "hotpotqa", "nfcorpus", "nq", "quora", "scidocs", "scifact",
     "trec_covid", "touche",
@@ -17,7 +17,7 @@ _QUALITY = ("mrr_at_10", "mrr_at_100", "ndcg_at_10")
 _RECALL = tuple(f"recall_at_{depth}" for depth in (20, 50, 100, 1000))
 
 FACTORS = {
-    "model": Factor(about="reranker; bm25 and dense: the first stage itself; random order: of what it found"),
+    "model": Factor(about="reranker; bm25 or a bi-encoder: the first stage itself; random order: of what it found"),
     "family": Factor(about="family of the reranker", identifies=False),
     "size": Factor(about="models of one size are compared with each other", identifies=False),
     "part": Factor(
@@ -129,7 +129,7 @@ PRINTED = {
     "table11": Printed(("model",), (*BEIR, "average"), beir),
 }
 LABELS = {
-    "bm25": "BM25", "dense": "BGE-large", "bert_base": "BERT-base", "roberta_base": "RoBERTa-base",
+    "bm25": "BM25", "bge_large_en_v1_5": "BGE-large", "bert_base": "BERT-base", "roberta_base": "RoBERTa-base",
     "electra_base": "ELECTRA-base", "bart_base": "BART-base", "opt_125m": "OPT-125M", "mamba1_130m": "Mamba-1-130M",
     "mamba2_130m": "Mamba-2-130M", "bert_large": "BERT-large", "roberta_large": "RoBERTa-large",
     "electra_large": "ELECTRA-large", "bart_large": "BART-large", "opt_350m": "OPT-350M",

@@ -1,0 +1,161 @@
+"""Tables, claims, comparison, audit and figures of state-space rerankers, from a frame whose numbers are known."""
+
+import json
+from pathlib import Path
+
+import pandas
+import pytest
+from reprlab.config.load import load_config
+from reprlab.papers.planning import make_plan
+from reprlab.papers.ssm_rerankers.audit import audit
+from reprlab.papers.ssm_rerankers.results import BEIR, FACTORS, LABELS, RESULTS
+from reprlab.reporting.published import PublishedTable, read_published
+from reprlab.results.claims import claims_table
+from reprlab.results.comparison import compare, declarations
+from reprlab.results.frame import frame_of
+from reprlab.results.records import Drawn
+from reprlab.results.schema import FIXED
+from reprlab.retrieval.rerank_groups import mine_groups, only_judged
+
+ROOT = Path(__file__).parents[2]
+PUBLISHED = sorted((ROOT / "resources/published/ssm-rerankers").glob("*.tsv"))
+# What the specification lists as wrong in the paper, by the ids of the audit.
+WRONG = {
+    "5.2.3.RankT5", "8.1a", "8.1b", "8.2", "8.4a", "8.4c", "8.4e", "8.4f", "8.4g", "8.4h", "8.5b", "8.5c", "8.6", "8.9",
+}  # fmt: skip
+FAMILIES = {"bert_base": "bert", "opt_125m": "opt", "mamba1_130m": "mamba1", "mamba2_130m": "mamba2"}
+MRR = {"bert_base": 40.0, "opt_125m": 30.0, "mamba1_130m": 36.0, "mamba2_130m": 38.0}
+
+
+def row(model, metric, value, part="in_domain", dataset="msmarco_passages", split="validation", **more):
+    about = {"model": model, "part": part, "dataset": dataset, "split": split, "truncation": "firstp"}
+    about |= {"metric": metric, "value": value, "data": "Data", "n": 10, "steps": 3, "tokens": 5, "seed": 0}
+    family = {"family": FAMILIES[model], "size": "base"} if model in FAMILIES else {"truncation": "none", "seed": None}
+    return about | family | more
+
+
+def frame(scale="paper", without=()):
+    rows = []
+    for name, value in {"bge_large_en_v1_5": 20.0, "random order": 5.0, **MRR}.items():
+        for split in ("validation", "test"):
+            rows += [row(name, metric, value, split=split) for metric in ("mrr_at_10", "ndcg_at_10")]
+        for place, dataset in enumerate(BEIR):
+            rows.append(row(name, "ndcg_at_10", value + place, "out_of_domain", f"beir_{dataset}", "test"))
+    rows.append(row("bge_large_en_v1_5", "recall_at_1000", 97.0))
+    for truncation, gain in (("firstp", 0.0), ("longp", 2.0)):
+        for name in ("opt_125m", "mamba2_130m"):
+            for split, shift in (("validation", 0.0), ("test", 0.1)):
+                value = MRR[name] + gain + shift * gain
+                rows.append(row(name, "mrr_at_100", value, "document", "docs", split, truncation=truncation))
+    speed = {"opt_125m": 100.0, "mamba1_130m": 20.0, "mamba2_130m": 50.0}
+    for name, value in speed.items():
+        timed = {
+            "split": None,
+            "seed": None,
+            "part": "speed",
+            "dataset": None,
+            "truncation": None,
+            "kernels": "chunked",
+        }
+        rows += [row(name, "training_speed", value * n**0.1, batch=n, length=8, **timed) for n in (1, 2, 4)]
+        rows += [row(name, "scoring_speed", value * 8 / n, batch=2, length=n, **timed) for n in (8, 16, 24)]
+        shares = {"aten::mm": 60.0, "aten::add": 30.0}
+        rows += [row(name, "operator_share", v, batch=2, length=8, operator=k, **timed) for k, v in shares.items()]
+    rows = [one for one in rows if one["model"] not in without]
+    table = pandas.DataFrame(rows).reindex(columns=[*FACTORS, *FIXED])
+    return frame_of(table.assign(scale=scale), RESULTS.settings(scale, [], {}))
+
+
+def test_claims_have_their_units_and_directions() -> None:
+    found = claims_table(RESULTS.claims, frame(), RESULTS.unjudged).set_index("id")
+    assert found.loc["M1", "estimate"] == pytest.approx(31.0)
+    assert found.loc["M2", "estimate"] == pytest.approx(16.0)
+    assert found.loc["M3", "estimate"] == pytest.approx(2.0)
+    assert found.loc["M5", "estimate"] == pytest.approx(2.0)
+    assert found.loc["M6", ["unit", "units"]].tolist() == ["data set", 13]
+    assert found.loc["M7", "estimate"] == pytest.approx(2.1)
+    assert found.loc["M8", "estimate"] == pytest.approx(150.0)
+    for name in ("M1", "M2", "M8", "M9", "M10"):
+        assert found.loc[name, "verdict"] != "not testable at this scale", name
+    assert found.loc["M9", "estimate"] == pytest.approx(-65.0)
+    assert set(claims_table(RESULTS.claims, frame("nano"), RESULTS.unjudged).verdict) == {"not testable at this scale"}
+    mini = claims_table(RESULTS.claims, frame("mini"), RESULTS.unjudged).set_index("id")
+    assert mini.loc["M5", "verdict"] == "not testable at this scale" and mini.loc["M1", "verdict"] == "supported"
+    none = claims_table(RESULTS.claims, frame(without=("mamba1_130m",)), RESULTS.unjudged).set_index("id")
+    assert "not run" in none.loc["M8", "note"]
+
+
+def test_tables_hold_first_stage_random_order_and_rerankers() -> None:
+    made = {table.name: table.make(frame()) for table in RESULTS.tables}
+    second = made["table2"].set_index(["model", "split"])
+    assert second.loc[("random order", "test"), "ndcg_at_10"] == 5.0
+    assert second.loc[("mamba2_130m", "validation"), "mrr_at_10"] == 38.0
+    third = made["table3"].set_index("model")
+    assert third.loc["bert_base", "average"] == pytest.approx(46.0)
+    assert set(made["table4"].truncation) == {"firstp", "longp"}
+    assert made["table7"].set_index("model").loc["bge_large_en_v1_5", "recall_at_1000"].max() == 97.0
+    assert set(made["table5"].kernels) == {"chunked"} and len(made["operators"]) == 6
+
+
+def test_an_average_needs_every_collection() -> None:
+    short = frame()
+    short = type(short)(
+        short.rows[~((short.rows.model == "opt_125m") & (short.rows.dataset == "beir_nq"))], "paper", short.factors, {}
+    )
+    third = RESULTS.table("table3").make(short).set_index("model")
+    assert pandas.isna(third.loc["opt_125m", "average"]) and third.loc["bert_base", "average"] == pytest.approx(46.0)
+
+
+def test_printed_cells_meet_ours() -> None:
+    sizes = PublishedTable(("model",), ("first", "second"))
+    published = read_published(PUBLISHED, declarations(RESULTS.printed) | {"sizes": sizes})
+    found = compare(RESULTS.own(frame()), published, RESULTS.printed)
+    text = found.astype(str).agg(" ".join, axis=1)
+    ours = found[found.ours.fillna("") != ""]
+    assert len(ours) > 60
+    printed = text[text.str.contains("Mamba-2-130M") & text.str.contains("table2")]
+    assert printed.str.contains("38.0").any() and printed.str.contains("DL20").any()
+    quoted = text[text.str.contains("RankLlama") & text.str.contains("table2")]
+    assert quoted.str.contains("quoted by the paper from others").all()
+
+
+def test_the_audit_finds_what_is_wrong_and_nothing_else() -> None:
+    rows = audit(PUBLISHED, ROOT / "config/models.yaml")
+    assert {row.id for row in rows if row.verdict == "differs"} == WRONG
+    assert sum(row.id.startswith("5.1") for row in rows) == 20
+
+
+def test_figures_are_drawn_or_say_why_not() -> None:
+    for figure in RESULTS.figures:
+        for source in (frame(), frame(without=tuple(FAMILIES))):
+            table = RESULTS.table(figure.table).make(source)
+            drawing = figure.draw(table, Drawn("paper", {}))
+            assert drawing.axes
+
+
+def test_labels_name_every_published_reranker() -> None:
+    paper = load_config(ROOT, {"scale": "paper"}).papers["ssm-rerankers"]
+    assert set(paper.compared) <= set(LABELS) and len(paper.compared) == len(paper.rerankers) == 20
+
+
+def test_held_out_passages_are_no_negatives() -> None:
+    """In a small collection they would be met as negatives alone, and be put last without being read."""
+    run = {"q1": {"p1": 3.0, "p2": 2.0, "held": 1.0}, "q2": {"p2": 3.0, "p1": 2.0, "held": 1.0}}
+    judged = {"q1": {"p1": 1, "held": 0}, "q2": {"p2": 1}}
+    groups = mine_groups(only_judged(run, judged), judged, 4, 0)
+    assert {name for group in groups for name in group.documents} == {"p1", "p2"}
+    assert {name for group in mine_groups(run, judged, 4, 0) for name in group.documents} == {"p1", "p2", "held"}
+
+
+@pytest.mark.parametrize("scale", ["small", "mini", "nano"])
+def test_rerankers_share_first_stages_and_documents_have_three_forms(scale) -> None:
+    plan = make_plan(load_config(ROOT, {"scale": scale}))
+    scored = {key: json.loads(job.settings["settings"]) for key, job in plan.jobs["rerank_passages"].items()}
+    trained = plan.jobs["train_reranker"]
+    assert all(json.loads(job.settings["settings"])["judged_negatives"] for job in trained.values())
+    assert {Path(one["run"]).parts[3] for job in scored.values() for one in job["collections"]} == {"bm25"}
+    assert any(key.endswith("documents_longp_document") for key in scored)
+    assert all((job["stride"] > 0) == ("maxp" in key) for key, job in scored.items())
+    warm = plan.jobs["pretrain_lm"]
+    masked = {key for key, job in warm.items() if "ssm" in key and "masked_lm" in job.plugins[0]}
+    assert masked == {f"ssm_rerankers_bert_{'nano' if scale == 'nano' else 'mini'}_mlm"}
