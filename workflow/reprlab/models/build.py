@@ -13,115 +13,44 @@ from reprlab.runtime.storage import storage_errors
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel
 
-# The class named in a saved config.json: the registry's name for it.
-_SAVED_AS = {
-    "T5ForConditionalGeneration": "t5",
-    "BertModel": "bert",
-    "BertForMaskedLM": "bert_mlm",
-    "LlamaForCausalLM": "llama",
-    "OlmoForCausalLM": "olmo",
-    "GPT2LMHeadModel": "gpt2",
-    "OPTForCausalLM": "opt",
-    "MambaForCausalLM": "mamba",
-    "Mamba2ForCausalLM": "mamba2",
-    "ElectraModel": "electra",
-    "BartModel": "bart",
-    "DistilBertModel": "distilbert",
-    "RobertaModel": "roberta",
-    "XLMRobertaModel": "xlm_roberta",
-    "DebertaV2Model": "deberta_v2",
-    "MPNetModel": "mpnet",
+# Family in transformers, and the stem of its class names: the registry's name is the key. Of a family's classes the one
+# with this ending is built.
+_ARCHITECTURES = {
+    "t5": ("t5", "T5", "ForConditionalGeneration"),
+    "bert": ("bert", "Bert", "Model"),
+    "bert_mlm": ("bert", "Bert", "ForMaskedLM"),
+    "distilbert": ("distilbert", "DistilBert", "Model"),
+    "roberta": ("roberta", "Roberta", "Model"),
+    "xlm_roberta": ("xlm_roberta", "XLMRoberta", "Model"),
+    "deberta_v2": ("deberta_v2", "DebertaV2", "Model"),
+    "mpnet": ("mpnet", "MPNet", "Model"),
+    "electra": ("electra", "Electra", "Model"),
+    "bart": ("bart", "Bart", "Model"),
+    "gpt2": ("gpt2", "GPT2", "LMHeadModel"),
+    "llama": ("llama", "Llama", "ForCausalLM"),
+    "mistral": ("mistral", "Mistral", "ForCausalLM"),
+    "qwen2": ("qwen2", "Qwen2", "ForCausalLM"),
+    "phi3": ("phi3", "Phi3", "ForCausalLM"),
+    "olmo": ("olmo", "Olmo", "ForCausalLM"),
+    "opt": ("opt", "OPT", "ForCausalLM"),
+    "mamba": ("mamba", "Mamba", "ForCausalLM"),
+    "mamba2": ("mamba2", "Mamba2", "ForCausalLM"),
 }
+# The class named in a saved config.json: the registry's name for it.
+_SAVED_AS = {stem + ending: name for name, (_, stem, ending) in _ARCHITECTURES.items()}
 # Read by the DeBERTa model from its configuration, whose class does not declare them.
 _UNDECLARED = {"deberta_v2": {"position_buckets", "norm_rel_ebd", "share_att_key"}}
-_ENCODERS = ("distilbert", "roberta", "xlm_roberta", "deberta_v2", "mpnet", "electra", "bart")
-_DECODERS = ("llama", "olmo", "gpt2", "opt", "mamba", "mamba2")
 
 
 def architecture_classes(architecture: str) -> tuple[Any, Any]:
     """Configuration and model class of a registry architecture; only that architecture's modules are imported."""
-    if architecture == "t5":
-        from transformers.models.t5.configuration_t5 import T5Config
-        from transformers.models.t5.modeling_t5 import T5ForConditionalGeneration
+    from importlib import import_module
 
-        return T5Config, T5ForConditionalGeneration
-    if architecture in _DECODERS:
-        return _decoder_classes(architecture)
-    if architecture in _ENCODERS:
-        return _encoder_classes(architecture)
-    from transformers.models.bert.configuration_bert import BertConfig
-    from transformers.models.bert.modeling_bert import BertForMaskedLM, BertModel
-
-    return BertConfig, BertForMaskedLM if architecture == "bert_mlm" else BertModel
-
-
-def _decoder_classes(architecture: str) -> tuple[Any, Any]:
-    if architecture == "llama":
-        from transformers.models.llama.configuration_llama import LlamaConfig
-        from transformers.models.llama.modeling_llama import LlamaForCausalLM
-
-        return LlamaConfig, LlamaForCausalLM
-    if architecture == "olmo":
-        from transformers.models.olmo.configuration_olmo import OlmoConfig
-        from transformers.models.olmo.modeling_olmo import OlmoForCausalLM
-
-        return OlmoConfig, OlmoForCausalLM
-    if architecture == "opt":
-        from transformers.models.opt.configuration_opt import OPTConfig
-        from transformers.models.opt.modeling_opt import OPTForCausalLM
-
-        return OPTConfig, OPTForCausalLM
-    if architecture == "mamba":
-        from transformers.models.mamba.configuration_mamba import MambaConfig
-        from transformers.models.mamba.modeling_mamba import MambaForCausalLM
-
-        return MambaConfig, MambaForCausalLM
-    if architecture == "mamba2":
-        from transformers.models.mamba2.configuration_mamba2 import Mamba2Config
-        from transformers.models.mamba2.modeling_mamba2 import Mamba2ForCausalLM
-
-        return Mamba2Config, Mamba2ForCausalLM
-    from transformers.models.gpt2.configuration_gpt2 import GPT2Config
-    from transformers.models.gpt2.modeling_gpt2 import GPT2LMHeadModel
-
-    return GPT2Config, GPT2LMHeadModel
-
-
-def _encoder_classes(architecture: str) -> tuple[Any, Any]:
-    if architecture == "distilbert":
-        from transformers.models.distilbert.configuration_distilbert import DistilBertConfig
-        from transformers.models.distilbert.modeling_distilbert import DistilBertModel
-
-        return DistilBertConfig, DistilBertModel
-    if architecture == "roberta":
-        from transformers.models.roberta.configuration_roberta import RobertaConfig
-        from transformers.models.roberta.modeling_roberta import RobertaModel
-
-        return RobertaConfig, RobertaModel
-    if architecture == "xlm_roberta":
-        from transformers.models.xlm_roberta.configuration_xlm_roberta import XLMRobertaConfig
-        from transformers.models.xlm_roberta.modeling_xlm_roberta import XLMRobertaModel
-
-        return XLMRobertaConfig, XLMRobertaModel
-    if architecture == "electra":
-        from transformers.models.electra.configuration_electra import ElectraConfig
-        from transformers.models.electra.modeling_electra import ElectraModel
-
-        return ElectraConfig, ElectraModel
-    if architecture == "bart":
-        from transformers.models.bart.configuration_bart import BartConfig
-        from transformers.models.bart.modeling_bart import BartModel
-
-        return BartConfig, BartModel
-    if architecture == "mpnet":
-        from transformers.models.mpnet.configuration_mpnet import MPNetConfig
-        from transformers.models.mpnet.modeling_mpnet import MPNetModel
-
-        return MPNetConfig, MPNetModel
-    from transformers.models.deberta_v2.configuration_deberta_v2 import DebertaV2Config
-    from transformers.models.deberta_v2.modeling_deberta_v2 import DebertaV2Model
-
-    return DebertaV2Config, DebertaV2Model
+    family, stem, ending = _ARCHITECTURES[architecture]
+    configured, modelled = (
+        import_module(f"transformers.models.{family}.{part}_{family}") for part in ("configuration", "modeling")
+    )
+    return getattr(configured, f"{stem}Config"), getattr(modelled, stem + ending)
 
 
 def build_from_config(entry: ModelEntry, vocab_size: int | None = None, seed: int | None = None) -> PreTrainedModel:
