@@ -23,6 +23,7 @@ ROWS = [
     line("5", ["puppy"], 'a young dog that still plays; "a puppy slept"', "00000002"),
     line("6", ["hound"], "a dog that hunts by scent", "00000002"),
     line("7", ["it"], "too short here", "00000001"),
+    line("8", ["thing"], "a creature that lies under it", "00000007"),
 ]
 ALL = SplitSettings(seed=0, train=1.0, validation=0.0, test=0.0)
 
@@ -56,7 +57,7 @@ def test_the_first_clause_is_the_definition(tmp_path):
     path = tmp_path / "data.noun"
     path.write_text(HEAD + "".join(ROWS), encoding="latin-1")
     found = {one.words[0]: one for one in read_synsets(path)}
-    assert "it" not in found and len(found) == 6
+    assert len(found) == 8
     assert found["dog"].words == ("dog", "domestic dog")
     assert found["dog"].definition == "a tame animal that barks at night"
     assert found["cat"].examples == ("she fed the cat", "two cats")
@@ -89,8 +90,16 @@ def test_the_tasks(rows):
 
 
 def test_likeness_is_wu_and_palmers(rows):
-    marks = {"puppy": "young", "hound": "hunts", "dog": "barks", "cat": "mice", "cow": "milk", "animal": "moves"}
-    depth = {"animal": 2, "dog": 3, "cat": 3, "cow": 3, "puppy": 4, "hound": 4}
+    marks = {
+        "puppy": "young",
+        "hound": "hunts",
+        "dog": "barks",
+        "cat": "mice",
+        "cow": "milk",
+        "animal": "moves",
+        "thing": "lies",
+    }
+    depth = {"animal": 2, "dog": 3, "cat": 3, "cow": 3, "puppy": 4, "hound": 4, "thing": 4}
     under_dog = {"dog", "puppy", "hound"}
 
     def expected(one, other):

@@ -32,8 +32,8 @@ class Synset:
     above: str
 
 
-def read_synsets(data: Path, least_words: int = 4) -> Iterator[Synset]:
-    """The synsets of `data.noun` or `data.verb` whose definition has at least so many words.
+def read_synsets(data: Path) -> Iterator[Synset]:
+    """The synsets of `data.noun` or `data.verb`.
 
     Raises:
         ReprlabError: a line is not in WordNet's format.
@@ -42,9 +42,7 @@ def read_synsets(data: Path, least_words: int = 4) -> Iterator[Synset]:
         if not line or line.startswith("  "):
             continue
         with expected_format(f"{data}: line {number}", "a synset of WordNet"):
-            found = _synset(line)
-        if len(found.definition.split()) >= least_words:
-            yield found
+            yield _synset(line)
 
 
 def _synset(line: str) -> Synset:

@@ -27,6 +27,7 @@ Form = Literal[
 ]
 _CANDIDATES = 10
 _HIGHEST = 6
+_LEAST_WORDS = 4
 
 
 class Settings(BaseModel):
@@ -40,7 +41,7 @@ class Settings(BaseModel):
     """What an example is: three kinds of triples, then candidates to rerank, a collection to search, pairs that belong
     together or not, pairs with the likeness of their synsets, and texts with a topic."""
     share: float = Field(default=1.0, gt=0, le=1)
-    """Share of the groups that is read."""
+    """Share of the groups that is read, of synsets whose definition has at least four words."""
 
 
 def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:
@@ -50,7 +51,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
         ReprlabError: the file is not WordNet's, or nothing of this form is found in it.
     """
     path = sources.archive.member(settings.data)
-    synsets = [one for one in read_synsets(path) if position(splits.seed, f"read {_group(one)}") < settings.share]
+    synsets = list(read_synsets(path))
     forms: dict[Form, Callable[[_Taxonomy], Iterator[dict[str, Any]]]] = {
         "words_to_definition": lambda taxonomy: taxonomy.triples(_words, _definition),
         "definition_to_words": lambda taxonomy: taxonomy.triples(_definition, _words),
@@ -61,7 +62,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
         "likeness": _Taxonomy.likeness,
         "topic": _Taxonomy.topics,
     }
-    rows = list(forms[settings.form](_Taxonomy(synsets, splits)))
+    rows = list(forms[settings.form](_Taxonomy(synsets, settings.share, splits)))
     if not rows:
         raise ReprlabError(f"{path}: no synset gives an example of the form {settings.form}; read a larger share")
     yield from rows
@@ -86,11 +87,17 @@ def _group(synset: Synset) -> str:
 class _Taxonomy:
     """Synsets by name and by group, and what is drawn from them: each draw by a generator of the synset's name."""
 
-    def __init__(self, synsets: list[Synset], splits: SplitSettings) -> None:
-        self.all, self.splits = synsets, splits
-        self.by_name = {one.name: one for one in synsets}
+    def __init__(self, synsets: list[Synset], share: float, splits: SplitSettings) -> None:
+        self.splits = splits
+        # Of all synsets, also those that are not read: how deep one lies does not depend on the share.
+        self.parent = {one.name: one.above for one in synsets}
+        self.all = [
+            one
+            for one in synsets
+            if len(one.definition.split()) >= _LEAST_WORDS and position(splits.seed, f"read {_group(one)}") < share
+        ]
         self.below: dict[str, list[Synset]] = defaultdict(list)
-        for one in synsets:
+        for one in self.all:
             self.below[_group(one)].append(one)
 
     def _draw(self, synset: Synset, what: str) -> random.Random:
@@ -156,7 +163,7 @@ class _Taxonomy:
     def _above(self, synset: Synset) -> list[str]:
         """Names from the synset itself up to the root, which is "" for all."""
         chain = [synset.name]
-        while (above := self.by_name[chain[-1]].above if chain[-1] in self.by_name else "") and above not in chain:
+        while (above := self.parent.get(chain[-1], "")) and above not in chain:
             chain.append(above)
         return [*chain, ""]
 
