@@ -46,6 +46,12 @@ def test_an_unknown_scale_is_one_line(capsys):
     assert error.count("\n") == 1 and "mini" in error
 
 
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    """What is pruned here is never the cache of whoever runs the tests."""
+    monkeypatch.setenv("REPRLAB_CACHE", str(tmp_path / "cache"))
+
+
 def test_prune_frees_resume_points_and_members_only(tmp_path, monkeypatch, capsys):
     empty_checkout(tmp_path)
     for name in ("results/work/a/x", "runs/nano/results/work/b/x", "results/depth/glue.tsv", "cache/ab/members/m"):
@@ -54,7 +60,6 @@ def test_prune_frees_resume_points_and_members_only(tmp_path, monkeypatch, capsy
         path.write_text("12345")
     (tmp_path / "cache/ab/file.zip").write_text("zip")
     monkeypatch.chdir(tmp_path / "runs/nano")
-    monkeypatch.setenv("REPRLAB_CACHE", str(tmp_path / "cache"))
     assert prune.main(["--dry-run"]) == 0
     assert (tmp_path / "results/work/a/x").exists()
     assert prune.main([]) == 0
@@ -97,7 +102,6 @@ def test_prune_leaves_a_run_that_goes_on(tmp_path, monkeypatch, capsys):
         file.parent.mkdir(parents=True)
         file.write_text("12345")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("REPRLAB_CACHE", str(tmp_path / "cache"))
     enter_run(run)
     record_engine(run)
     before = sorted(tmp_path.rglob("*"))
