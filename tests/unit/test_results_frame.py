@@ -407,3 +407,40 @@ def test_panels_of_one_axis_stand_in_rows_of_four_with_words_at_their_ticks():
     assert [label.get_text() for label in shown[0].get_xticklabels()] == ["1k", "main"]
     assert [line.get_label() for line in shown[1].lines] == ["first", "second", "majority"], "one level for both"
     assert list(shown[1].lines[2].get_ydata()) == [51, 51]
+
+
+def test_columns_become_curves_of_means_over_seeds_with_their_range():
+    from reprlab.reporting.figures import house_style
+    from reprlab.results.figures import Axis, Curves, Long
+
+    rows = [
+        {"step": step, "seed": seed, "init": "fs", "loss": step + seed, "part": float(seed), "empty": None, "data": "D"}
+        for step in (100, 200) for seed in (1, 3)
+    ]  # fmt: skip
+    table = pandas.DataFrame(rows).assign(loss_low=0.0, loss_high=999.0, part_low=0.0, part_high=999.0)
+    curves = Curves(Axis("step", "step", log=True), [Axis("value", "nats", "low", "high")], "quantity", "init")
+    with house_style():
+        figure = Long({"loss": "total", "part": "its part", "empty": "none"}, curves)(table, Drawn("nano", {}))
+        (panel,) = figure.axes
+        assert [line.get_label() for line in panel.lines] == ["total", "its part"] and panel.get_xscale() == "log"
+        assert list(panel.lines[0].get_ydata()) == [102, 202] and panel.get_ylim()[1] < 300, "the range of seeds"
+        nothing = Long({"empty": "none"}, curves)(table.assign(note="was left out"), Drawn("nano", {}))
+    assert "was left out" in [text.get_text() for text in nothing.axes[0].texts]
+
+
+def test_bars_stand_side_by_side_with_their_intervals():
+    from reprlab.reporting.figures import house_style
+    from reprlab.results.figures import Axis, Bars
+
+    table = pandas.DataFrame({"task": ["a", "b"], "own": [3.0, 4.0], "low": [2.0, 3.0], "high": [5.0, 6.0]})
+    table = table.assign(other=float("nan"), model="small")
+    with house_style():
+        figure = Bars("task", [Axis("own", "ours", "low", "high"), Axis("other", "theirs")], "points", panel="model")(
+            table, Drawn("nano", {})
+        )
+        (panel,) = figure.axes
+        assert [patch.get_height() for patch in panel.patches][:2] == [3, 4] and panel.get_title() == "small"
+        assert [text.get_text() for text in figure.legends[0].get_texts()] == ["ours", "theirs (no value)"]
+        long = table.melt(["task", "model"], ["own", "low"], "kind", "score")
+        (one,) = Bars("task", [Axis("score", "score")], "points", line="kind")(long, Drawn("nano", {})).axes
+        assert [patch.get_height() for patch in one.patches] == [2, 3, 3, 4]

@@ -90,13 +90,21 @@ def panels(rows: int, columns: int, *, width: float = 3.1, height: float = 2.4) 
 
 
 def draw_curve(
-    axes: Axes, frame: pandas.DataFrame, column: str, *, low: str, high: str, faint: bool = False, **style: Any
+    axes: Axes,
+    frame: pandas.DataFrame,
+    column: str,
+    *,
+    low: str,
+    high: str,
+    x: str = "step",
+    faint: bool = False,
+    **style: Any,
 ) -> None:
-    """Draw `column` against `step`: the mean over seeds, with the interval of a single seed or the range of several."""
-    rows = frame.dropna(subset=["step", column])
+    """Draw `column` against `x`: the mean over seeds, with the interval of a single seed or the range of several."""
+    rows = frame.dropna(subset=[x, column])
     if rows.empty:
         return
-    by_step = rows.groupby("step", sort=True)
+    by_step = rows.groupby(x, sort=True)
     middle = by_step[column].mean()
     line: dict[str, Any] = {"alpha": 0.45, "linestyle": "--"} if faint else {}
     axes.plot(middle.index, middle, **(line | style))
@@ -166,14 +174,9 @@ def draw_lines(
     A value's colour, marker and dashes follow from its place in `order`, so that they are the same in all panels.
     """
     for number, value in enumerate(order):
-        rows = frame[frame[by] == value].dropna(subset=[x, y]).sort_values(x)
-        if rows.empty:
-            continue
         colour, marker, dash = (marks[number % len(marks)] for marks in (CYCLE, MARKERS, DASHES))
-        axes.plot(rows[x], rows[y], color=colour, marker=marker, linestyle=dash, label=str(value))
-        if low in rows and high in rows:
-            band = rows[[x, low, high]].astype(float)
-            axes.fill_between(band[x], band[low], band[high], color=colour, alpha=0.13, linewidth=0)
+        style: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": dash, "label": str(value)}
+        draw_curve(axes, frame[frame[by] == value], y, x=x, low=low, high=high, **style)
 
 
 def say(axes: Axes, text: str) -> None:

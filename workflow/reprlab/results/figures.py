@@ -1,12 +1,12 @@
-"""Figures whose axes are columns of their table: curves, boxes and points."""
+"""Figures whose axes are columns of their table: curves, bars and boxes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from reprlab.reporting.figures import CYCLE, draw_lines, name_panel, panels, say, shared_legend
+from reprlab.reporting.figures import CYCLE, draw_lines, name_panel, panels, say, shared_legend, step_axis
 from reprlab.results.frame import Rows
 
 if TYPE_CHECKING:
@@ -21,7 +21,10 @@ _SLANTED = 5
 
 @dataclass(frozen=True)
 class Axis:
-    """A column with its label; `low` and `high` bound a band around it, `level` is a dotted line for each curve."""
+    """A column with its label; `low` and `high` bound a band around it, `level` is a dotted line for each curve.
+
+    `log` is for steps of training, which double.
+    """
 
     column: str
     label: str
@@ -31,6 +34,7 @@ class Axis:
     level_label: str = ""
     ticks: str = ""
     """A column with the words that stand at its values; where it is empty, there is no tick."""
+    log: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,8 @@ class Curves:
                     panel, rows, x=self.x.column, y=axis.column, by=self.line, order=order, low=axis.low, high=axis.high
                 )
                 _draw_levels(panel, rows, axis, self.line, order)
+                if self.x.log:
+                    step_axis(panel, rows[self.x.column].dropna().tolist())
                 _draw_ticks(panel, rows, self.x)
                 panel.set_ylabel(axis.label if not place % (_COLUMNS if wrapped else len(groups)) else "")
             data = "; ".join(dict.fromkeys(rows["data"].dropna())) if "data" in rows else ""
@@ -91,6 +97,73 @@ def _draw_ticks(panel: Any, rows: Rows, axis: Axis) -> None:
         named = rows.drop_duplicates(axis.column)
         named = named[named[axis.ticks].notna() & (named[axis.ticks] != "")]
         panel.set_xticks(named[axis.column], named[axis.ticks], rotation=45 if len(named) > _SLANTED else 0)
+
+
+@dataclass(frozen=True)
+class Long:
+    """A figure of a table with one row for each value of some columns, by their labels.
+
+    The rows get `quantity`, `value`, and `low` and `high` of `<column>_low` and `<column>_high`.
+    """
+
+    columns: Mapping[str, str]
+    draw: Callable[[Rows, Drawn], Figure]
+
+    def __call__(self, table: Rows, drawn: Drawn) -> Figure:
+        import pandas
+
+        ends = {"value": "", "low": "_low", "high": "_high"}
+        parts = [
+            table.assign(quantity=label, **{name: table[f"{column}{end}"] for name, end in ends.items()})
+            for column, label in self.columns.items()
+            if column in table and table[column].notna().any()
+        ]
+        return self.draw(pandas.concat(parts), drawn) if parts else nothing(table, drawn)
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Bars side by side at each value of `x`: one for each of `y`, or of the only `y` for each value of `line`.
+
+    A panel for each value of `panel` (columns, with spaces between them), below each other. `label` is the axis's.
+    """
+
+    x: str
+    y: Sequence[Axis]
+    label: str
+    line: str = ""
+    panel: str = ""
+
+    def __call__(self, table: Rows, drawn: Drawn) -> Figure:
+        known = [axis.column for axis in self.y if axis.column in table]
+        if not known or table[known].isna().all(axis=None):
+            return nothing(table, drawn)
+        groups, places = groups_of(table, self.panel), list(dict.fromkeys(table[self.x]))
+        kinds = sorted(set(table[self.line])) if self.line else [axis.label for axis in self.y]
+        figure, axes = panels(len(groups), 1, width=5.6, height=2.5)
+        for (panel,), (name, rows) in zip(axes, groups, strict=True):
+            for number, kind in enumerate(kinds):
+                axis, part = (self.y[0], rows[rows[self.line] == kind]) if self.line else (self.y[number], rows)
+                part = part.drop_duplicates(self.x).set_index(self.x).reindex(places)
+                at = [place + (number - (len(kinds) - 1) / 2) * 0.8 / len(kinds) for place in range(len(places))]
+                absent = "" if part[axis.column].notna().any() else " (no value)"
+                draw_bars(panel, at, part, axis, 0.74 / len(kinds), color=CYCLE[number], label=f"{kind}{absent}")
+            panel.set_xticks(range(len(places)), map(str, places), rotation=30 if len(places) > _SLANTED else 0)
+            panel.set(title=" ".join(name), ylabel=self.label)
+        shared_legend(figure, [row[0] for row in axes])
+        figure.suptitle(f"Scale {drawn.scale}")
+        return figure
+
+
+def draw_bars(panel: Any, at: Sequence[float], rows: Rows, axis: Axis, width: float, **style: Any) -> None:
+    """Bars of a column at some places, with its interval where the axis has one."""
+    value = rows[axis.column].astype(float).to_numpy()
+    panel.bar(at, value, width, **style)
+    if axis.low:
+        low, high = (rows[name].astype(float).to_numpy() for name in (axis.low, axis.high))
+        reach = [(value - low).clip(0), (high - value).clip(0)]
+        panel.errorbar(at, value, reach, color="#333333", linewidth=1.0, capsize=2, fmt="none")
+    panel.axhline(0, color="#333333", linewidth=0.8)
 
 
 @dataclass(frozen=True)

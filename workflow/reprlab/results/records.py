@@ -57,7 +57,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Figure:
-    """`results/<slug>/<name>.png` and `.svg`, drawn from a table: by a record (`Curves`, `Boxes`) or a function."""
+    """`results/<slug>/<name>.png` and `.svg`, drawn from a table by a record (`Curves`, `Bars`, …) or a function."""
 
     name: str
     caption: str

@@ -13,7 +13,7 @@ from reprlab.papers.amuro_char.figures import (
     draw_final_ood,
     draw_gains,
     draw_ood,
-    of_first_model,
+    of_model,
 )
 from reprlab.papers.amuro_char.names import (
     BASE,
@@ -101,18 +101,23 @@ FIGURES = (
         "fig2_fig14_format",
         "Three formats of the prompt, before and after fine-tuning (Figures 2, 14).",
         "format",
-        of_first_model(Curves(_LADDER, [_PERFORMANCE], "series", "eval")),
+        of_model(Curves(_LADDER, [_PERFORMANCE], "series", "eval")),
     ),
-    Figure("fig3", "Formats at the final checkpoint (Figure 3).", "format", draw_final_formats),
-    Figure("fig5", "Out-of-domain change by task, mean over checkpoints (Figure 5).", "ood_change", draw_ood),
-    Figure("fig15", "Out-of-domain change by task, final checkpoint (Figure 15).", "ood_change", draw_final_ood),
+    Figure("fig3", "Formats at the final checkpoint (Figure 3).", "format", of_model(draw_final_formats, -1)),
+    Figure("fig5", "Out-of-domain change by task, mean over checkpoints (Figure 5).", "ood_change", of_model(draw_ood)),
+    Figure(
+        "fig15",
+        "Out-of-domain change by task, final checkpoint (Figure 15).",
+        "ood_change",
+        of_model(draw_final_ood, -1),
+    ),
     Figure(
         "fig6_fewshot_base",
         "Models before fine-tuning along pre-training (Figure 6).",
         "fig6_fewshot_base",
-        of_first_model(Curves(_LADDER, [Axis("performance", "score (%)")], "eval", "panel")),
+        of_model(Curves(_LADDER, [Axis("performance", "score (%)")], "eval", "panel")),
     ),
-    Figure("fig8", "Mean gain of fine-tuning by group of sets (Figure 8).", "table6_perf_diff", draw_gains),
+    Figure("fig8", "Mean gain of fine-tuning by group of sets (Figure 8).", "table6_perf_diff", of_model(draw_gains)),
     *(
         Figure(name, caption, "curves", Curves(_LADDER, [_PERFORMANCE], "series", "panel", {"figure": name}))
         for name, caption in _PAIRS.items()

@@ -91,8 +91,8 @@ _CAPTIONS = {
     "int8_bug": "Ablation of a defect of the released code: T5 inputs scrambled beyond 127 tokens.",
 }
 TABLES = tuple(Table(name, _CAPTIONS[name], build, where) for name, (build, where) in _MADE.items())
-_TOTALS = {"loss": "total loss", "reconstruction_loss": "reconstruction loss"}
-_WEIGHTED = {"sent_accuracy_shuffled": "SENT accuracy, shuffled", "sentence_loss": "sentence loss"}
+_TOTALS = {"loss": "total loss (nats)", "reconstruction_loss": "reconstruction loss (nats)"}
+_WEIGHTED = {"sent_accuracy_shuffled": "SENT accuracy, shuffled (%)", "sentence_loss": "sentence loss (nats)"}
 FIGURES = (
     *(
         Figure(f"fig_{name}", f"{title} by pre-training step ({figure}).", name, draw_benchmark(name))
@@ -121,4 +121,12 @@ FIGURES = (
     Figure("padding_in_loss", "Padding counted in the DEPTH loss, and not.", "padding_in_loss", draw_variants(_TOTALS)),
     Figure("int8_bug", "T5 with its inputs scrambled beyond 127 tokens, and not.", "int8_bug", draw_variants(_TOTALS)),
 )
-RESULTS = PaperResults(factors=FACTORS, metrics=METRICS, tables=TABLES, figures=FIGURES, claims=CLAIMS, printed=PRINTED)
+RESULTS = PaperResults(
+    factors=FACTORS,
+    metrics=METRICS,
+    tables=TABLES,
+    figures=FIGURES,
+    claims=CLAIMS,
+    printed=PRINTED,
+    labels={"fs": "from scratch", "cpt": "continued", "t5": "T5"},
+)

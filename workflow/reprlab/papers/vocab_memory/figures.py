@@ -1,4 +1,4 @@
-"""Figure 2, and peak memory as bars: neither is curves or boxes."""
+"""Figure 2, which is neither curves nor bars nor boxes."""
 
 from __future__ import annotations
 
@@ -35,23 +35,5 @@ def draw_trend(table: Rows, drawn: Drawn) -> Figure:
     one.set_ylabel("unique tokens")
     one.set_ylim(bottom=0)
     one.set_title(f"Vocabulary use by data set ({drawn.scale})")
-    shared_legend(figure, [one])
-    return figure
-
-
-def draw_memory(table: Rows, drawn: Drawn) -> Figure:
-    """Peak memory of fine-tuning with and without PEMA, a pair of bars for each data set."""
-    import numpy as np
-
-    if "peak_mb" not in table:
-        return nothing(table, drawn)
-    figure, axes = panels(1, 1, width=4.6, height=2.6)
-    one = axes[0][0]
-    places = np.arange(len(table))
-    one.bar(places - 0.2, table["peak_whole_mb"], 0.38, label="whole matrix", color=CYCLE[0])
-    one.bar(places + 0.2, table["peak_mb"], 0.38, label="PEMA", color=CYCLE[1])
-    one.set_xticks(places, list(table["task"]))
-    one.set_ylabel("peak memory (MB)")
-    one.set_title(f"{table['model'].iloc[0]}, measured ({drawn.scale})")
     shared_legend(figure, [one])
     return figure

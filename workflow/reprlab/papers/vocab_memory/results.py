@@ -5,7 +5,8 @@ from __future__ import annotations
 from reprlab.papers.vocab_memory import measures
 from reprlab.papers.vocab_memory.claims import CLAIMS
 from reprlab.papers.vocab_memory.comparison import PRINTED
-from reprlab.papers.vocab_memory.figures import draw_memory, draw_trend
+from reprlab.papers.vocab_memory.figures import draw_trend
+from reprlab.results.figures import Axis, Bars
 from reprlab.results.records import Figure, PaperResults, Table
 from reprlab.results.schema import Factor, Metric
 
@@ -66,6 +67,8 @@ METRICS = {
     "matthews": Metric(about="Matthews correlation, times 100", unit="percent"),
     "spearman": Metric(about="Spearman correlation, times 100", unit="percent"),
 }
+_PEAKS = [Axis("peak_whole_mb", "whole matrix"), Axis("peak_mb", "PEMA")]
+_MEMORY = Bars("task", _PEAKS, "peak memory (MB)", panel="model")
 RESULTS = PaperResults(
     factors=FACTORS,
     metrics=METRICS,
@@ -77,7 +80,7 @@ RESULTS = PaperResults(
             "fig2_vocab_trend",
             draw_trend,
         ),
-        Figure("fig_memory", "Peak memory of fine-tuning with and without PEMA.", "table9_runtime", draw_memory),
+        Figure("fig_memory", "Peak memory of fine-tuning with and without PEMA.", "table9_runtime", _MEMORY),
     ],
     claims=CLAIMS,
     printed=PRINTED,
