@@ -8,7 +8,7 @@ from typing import Any
 
 from reprlab.reporting.comparison import Counterpart, compare_cells
 from reprlab.reporting.published import PublishedTable
-from reprlab.results.frame import Frame, Rows
+from reprlab.results.frame import Frame, Rows, chosen
 
 # A printed row: every cell as text.
 Cell = Any
@@ -20,6 +20,10 @@ class Own:
 
     frame: Frame
     table: Callable[[str], Rows]
+
+    def rows(self, table: str, **where: Any) -> Rows:
+        """The rows of our table whose columns have the given values."""
+        return chosen(self.table(table), where)
 
     def missing(self, reason: str = "", **where: str) -> Counterpart:
         """No number, for the reason that the frame has, or the given one."""

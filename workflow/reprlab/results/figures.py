@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reprlab.reporting.figures import CYCLE, draw_lines, name_panel, panels, say, shared_legend, step_axis
-from reprlab.results.frame import Rows
+from reprlab.results.frame import Rows, chosen
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -191,13 +191,6 @@ class Boxes:
         axes[0][0].set_ylabel(self.y.label)
         figure.suptitle(f"Scale {drawn.scale}")
         return figure
-
-
-def chosen(table: Rows, where: Mapping[str, Any]) -> Rows:
-    """The rows of a table whose columns have the given values."""
-    for column, value in where.items():
-        table = table[table[column] == value] if column in table else table.iloc[:0]
-    return table
 
 
 def groups_of(table: Rows, columns: str) -> list[tuple[tuple[str, ...], Rows]]:

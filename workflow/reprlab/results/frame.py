@@ -85,6 +85,13 @@ class Frame:
         return "" if found.empty else str(found.iloc[0])
 
 
+def chosen(table: Rows, where: Mapping[str, Any]) -> Rows:
+    """The rows of a finished table whose columns have the given values; none where it lacks one."""
+    for column, value in where.items():
+        table = table[table[column] == value] if column in table else table.iloc[:0]
+    return table
+
+
 def frame_of(rows: Rows, settings: GatherSettings) -> Frame:
     """A frame of gathered rows, without a file between."""
     kinds = {name: factor.kind for name, factor in settings.factors.items()}

@@ -130,12 +130,9 @@ _DIRECTIONS = {"mrc_class_to_gen": CLASS_TO_GEN, "mrc_gen_to_class": GEN_TO_CLAS
 
 def _ours(own: Own, table: str, family: str, **where: str) -> Rows:
     """Rows of our table; below paper scale, where one small model stands for OLMo, those of the first model."""
-    rows = own.table(table)
     if own.frame.scale != "paper" and family == _FAMILY:
-        family = next(iter(rows["family"]), "") if "family" in rows else ""
-    for name, value in {"family": family, **where}.items():
-        rows = rows[rows[name] == value] if name in rows else rows.iloc[:0]
-    return rows
+        family = next(iter(own.table(table).get("family", ())), "")
+    return own.rows(table, family=family, **where)
 
 
 def _beside(one: Cell, scale: str, *more: str) -> str:

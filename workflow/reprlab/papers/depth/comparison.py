@@ -25,8 +25,8 @@ def _by_model(name: str) -> Callable[[Own, Cell, str], Counterpart]:
     """The last checkpoint of the model of a row."""
 
     def find(own: Own, row: Cell, column: str) -> Counterpart:
-        table, model = own.table(name), row["model"]
-        rows = table[table["model"] == model]
+        model = row["model"]
+        rows = own.rows(name, model=model)
         if rows.empty:
             trained = model.endswith(("-FS", "-CPT"))
             return own.missing(f"not trained at scale {own.frame.scale}" if trained else _NOT_OURS)
@@ -44,8 +44,7 @@ def _by_checkpoint(name: str) -> Callable[[Own, Cell, str], Counterpart]:
         init, model, step, scale = row["init"], row["model"], int(row["step"]), own.frame.scale
         if row["split"] == "test":
             return Counterpart("", "quoted by the paper; the labels of the test split are not public")
-        table = own.table(name)
-        rows = table[(table["init"] == init) & (table["model"] == model)]
+        rows = own.rows(name, init=init, model=model)
         if rows.empty:
             return Counterpart("", f"{init} {model} is not run at scale {scale}")
         if init == "public":
@@ -102,8 +101,7 @@ def _gain(own: Own) -> Counterpart:
 
 
 def _last_losses(own: Own, init: str, model: str) -> Rows:
-    rows = own.table(f"loss_{init}")
-    rows = rows[rows["model"] == model]
+    rows = own.rows(f"loss_{init}", model=model)
     return rows[rows["step"] == rows["step"].max()]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reprlab.reporting.figures import CYCLE, MARKERS, panels, shared_legend
-from reprlab.results.figures import chosen, nothing
-from reprlab.results.frame import Rows
+from reprlab.results.figures import nothing
+from reprlab.results.frame import Rows, chosen
 from reprlab.results.records import Drawn
 
 if TYPE_CHECKING:

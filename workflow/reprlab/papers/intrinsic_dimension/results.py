@@ -83,6 +83,7 @@ _CAPTIONS = {
 TABLES = tuple(Table(name, _CAPTIONS[name], build, where) for name, (build, where) in _MADE.items())
 _ACCURACY = Axis("accuracy", "accuracy (%)", "low", "high", "majority", "most frequent class")
 _AREA = Axis("auc", "normalised AUC", "auc_low", "auc_high")
+_SHOTS = Axis("k", "demonstrations")
 _COMPARED = {"estimator": "two_nn", "experiment": "comparison"}
 _SETTING = "model dataset"
 # People's words.
@@ -106,17 +107,12 @@ FIGURES = (
         )
         for name in CONDITIONS
     ),
-    Figure(
-        "sft_dynamics",
-        "Fine-tuning step by step (Figures 2, 13 to 28).",
-        "sft_dynamics",
-        Curves(Axis("step", "step"), [_ACCURACY, _AREA], "split", _SETTING),
-    ),
     *(
-        Figure(name, caption, name, Curves(Axis("k", "demonstrations"), [_ACCURACY, _AREA], "split", _SETTING))
-        for name, caption in (
-            ("icl_dynamics", "In-context learning by number of demonstrations (Figures 3, 7 to 12)."),
-            ("icl_unique", "Demonstrations never shared (Figures 37 to 39)."),
+        Figure(name, caption, name, Curves(axis, [_ACCURACY, _AREA], "split", _SETTING))
+        for name, axis, caption in (
+            ("sft_dynamics", Axis("step", "step"), "Fine-tuning step by step (Figures 2, 13 to 28)."),
+            ("icl_dynamics", _SHOTS, "In-context learning by number of demonstrations (Figures 3, 7 to 12)."),
+            ("icl_unique", _SHOTS, "Demonstrations never shared (Figures 37 to 39)."),
         )
     ),
     Figure("twonn_vs_mle", "TwoNN against Levina-Bickel (Figure 46).", "twonn_vs_mle", draw_scatter),

@@ -16,9 +16,7 @@ def _beside(table: str, *keys: str, places: int = 1) -> Find:
     """The cell of our table with the same keys, of the compared union of splits; with the counts of all unions."""
 
     def find(own: Own, row: Cell, column: str) -> Counterpart:
-        ours = own.table(table)
-        for key in keys:
-            ours = ours[ours[key] == row[key]] if key in ours else ours.iloc[:0]
+        ours = own.rows(table, **{key: row[key] for key in keys})
         known = ours[ours["compared"] == "yes"] if "compared" in ours else ours
         known = known[known[column].notna()] if column in known else known.iloc[:0]
         if known.empty:
@@ -52,8 +50,7 @@ def _counts(own: Own, unions: Rows, row: Cell, column: str) -> list[str]:
 
 def _size(table: str) -> Find:
     def find(own: Own, row: Cell, column: str) -> Counterpart:
-        ours = own.table(table)
-        ours = ours[ours["model"] == row["model"]] if "model" in ours else ours.iloc[:0]
+        ours = own.rows(table, model=row["model"])
         if ours.empty:
             return own.missing(f"not listed at scale {own.frame.scale}; the audit counts it")
         value = float(ours.iloc[0][column]) / (1e6 if column in _MILLIONS else 1)
