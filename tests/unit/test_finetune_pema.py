@@ -1,5 +1,6 @@
 """PEMA as an option of the fine-tuning stage: the same scores and predictions, exact resume, what is refused."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from reprlab.artifacts.tables import read_parquet, read_tsv
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.finetune_model import finetune_model
 from reprlab.stages.measure_finetuning import measure_finetuning
+from reprlab.stages.pema_restore import pema_restore as restore_stage
 from reprlab.training import finetuning
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
 from reprlab.training.pema_artifacts import pema_adapt, pema_restore
@@ -19,6 +21,21 @@ from safetensors.torch import load_file
 from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
 UNSEEN = {"text": "Coherent First film was Second good e", "label": "1", "split": "validation"}
+
+# Answers of a model folder in a process that knows nothing but transformers.
+ANSWER = """
+import json, sys, pyarrow.parquet as parquet
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+folder, table = sys.argv[1:]
+model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+tokenizer = AutoTokenizer.from_pretrained(folder)
+answers = {}
+for row in parquet.read_table(table).to_pylist():
+    if row["split"] == "validation":
+        ids = tokenizer(row["text"], return_tensors="pt", truncation=True, max_length=16)
+        answers[row["id"]] = str(model(**ids).logits.argmax().item())
+print(json.dumps(answers))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -165,6 +182,40 @@ def test_a_model_adapted_for_another_trainer_comes_back_whole(toy, tmp_path):
     before = AutoModel.from_pretrained(toy / "bert").get_input_embeddings().weight
     same = (again.get_input_embeddings().weight == before).all(dim=1)
     assert not same[tokens].all() and same[[row for row in range(len(before)) if row not in set(tokens.tolist())]].all()
+
+
+def test_a_kept_model_is_reduced_and_comes_back_with_its_scores(toy, tmp_path):
+    settings = settings_of(["train", "validation"], weight_decay=0.1)
+    plain = run(toy, tmp_path / "plain", settings)
+    assert run(toy, tmp_path / "kept", settings.model_copy(update={"keep": True})) == plain
+    (reduced,) = (tmp_path / "kept/models").iterdir()
+    tokens = load_file(reduced / "vocabulary.safetensors")["selected"]
+    assert len(AutoModelForSequenceClassification.from_pretrained(reduced).get_input_embeddings().weight) == len(tokens)
+    whole = tmp_path / "whole"
+    restore = {"original": toy / "bert", "tokenizer": toy / "tokenizer", "out": whole}
+    restore_stage(trained=tmp_path / "kept/metrics.tsv", name=reduced.name, **restore)
+    answers = json.loads(subprocess.check_output([sys.executable, "-c", ANSWER, whole, toy / "single.parquet"]))
+    assert answers == {row["id"]: row["prediction"] for row in plain[1]}
+    found = AutoModel.from_pretrained(whole).get_input_embeddings().weight
+    before = AutoModel.from_pretrained(toy / "bert").get_input_embeddings().weight
+    others = [row for row in range(len(before)) if row not in set(tokens.tolist())]
+    assert others and torch.equal(found[others], before[others]) and not torch.equal(found[tokens], before[tokens])
+
+
+def test_a_model_that_was_not_kept_is_asked_for_in_one_line(toy, tmp_path):
+    run(toy, tmp_path, settings_of(["train"], steps=1))
+    with pytest.raises(ReprlabError, match="run again with keep_finetuned=true"):
+        restore_stage(
+            trained=tmp_path / "metrics.tsv", name="bert.lr-0.003", original=toy / "bert",
+            tokenizer=toy / "tokenizer", out=tmp_path / "whole",
+        )  # fmt: skip
+    shutil.copytree(toy / "bert", tmp_path / "models/bert.lr-0.003")
+    with pytest.raises(ReprlabError, match=r"vocabulary\.safetensors: not a readable vocabulary"):
+        restore_stage(
+            trained=tmp_path / "metrics.tsv", name="bert.lr-0.003", original=toy / "bert",
+            tokenizer=toy / "tokenizer", out=tmp_path / "whole",
+        )  # fmt: skip
+    assert not (tmp_path / "whole").exists()
 
 
 def test_adapting_needs_the_splits_whose_tokens_count(toy, tmp_path):

@@ -9,6 +9,7 @@ import pytest
 from planned_chain import Chain, settings_of
 from reprlab.config.load import load_config
 from reprlab.papers.planning import make_plan
+from reprlab.stages.pema_restore import pema_restore
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = "the colonel laughed at a ball, and said so."
@@ -48,7 +49,7 @@ def job_of(plan, stage, **wanted):
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
     """Folders that each stage wrote, from the paper plan in little, and what a fresh process makes of them."""
-    plan = make_plan(load_config(ROOT, {"scale": "paper"}))
+    plan = make_plan(load_config(ROOT, {"scale": "paper", "keep_finetuned": True}))
     chain = Chain(plan, keep=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("folders"))
@@ -56,8 +57,15 @@ def folders(tmp_path_factory):
             chain.run("pretrain_lm", job_of(plan, "pretrain_lm", objective=objective))
         chain.run("finetune_completions", next(iter(plan.jobs["finetune_completions"])))
         chain.run("train_adapter", next(iter(plan.jobs["train_adapter"])))
-        made = [chain.run("finetune_model", job_of(plan, "finetune_model", partial_embedding=rows))
-                for rows in ([], ["train", "validation"])]  # fmt: skip
+        made = [chain.run("finetune_model", job_of(plan, "finetune_model", partial_embedding=[]))]
+        key = next(iter(plan.jobs["pema_restore"]))
+        trained, given = chain.run("finetune_model", key), plan.jobs["pema_restore"][key].inputs
+        (reduced,) = (trained / "models").iterdir()
+        made.append(Path("made/pema_restore", key))
+        pema_restore(
+            trained=trained / "out_metrics", original=Path(given["original"]), tokenizer=Path(given["tokenizer"]),
+            name=reduced.name, out=made[-1],
+        )  # fmt: skip
         written = {
             path.parent.as_posix()
             for root in (Path("results"), *made)
@@ -72,7 +80,9 @@ def folders(tmp_path_factory):
     return json.loads(process.stdout)
 
 
-@pytest.mark.parametrize("part", ["/models/", "/pretrained/", "/tuned/", "/adapters/", "finetune_model/"])
+@pytest.mark.parametrize(
+    "part", ["/models/", "/pretrained/", "/tuned/", "/adapters/", "finetune_model/", "pema_restore/"]
+)
 def test_folders_open_with_their_tokenizer_and_generate(folders, part):
     found = {name: answer for name, answer in folders.items() if part in name}
     assert found, f"no stage wrote a model below {part}"

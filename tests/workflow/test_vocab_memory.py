@@ -1,10 +1,17 @@
-"""vocab-memory at nano: from nothing to its tables, the same scores with and without PEMA, and what an edit reruns."""
+"""vocab-memory at nano: from nothing to its tables, the same scores with and without PEMA, reruns, models as files."""
 
 import csv
+import json
+import subprocess
+import sys
 
 import pytest
+import torch
+from reprlab.artifacts.tables import read_parquet
+from reprlab.config.load import load_config
+from safetensors.torch import load_file
 
-from tests.checkouts import copy_project
+from tests.checkouts import ROOT, copy_project
 
 TABLES = {"gather_results", "tabulate_paper", "compare_published", "test_claims", "plot_figure", "vocab_memory"}
 TRAINING = {"finetune_model", "measure_finetuning", "estimate_cost"}
@@ -57,3 +64,56 @@ def test_an_edit_reruns_what_it_touches_and_nothing_else(made, name):
     edit, expected = EDITS[name]
     planned = made.planned("vocab_memory", config=(f"set={edit}",))
     assert set(planned) == expected or (not expected and set(planned) <= {"vocab_memory"})
+
+
+# What a process that knows nothing but transformers makes of a model's folder: the labels of examples.
+ANSWER = """
+import json, sys, pyarrow.parquet as parquet
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+folder, table, *labels = sys.argv[1:]
+model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+tokenizer = AutoTokenizer.from_pretrained(folder)
+answers, wanted = {}, set(json.load(sys.stdin))
+for row in parquet.read_table(table).to_pylist():
+    if row["split"] == "validation" and row["id"] in wanted:
+        logits = model(**tokenizer(row["text"], return_tensors="pt")).logits
+        answers[row["id"]] = labels[logits.argmax().item()]
+print(json.dumps(answers))
+"""
+
+
+def test_a_kept_model_comes_back_whole_and_a_reduced_one_is_made_when_asked_for(made):
+    """Last, because it makes the scores again with another setting."""
+    shared, key = made.nano / "results/shared", "vocab_memory_minilm_l6/cola"
+    finetuned, restored = shared / f"finetuned/{key}/pema.s1", shared / f"restored/{key}/pema.s1"
+    before = (finetuned / "metrics.tsv").read_bytes()
+    targets = [path.relative_to(made.nano).as_posix() for path in (restored, shared / f"pema/{key}")]
+    made.run("--cores", "1", "--config", "scale=nano", "keep_finetuned=true", "--", *targets)
+    assert (finetuned / "metrics.tsv").read_bytes() == before
+    predictions = read_parquet(finetuned / "predictions.parquet").to_pylist()
+    labels = load_config(ROOT, {"scale": "nano"}).datasets.tasks["subject_verb_agreement"].labels
+    command = [
+        sys.executable,
+        "-c",
+        ANSWER,
+        restored,
+        shared / "tasks/subject_verb_agreement/examples.parquet",
+        *labels,
+    ]
+    reported = {row["id"]: row["prediction"] for row in predictions}
+    assert reported and json.loads(subprocess.check_output(command, input=json.dumps([*reported]).encode())) == reported
+    # Row by row: the trained ones where the data uses them, those of the beginning elsewhere.
+    (reduced,) = (finetuned / "models").iterdir()
+    selected = load_file(reduced / "vocabulary.safetensors")["selected"]
+    trained, start, whole = (embedding(folder) for folder in (reduced, shared / "models/minilm_l6", restored))
+    expected = start.clone()
+    expected[selected] = trained
+    assert torch.equal(whole, expected) and not torch.equal(start[selected], trained)
+    adapted = load_file(shared / f"pema/{key}/vocabulary.safetensors")["selected"]
+    assert torch.equal(adapted, selected)
+
+
+def embedding(folder):
+    """The matrix of a model folder [V, d]."""
+    stored = load_file(folder / "model.safetensors")
+    return next(matrix for name, matrix in stored.items() if name.endswith("word_embeddings.weight"))

@@ -22,3 +22,47 @@ rule measure_finetuning:
         "Measure fine-tuning of {wildcards.model} on {wildcards.task} ({wildcards.cell})"
     shell:
         COMMAND
+
+
+rule pema_adapt:
+    input:
+        inputs("pema_adapt"),
+    output:
+        **outputs("pema_adapt"),
+    log:
+        log_of("pema_adapt"),
+    benchmark:
+        benchmark_of("pema_adapt")
+    threads: LOADED.threads("pema_adapt")
+    resources:
+        mem_mb=by_attempt(4000),
+        runtime=60,
+    params:
+        key=key_of,
+        job=digest("pema_adapt"),
+    message:
+        "Cut {wildcards.model} to the tokens of {wildcards.task}"
+    shell:
+        COMMAND
+
+
+rule pema_restore:
+    input:
+        inputs("pema_restore"),
+    output:
+        **outputs("pema_restore"),
+    log:
+        log_of("pema_restore"),
+    benchmark:
+        benchmark_of("pema_restore")
+    threads: LOADED.threads("pema_restore")
+    resources:
+        mem_mb=by_attempt(4000),
+        runtime=60,
+    params:
+        key=key_of,
+        job=digest("pema_restore"),
+    message:
+        "Make {wildcards.model} whole after {wildcards.task} ({wildcards.cell})"
+    shell:
+        COMMAND

@@ -36,6 +36,8 @@ OUTPUTS: dict[str, dict[str, str]] = {
         "out_metrics": f"{SHARED}/finetuned/{{model}}/{{task}}/{{cell}}/metrics.tsv",
         "out_predictions": f"{SHARED}/finetuned/{{model}}/{{task}}/{{cell}}/predictions.parquet",
     },
+    "pema_adapt": {"out": f"{SHARED}/pema/{{model}}/{{task}}/"},
+    "pema_restore": {"out": f"{SHARED}/restored/{{model}}/{{task}}/{{cell}}/"},
     "select_learning_rate": {
         "out": f"{SHARED}/finetuned/{{model}}/{{task}}/{{cell}}.selected.json",
         "collected": f"{SHARED}/finetuned/{{model}}/{{task}}/{{cell}}.metrics.tsv",

@@ -33,7 +33,7 @@ def finetune_model(
         out_metrics: TSV, one row per checkpoint, learning rate, split, subset, metric and evaluation mode; in percent,
             with 95 % intervals over examples.
         out_predictions: Parquet, one row per scored example. Where the settings keep models, the folder `models` lies
-            beside both, with a folder for each checkpoint and learning rate.
+            beside both, with a folder for each checkpoint and learning rate (with PEMA the reduced model).
         work: folder that survives failure: unfinished cells resume exactly, finished ones are not run again. A cell
             belongs to the settings but for the other learning rates, so a longer sweep keeps the cells it has.
         fingerprint: identity of the code; settings and the bytes of the inputs are added to it.
@@ -51,7 +51,7 @@ def finetune_model(
     from reprlab.models.build import quiet_transformers
     from reprlab.runtime.log import get_logger
     from reprlab.runtime.progress import track
-    from reprlab.training.finetuned_models import publish_models
+    from reprlab.training.finetuned_models import kept_name, publish_models
     from reprlab.training.finetuning import cell_fingerprint, finetune_cell, prepare_task, require_names
 
     quiet_transformers()
@@ -77,7 +77,7 @@ def finetune_model(
             metrics += rows
             predictions += answers
             if settings.keep:
-                kept[f"{name}.lr-{learning_rate:g}"] = cell / "model"
+                kept[kept_name(name, learning_rate)] = cell / "model"
     if not metrics:
         return  # one of several processes, and not the one that predicts
     publish_models(kept, out_metrics.parent / "models")

@@ -18,7 +18,7 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.log import get_logger
 from reprlab.text.tokenizer_folder import open_tokenizer
 from reprlab.training.engine import train
-from reprlab.training.finetuned_models import keep_model
+from reprlab.training.finetuned_models import keep_model, keep_reduced_model
 from reprlab.training.finetuning_heads import EncoderHead
 from reprlab.training.finetuning_order import TrainingOrder
 from reprlab.training.finetuning_settings import FinetuneSettings
@@ -83,7 +83,7 @@ def finetune_cell(
 
     Args:
         work: folder of this cell; holds the resume points while it trains and `cell.json` afterwards, and the folder
-            `model` where the settings keep it.
+            `model` where the settings keep it (with PEMA the reduced one).
         fingerprint: identity of everything that the cell depends on.
         evaluation_batch: examples per batch of predictions; it does not change the result.
     """
@@ -120,13 +120,15 @@ def finetune_cell(
     )
     if not run.is_main:
         return [], []
+    if settings.keep and partial is None:
+        keep_model(network, prepared.tokenizer, kept)
     if partial is not None:
+        if settings.keep:
+            keep_reduced_model(network, partial, kept)
         # The matrix before training is read from disk again: it need not be in memory while training.
         fresh: Any = prepared.task.load(model, settings.dropout)
         restore_embedding(network, partial, fresh.get_input_embeddings().weight)
     network.eval()
-    if settings.keep:
-        keep_model(network, prepared.tokenizer, kept)
     about = {"name": name, "learning_rate": learning_rate}
     counts = {"steps": run.step, "tokens": run.tokens, "diverged": int(run.diverged_at is not None)}
     metrics, predictions = [], []

@@ -1,6 +1,6 @@
 """PEMA for any trainer: an adapted model with its data in a folder, and the whole model out of what was trained.
 
-`finetune_model` needs neither: it adapts, trains and restores in one process.
+`finetune_model` adapts and trains in one process, and keeps the reduced model where it is asked to.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from reprlab.artifacts.tables import write_parquet
 from reprlab.evaluation.examples import TRAIN
 from reprlab.models.build import save_model
-from reprlab.models.pema import PartialVocabulary, restore_embedding
+from reprlab.models.pema import restore_embedding
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import atomic_directory
 from reprlab.text.tokenizer_folder import copy_tokenizer
+from reprlab.training.finetuned_models import read_vocabulary, save_reduced, write_vocabulary
 from reprlab.training.finetuning import partial_data, prepare_task
 from reprlab.training.finetuning_encoding import Ragged
 from reprlab.training.finetuning_heads import EncoderHead
@@ -22,8 +23,6 @@ from reprlab.training.finetuning_settings import FinetuneSettings
 
 if TYPE_CHECKING:
     import numpy as np
-
-_VOCABULARY = "vocabulary.safetensors"
 
 
 def pema_adapt(model: Path, tokenizer: Path, examples: Path, settings: FinetuneSettings, out: Path) -> None:
@@ -38,7 +37,6 @@ def pema_adapt(model: Path, tokenizer: Path, examples: Path, settings: FinetuneS
     """
     import pyarrow
     import torch
-    from safetensors.torch import save_file
 
     prepared = prepare_task(examples, tokenizer, settings)
     torch.manual_seed(settings.engine.seed)
@@ -49,10 +47,8 @@ def pema_adapt(model: Path, tokenizer: Path, examples: Path, settings: FinetuneS
         raise ReprlabError("pema_adapt: partial_embedding names no split; name train and those that are predicted")
     with atomic_directory(out) as folder:
         (folder / "model").mkdir()
-        network.config.vocab_size = len(vocabulary.selected)
-        save_model(network, folder / "model")
-        maps = {"selected": vocabulary.selected, "token_map": vocabulary.token_map}
-        save_file({name: torch.from_numpy(array) for name, array in maps.items()}, folder / _VOCABULARY)
+        save_reduced(network, vocabulary, folder / "model")
+        write_vocabulary(vocabulary, folder)
         for split in dict.fromkeys([TRAIN, *settings.partial_embedding]):
             data = task.renumbered(prepared.encoded[split], vocabulary)
             arrays = {"input_ids": data.inputs, "token_type_ids": data.types, "labels": data.targets}
@@ -67,7 +63,7 @@ def pema_restore(trained: Path, adapted: Path, original: Path, tokenizer: Path, 
 
     Args:
         trained: the model of `pema_adapt` after training, saved with `save_pretrained`.
-        adapted: the folder that `pema_adapt` made.
+        adapted: the folder that `pema_adapt` made, or that of a reduced model which `finetune_model` kept.
         original: the model that it was made from.
 
     Raises:
@@ -75,10 +71,8 @@ def pema_restore(trained: Path, adapted: Path, original: Path, tokenizer: Path, 
     """
     import torch
     import transformers
-    from safetensors.torch import load_file
 
-    stored = load_file(adapted / _VOCABULARY)
-    vocabulary = PartialVocabulary(stored["selected"].numpy(), len(stored["token_map"]))
+    vocabulary = read_vocabulary(adapted)
     config = transformers.AutoConfig.from_pretrained(trained, local_files_only=True, trust_remote_code=False)
     options: dict[str, Any] = {"dtype": torch.float32, "local_files_only": True}
     network = getattr(transformers, config.architectures[0]).from_pretrained(

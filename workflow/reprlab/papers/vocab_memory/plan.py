@@ -1,6 +1,7 @@
 """The plan of vocab-memory: counts, fine-tuning with and without PEMA, results."""
 
 from reprlab.config.load import LoadedConfig
+from reprlab.papers import paths
 from reprlab.papers.cost_jobs import add_cost
 from reprlab.papers.plan import Plan
 from reprlab.papers.vocab_memory.plan_cost import cost_runs
@@ -21,4 +22,5 @@ def add_jobs(plan: Plan, config: LoadedConfig) -> None:
         "weight_decay": paper.finetuning.optimizer.weight_decay,
     }
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)
+    plan.add_targets(SLUG, [paths.output("pema_restore", "out", key) for key in plan.jobs.get("pema_restore", {})])
     add_cost(plan, config, SLUG, lambda settings, scale: cost_runs(config, settings, scale))

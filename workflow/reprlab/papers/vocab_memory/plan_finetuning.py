@@ -16,6 +16,7 @@ from reprlab.papers.vocab_memory.names import label_of
 from reprlab.papers.vocab_memory.plan_counting import NO_DATA, add_readable_task
 from reprlab.papers.vocabulary_jobs import add_tokenizer
 from reprlab.results.sources import Baseline, Missing, Source
+from reprlab.training.finetuned_models import kept_name
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
 from reprlab.training.settings import EngineSettings
 
@@ -106,6 +107,15 @@ class Finetuning:
         recipe = self.recipe(model, task, seed, pema, self.paper.finetuning.steps)
         key, models = run_key(model, task, seed, pema), {f"s{seed}": folder}
         made = add_finetuning_job(self.plan, key, models, [folder], tokenizer, self.examples(task), recipe)
+        if pema and seed == self.paper.finetuning.seeds[0]:
+            # Made when it is asked for: fine-tuning cuts the model by itself.
+            inputs = {"model": folder, "tokenizer": tokenizer, "examples": self.examples(task)}
+            cut = {"settings": recipe.model_copy(update={"keep": False})}
+            self.plan.add("pema_adapt", f"vocab_memory_{model}/{task}", Job(inputs, cut))
+        if pema and recipe.keep:
+            inputs = {"trained": made["out_metrics"], "original": folder, "tokenizer": tokenizer}
+            kept = {"name": kept_name(f"s{seed}", recipe.learning_rates[0])}
+            self.plan.add("pema_restore", key, Job(inputs, kept))
         return Path(made["out_metrics"])
 
     def add_timing(self, model: str, task: str, seed: int, pema: bool) -> Source:
