@@ -27,6 +27,12 @@ def test_a_directory_of_ones_own_holds_the_runs(elsewhere, checkout):
     assert not checkout.nano.exists()
 
 
+def test_everything_is_planned_where_nothing_is_asked_for(checkout):
+    planned = checkout.planned()
+    assert planned["write_report"] == 1
+    assert planned == checkout.planned("all")
+
+
 def test_a_config_of_ones_own_holds_there(elsewhere, checkout):
     shutil.copytree(checkout.root / "config", elsewhere.root / "config")
     config = elsewhere.root / "config/config.yaml"
