@@ -7,8 +7,8 @@ import pandas
 import pytest
 from reprlab.config.load import load_config
 from reprlab.papers.planning import make_plan
-from reprlab.papers.ssm_rerankers.audit import audit
 from reprlab.papers.ssm_rerankers.results import BEIR, FACTORS, LABELS, RESULTS
+from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import PublishedTable, read_published
 from reprlab.results.claims import claims_table, stated
 from reprlab.results.comparison import compare, declarations
@@ -19,6 +19,7 @@ from reprlab.retrieval.rerank_groups import mine_groups, only_judged
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = sorted((ROOT / "resources/published/ssm-rerankers").glob("*.tsv"))
+RECORDS = ROOT / "resources/published/ssm-rerankers/audit.yaml"
 STATED = stated(ROOT / "resources/published/ssm-rerankers/claims.yaml")
 # What the specification lists as wrong in the paper, by the ids of the audit.
 WRONG = {
@@ -123,7 +124,7 @@ def test_printed_cells_meet_ours() -> None:
 
 
 def test_the_audit_finds_what_is_wrong_and_nothing_else() -> None:
-    rows = audit(PUBLISHED, ROOT / "config/models.yaml")
+    rows = audit("ssm-rerankers", [*PUBLISHED, RECORDS], ROOT / "config/models.yaml")
     assert {row.id for row in rows if row.verdict == "differs"} == WRONG
     assert sum(row.id.startswith("5.1") for row in rows) == 20
 

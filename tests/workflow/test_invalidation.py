@@ -106,8 +106,8 @@ EDITS = {
     "one objective": (
         source(
             "objectives/t5.py",
-            "self.settings = settings",
-            "self.settings = settings  # same\n        self.edited = True",
+            "        vocabulary, ids = self.vocabulary, rows.ids\n",
+            "        vocabulary, ids = self.vocabulary, rows.ids  # same\n        self.edited = True\n",
         ),
         CORRUPTION,
     ),

@@ -111,7 +111,13 @@ def test_the_engine_is_asked_to_stop(untrained, finished, tmp_path, number):
 def test_two_engines_at_once(untrained, finished, tmp_path):
     """The second is told, ends, and takes nothing from the first."""
     first = started_until_step(untrained, 1, tmp_path / "first")
+    # Its training waits, or it might be done before the second one looks.
+    held = stages(untrained.root)
+    for pid in held:
+        kill(pid, signal.SIGSTOP)
     second = untrained.run(*COMMAND, check=False, timeout=120)
+    for pid in held:
+        kill(pid, signal.SIGCONT)
     assert second.returncode != 0
     output = second.stdout + second.stderr
     assert f"note: process {first.process.pid} of " in output

@@ -61,18 +61,17 @@ except ReprlabError as error:
     sys.exit(f"error: {error}")
 
 announce_engine()
+MAIN = workflow.is_main_process
 RUN_FOLDER = ORIGIN.run_folder if ORIGIN else LOADED.run_folder
 CHECKOUT = ORIGIN.root if ORIGIN else ROOT
-PLANNED_CODE = (
-    checkout_digest(ROOT, LOADED.config_root) if workflow.is_main_process else ""
-)
+PLANNED_CODE = checkout_digest(ROOT, LOADED.config_root) if MAIN else ""
 config.clear()
 config.update(LOADED.as_dict())
 take_over(workflow, RUN_FOLDER, lambda: PLAN.asked)
 for warning in LOADED.warnings:
     print(f"warning: {warning}", file=sys.stderr)
 
-if workflow.is_main_process and not workflow.output_settings.dryrun:
+if MAIN and not workflow.output_settings.dryrun:
     try:
         require_writable(RUN_FOLDER / "results")
         require_writable(RUN_FOLDER / ".snakemake")
@@ -80,13 +79,11 @@ if workflow.is_main_process and not workflow.output_settings.dryrun:
         sys.exit(f"error: {error}")
     for note in enter_run(RUN_FOLDER):
         print(f"note: {note}", file=sys.stderr)
-if workflow.is_main_process:
+if MAIN:
     # Before the graph is built, so that what is not as it was made is made again by this command.
     for warning in check_results(RUN_FOLDER, dry=workflow.output_settings.dryrun):
         print(f"warning: {warning}", file=sys.stderr)
-OUTDATED = (
-    find_outdated(PLAN.jobs.values(), RUN_FOLDER) if workflow.is_main_process else {}
-)
+OUTDATED = find_outdated(PLAN.jobs.values(), RUN_FOLDER) if MAIN else {}
 
 
 def leave_checkout():
@@ -113,9 +110,7 @@ def leave_checkout():
 
 
 # The commands of a workflow that uses this one as a module are its own affair.
-PRELOADED = (
-    LOADED.scale in LOADED.runtime.preloaded and workflow.modifier.is_main_snakefile()
-)
+PRELOADED = LOADED.preloads and workflow.modifier.is_main_snakefile()
 
 
 def start_run():

@@ -71,6 +71,11 @@ class LoadedConfig:
         """What a setting of type `Computed` stands for on this machine; auto is `numerics.dtype`."""
         return resolve_dtype(self.numerics.dtype if wanted == "auto" else wanted, self.runtime.device)
 
+    @property
+    def preloads(self) -> bool:
+        """Whether jobs are forked from one process that has the libraries loaded."""
+        return self.scale in self.runtime.preloaded
+
     def threads(self, stage: str) -> int:
         """Threads of a stage."""
         threads = self.workflow.threads

@@ -13,44 +13,41 @@ from reprlab.runtime.storage import storage_errors
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel
 
-# Family in transformers, and the stem of its class names: the registry's name is the key. Of a family's classes the one
-# with this ending is built.
+# Stem of the class names in transformers, and the ending of the class that is built, by the name in the registry.
 _ARCHITECTURES = {
-    "t5": ("t5", "T5", "ForConditionalGeneration"),
-    "bert": ("bert", "Bert", "Model"),
-    "bert_mlm": ("bert", "Bert", "ForMaskedLM"),
-    "distilbert": ("distilbert", "DistilBert", "Model"),
-    "roberta": ("roberta", "Roberta", "Model"),
-    "xlm_roberta": ("xlm_roberta", "XLMRoberta", "Model"),
-    "deberta_v2": ("deberta_v2", "DebertaV2", "Model"),
-    "mpnet": ("mpnet", "MPNet", "Model"),
-    "electra": ("electra", "Electra", "Model"),
-    "bart": ("bart", "Bart", "Model"),
-    "gpt2": ("gpt2", "GPT2", "LMHeadModel"),
-    "llama": ("llama", "Llama", "ForCausalLM"),
-    "mistral": ("mistral", "Mistral", "ForCausalLM"),
-    "qwen2": ("qwen2", "Qwen2", "ForCausalLM"),
-    "phi3": ("phi3", "Phi3", "ForCausalLM"),
-    "olmo": ("olmo", "Olmo", "ForCausalLM"),
-    "opt": ("opt", "OPT", "ForCausalLM"),
-    "mamba": ("mamba", "Mamba", "ForCausalLM"),
-    "mamba2": ("mamba2", "Mamba2", "ForCausalLM"),
+    "t5": ("T5", "ForConditionalGeneration"),
+    "bert": ("Bert", "Model"),
+    "bert_mlm": ("Bert", "ForMaskedLM"),
+    "distilbert": ("DistilBert", "Model"),
+    "roberta": ("Roberta", "Model"),
+    "xlm_roberta": ("XLMRoberta", "Model"),
+    "deberta_v2": ("DebertaV2", "Model"),
+    "mpnet": ("MPNet", "Model"),
+    "electra": ("Electra", "Model"),
+    "bart": ("Bart", "Model"),
+    "gpt2": ("GPT2", "LMHeadModel"),
+    "llama": ("Llama", "ForCausalLM"),
+    "mistral": ("Mistral", "ForCausalLM"),
+    "qwen2": ("Qwen2", "ForCausalLM"),
+    "phi3": ("Phi3", "ForCausalLM"),
+    "olmo": ("Olmo", "ForCausalLM"),
+    "opt": ("OPT", "ForCausalLM"),
+    "mamba": ("Mamba", "ForCausalLM"),
+    "mamba2": ("Mamba2", "ForCausalLM"),
 }
 # The class named in a saved config.json: the registry's name for it.
-_SAVED_AS = {stem + ending: name for name, (_, stem, ending) in _ARCHITECTURES.items()}
+_SAVED_AS = {stem + ending: name for name, (stem, ending) in _ARCHITECTURES.items()}
 # Read by the DeBERTa model from its configuration, whose class does not declare them.
 _UNDECLARED = {"deberta_v2": {"position_buckets", "norm_rel_ebd", "share_att_key"}}
 
 
 def architecture_classes(architecture: str) -> tuple[Any, Any]:
     """Configuration and model class of a registry architecture; only that architecture's modules are imported."""
-    from importlib import import_module
+    import transformers
 
-    family, stem, ending = _ARCHITECTURES[architecture]
-    configured, modelled = (
-        import_module(f"transformers.models.{family}.{part}_{family}") for part in ("configuration", "modeling")
-    )
-    return getattr(configured, f"{stem}Config"), getattr(modelled, stem + ending)
+    # A name of the package is looked up when it is asked for, in that architecture's own modules.
+    stem, ending = _ARCHITECTURES[architecture]
+    return getattr(transformers, f"{stem}Config"), getattr(transformers, stem + ending)
 
 
 def build_from_config(entry: ModelEntry, vocab_size: int | None = None, seed: int | None = None) -> PreTrainedModel:
