@@ -217,6 +217,28 @@ def test_parts_of_a_batch_change_nothing(place):
             torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
 
 
+def test_fresh_adapters_change_no_bit(place):
+    reader = load_tokenizer(place["model"])
+    adapted = EncoderSettings.model_validate({**METHODS["lora"], "layers": 3})
+    plain = EncoderSettings.model_validate({"method": "none", "pooling": "weighted_mean", "layers": 3})
+    texts = encode_texts(reader, ["a b c", "word1 again"], plain.form)
+    found = [embed(build_encoder(load_model(place["model"]), one, 0), texts, batch_size=2) for one in (adapted, plain)]
+    np.testing.assert_array_equal(*found)
+
+
+def test_a_text_is_cut_before_what_stands_behind_it(place):
+    reader = load_tokenizer(place["model"])
+    settings = EncoderSettings.model_validate(
+        {"method": "none", "pooling": "last", "form": {"before": "ask ", "after": " done", "max_length": 3}}
+    )
+    ids = encode_texts(reader, ["word1 again and again and again", "word1"], settings.form).ids
+    whole = [ids.flat[ids.offsets[row] : ids.offsets[row + 1]].tolist() for row in (0, 1)]
+    empty = encode_texts(reader, [""], settings.form).ids
+    assert len(whole[0]) == int(empty.lengths[0]) + 3
+    closing = reader(" done", add_special_tokens=False)["input_ids"]
+    assert whole[0][-len(closing) :] == whole[1][-len(closing) :] == closing
+
+
 def test_an_instruction_is_read_and_not_pooled(place):
     reader = load_tokenizer(place["model"])
     settings = EncoderSettings.model_validate({"method": "none", "pooling": "weighted_mean"})
