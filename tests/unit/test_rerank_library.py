@@ -5,11 +5,12 @@ import math
 import numpy as np
 import pytest
 import torch
+from reprlab.models.pooling import pool
 from reprlab.retrieval.bm25 import bm25_run, dense_run
 from reprlab.retrieval.ranking_metrics import ranking_scores
 from reprlab.retrieval.rerank_groups import GroupBatches, mine_groups
 from reprlab.retrieval.rerank_inputs import pair_inputs
-from reprlab.retrieval.reranker import group_loss, pool_token, rerank, reranker
+from reprlab.retrieval.reranker import group_loss, rerank, reranker
 from reprlab.retrieval.trec import ordered, read_judgements, read_run, write_run
 from reprlab.runtime.errors import ReprlabError
 
@@ -173,7 +174,7 @@ def test_last_token_by_the_mask():
     """The end token may be the padding token: the state is found by the mask."""
     states = torch.arange(12.0).view(2, 3, 2)
     mask = torch.tensor([[1, 1, 0], [1, 1, 1]])
-    assert pool_token(states, mask, "last").tolist() == [[2.0, 3.0], [10.0, 11.0]]
+    assert pool(states, mask, "last").tolist() == [[2.0, 3.0], [10.0, 11.0]]
 
 
 def test_group_loss():

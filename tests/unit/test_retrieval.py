@@ -9,8 +9,9 @@ from finetune_fixtures import make_bert, make_tokenizer
 from hypothesis import given
 from hypothesis import strategies as st
 from reprlab.models.build import load_model
+from reprlab.models.pooling import pool
 from reprlab.models.span_pairs import pair_head, pool_spans
-from reprlab.retrieval.bi_encoder import add_tokens, embed, encode_texts, pool_states
+from reprlab.retrieval.bi_encoder import add_tokens, embed, encode_texts
 from reprlab.retrieval.pair_training import PairBatches, PairSet, sampled_pairs, train_bi_encoder
 from reprlab.retrieval.search import kept_pairs, most_pairs_kept, rank_partners, search
 from reprlab.retrieval.settings import BiEncoderTraining
@@ -72,8 +73,8 @@ def test_search_in_blocks_is_search() -> None:
 def test_pooling_leaves_padding_out() -> None:
     states = torch.arange(12.0).view(2, 3, 2)
     mask = torch.tensor([[1, 1, 0], [1, 1, 1]])
-    assert pool_states(states, mask, "first").tolist() == [[0, 1], [6, 7]]
-    assert pool_states(states, mask, "mean").tolist() == [[1, 2], [8, 9]]
+    assert pool(states, mask, "first").tolist() == [[0, 1], [6, 7]]
+    assert pool(states, mask, "mean").tolist() == [[1, 2], [8, 9]]
 
 
 def test_spans_are_means_of_their_own_tokens() -> None:

@@ -1,11 +1,11 @@
 """Sentence encoders from decoders: pooling, early exit, prompts (specs of SPT 5 and L3Prune 5)."""
 
 import pytest
+from reprlab.models.pooling import pool
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.attention import attention_inputs
 from reprlab.sentences.depths import chosen_depths, kept_layers
 from reprlab.sentences.early_exit import headless, keep_layers, layer_outputs, layers_of
-from reprlab.sentences.pooling import pool
 from reprlab.sentences.soft_prompts import first_vectors, prefixed, prompted
 
 torch = pytest.importorskip("torch")

@@ -12,7 +12,8 @@ from reprlab.events.documents import EventDocument
 from reprlab.events.mention_inputs import closed_mentions
 from reprlab.events.pairs import Ranking
 from reprlab.events.settings import EventSelection, Retrieval
-from reprlab.retrieval.bi_encoder import Pooling, embed
+from reprlab.models.pooling import Pooling
+from reprlab.retrieval.bi_encoder import embed
 from reprlab.retrieval.pair_training import PairSet
 from reprlab.retrieval.search import rank_by_score, rank_partners
 from reprlab.runtime.errors import ReprlabError

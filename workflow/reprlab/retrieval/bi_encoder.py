@@ -5,24 +5,15 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from reprlab.inference.generation import sorted_batches
+from reprlab.models.pooling import Pooling, pool
 from reprlab.training.finetuning_encoding import Ragged
 
 if TYPE_CHECKING:
     import numpy as np
     import torch
-
-Pooling = Literal["first", "mean"]
-
-
-def pool_states(states: torch.Tensor, mask: torch.Tensor, pooling: Pooling) -> torch.Tensor:
-    """[B, d] of token states [B, L, d]: the first token's, or the mean over the tokens of the mask [B, L]."""
-    if pooling == "first":
-        return states[:, 0]
-    weights = mask.unsqueeze(-1).to(states.dtype)
-    return (states * weights).sum(1) / weights.sum(1)
 
 
 def encode_texts(tokenizer: Any, texts: Sequence[str], max_length: int) -> Ragged:
@@ -55,7 +46,7 @@ def embed(
         for rows in sorted_batches(ids.lengths, batch_size):
             tokens, mask = (tensor.to(device) for tensor in padded(ids, rows, pad))
             states = encoder(input_ids=tokens, attention_mask=mask).last_hidden_state
-            vectors[rows] = pool_states(states, mask, pooling).float().cpu().numpy()
+            vectors[rows] = pool(states, mask, pooling).cpu().numpy()
     return vectors
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reprlab.retrieval.bi_encoder import Pooling, padded, pool_states
+from reprlab.models.pooling import Pooling, pool
+from reprlab.retrieval.bi_encoder import padded
 from reprlab.retrieval.settings import BiEncoderTraining
 from reprlab.runtime.errors import ReprlabError
 from reprlab.training.engine import TrainingRun
@@ -90,7 +91,7 @@ def scoring_model(encoder: Any, pooling: Pooling, negatives: int, rate_factor: f
         def forward(self, batch: dict[str, Any]) -> torch.Tensor:
             mask = batch["attention_mask"]
             states = self.encoder(input_ids=batch["input_ids"], attention_mask=mask).last_hidden_state
-            vectors = pool_states(states, mask, pooling)
+            vectors = pool(states, mask, pooling)
             products = (vectors[batch["pairs"][:, 0]] * vectors[batch["pairs"][:, 1]]).sum(1)
             return self.scale * products / math.sqrt(vectors.shape[1]) + self.offset
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from reprlab.inference.generation import sorted_batches
+from reprlab.models.pooling import Pooling, pool
 from reprlab.retrieval.bi_encoder import padded
 from reprlab.retrieval.rerank_inputs import PairInputs, sequences
 from reprlab.retrieval.trec import Run
@@ -14,24 +15,11 @@ from reprlab.retrieval.trec import Run
 if TYPE_CHECKING:
     import torch
 
-Pooling = Literal["first", "last"]
 POOLED: dict[str, Pooling] = {"document_first": "last", "query_first": "first"}
-"""The token whose state is scored, by template."""
+"""The token whose state is scored, by template; the mask finds it: the end token of Mamba's tokenizer pads too."""
 _HEAD = "head.safetensors"
 # Sequences that are held at once while a run is scored.
 _PAIRS_AT_ONCE = 8192
-
-
-def pool_token(states: torch.Tensor, mask: torch.Tensor, pooling: Pooling) -> torch.Tensor:
-    """[B, d] of states [B, L, d]: the first token's, or that of the last token of the mask [B, L] (right padding).
-
-    The last token is found by the mask: the end token of Mamba's tokenizer is its padding too.
-    """
-    import torch
-
-    if pooling == "first":
-        return states[:, 0]
-    return states[torch.arange(len(states), device=states.device), mask.sum(1) - 1]
 
 
 def reranker(model: Any, pooling: Pooling, dropout: float, rate_factor: float = 1.0) -> Any:
@@ -56,9 +44,9 @@ def reranker(model: Any, pooling: Pooling, dropout: float, rate_factor: float = 
 
         def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
             states = self.backbone(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-            state = pool_token(states, attention_mask, pooling)
+            state = pool(states, attention_mask, pooling)
             with torch.autocast(states.device.type, enabled=False):
-                return self.head(self.dropout(state.float())).squeeze(-1)
+                return self.head(self.dropout(state)).squeeze(-1)
 
     return Reranker()
 

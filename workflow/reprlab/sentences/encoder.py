@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.inference.generation import sorted_batches
+from reprlab.models.pooling import Pooling, pool
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.attention import attention_inputs
 from reprlab.sentences.early_exit import headless, keep_layers
-from reprlab.sentences.pooling import Pooling, pool
 from reprlab.sentences.settings import EncoderSettings, LowRank
 from reprlab.sentences.soft_prompts import first_vectors, frozen, prefixed, prompted
 from reprlab.sentences.texts import EncodedTexts

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from reprlab.models.pooling import pool
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.attention import attention_inputs
 from reprlab.sentences.contrastive import contrastive_loss
 from reprlab.sentences.depths import chosen_depths
 from reprlab.sentences.early_exit import layer_outputs, layers_of
-from reprlab.sentences.pooling import pool
 from reprlab.sentences.settings import EncoderSettings, LayerLosses
 from reprlab.sentences.triples import Triples
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from reprlab.models.pooling import Pooling, pool
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.attention import attention_inputs
 from reprlab.sentences.early_exit import headless
-from reprlab.sentences.pooling import Pooling, pool
 
 if TYPE_CHECKING:
     import torch

@@ -9,7 +9,6 @@ from pydantic import Field, model_validator
 
 from reprlab.config import groups
 from reprlab.config import settings as t
-from reprlab.retrieval.bi_encoder import Pooling
 from reprlab.retrieval.rerank_inputs import Template
 from reprlab.training.settings import UpdateSettings
 
@@ -65,7 +64,7 @@ class Retriever(t.Settings):
 
     model: t.ModelName
     prefix: str
-    pooling: Pooling
+    pooling: Literal["first", "mean"]
     max_length: Annotated[t.PositiveInt, Field(ge=8)]
 
 

@@ -33,6 +33,5 @@ def pool(
         return states[torch.arange(len(states)), chosen.argmax(1)]
     if pooling == "last":
         return states[torch.arange(len(states)), (chosen * positions).argmax(1)]
-    weights = chosen.cumsum(1) * chosen if pooling == "weighted_mean" else chosen
-    shares = weights.float() / weights.sum(1, keepdim=True)
-    return torch.einsum("bl,bld->bd", shares, states)
+    weights = (chosen.cumsum(1) * chosen if pooling == "weighted_mean" else chosen).float()
+    return torch.einsum("bl,bld->bd", weights, states) / weights.sum(1, keepdim=True)
