@@ -1,0 +1,42 @@
+"""ssm-rerankers at nano, one reranker: from paragraphs to its table, and what an edit reruns."""
+
+import pytest
+from reprlab.artifacts.tables import read_tsv
+
+from tests.checkouts import copy_project, job_counts
+
+SET = "papers.ssm-rerankers"
+ONE = f"set={SET}.compared=[mamba2_nano]"
+TABLE = "results/ssm-rerankers/table2.tsv"
+WARM = {"pretrain_lm": 1, "train_reranker": 1, "rerank_passages": 1, "tabulate_paper": 1}
+EDITS = {
+    "training.dropout=0.2": {"train_reranker": 1, "rerank_passages": 1, "tabulate_paper": 1},
+    "warm_start.learning_rate=0.001": WARM,
+    "passages.b=0.5": {"retrieve_passages": 1, "train_reranker": 1, "rerank_passages": 1, "tabulate_paper": 1},
+    "retriever.max_length=24": {"retrieve_passages": 1, "tabulate_paper": 1},
+    "passages.recall_at=50": {
+        "retrieve_passages": 2, "train_reranker": 1, "rerank_passages": 1, "tabulate_paper": 1,
+    },
+    "speed.batch=4": {},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A fresh copy in which the table was made from nothing but downloads."""
+    checkout = copy_project(tmp_path_factory.mktemp("ssm_rerankers") / "project")
+    checkout.run("--cores", "2", "--config", "scale=nano", ONE, "--", TABLE, timeout=900)
+    return checkout
+
+
+def test_the_table_has_first_stages_random_order_and_the_reranker(made):
+    found = read_tsv(made.nano / TABLE)
+    assert set(found["model"]) == {"bm25", "minilm_l6", "random order", "mamba2_nano"}
+    assert found["ndcg_at_10"].between(0, 100).all() and set(found["scale"]) == {"nano"}
+    assert found.set_index("model").loc["mamba2_nano", "steps"] > 0
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_reruns_what_it_touches_and_nothing_else(made, edit):
+    done = made.run("--dry-run", "--cores", "2", "--config", "scale=nano", f"{ONE}; {SET}.{edit}", "--", TABLE)
+    assert job_counts(done.stdout + done.stderr) == EDITS[edit]
