@@ -381,6 +381,11 @@ CASES = {
         reads(task(reader="glue_hub", options={"files": [{"file": "main", "split": "train"}], "texts": ["sentence"],
                                                "label_names": ["negative", "positive"]}, **READER)),
     ),
+    "simcse_triples": Case(
+        "csv", b"sent0,sent1,hard_neg\na,b,c\n\"d, e\",f,g\n",
+        reads(task(reader="simcse_triples", kind="choice", labels=[], role="x", options={"file": "main"})),
+        (b",", b"\n", b"\""),
+    ),
     "examples": Case("parquet", SINGLE, lambda path: load_examples(path, ["train"], {})),
     "metadata": Case(
         "json", ABOUT[b"reprlab"], lambda path: (load_examples(path, ["train"], {}), read_rows(path, "single")), JSON,

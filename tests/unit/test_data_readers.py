@@ -302,6 +302,34 @@ def test_glue_parquet(tmp_path: Path) -> None:
         examples_of(entry, unlabelled, Limits())
 
 
+def test_scores_and_sets_of_texts_from_the_hub(tmp_path: Path) -> None:
+    rows = [{"sentence_A": "a b", "sentence_B": "c", "relatedness_score": 4.5, "label": 1}]
+    options = {"files": [{"file": "x", "split": "test"}], "texts": ["sentence_A", "sentence_B"], "numbered": False}
+    scored = task(reader="glue_hub", kind="similarity", labels=[], options={**options, "label": "relatedness_score"})
+    (found,) = examples_of(scored, file_set({"x": parquet(rows)}, tmp_path), Limits())
+    assert (found["text_a"], found["text_b"], found["score"], found["split"]) == ("a b", "c", 4.5, "test")
+    grouped = task(reader="clusters_hub", kind="single", labels=["0", "7"], options={"file": "x"})
+    sets = [{"sentences": ["a", "b"], "labels": [0, 7]}, {"sentences": ["a"], "labels": [7]}]
+    found = examples_of(grouped, file_set({"x": parquet(sets)}, tmp_path), Limits())
+    assert [(row["subset"], row["text"], row["label"]) for row in found] == [
+        ("0", "a", "0"), ("0", "b", "7"), ("1", "a", "7"),
+    ]  # fmt: skip
+    with pytest.raises(ReprlabError, match="row 1 has 1 texts and 2 labels"):
+        sets[1]["labels"] = [7, 7]
+        examples_of(grouped, file_set({"x": parquet(sets)}, tmp_path), Limits())
+
+
+def test_triples_of_simcse(tmp_path: Path) -> None:
+    text = 'sent0,sent1,hard_neg\n"He said, ""no"".",He spoke.,He left.\nA,B,C\n'
+    entry = task(reader="simcse_triples", kind="choice", labels=[], options={"file": "x.csv", "triples": 2})
+    first, _ = examples_of(entry, file_set({"x.csv": text.encode()}, tmp_path), Limits())
+    assert first["question"] == 'He said, "no".' and first["choices"] == ["He spoke.", "He left."]
+    assert (first["answer"], first["split"]) == (0, "train")
+    for wrong, message in ((text[:-6], "1 triples, 2 are"), (text + "a,,b\n", "triple 2"), ("a,b\n", "first line")):
+        with pytest.raises(ReprlabError, match=message):
+            examples_of(entry, file_set({"x.csv": wrong.encode()}, tmp_path), Limits())
+
+
 def test_c4_json_lines(tmp_path: Path) -> None:
     def shard(name: str, count: int) -> bytes:
         lines = [json.dumps({"text": f"{name} {n}", "timestamp": "t", "url": f"http://x/{n}"}) for n in range(count)]

@@ -10,6 +10,7 @@ from reprlab.data.schema import write_rows
 from reprlab.models.build import build_from_config, load_model, save_model
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.encoder import build_encoder, embed, load_encoder, save_encoder, trained_weights
+from reprlab.sentences.evaluation import score_task
 from reprlab.sentences.layer_losses import layer_losses, with_layers
 from reprlab.sentences.settings import ContrastiveTraining, EncoderSettings, Evaluation, LayerLosses
 from reprlab.sentences.texts import encode_texts
@@ -142,6 +143,41 @@ def test_from_triples_to_scores(method, place, tmp_path):
     assert len(scores) == 2 * 6 and scores.n.gt(0).all() and set(scores.steps) <= {2, 4}
     assert scores.value.between(-100, 100).all()
     assert scores[scores.dataset == "classification"].majority.between(49, 51).all()
+
+
+def test_passes_over_the_triples_in_place_of_steps(place, tmp_path):
+    rows = train(place, tmp_path, "prompt", epochs=2.0, seeds=[0], learning_rates=[1e-2])
+    # 20 and 10 triples of the train split make five full batches of six.
+    assert rows.step.max() == 10
+
+
+def test_sets_are_clustered_one_by_one_and_passages_without_a_query_are_searched(tmp_path):
+    """mteb's sets share no clusters; what nobody judged is no query with a score of 0."""
+    about = {"split": "test", "group": "0"}
+    rows = [
+        {"id": f"{place}", **about, "subset": f"{place % 2}", "text": f"{place}", "label": f"{place // 2 % 2}"}
+        for place in range(40)
+    ]
+    write_rows(tmp_path / "sets.parquet", rows, "single", {"name": "x", "title": "x"})
+    search = [
+        {"id": f"{n}", **about, "query_id": "q" if n else "", "query": "1" if n else "", "passage_id": f"p{n}",
+         "passage": f"{n}", "relevance": n}
+        for n in (0, 1)
+    ]  # fmt: skip
+    write_rows(tmp_path / "search.parquet", search, "ranking", {"name": "x", "title": "x"})
+    given = {"encoder": {"method": "none", "pooling": "last"}, "seeds": [0], "draws": 3, "resamples": 10}
+    tasks = [{"name": name, "category": name} for name in ("clustering", "retrieval")]
+    settings = Evaluation.model_validate({**given, "tasks": tasks})
+
+    def encode(texts, _):
+        # The label's axis has another sign in each set: together they are no clusters.
+        signs = [(1 if int(text) // 2 % 2 else -1) * (1 if int(text) % 2 else -1) for text in texts]
+        return np.array([[sign, 0.01 * int(text)] for sign, text in zip(signs, texts, strict=True)])
+
+    found = score_task(tmp_path / "sets.parquet", settings.tasks[0], encode, settings, 0)
+    assert (found["value"], found["n"]) == (pytest.approx(100), 2)
+    found = score_task(tmp_path / "search.parquet", settings.tasks[1], encode, settings, 0)
+    assert (found["value"], found["n"]) == (100, 1)
 
 
 def test_the_base_is_what_it_was_and_what_is_kept_is_small(place, tmp_path):

@@ -16,10 +16,10 @@ ORIGIN_SCHEMES = ("pypi", "debian", "npm", "hub", "github", "local")
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+$")]
 GitDigest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
-# A commit, or the hub's own conversion to Parquet, of which only the branch is known; with the repository's name, so
-# that two repositories never share a place in the cache.
+# A commit, or the hub's own conversion to Parquet or the main branch, where only that is known; with the repository's
+# name, so that two repositories never share a place in the cache.
 Revision = Annotated[
-    str, StringConstraints(pattern=r"^([0-9a-f]{40}|[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+@refs/convert/parquet)$")
+    str, StringConstraints(pattern=r"^([0-9a-f]{40}|[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+@(refs/convert/parquet|main))$")
 ]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Split = Literal["train", "validation", "test"]

@@ -10,6 +10,7 @@ from reprlab.config.settings import (
     Distinct,
     Ladder,
     ModelName,
+    NonNegativeInt,
     OpenProbability,
     PositiveFloat,
     PositiveInt,
@@ -72,6 +73,17 @@ class ScratchText(Settings):
     corpus: CorpusName | None
     segmentation: SegmentationSettings
     pieces: Annotated[PositiveInt, Field(ge=64)]
+
+
+class WarmStart(Settings):
+    """Pre-training of models that are drawn at random, before what the paper does with them."""
+
+    text: ScratchText
+    steps: PositiveInt
+    batch_size: PositiveInt
+    length: Annotated[PositiveInt, Field(ge=8)]
+    learning_rate: PositiveFloat
+    warmup_steps: NonNegativeInt
 
 
 class Intervals(Settings):

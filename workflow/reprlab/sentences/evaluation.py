@@ -91,6 +91,8 @@ def _retrieval(
 ) -> Row:
     passages = dict(zip(table["passage_id"].to_pylist(), table["passage"].to_pylist(), strict=True))
     queries = dict(zip(rows["query_id"].to_pylist(), rows["query"].to_pylist(), strict=True))
+    # Passages that nobody judged stand in the collection without a query.
+    queries.pop("", None)
     judged: dict[str, dict[str, int]] = {}
     for query, passage, grade in zip(*(rows[name].to_pylist() for name in _JUDGED), strict=True):
         judged.setdefault(query, {})[passage] = grade
@@ -117,10 +119,15 @@ def _clustering(
     _: Any, rows: pyarrow.Table, task: EmbeddingTask, encode: Encode, settings: Evaluation, seed: int
 ) -> Row:
     vectors = encode(rows["text"].to_pylist(), task.instruction)
-    labels = rows["label"].to_pylist()
-    # The clusters of several starts: what k-means draws is what could be drawn anew.
-    values = np.array([scores.v_measure(vectors, labels, seed + start) for start in range(settings.draws)])
-    return _over_units(values, settings.resamples, seed)
+    labels, subsets = np.array(rows["label"].to_pylist()), np.array(rows["subset"].to_pylist())
+    parts = [subsets == name for name in np.unique(subsets)]
+    # mteb's subsets are clustered one by one. Of one there are the clusters of several starts: what k-means draws is
+    # what could be drawn anew.
+    starts = range(settings.draws if len(parts) == 1 else 1)
+    values = [
+        scores.v_measure(vectors[part], labels[part].tolist(), seed + start) for part in parts for start in starts
+    ]
+    return _over_units(np.array(values), settings.resamples, seed)
 
 
 def _classification(

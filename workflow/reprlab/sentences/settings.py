@@ -97,6 +97,8 @@ class ContrastiveTraining(BaseModel):
     """Peak learning rates."""
     seeds: list[int] = Field(min_length=1)
     """Seeds of data order and of what is drawn at the start."""
+    epochs: float | None = Field(default=None, gt=0)
+    """Passes over the full batches of the triples, in place of the engine's steps; null: those."""
     temperature: float = Field(gt=0)
     """Cosines are divided by it."""
     evaluate_every: int = Field(ge=1)

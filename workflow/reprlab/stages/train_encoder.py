@@ -73,6 +73,9 @@ def train_encoder(
             folder = work / f"{rate:g}" / f"seed-{seed}"
             optimizer = settings.engine.optimizer.model_copy(update={"learning_rate": rate})
             engine = settings.engine.model_copy(update={"seed": seed, "optimizer": optimizer})
+            if settings.epochs is not None:
+                batches = data.rows(engine.batch_size, seed, 0, mixed=settings.mixed)
+                engine = engine.model_copy(update={"steps": max(1, round(settings.epochs * len(batches)))})
             own = settings.model_copy(update={"engine": engine, "seeds": [seed], "learning_rates": [rate]})
             identity = run_fingerprint(fingerprint, own, files)
             rows = finished_run(folder, identity)

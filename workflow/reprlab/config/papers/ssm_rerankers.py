@@ -81,15 +81,9 @@ class Training(t.Settings):
     seeds: t.Seeds
 
 
-class WarmStart(t.Settings):
+class WarmStart(groups.WarmStart):
     """Pre-training of models that are drawn at random."""
 
-    text: groups.ScratchText
-    steps: t.PositiveInt
-    batch_size: t.PositiveInt
-    length: Annotated[t.PositiveInt, Field(ge=8)]
-    learning_rate: t.PositiveFloat
-    warmup_steps: t.NonNegativeInt
     mask_probability: t.OpenProbability
 
 

@@ -1,4 +1,4 @@
-"""GLUE and XNLI from the Parquet files of the hub (paper scale)."""
+"""GLUE, XNLI and others with a label or a score a row from the Parquet files of the hub (paper scale)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -33,6 +33,8 @@ class Settings(BaseModel):
     """The files; GLUE's test files have no labels and are not read."""
     texts: list[str] = Field(min_length=1, max_length=2)
     """Columns with the text: one, or premise and hypothesis."""
+    label: str = "label"
+    """Column with the number of the label, or with the score."""
     label_names: list[str] = []
     """Name of each label number of the repository; empty where the label is a score (STS-B)."""
     numbered: bool = True
@@ -48,15 +50,16 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     names = ["text"] if len(settings.texts) == 1 else ["text_a", "text_b"]
     for source in settings.files:
         path = sources.archive.file(source.file)
-        table = read_parquet(path, [*settings.texts, "label", *(["idx"] if settings.numbered else [])])
+        table = read_parquet(path, [*settings.texts, settings.label, *(["idx"] if settings.numbered else [])])
         for number, row in enumerate(table.to_pylist()):
             name = "-".join(part for part in (source.split, source.subset, str(row.get("idx", number))) if part)
             texts = {name: row[column] for name, column in zip(names, settings.texts, strict=True)}
             about = {"id": name, "group": name, "split": source.split, **texts}
             if not settings.label_names:
-                yield {**about, "score": float(row["label"])}
+                yield {**about, "score": float(row[settings.label])}
                 continue
-            if not isinstance(row["label"], int) or not 0 <= row["label"] < len(settings.label_names):
-                raise ReprlabError(f"{path}: row {number}: the label {row['label']} is outside 0 to "
-                                   f"{len(settings.label_names) - 1}")  # fmt: skip
-            yield {**about, "subset": source.subset, "label": settings.label_names[row["label"]]}
+            label = row[settings.label]
+            if not isinstance(label, int) or not 0 <= label < len(settings.label_names):
+                last = len(settings.label_names) - 1
+                raise ReprlabError(f"{path}: row {number}: the label {label} is outside 0 to {last}")
+            yield {**about, "subset": source.subset, "label": settings.label_names[label]}

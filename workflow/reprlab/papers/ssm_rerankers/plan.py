@@ -8,7 +8,7 @@ from reprlab.config.settings import derive
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.shared_jobs import add_model, add_task
 from reprlab.papers.ssm_rerankers.claims import RANDOM
-from reprlab.papers.ssm_rerankers.plan_models import Start, add_start
+from reprlab.papers.ssm_rerankers.plan_models import add_start
 from reprlab.papers.ssm_rerankers.results import RESULTS, SPEED
 from reprlab.results.planning import add_results
 from reprlab.results.sources import Baseline, Missing, Source
@@ -149,7 +149,7 @@ class _TaskJobs:
             "run": self._first_stage(str(task.dataset), task.first_stage)["out"],
             "tokenizer": start.tokenizer,
         }
-        job = _from(start, inputs, {"settings": settings})
+        job = start.job(inputs, {"settings": settings})
         return self.plan.add("train_reranker", f"{name}/{task.dataset}/{self.name}_{truncation}", job)
 
     def _scored(self, name: str, truncation: str, stride: int) -> list[Source]:
@@ -197,19 +197,12 @@ class _TaskJobs:
         return found
 
 
-def _from(start: Start, inputs: dict[str, str | list[str]], settings: dict[str, Any]) -> Job:
-    """A job that reads a language model; a step of a ladder lies inside the folder that its rule waits for."""
-    if start.model == start.made_in:
-        return Job({**inputs, "model": start.model}, settings)
-    return Job({**inputs, "after": [start.made_in]}, {**settings, "model": start.model})
-
-
 def _speed(plan: Plan, config: "LoadedConfig", paper: "SsmRerankersSettings", name: str) -> Source:
     """Speed and operators of one model, from weights that nothing has trained further."""
     reranker, speed = paper.rerankers[name], paper.speed
     lengths = speed.lengths if reranker.long else speed.lengths[:1]
     settings = derive(SpeedSettings, speed, template=reranker.template, lengths=lengths)
     start = add_start(plan, config, paper, reranker.model)
-    path = Path(plan.add("measure_rerankers", f"{name}/speed", _from(start, {}, {"settings": settings}))["out"])
+    path = Path(plan.add("measure_rerankers", f"{name}/speed", start.job({}, {"settings": settings}))["out"])
     keys = {name: name for name in ("length", "batch", "operator", "kernels", "device")}
     return Source(path=path, factors={**_factors(paper, name), "part": SPEED}, keys=keys, data="random tokens")

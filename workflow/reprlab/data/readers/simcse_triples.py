@@ -1,0 +1,48 @@
+"""Premise, entailed sentence and contradiction from one CSV file, as SimCSE publishes SNLI and MNLI."""
+
+import csv
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from reprlab.config.dataset_entries import SplitSettings
+from reprlab.data.sources import Sources
+from reprlab.runtime.errors import ReprlabError
+
+_COLUMNS = ["sent0", "sent1", "hard_neg"]
+
+
+class Settings(BaseModel):
+    """Which file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    file: str
+    """Path in the repository."""
+    triples: int | None = None
+    """Triples of the published file; null: any number."""
+
+
+def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:
+    """One example of the kind `choice` a line: the entailed sentence, then the contradiction.
+
+    Raises:
+        ReprlabError: the file is no such CSV, a sentence is missing, or the number of lines is another.
+    """
+    path, number = sources.archive.file(settings.file), -1
+    try:
+        with path.open(encoding="utf-8", newline="") as handle:
+            rows = csv.reader(handle, strict=True)
+            if next(rows, None) != _COLUMNS:
+                raise ReprlabError(f"{path}: its first line is not {','.join(_COLUMNS)}; fetch the published file")
+            for number, row in enumerate(rows):
+                if len(row) != len(_COLUMNS) or not all(map(str.strip, row)):
+                    raise ReprlabError(f"{path}: triple {number} has no three sentences; fetch the published file")
+                anchor, *choices = map(str.strip, row)
+                about = {"id": f"train-{number}", "group": f"{number}", "split": "train"}
+                yield {**about, "context": "", "question": anchor, "choices": choices, "answer": 0}
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ReprlabError(f"{path}: no CSV in UTF-8 ({error}); fetch the published file") from None
+    if settings.triples not in (None, number + 1):
+        raise ReprlabError(f"{path}: {number + 1} triples, {settings.triples} are published; fetch the whole file")
