@@ -1,9 +1,11 @@
 """Sentence encoders from their triples to their scores, on tiny decoders; a killed training goes on."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
-from finetune_fixtures import make_tokenizer
+from finetune_fixtures import WORDS, make_tokenizer
 from reprlab.artifacts.tables import read_tsv
 from reprlab.config.models import ModelEntry
 from reprlab.data.schema import write_rows
@@ -54,7 +56,8 @@ def place(tmp_path_factory):
         write_rows(path, about, kind, {"name": name, "title": name})
         return path
 
-    words = [f"word{number}" for number in range(40)]
+    known = [word for word in dict.fromkeys(WORDS) if word.isalpha()]
+    words = [f"{one} {other}" for one, other in itertools.combinations(known, 2)][:40]
     pair = lambda n: (words[n % 40], f"{words[n % 40]} again")  # noqa: E731
     other = lambda n: f"{words[(n + 7) % 40]} again"  # noqa: E731
     choice = [
@@ -95,11 +98,12 @@ def settings(method, **more):
     return ContrastiveTraining.model_validate({"encoder": METHODS[method], "engine": engine, **given, **more})
 
 
-def train(place, folder, method, **more):
+def train(place, folder, method, *, alone=False, **more):
     folder.mkdir(exist_ok=True)
     train_encoder(
-        model=place["model"], tokenizer=place["model"], triples=place["triples"], held_out=place["held_out"],
-        out=folder / "encoders", metrics=folder / "metrics.tsv", work=folder / "work/one",
+        model=place["model"], tokenizer=place["model"], triples=place["triples"],
+        held_out=None if alone else place["held_out"],
+        out=folder / "encoders", metrics=folder / "metrics.tsv", cost=folder / "cost.tsv", work=folder / "work/one",
         settings=settings(method, **more), fingerprint="x", depths=folder / "depths.tsv",
     )  # fmt: skip
     return read_tsv(folder / "metrics.tsv")
@@ -178,6 +182,40 @@ def test_sets_are_clustered_one_by_one_and_passages_without_a_query_are_searched
     assert (found["value"], found["n"]) == (pytest.approx(100), 2)
     found = score_task(tmp_path / "search.parquet", settings.tasks[1], encode, settings, 0)
     assert (found["value"], found["n"]) == (100, 1)
+
+
+def test_without_held_out_pairs_the_last_update_is_kept_and_the_loss_of_a_sample_is_told(place, tmp_path):
+    """The untrained model at the depth that its losses choose has the loss of that layer; training lowers it."""
+    table = losses(place, tmp_path / "depths.tsv")
+    with pytest.raises(ReprlabError, match="nothing chooses among several"):
+        train(place, tmp_path, "cut", alone=True)
+    engine = {"steps": 40, "batch_size": 6, "optimizer": {"learning_rate": 1.0}, "log_every": 20}
+    rows = train(place, tmp_path, "cut", alone=True, learning_rates=[1e-2], mixed=False, engine=engine)
+    assert rows.held_out.isna().all() and set(rows.step) == {20, 40}
+    spent = read_tsv(tmp_path / "cost.tsv")
+    small = int(with_layers(EncoderSettings.model_validate(METHODS["cut"]), tmp_path / "depths.tsv").layers)
+    assert set(spent.layers) == {small} and set(spent.of_layers) == {4} and (spent.seconds > 0).all()
+    # A layer: four projections of attention with two of four heads for keys, three of the MLP, two norms.
+    layer = 2 * 16 * 16 + 2 * 16 * 8 + 3 * 16 * 24 + 2 * 16
+    assert set(spent.of_parameters - spent.parameters) == {(4 - small) * layer}
+    sample = {"batch_size": 6, "batches": 3, "temperature": 0.05}
+    found = {}
+    for name in ("none", "cut"):
+        encoder = METHODS["cut"] if name == "cut" else {"method": "none", "pooling": "weighted_mean", "layers": "small"}
+        trained = {"encoders": tmp_path / "encoders", "training": tmp_path / "metrics.tsv"} if name == "cut" else {}
+        task = {"name": "search", "category": "retrieval", "passages": 20}
+        given = {"encoder": encoder, "tasks": [task], "seeds": [0, 1], "resamples": 20, "sample": sample}
+        evaluate_encoder(
+            model=place["model"], tokenizer=place["model"], tasks=[place["tasks"]["retrieval"]],
+            out=tmp_path / f"{name}.tsv", settings=Evaluation.model_validate(given), triples=place["triples"],
+            depths=tmp_path / "depths.tsv", **trained,
+        )  # fmt: skip
+        found[name] = read_tsv(tmp_path / f"{name}.tsv")
+        assert set(found[name].layers) == {small}
+        assert found[name][found[name].metric == "ndcg_at_10"].random.between(0, 100).all()
+    untrained, after = (rows[rows.metric == "contrastive_loss"] for rows in found.values())
+    assert untrained.value.item() == pytest.approx(table[table.layer == small].loss.mean(), rel=1e-5)
+    assert (after.value < untrained.value.item()).all() and set(after.steps) == {40}
 
 
 def test_the_base_is_what_it_was_and_what_is_kept_is_small(place, tmp_path):

@@ -106,6 +106,7 @@ OUTPUTS: dict[str, dict[str, str]] = {
     "train_encoder": {
         "out": f"{SHARED}/encoders/{{model}}/{{cell}}/encoders/",
         "metrics": f"{SHARED}/encoders/{{model}}/{{cell}}/metrics.tsv",
+        "cost": f"{SHARED}/encoders/{{model}}/{{cell}}/cost.tsv",
     },
     "evaluate_encoder": {"out": f"{SHARED}/encoder_scores/{{model}}/{{cell}}.tsv"},
     "preview_corruption": {"out": "results/depth/preview_{objective}.tsv"},

@@ -12,10 +12,13 @@ from reprlab.evaluation.bootstrap import mean_interval
 from reprlab.evaluation.resampling import percentiles
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences import task_scores as scores
-from reprlab.sentences.settings import Category, EmbeddingTask, Evaluation
+from reprlab.sentences.contrastive import contrastive_loss
+from reprlab.sentences.settings import Category, EmbeddingTask, Evaluation, TripleSample
 
 if TYPE_CHECKING:
     import pyarrow
+
+    from reprlab.sentences.triples import Triples
 
 Encode = Callable[[Sequence[str], str], np.ndarray]
 """Vectors [n, d] of texts, with an instruction before each ("" for none)."""
@@ -57,6 +60,42 @@ def score_task(path: Path, task: EmbeddingTask, encode: Encode, settings: Evalua
     return {"dataset": task.name, "split": task.split, "metric": _METRICS[task.category], **found}
 
 
+def sample_loss(encoder: Any, triples: Triples, sample: TripleSample, batch_size: int, dtype: str) -> Row:
+    """The contrastive loss of an encoder on a sample of triples, in nats, with its interval over batches."""
+    import torch
+
+    from reprlab.sentences.encoder import embed
+
+    rows = triples.sample(sample.batch_size, sample.batches, sample.seed)
+    used = np.unique(rows)
+    texts = triples.texts.chosen(np.concatenate([used + part * triples.count for part in range(3)]))
+    vectors = torch.from_numpy(embed(encoder, texts, batch_size=batch_size, dtype=dtype))
+    anchors, positives, negatives = vectors.chunk(3)
+    losses = [
+        contrastive_loss(anchors[batch], positives[batch], negatives[batch], sample.temperature)[0].item()
+        for batch in torch.from_numpy(np.searchsorted(used, rows))
+    ]
+    value, low, high = mean_interval(losses, resamples=1000, seed=sample.seed)
+    return {
+        "dataset": "triples", "split": sample.split, "metric": "contrastive_loss",
+        "value": value, "low": low, "high": high, "n": len(losses),
+    }  # fmt: skip
+
+
+def random_vectors(width: int, seed: int) -> Encode:
+    """What knows nothing of a text: a vector drawn from the text itself, the same for equal texts."""
+    from hashlib import blake2b
+
+    def encode(texts: Sequence[str], _: str) -> np.ndarray:
+        found = np.empty((len(texts), width), dtype=np.float32)
+        for row, text in zip(found, texts, strict=True):
+            key = int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
+            row[:] = np.random.Generator(np.random.Philox(key=[seed, key])).standard_normal(width)
+        return found
+
+    return encode
+
+
 def _over_units(values: np.ndarray, resamples: int, seed: int) -> Row:
     value, low, high = mean_interval((100 * values).tolist(), resamples=resamples, seed=seed)
     return {"value": value, "low": low, "high": high, "n": len(values)}
@@ -89,7 +128,14 @@ def _both(rows: pyarrow.Table, task: EmbeddingTask, encode: Encode) -> tuple[np.
 def _retrieval(
     table: pyarrow.Table, rows: pyarrow.Table, task: EmbeddingTask, encode: Encode, settings: Evaluation, seed: int
 ) -> Row:
-    passages = dict(zip(table["passage_id"].to_pylist(), table["passage"].to_pylist(), strict=True))
+    # Those of the queries first, so that a part of the collection holds what is looked for.
+    parts = (rows, table)
+    passages = {
+        name: text
+        for part in parts
+        for name, text in zip(part["passage_id"].to_pylist(), part["passage"].to_pylist(), strict=True)
+    }
+    passages = dict(list(passages.items())[: task.passages])
     queries = dict(zip(rows["query_id"].to_pylist(), rows["query"].to_pylist(), strict=True))
     # Passages that nobody judged stand in the collection without a query.
     queries.pop("", None)

@@ -134,10 +134,33 @@ class EmbeddingTask(BaseModel):
     """Instruction of the texts; of retrieval's and reranking's queries alone."""
     limit: int | None = Field(default=None, ge=1)
     """Examples; null takes all."""
+    passages: int | None = Field(default=None, ge=1)
+    """Passages of retrieval, those of the queries first; null takes all."""
     train_limit: int | None = Field(default=None, ge=1)
     """Training examples that classification draws from; null takes all."""
     same: str = "same"
     """Label of pairs whose texts belong together."""
+
+
+class TripleSample(BaseModel):
+    """A sample of triples whose contrastive loss is measured."""
+
+    model_config = _STRICT
+
+    batch_size: int = Field(default=64, ge=1)
+    """Triples in a batch."""
+    batches: int = Field(default=20, ge=1)
+    """Batches, drawn over all data together."""
+    temperature: float = Field(gt=0)
+    """As in training."""
+    seed: int = Field(default=0, ge=0)
+    """Seed of the draw."""
+    instructions: dict[str, list[str]] = {}
+    """As in training."""
+    separator: str = "; "
+    """As in training."""
+    split: Literal["train", "validation", "test"] = "train"
+    """Part that is sampled."""
 
 
 class Evaluation(BaseModel):
@@ -149,6 +172,8 @@ class Evaluation(BaseModel):
     """The encoder."""
     tasks: list[EmbeddingTask] = Field(min_length=1)
     """The tasks, in the order of their files."""
+    sample: TripleSample | None = None
+    """Triples whose loss is measured too."""
     seeds: list[int] = Field(min_length=1)
     """Seeds that the encoder was trained with; the first alone where nothing is trained."""
     separator: str = ": "
@@ -163,24 +188,10 @@ class Evaluation(BaseModel):
     """Arithmetic of the forward pass."""
 
 
-class LayerLosses(BaseModel):
+class LayerLosses(TripleSample):
     """The contrastive loss of an untrained model cut at each of its layers (L3Prune, section 3.2)."""
-
-    model_config = _STRICT
 
     encoder: EncoderSettings
     """The encoder, with all its layers."""
-    batch_size: int = Field(default=64, ge=1)
-    """Triples in a batch."""
-    batches: int = Field(default=20, ge=1)
-    """Batches, drawn over all data together."""
-    temperature: float = Field(gt=0)
-    """As in training."""
-    seed: int = Field(default=0, ge=0)
-    """Seed of the draw."""
-    instructions: dict[str, list[str]] = {}
-    """As in training."""
-    separator: str = "; "
-    """As in training."""
     dtype: Literal["float32", "bfloat16"] = "float32"
     """Arithmetic of the forward pass; norms, cosines and losses are in float32."""

@@ -91,12 +91,14 @@ def train_encoder(
     engine = settings.engine
     if engine.accumulation != 1:
         raise ReprlabError("accumulation: it would take negatives away; set part_size, which saves memory alone")
-    looks = [*range(settings.evaluate_every, engine.steps + 1, settings.evaluate_every)]
+    every = settings.evaluate_every if held_out else engine.steps
+    looks = [*range(every, engine.steps + 1, every)]
     engine = engine.model_copy(update={"ladder": looks if engine.steps in looks else [*looks, engine.steps]})
     size, dtype = settings.part_size, engine.dtype
 
     def score() -> float:
-        return sum(one.score(encoder, size, dtype) for one in held_out) / len(held_out)
+        # Without pairs there is one look, at the last update.
+        return sum(one.score(encoder, size, dtype) for one in held_out) / max(1, len(held_out))
 
     best = BestPass(work, fingerprint, engine.steps + 1, score, lambda at: save_encoder(encoder, settings.encoder, at))
 

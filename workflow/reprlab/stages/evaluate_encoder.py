@@ -13,6 +13,8 @@ from reprlab.sentences.settings import Evaluation
 if TYPE_CHECKING:
     import numpy as np
 
+_RANDOM_WIDTH = 64
+
 
 def evaluate_encoder(
     *,
@@ -23,15 +25,21 @@ def evaluate_encoder(
     settings: Evaluation,
     encoders: Path | None = None,
     training: Path | None = None,
+    depths: Path | None = None,
+    triples: list[Path] | None = None,
     device: str = "cpu",
     inference_batch: int = 64,
 ) -> None:
     """Write `out`, a row for each task and seed: main score in percent, interval, number of units, steps, tokens.
 
+    Beside a score stand those that know nothing: of the most frequent label, and of random vectors.
+
     Args:
         model: folder of the decoder.
         tasks: examples, in the order of the settings' tasks.
         encoders: what was trained, by seed, and `training`, its metrics; none where nothing is trained.
+        depths: losses by layer, where nothing is trained and the settings name one of the depths that they choose.
+        triples: examples of the kind `choice`, whose loss is a further row where the settings have a sample.
         inference_batch: texts in a forward pass; it does not change the result.
 
     Raises:
@@ -40,19 +48,24 @@ def evaluate_encoder(
     from reprlab.artifacts.tsv import write_rows
     from reprlab.models.build import load_model, quiet_transformers
     from reprlab.runtime.progress import track
-    from reprlab.sentences.encoder import build_encoder, embed, load_encoder
-    from reprlab.sentences.evaluation import score_task
+    from reprlab.sentences.encoder import build_encoder, embed, load_encoder, size_of
+    from reprlab.sentences.evaluation import random_vectors, sample_loss, score_task
+    from reprlab.sentences.layer_losses import with_layers
     from reprlab.sentences.texts import encode_texts
+    from reprlab.sentences.triples import read_triples
     from reprlab.text.model_tokenizers import load_tokenizer
     from reprlab.training.processes import choose_device
 
     quiet_transformers()
-    reader = load_tokenizer(tokenizer)
+    reader, form, sample = load_tokenizer(tokenizer), settings.encoder.form, settings.sample
+    given = list(zip(tasks, settings.tasks, strict=True))
+    first = settings.seeds[0]
+    chance = [score_task(path, task, random_vectors(_RANDOM_WIDTH, first), settings, first) for path, task in given]
     rows: list[dict[str, Any]] = []
     for seed in settings.seeds if encoders is not None else settings.seeds[:1]:
         network = load_model(model)
         encoder = (
-            build_encoder(network, settings.encoder, seed)
+            build_encoder(network, with_layers(settings.encoder, depths), seed)
             if encoders is None
             else load_encoder(network, encoders / f"seed-{seed}")
         )
@@ -60,12 +73,18 @@ def evaluate_encoder(
 
         def encode(texts: Sequence[str], instruction: str, encoder: Any = encoder) -> np.ndarray:
             asked = instruction + settings.separator if instruction else ""
-            encoded = encode_texts(reader, texts, settings.encoder.form, asked)
+            encoded = encode_texts(reader, texts, form, asked)
             return embed(encoder, encoded, batch_size=inference_batch, dtype=settings.dtype)
 
-        about = {"seed": seed, **_trained(training, seed)}
-        for path, task in track(list(zip(tasks, settings.tasks, strict=True)), "tasks"):
-            rows.append({**about, "majority": math.nan, **score_task(path, task, encode, settings, seed)})
+        about = {"seed": seed, "layers": size_of(network)[0], **_trained(training, seed)}
+        nothing = {"majority": math.nan, "random": math.nan}
+        for (path, task), random in zip(track(given, "tasks"), chance, strict=True):
+            found = score_task(path, task, encode, settings, seed)
+            rows.append({**about, **nothing, "random": random["value"], **found})
+        if sample is not None and triples:
+            ask, between = sample.instructions, sample.separator
+            data = read_triples(triples, reader, form, split=sample.split, instructions=ask, separator=between)
+            rows.append({**about, **nothing, **sample_loss(encoder, data, sample, inference_batch, settings.dtype)})
     write_rows(out, rows)
 
 
@@ -76,7 +95,9 @@ def _trained(training: Path | None, seed: int) -> dict[str, Any]:
     from reprlab.artifacts.tables import read_tsv
 
     rows = read_tsv(training).query("chosen == 1 and seed == @seed")
-    best = rows.sort_values("held_out", kind="stable", ascending=False).iloc[0]
+    # Without held-out scores the last one was kept.
+    known = rows.dropna(subset="held_out").sort_values("held_out", kind="stable", ascending=False)
+    best = known.iloc[0] if len(known) else rows.iloc[-1]
     return {
         "steps": int(best["step"]),
         "tokens": int(best["tokens"]),

@@ -13,7 +13,7 @@ def measure_layers(
     """Write `out`: the loss of each batch of triples at each depth, in nats.
 
     Args:
-        model: folder of the decoder. triples: examples of the kind `choice`, whose training split is sampled.
+        model: folder of the decoder. triples: examples of the kind `choice`, of which a split is sampled.
 
     Raises:
         ReprlabError: unreadable inputs, too few triples, or a decoder that cannot be cut.
@@ -30,7 +30,7 @@ def measure_layers(
         triples,
         load_tokenizer(tokenizer),
         settings.encoder.form,
-        split="train",
+        split=settings.split,
         instructions=settings.instructions,
         separator=settings.separator,
     )

@@ -7,33 +7,39 @@ from typing import Any
 from reprlab.runtime.cli import run_stage
 from reprlab.sentences.settings import ContrastiveTraining
 
+# Measured, or of the model alone: not among the metrics, which are the same bytes on every machine.
+_COST = ("layers", "parameters", "of_layers", "of_parameters", "seconds", "peak_memory")
+
 
 def train_encoder(
     *,
     model: Path,
     tokenizer: Path,
     triples: list[Path],
-    held_out: list[Path],
     out: Path,
     metrics: Path,
+    cost: Path,
     work: Path,
     settings: ContrastiveTraining,
     fingerprint: str,
+    held_out: list[Path] | None = None,
     depths: Path | None = None,
     save_every: int = 100,
     device: str = "cpu",
 ) -> None:
-    """Write `out`, a folder for each seed with what was trained, and `metrics`, losses and held-out scores by step.
+    """Write `out`, a folder for each seed with what was trained, `metrics`, losses and held-out scores by step, and
+    `cost`: of each seed the layers and parameters that are kept, seconds of the updates, peak memory in bytes.
 
     Args:
         model: folder of the decoder, which is not changed.
         triples: examples of the kind `choice`. held_out: examples of the kind `similarity`, whose validation split is
-            read.
+            read. Without any the last update is kept, and one learning rate is to be given.
         depths: losses by layer, where the settings name one of the two depths that they choose.
         work: folder that survives failure: an unfinished run resumes exactly, finished ones are not trained again.
 
     Raises:
-        ReprlabError: unreadable inputs, or a run diverged with every learning rate.
+        ReprlabError: unreadable inputs, several learning rates and no pairs that choose one, or a run diverged with
+            every learning rate.
     """
     import functools
     import shutil
@@ -42,17 +48,20 @@ def train_encoder(
     from reprlab.models.build import load_model, quiet_transformers
     from reprlab.runtime.errors import ReprlabError
     from reprlab.runtime.files import atomic_directory
-    from reprlab.sentences.encoder import build_encoder
+    from reprlab.sentences.encoder import build_encoder, size_of
     from reprlab.sentences.held_out import read_pairs
     from reprlab.sentences.layer_losses import with_layers
     from reprlab.sentences.training import train_encoder as train_one
     from reprlab.sentences.triples import read_triples
     from reprlab.text.model_tokenizers import load_tokenizer
+    from reprlab.training.finetuning_cost import peak_memory
     from reprlab.training.fingerprints import run_fingerprint
     from reprlab.training.ladder import link_or_copy
     from reprlab.training.seeds import finished_run, keep_run
 
     quiet_transformers()
+    if not held_out and len(settings.learning_rates) > 1:
+        raise ReprlabError("learning_rates: without held-out pairs nothing chooses among several; give one")
     settings = settings.model_copy(update={"encoder": with_layers(settings.encoder, depths)})
     reader, form = load_tokenizer(tokenizer), settings.encoder.form
     data = read_triples(
@@ -65,8 +74,9 @@ def train_encoder(
         max_length=settings.train_length,
         limit=settings.limit,
     )
-    pairs = [read_pairs(path, reader, form, split="validation", limit=settings.held_out_limit) for path in held_out]
-    files = [*triples, *held_out, *model.glob("*.*"), tokenizer / "tokenizer.json"]
+    likeness = held_out or []
+    pairs = [read_pairs(path, reader, form, split="validation", limit=settings.held_out_limit) for path in likeness]
+    files = [*triples, *likeness, *model.glob("*.*"), tokenizer / "tokenizer.json"]
     found: dict[float, list[dict[str, Any]]] = {}
     for rate in settings.learning_rates:
         for seed in settings.seeds:
@@ -80,7 +90,9 @@ def train_encoder(
             identity = run_fingerprint(fingerprint, own, files)
             rows = finished_run(folder, identity)
             if rows is None:
-                encoder = build_encoder(load_model(model), settings.encoder, seed)
+                network = load_model(model)
+                uncut = size_of(network)
+                encoder = build_encoder(network, settings.encoder, seed)
                 run, scores, best = train_one(
                     encoder,
                     data,
@@ -94,6 +106,8 @@ def train_encoder(
                 if not run.is_main:
                     continue
                 about = {"learning_rate": rate, "seed": seed, "trained": trained_count(encoder)}
+                spent = [*size_of(network), *uncut, run.throughput[-1]["seconds"], peak_memory(network.device)]
+                about |= dict(zip(_COST, spent, strict=True))
                 rows = [{**about, **row, "held_out": scores.get(row["step"], math.nan)} for row in run.metrics]
                 if scores:
                     keep_run(folder, identity, rows, functools.partial(best.keep))
@@ -107,7 +121,12 @@ def train_encoder(
         for seed in settings.seeds:
             source = work / f"{chosen:g}" / f"seed-{seed}" / "model"
             shutil.copytree(source, target / f"seed-{seed}", copy_function=link_or_copy)
-    write_rows(metrics, [{**row, "chosen": int(rate == chosen)} for rate, rows in found.items() for row in rows])
+    costs = {row["seed"]: {name: row[name] for name in ("seed", "trained", *_COST)} for row in found[chosen]}
+    write_rows(cost, list(costs.values()))
+    rows = [{**row, "chosen": int(rate == chosen)} for rate, rows in found.items() for row in rows]
+    if not pairs:
+        rows = [{**row, "held_out": math.nan} for row in rows]
+    write_rows(metrics, [{name: row[name] for name in row if name not in _COST} for row in rows])
     shutil.rmtree(work, ignore_errors=True)
 
 

@@ -80,7 +80,7 @@ def training_cost(prepared: PreparedTask, settings: FinetuneSettings, model: Pat
             device=device,
         )
         moments = _stored_moments(Path(work))
-    peak = _peak_memory(next(network.parameters()).device) - before
+    peak = peak_memory(next(network.parameters()).device) - before
     parameters = sum(parameter.numel() for parameter in network.parameters())
     if partial is not None:
         fresh: Any = prepared.task.load(model, settings.dropout)
@@ -123,7 +123,7 @@ def _memory_now() -> int:
     return 0 if torch.cuda.is_available() else pages * resource.getpagesize()
 
 
-def _peak_memory(device: torch.device) -> int:
+def peak_memory(device: torch.device) -> int:
     """Largest bytes so far: of the GPU's allocator where the model lies there, else of the process."""
     if device.type == "cuda":
         return int(torch.cuda.max_memory_allocated(device))
