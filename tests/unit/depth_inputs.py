@@ -9,8 +9,8 @@ import pyarrow
 import pyarrow.parquet
 from reprlab.evaluation.prediction_sample import SampledModel, SampleSettings
 from reprlab.papers.depth.measures import SUMS
-from reprlab.papers.depth.names import DISCOEVAL
-from reprlab.papers.depth.results import RESULTS, SIDE_EXPERIMENTS
+from reprlab.papers.depth.names import DISCOEVAL, SIDE_EXPERIMENTS
+from reprlab.papers.depth.results import RESULTS
 from reprlab.results.frame import Frame, frame_of
 from reprlab.results.gather import gather_rows
 from reprlab.results.sources import Baseline, Missing, Source

@@ -8,7 +8,7 @@ import pytest
 from reprlab.artifacts.tables import read_tsv
 from reprlab.objectives import corruption
 from reprlab.papers.depth import audit_masks, audit_objective
-from reprlab.papers.depth.comparison import PRINTED
+from reprlab.papers.depth.results import RESULTS
 from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import read_published
 from reprlab.results.comparison import declarations
@@ -20,7 +20,7 @@ MODELS = Path(__file__).parents[2] / "config" / "models.yaml"
 COUNTS = FOLDER / "label_counts.tsv"
 RECORDS = FOLDER / "audit.yaml"
 
-DECLARED = declarations(PRINTED)
+DECLARED = declarations(RESULTS.printed)
 
 # Printed cells: rows times columns of the paper's tables; CONPONO prints no number of tokens.
 CELLS = {

@@ -8,7 +8,6 @@ import pytest
 from reprlab.artifacts.tables import read_tsv
 from reprlab.config.load import load_config
 from reprlab.evaluation.prediction_sample import sample_rows
-from reprlab.papers.depth.comparison import PRINTED
 from reprlab.papers.depth.measures import diverged
 from reprlab.papers.depth.names import BENCHMARKS
 from reprlab.papers.depth.results import RESULTS
@@ -167,16 +166,16 @@ def test_a_sample_without_selection_is_refused(tmp_path):
 
 @pytest.fixture(scope="module")
 def printed():
-    return read_published(FILES, declarations(PRINTED))
+    return read_published(FILES, declarations(RESULTS.printed))
 
 
 @pytest.fixture(scope="module")
 def comparison(frame, printed):
-    return compare(RESULTS.own(frame), printed, PRINTED)
+    return compare(RESULTS.own(frame), printed, RESULTS.printed)
 
 
 def test_each_printed_cell_is_compared_exactly_once(comparison, printed):
-    cells = sum(int((printed[name][list(one.values)] != "").sum().sum()) for name, one in PRINTED.items())
+    cells = sum(int((printed[name][list(one.values)] != "").sum().sum()) for name, one in RESULTS.printed.items())
     assert len(comparison) == cells == 563
     assert not comparison.duplicated(["table", "row", "column"]).any()
 
@@ -209,7 +208,7 @@ def test_the_same_step_is_matched_at_paper_scale(tmp_path, printed):
         else one
         for one in inputs.everything(tmp_path)
     ]
-    rows = compare(RESULTS.own(inputs.frame(entries, "paper")), printed, PRINTED)
+    rows = compare(RESULTS.own(inputs.frame(entries, "paper")), printed, RESULTS.printed)
     early = rows.query("row == 'Table 7: init=fs model=t5 step=2000 split=validation' and column == 'sp_arxiv'")
     assert early[["published", "ours"]].to_numpy().tolist() == [["21.0", "50.00"]]
 

@@ -1,6 +1,7 @@
 """The frame of results: gathering, selections, tables, claims and comparison, on hand-made files."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas
@@ -271,6 +272,12 @@ def test_claims_and_their_words_fit(frame, tmp_path):
         claims_table([claim], frame, {}, {**words, "2": "it falls"})
     with pytest.raises(ReprlabError, match="the claim 1 has no words"):
         claims_table([claim], frame, {}, {})
+    both = {"claim": "it rises", "statistic": "a difference, points"}
+    rows = claims_table([replace(claim, statistic="")], frame, {}, {"1": both})
+    assert rows[["claim", "statistic"]].to_dict("records") == [both], "what is measured may stand beside the words"
+    for own, stated_words in (("", "it rises"), ("points", both), ("", {**both, "note": "new"})):
+        with pytest.raises(ReprlabError, match=r"the claim 1 needs `claim` in claims\.yaml, and `statistic` there or"):
+            claims_table([replace(claim, statistic=own)], frame, {}, {"1": stated_words})
 
 
 def sums(seeds=(1,), batches=4, skip=()):

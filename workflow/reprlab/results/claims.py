@@ -24,7 +24,8 @@ def _about_scale(frame: Frame) -> str:
 
 @dataclass(frozen=True)
 class Claim:
-    """What decides a direction that the paper states; its words stand in `resources/published/<slug>/claims.yaml`.
+    """What decides a direction that the paper states; its words stand in `resources/published/<slug>/claims.yaml`, and
+    those of its `statistic` there or here.
 
     `find` gives the estimate with its unit, or in words why there is none: a record (`reprlab.results.contrasts`) or a
     function. It and `note` get the rows of `where`; without any, `find` is not asked, and the reason is that of the
@@ -74,22 +75,23 @@ class NoVerdict(Exception):  # noqa: N818 (an outcome, no error)
         self.estimate, self.reason = estimate, reason
 
 
-def stated(path: Path) -> dict[str, str]:
-    """What the paper claims, by the claim's id, from its claims.yaml.
+def stated(path: Path) -> dict[str, Any]:
+    """What the paper claims, by the claim's id, from its claims.yaml: in words, or `claim` and `statistic`.
 
     Raises:
         ReprlabError: the file cannot be read.
     """
-    return {id: str(text) for id, text in read_yaml(path).values.items()}
+    return {id: words if isinstance(words, Mapping) else str(words) for id, words in read_yaml(path).values.items()}
 
 
 def claims_table(
-    claims: Sequence[Claim], frame: Frame, unjudged: Mapping[str, str], statements: Mapping[str, str]
+    claims: Sequence[Claim], frame: Frame, unjudged: Mapping[str, str], statements: Mapping[str, Any]
 ) -> Rows:
     """The table `claims`: one row each, in their order; `units` counts the units of the interval, and `unit` is one.
 
     Raises:
-        ReprlabError: two claims have one id, a claim is not among the statements, or a statement has no claim.
+        ReprlabError: two claims have one id, a claim is not among the statements, a statement has no claim, or a
+            statistic is said twice or not at all.
     """
     ids = [claim.id for claim in claims]
     if twice := sorted({id for id in ids if ids.count(id) > 1}):
@@ -98,9 +100,17 @@ def claims_table(
         lacks = "no record in claims.py" if alone[0] in statements else "no words in claims.yaml"
         raise ReprlabError(f"the claim {alone[0]} has {lacks}; add one, or remove the other")
     columns = ["id", "claim", "rule", "statistic", "estimate", "low", "high", "interval", "unit", "n_units"]
-    rows = [claim.row(frame, unjudged) | {"claim": statements[claim.id]} for claim in claims]
+    rows = [claim.row(frame, unjudged) | _words(claim, statements[claim.id]) for claim in claims]
     table = type(frame.rows)(rows, columns=[*columns, "verdict", "note"])
     return table.astype({"n_units": "Int64"}).rename(columns={"n_units": "units"})
+
+
+def _words(claim: Claim, stated: Any) -> dict[str, str]:
+    said = dict(stated) if isinstance(stated, Mapping) else {"claim": stated}
+    own = {"statistic": claim.statistic} if claim.statistic else {}
+    if set(said) & set(own) or set(said | own) != {"claim", "statistic"}:
+        raise ReprlabError(f"the claim {claim.id} needs `claim` in claims.yaml, and `statistic` there or in its record")
+    return said | own
 
 
 def _joined(*parts: str) -> str:

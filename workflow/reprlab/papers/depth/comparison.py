@@ -12,11 +12,10 @@ from collections.abc import Callable
 from reprlab.papers.depth.names import BENCHMARKS
 from reprlab.reporting.comparison import Counterpart
 from reprlab.reporting.figures import short_step
-from reprlab.results.comparison import Cell, Own, Printed
+from reprlab.results.comparison import Cell, Own
 from reprlab.results.frame import Rows
 
 _LAST_STEP = {"fs": 1_000_000, "cpt": 256_000}
-_BY_HAND = "annotated by hand in the paper; error_sample.tsv holds our predictions for annotation"
 _DERIVED = "follows from the paper's other numbers: see the audit"
 _NOT_OURS = "not a model of this workflow"
 
@@ -111,13 +110,9 @@ def _printed(column: str, value: float) -> str:
     return f"{value:g}" if column == "lr" else f"{value:.2f}"
 
 
-_CHECKPOINT = ("init", "model", "step", "split")
-_ERRORS = ("init", "model", "task")
-PRINTED = {
-    "table1": Printed(("model",), ("sp", "dc"), _by_model("table1")),
-    "table2_scale": Printed(("model",), ("tokens", "steps", "batch", "params", "lr"), _by_model("table2_scale")),
-    **{name: Printed(_CHECKPOINT, columns, _by_checkpoint(name)) for name, columns in BENCHMARKS.items()},
-    "error_types_sp": Printed(_ERRORS, ("correct", "transition", "pronoun", "reasonable", "punctuation"), _BY_HAND),
-    "error_types_dc": Printed(_ERRORS, ("correct", "poorly_formatted", "reasonable"), _BY_HAND),
-    "statements": Printed(("init", "model", "step", "quantity"), ("value",), _statement),
+OURS = {
+    "table1": _by_model("table1"),
+    "table2_scale": _by_model("table2_scale"),
+    **{name: _by_checkpoint(name) for name in BENCHMARKS},
+    "statements": _statement,
 }

@@ -1,10 +1,11 @@
 """Names of DEPTH: of its columns, and of its runs, which become folders."""
 
-GLUE = ("cola", "sst2", "mnli_m", "mnli_mm")
-SENTENCE_POSITION = ("sp_arxiv", "sp_wiki", "sp_rocstory")
-DISCOURSE_COHERENCE = ("dc_chat", "dc_wiki")
-DISCOEVAL = (*SENTENCE_POSITION, *DISCOURSE_COHERENCE)
-BENCHMARKS = {"glue": GLUE, "discoeval": DISCOEVAL, "ni": ("rougeL",)}
+from reprlab.results.words import printed_of
+
+BENCHMARKS = {name: printed_of("depth").tables[name].values for name in ("glue", "discoeval", "ni")}
+GLUE, DISCOEVAL, NI = BENCHMARKS.values()
+SENTENCE_POSITION, DISCOURSE_COHERENCE = DISCOEVAL[:3], DISCOEVAL[3:]
+SIDE_EXPERIMENTS = ("packing_lr", "sentence_weight", "padding_in_loss", "int8_bug")
 
 
 def run_name(objective: str, init: str, seed: int, variant: str = "") -> str:

@@ -11,13 +11,13 @@ from reprlab.models.formula import t5_parameters
 from reprlab.papers import paths
 from reprlab.papers.cost_jobs import add_cost
 from reprlab.papers.depth.measures import SUMS
-from reprlab.papers.depth.names import BENCHMARKS
+from reprlab.papers.depth.names import BENCHMARKS, SIDE_EXPERIMENTS
 from reprlab.papers.depth.plan_ablations import add_ablations
 from reprlab.papers.depth.plan_cost import Costs
 from reprlab.papers.depth.plan_finetuning import Finetuned, add_finetuning, report_split, trivial_names
 from reprlab.papers.depth.plan_runs import Run, RunPlanner
 from reprlab.papers.depth.plan_text import vocabulary_rows
-from reprlab.papers.depth.results import RESULTS, SIDE_EXPERIMENTS
+from reprlab.papers.depth.results import RESULTS
 from reprlab.papers.plan import Job, Plan
 from reprlab.results.planning import add_results
 from reprlab.results.sources import Baseline, Missing, Source

@@ -1,0 +1,133 @@
+"""A paper's words beside its printed tables in `resources/published/<slug>`, as the records of its results take them.
+
+`results.yaml` says what factors and metrics mean and what tables and figures show; `printed.yaml` how the printed
+tables are keyed, and what the paper calls things.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from reprlab.config.yaml_text import read_yaml
+from reprlab.reporting.published import PublishedTable
+from reprlab.results.comparison import Find, Printed
+from reprlab.results.frame import Choice, Frame, Rows
+from reprlab.results.records import Figure, PaperResults, Table
+from reprlab.results.schema import Factor, Metric
+from reprlab.runtime.errors import ReprlabError
+
+_FOLDER = Path(__file__).resolve().parents[3] / "resources/published"
+_STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class Words(BaseModel):
+    """What stands in `results/<slug>`."""
+
+    model_config = _STRICT
+
+    factors: dict[str, Factor]
+    metrics: dict[str, Metric]
+    tables: dict[str, str]
+    """Captions."""
+    figures: dict[str, str]
+    """Captions."""
+
+
+class Keyed(BaseModel):
+    """A printed table: the columns that name a row, those that hold values, in the paper's order."""
+
+    model_config = _STRICT
+
+    keys: tuple[str, ...]
+    values: tuple[str, ...]
+    ours: str = ""
+    """Why nothing of ours stands beside it; empty: a record says what does."""
+
+
+class Print(BaseModel):
+    """The printed tables, in the paper's order."""
+
+    model_config = _STRICT
+
+    tables: dict[str, Keyed] = {}
+    known: dict[str, Keyed] = {}
+    """Tables that the audit alone reads."""
+    names: dict[str, dict[str, str]] = {}
+    """The paper's names by ours, for each kind of thing."""
+
+    def declarations(self) -> dict[str, PublishedTable]:
+        """How all tables are keyed, for the audit."""
+        return {name: PublishedTable(one.keys, one.values) for name, one in {**self.tables, **self.known}.items()}
+
+
+Read = TypeVar("Read", bound=BaseModel)
+
+
+def _read(slug: str, name: str, model: type[Read]) -> Read:
+    path = _FOLDER / slug / name
+    try:
+        return model.model_validate(read_yaml(path).values)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(str(part) for part in problem["loc"])
+        raise ReprlabError(f"{path}: {where}: {problem['msg']}; restore the file from the repository") from None
+
+
+@functools.cache
+def printed_of(slug: str) -> Print:
+    """The printed tables of a paper.
+
+    Raises:
+        ReprlabError: printed.yaml cannot be read.
+    """
+    return _read(slug, "printed.yaml", Print)
+
+
+def results_of(
+    slug: str,
+    *,
+    tables: Mapping[str, tuple[Callable[[Frame], Rows], Mapping[str, Choice]]],
+    figures: Mapping[str, tuple[str, Callable[..., Any]]],
+    ours: Mapping[str, Find],
+    **more: Any,
+) -> PaperResults:
+    """The records of a paper with its words.
+
+    Args:
+        slug: the paper.
+        tables: what makes each table, and from which selection.
+        figures: the table of each figure, and what draws it.
+        ours: what stands beside the cells of each printed table.
+        more: further fields of `PaperResults`.
+
+    Raises:
+        ReprlabError: a file cannot be read, or records and words do not fit together.
+    """
+    words, printed = _read(slug, "results.yaml", Words), printed_of(slug).tables
+    reasons = {name: one.ours for name, one in printed.items() if one.ours}
+    if twice := sorted(set(reasons) & set(ours)):
+        both = f"has a record in results.py, and the words '{reasons[twice[0]]}' in printed.yaml; remove one"
+        raise ReprlabError(f"{slug}: {twice[0]} {both}")
+    beside: dict[str, Find | str] = {**reasons, **ours}
+    fitting: tuple[tuple[str, Mapping[str, Any], Mapping[str, Any]], ...] = (
+        ("results.yaml: tables", words.tables, tables),
+        ("results.yaml: figures", words.figures, figures),
+        ("printed.yaml: tables", printed, beside),
+    )
+    for where, said, recorded in fitting:
+        if alone := sorted(set(said) ^ set(recorded)):
+            lacks = "no record in results.py" if alone[0] in said else "no words"
+            raise ReprlabError(f"{_FOLDER / slug / where}: {alone[0]} has {lacks}; add it, or remove the other")
+    return PaperResults(
+        factors=words.factors,
+        metrics=words.metrics,
+        tables=[Table(name, words.tables[name], *made) for name, made in tables.items()],
+        figures=[Figure(name, words.figures[name], *drawn) for name, drawn in figures.items()],
+        printed={name: Printed(one.keys, one.values, beside[name]) for name, one in printed.items()},
+        **more,
+    )
