@@ -10,7 +10,7 @@ import pytest
 from reprlab.artifacts.tables import write_tsv
 from reprlab.papers.amuro_char import about
 from reprlab.papers.amuro_char.names import BASE, Pair
-from reprlab.papers.amuro_char.plan import PUBLISHED_HOURS, add_results, make_groups
+from reprlab.papers.amuro_char.plan import add_results, make_groups
 from reprlab.papers.amuro_char.results import RESULTS
 from reprlab.papers.plan import Plan
 from reprlab.reporting.hours import HoursSettings, hours_table
@@ -210,7 +210,7 @@ def test_hours_of_the_run(tmp_path):
         measured = pandas.DataFrame({"s": [seconds], "max_rss": [700.0]})
         write_tsv(tmp_path / "finetune_completions" / f"{job}.tsv", measured)
     jobs = {"xsum": {"training": [f"finetune_completions/x.{n}" for n in (1, 2, 3)]}, BASE: {"evaluation": []}}
-    settings = HoursSettings(scale="mini", device="cpu", jobs=jobs, published=PUBLISHED_HOURS)
+    settings = HoursSettings(scale="mini", device="cpu", jobs=jobs, published=PAPER.published_hours)
     table = hours_table(settings, tmp_path).set_index("train")
     assert table.loc["xsum", "hours"] == 1.5 and table.loc["xsum", "published_hours"] == 12
     assert table.loc["xsum", "peak_mb"] == 700 and table.loc["xsum", "measured"] == 2

@@ -25,7 +25,6 @@ from reprlab.papers.amuro_char.names import (
     mrc_pairs,
     table6_pairs,
 )
-from reprlab.papers.amuro_char.plan import PUBLISHED_HOURS
 from reprlab.reporting.audit import rounded
 from reprlab.reporting.published import read_published
 from reprlab.runtime.errors import ReprlabError
@@ -95,9 +94,9 @@ def test_hours_of_the_code_are_those_of_table_4(tables):
     frame = tables["table4_gpu_hours"].set_index("activity")
     for task in ("xsum", "socialiqa", "mnli", "paws"):
         hours = frame[task].astype(float)
-        assert PUBLISHED_HOURS[task]["training"] == hours["training"]
+        assert PAPER.published_hours[task]["training"] == hours["training"]
         evaluation = hours.drop(["training", "total"]).sum()
-        assert PUBLISHED_HOURS[task]["evaluation"] == pytest.approx(evaluation)
+        assert PAPER.published_hours[task]["evaluation"] == pytest.approx(evaluation)
         assert hours["total"] == pytest.approx(evaluation + hours["training"], abs=0.051)
 
 

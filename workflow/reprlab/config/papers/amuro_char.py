@@ -166,6 +166,7 @@ class AmuroCharSettings(t.Settings):
     prediction: PredictionSettings
     grid: GridSettings
     groups: GroupSettings
+    published_hours: dict[t.SafeName, dict[t.SafeName, t.PositiveFloat]]
 
     @model_validator(mode="after")
     def _names_exist(self) -> Self:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from reprlab.results.words import printed_of
+
 BASE = "base"
 MAIN = "main"
-CHECKPOINTS = ("1000", "18000", "342000", "424000", "505000", "592000", "738000", MAIN)
+_PRINTED = printed_of("amuro-char")
+CHECKPOINTS = _PRINTED.known["released_performance"].values
 
 
 class Pair(NamedTuple):
@@ -47,7 +50,7 @@ PREDICTION_ROWS = {
     "Paws": Pair("paws", "paws"),
     "STS-B": Pair("stsb", "paws"),
 }
-PREDICTION_METHODS = ("free", "constrained", "tokenprob")
+PREDICTION_METHODS = _PRINTED.tables["table3_prediction_method"].values
 # Scores under the other methods stand in Table 3 alone.
 MAIN_METHODS = ("generate", "tokenprob", "loglikelihood")
 # Figure 6b; 6a shows the first group of Table 6.

@@ -18,7 +18,7 @@ from reprlab.papers.amuro_char.names import (
     table6_pairs,
 )
 from reprlab.papers.amuro_char.plan_runs import Scored, add_runs
-from reprlab.papers.amuro_char.results import FACTORS, RESULTS
+from reprlab.papers.amuro_char.results import RESULTS
 from reprlab.papers.plan import Job, Plan
 from reprlab.reporting.hours import HoursSettings
 from reprlab.results.planning import add_results as add_records
@@ -27,17 +27,8 @@ from reprlab.results.sources import Baseline, Missing, Source
 SLUG = "amuro-char"
 # What a job does, as gpu_hours.tsv has it, by its stage.
 _ACTIVITIES = {"finetune_completions": "training", "score_completions": "evaluation"}
-# Sums of Table 4 in GPU hours: evaluation in domain, out of domain, across tasks and of formats together.
-PUBLISHED_HOURS = {
-    "xsum": {"training": 12.0, "evaluation": 125.2},
-    "socialiqa": {"training": 6.0, "evaluation": 56.6},
-    "mnli": {"training": 4.6, "evaluation": 27.7},
-    "paws": {"training": 5.3, "evaluation": 39.75},
-    "tulu": {"training": 360.0, "evaluation": 10.0},
-    "total": {"total": 1067.1},
-}
 # Columns of scores that tell them apart or say more of them; the planner knows the model and the training set.
-_COLUMNS = {name: name for name in FACTORS if name not in ("family", "train", "batch")}
+_COLUMNS = {name: name for name in RESULTS.factors if name not in ("family", "train", "batch")}
 _ON = ["ckpt", "eval", "fmt", "shots", "method"]
 
 
@@ -61,7 +52,7 @@ def add_results(plan: Plan, config: LoadedConfig, paper: AmuroCharSettings, scor
     for stage, key in scored.jobs:
         found = jobs.setdefault(key.split("/")[1], {}).setdefault(_ACTIVITIES[stage], [])
         found.append(f"{stage}/{key.replace('/', '.')}")
-    hours = HoursSettings(scale=config.scale, device=config.runtime.device, jobs=jobs, published=PUBLISHED_HOURS)
+    hours = HoursSettings(scale=config.scale, device=config.runtime.device, jobs=jobs, published=paper.published_hours)
     summed = Job({"inputs": sorted(scored.files)}, {"settings": hours})
     plan.add_targets(SLUG, [plan.add("sum_hours", SLUG, summed)["out"]])
 
