@@ -15,7 +15,6 @@ from reprlab.papers.plan import Plan
 from reprlab.papers.vocab_memory import audit as module
 from reprlab.papers.vocab_memory import audit_training
 from reprlab.papers.vocab_memory.audit_tables import implied_tokens
-from reprlab.papers.vocab_memory.comparison import PRINTED as DECLARED
 from reprlab.papers.vocab_memory.plan import add_jobs
 from reprlab.papers.vocab_memory.results import RESULTS
 from reprlab.reporting.audit_records import audit
@@ -320,8 +319,8 @@ def test_paper_scale_counts_tasks_and_multilingual_models():
 
 
 def compared(found):
-    published = read_published(PRINTED, declarations(DECLARED))
-    return compare(RESULTS.own(found), published, DECLARED)
+    published = read_published(PRINTED, declarations(RESULTS.printed))
+    return compare(RESULTS.own(found), published, RESULTS.printed)
 
 
 def cell(found, table, row, column):
@@ -333,8 +332,8 @@ def cell(found, table, row, column):
 
 def test_every_printed_cell_is_compared_once():
     rows = compared(frame(all_rows()))
-    printed = read_published(PRINTED, declarations(DECLARED))
-    cells = sum(int((printed[name][list(one.values)] != "").to_numpy().sum()) for name, one in DECLARED.items())
+    printed = read_published(PRINTED, declarations(RESULTS.printed))
+    cells = sum(int((printed[name][list(one.values)] != "").to_numpy().sum()) for name, one in RESULTS.printed.items())
     assert len(rows) == cells and (rows["ours"].astype(bool) | rows["note"].astype(bool)).all()
     found = rows[(rows["row"].str.contains("model=BERT kind=embedding")) & (rows["column"] == "cola")].iloc[0]
     assert (found["published"], found["ours"]) == ("80.1", "70.0")
@@ -453,7 +452,7 @@ def test_every_table_is_made_of_its_own_files(scale):
     add_jobs(plan, load_config(ROOT, {"scale": scale}))
     jobs = {
         name: plan.job("tabulate_paper", f"vocab-memory/{name}").inputs["inputs"]
-        for name in DECLARED
+        for name in RESULTS.printed
         if name.startswith("table") and name != "table7_splits"
     }
     shared = "results/shared"

@@ -1,10 +1,7 @@
 """The audit: every check that needs neither training data nor network; `audit.yaml` says what the paper prints."""
 
 from reprlab.papers.vocab_memory import audit_sizes, audit_tables, audit_training
-from reprlab.papers.vocab_memory.comparison import PRINTED
-from reprlab.reporting.published import PublishedTable
-from reprlab.results.comparison import declarations
+from reprlab.results.words import printed_of
 
-# Not printed in the paper: ids of the tokens of Table 1 in GPT-2's own vocabulary file.
-TABLES = declarations(PRINTED) | {"gpt2_ids": PublishedTable(("token",), ("id",))}
+TABLES = printed_of("vocab-memory").declarations()
 CHECKS = vars(audit_sizes) | vars(audit_tables) | vars(audit_training)
