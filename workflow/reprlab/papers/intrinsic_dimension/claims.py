@@ -175,8 +175,8 @@ def _about(frame: Frame) -> str:
     return f"scale {frame.scale}, {models}, one seed; TwoNN, {frame.options['auc']}"
 
 
-def _claim(id: str, statistic: str, find: Any, rule: Rule = ABOVE_ZERO, **more: Any) -> Claim:
-    return Claim(id, statistic, rule, find, note=_about, **more)
+def _claim(id: str, find: Any, rule: Rule = ABOVE_ZERO, **more: Any) -> Claim:
+    return Claim(id, "", rule, find, note=_about, **more)
 
 
 def _more_accurate(first: str, second: str) -> Contrast:
@@ -184,36 +184,19 @@ def _more_accurate(first: str, second: str) -> Contrast:
     return Contrast(where, {"condition": first}, {"condition": second}, "model dataset", crossed)
 
 
-_MEAN = "mean over models and data sets"
-_HALVES = "mean absolute change of the later half of the layers minus that of the early half, step 0 to the last"
-_ALIKE = "share of models and data sets where both k are the same or next to each other in the grid"
-_STEP = f"AUC of the last step minus AUC of step 0, validation, {_MEAN}"
-_SPLITS = f"Pearson correlation over steps, {_MEAN}, as many prompts of both"
-_FEW = f"AUC of the largest k up to 5 minus AUC of k = 0, {_MEAN}"
-_MANY = f"AUC of the largest k minus AUC of k = 10, {_MEAN}"
 _IDS = {"metric": "id", "estimator": "two_nn"}
 CLAIMS = (
-    _claim("I1", _STEP, over_settings("sft_dynamics", rise)),
-    _claim("I2", _HALVES, over_settings("sft_dynamics", change_of_later_layers, **_IDS)),
-    _claim("I3", _SPLITS, correlation_of_splits),
-    _claim("I4", f"AUC of icl_5 minus AUC of icl_0, {_MEAN}", over_settings("comparison", gap("icl_5", "icl_0"))),
-    _claim("I5", _FEW, over_settings("icl_unique", rise_up_to_five)),
-    _claim("I6", _MANY, over_settings("icl_dynamics", change_beyond_ten), Rule(high=0.0), **_LARGE),
-    _claim("I7", _ALIKE, peaks, Rule(low=0.5), **_LARGE),
-    _claim("I8", f"AUC of icl_5 minus AUC of sft_1k, {_MEAN}", over_settings("comparison", gap("icl_5", "sft_1k"))),
-    _claim(
-        "I9",
-        f"|AUC icl_5 - AUC sft_1k| minus |AUC sft_1k - AUC icl_0|, {_MEAN}",
-        over_settings("comparison", nearer_to_zero_shot),
-    ),
-    _claim("I10", f"accuracy of sft_1k minus that of icl_5 in points, {_MEAN}", _more_accurate("sft_1k", "icl_5")),
-    _claim(
-        "I11",
-        "largest minus smallest AUC of icl_5 over models and data sets",
-        spread_of_models,
-        Rule(high=20.0),
-        **_LARGE,
-    ),
-    _claim("I12", "Pearson correlation over layers, mean over conditions and data sets", correlation_of_estimators),
-    _claim("I13", f"accuracy of sft_1k minus that of icl_0 in points, {_MEAN}", _more_accurate("sft_1k", "icl_0")),
+    _claim("I1", over_settings("sft_dynamics", rise)),
+    _claim("I2", over_settings("sft_dynamics", change_of_later_layers, **_IDS)),
+    _claim("I3", correlation_of_splits),
+    _claim("I4", over_settings("comparison", gap("icl_5", "icl_0"))),
+    _claim("I5", over_settings("icl_unique", rise_up_to_five)),
+    _claim("I6", over_settings("icl_dynamics", change_beyond_ten), Rule(high=0.0), **_LARGE),
+    _claim("I7", peaks, Rule(low=0.5), **_LARGE),
+    _claim("I8", over_settings("comparison", gap("icl_5", "sft_1k"))),
+    _claim("I9", over_settings("comparison", nearer_to_zero_shot)),
+    _claim("I10", _more_accurate("sft_1k", "icl_5")),
+    _claim("I11", spread_of_models, Rule(high=20.0), **_LARGE),
+    _claim("I12", correlation_of_estimators),
+    _claim("I13", _more_accurate("sft_1k", "icl_0")),
 )

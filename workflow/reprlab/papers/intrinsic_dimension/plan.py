@@ -9,7 +9,7 @@ from reprlab.papers import paths
 from reprlab.papers.cost_jobs import add_cost
 from reprlab.papers.intrinsic_dimension.plan_cost import Costs
 from reprlab.papers.intrinsic_dimension.plan_states import Collection, StatesPlanner
-from reprlab.papers.intrinsic_dimension.results import EXPERIMENTS, FINETUNED, RESULTS
+from reprlab.papers.intrinsic_dimension.results import FINETUNED, RESULTS
 from reprlab.papers.plan import Plan
 from reprlab.results.planning import add_results
 from reprlab.results.sources import Baseline, Missing, Source
@@ -35,7 +35,7 @@ def add_jobs(plan: Plan, config: LoadedConfig) -> None:
 def _entries(planner: StatesPlanner) -> Iterator[Source | Missing]:
     """Sources by experiment and data set, in the paper's order."""
     paper, config = planner.paper, planner.config
-    for experiment in EXPERIMENTS:
+    for experiment in map(str, RESULTS.factors["experiment"].values):
         sets = paper.icl_unique.datasets if experiment == "icl_unique" else paper.data.datasets
         for name, entry in sets.items():
             if entry.dataset is None:
