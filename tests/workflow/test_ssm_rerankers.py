@@ -8,10 +8,12 @@ from tests.checkouts import copy_project, job_counts
 SET = "papers.ssm-rerankers"
 ONE = f"set={SET}.compared=[mamba2_nano]"
 TABLE = "results/ssm-rerankers/table2.tsv"
-WARM = {"pretrain_lm": 1, "train_reranker": 1, "rerank_passages": 1, "tabulate_paper": 1}
+# Trained twice: on spans of the passages, and on their questions.
+TWICE = {"train_reranker": 2, "rerank_passages": 1, "tabulate_paper": 1}
 EDITS = {
-    "training.dropout=0.2": {"train_reranker": 1, "rerank_passages": 1, "tabulate_paper": 1},
-    "warm_start.learning_rate=0.001": WARM,
+    "training.dropout=0.2": TWICE,
+    "warm_start.learning_rate=0.001": {"pretrain_lm": 1, **TWICE},
+    "warm_start.spans.short.words=9": {"build_span_queries": 1, **TWICE},
     "passages.b=0.5": {"retrieve_passages": 1, "train_reranker": 1, "rerank_passages": 1, "tabulate_paper": 1},
     "retriever.max_length=24": {"retrieve_passages": 1, "tabulate_paper": 1},
     "passages.recall_at=50": {

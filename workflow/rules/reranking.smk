@@ -24,6 +24,28 @@ rule retrieve_passages:
         COMMAND
 
 
+rule build_span_queries:
+    input:
+        inputs("build_span_queries"),
+    output:
+        **outputs("build_span_queries"),
+    log:
+        log_of("build_span_queries"),
+    benchmark:
+        benchmark_of("build_span_queries")
+    threads: LOADED.threads("build_span_queries")
+    resources:
+        mem_mb=by_attempt(2000),
+        runtime=by_attempt(60),
+    params:
+        key=key_of,
+        job=digest("build_span_queries"),
+    message:
+        "Draw spans of the passages of {wildcards.dataset} as queries ({wildcards.cell})"
+    shell:
+        COMMAND
+
+
 rule train_reranker:
     input:
         inputs("train_reranker"),

@@ -89,6 +89,10 @@ OUTPUTS: dict[str, dict[str, str]] = {
         "out": "results/{paper}/case_study.tsv",
         "provenance": "results/{paper}/case_study.provenance.json",
     },
+    "build_span_queries": {
+        "out": f"{SHARED}/spans/{{dataset}}/{{cell}}/examples.parquet",
+        "run": f"{SHARED}/spans/{{dataset}}/{{cell}}/run/",
+    },
     "retrieve_passages": {
         "out": f"{SHARED}/runs/{{model}}/{{dataset}}/{{cell}}/splits/",
         "metrics": f"{SHARED}/runs/{{model}}/{{dataset}}/{{cell}}/metrics.tsv",

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 POOLED: dict[str, Pooling] = {"document_first": "last", "query_first": "first"}
 """The token whose state is scored, by template; the mask finds it: the end token of Mamba's tokenizer pads too."""
-_HEAD = "head.safetensors"
+HEAD = "head.safetensors"
+"""File of the scoring layer in the folder of a reranker."""
 # Sequences that are held at once while a run is scored.
 _PAIRS_AT_ONCE = 8192
 
@@ -79,7 +80,7 @@ def save_reranker(model: Any, whole: Any, tokenizer: Any, folder: Path) -> None:
     from reprlab.retrieval.bi_encoder import save_encoder
 
     save_encoder(whole, tokenizer, folder)
-    save_file({name: value.contiguous().cpu() for name, value in model.head.state_dict().items()}, folder / _HEAD)
+    save_file({name: value.contiguous().cpu() for name, value in model.head.state_dict().items()}, folder / HEAD)
 
 
 def load_reranker(folder: Path, pooling: Pooling) -> Any:
@@ -88,18 +89,28 @@ def load_reranker(folder: Path, pooling: Pooling) -> Any:
     Raises:
         ReprlabError: the folder is no model folder, or has no head.
     """
+    from reprlab.models.build import load_model
+
+    model = reranker(load_model(folder), pooling, 0.0)
+    load_head(model, folder)
+    return model
+
+
+def load_head(model: Any, folder: Path) -> None:
+    """Give a reranker the head that `save_reranker` wrote.
+
+    Raises:
+        ReprlabError: there is none of this model.
+    """
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    from reprlab.models.build import load_model
     from reprlab.runtime.errors import ReprlabError
 
-    model = reranker(load_model(folder), pooling, 0.0)
     try:
-        model.head.load_state_dict(load_file(folder / _HEAD))
+        model.head.load_state_dict(load_file(folder / HEAD))
     except (OSError, SafetensorError, RuntimeError) as error:
-        raise ReprlabError(f"{folder / _HEAD}: no head of this model ({error}); delete the folder") from None
-    return model
+        raise ReprlabError(f"{folder / HEAD}: no head of this model ({error}); delete the folder") from None
 
 
 def rerank(

@@ -26,7 +26,7 @@ def train_reranker(
     Args:
         examples: queries and passages.
         run: folder of the first stage's runs; that of the training split is read.
-        model: folder of the language model. tokenizer: its folder.
+        model: folder of the language model, or of a reranker: its head is trained further. tokenizer: its folder.
         work: folder that survives failure: an unfinished seed resumes exactly, finished ones are not trained again.
 
     Raises:
@@ -41,7 +41,7 @@ def train_reranker(
     from reprlab.retrieval.collections import read_collection
     from reprlab.retrieval.rerank_groups import GroupBatches, mine_groups, only_judged
     from reprlab.retrieval.rerank_inputs import pair_inputs
-    from reprlab.retrieval.reranker import POOLED, group_loss, reranker, save_reranker
+    from reprlab.retrieval.reranker import HEAD, POOLED, group_loss, load_head, reranker, save_reranker
     from reprlab.retrieval.trec import read_run
     from reprlab.runtime.errors import ReprlabError
     from reprlab.text.model_tokenizers import load_tokenizer
@@ -70,6 +70,8 @@ def train_reranker(
         torch.manual_seed(one.engine.seed)
         whole = load_model(model)
         network = reranker(whole, POOLED[pairs.template], one.dropout, one.head_factor)
+        if (model / HEAD).exists():
+            load_head(network, model)
         trained = train_passes(
             network,
             len(groups),

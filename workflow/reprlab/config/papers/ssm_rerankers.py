@@ -81,10 +81,28 @@ class Training(t.Settings):
     seeds: t.Seeds
 
 
+class Spans(t.Settings):
+    """A stage of training on spans of passages in place of questions."""
+
+    words: Annotated[t.PositiveInt, Field(ge=2)]
+    query_words: t.PositiveInt
+    scattered: t.Probability
+    foreign: t.Dropout
+    windows: t.PositiveInt
+    near: t.Probability
+    max_length: Annotated[t.PositiveInt, Field(ge=16)]
+    max_query: t.PositiveInt
+    negatives: t.PositiveInt
+    epochs: t.PositiveFloat
+    batch_size: t.PositiveInt
+    learning_rate: t.PositiveFloat
+
+
 class WarmStart(groups.WarmStart):
     """Pre-training of models that are drawn at random."""
 
     mask_probability: t.OpenProbability
+    spans: dict[t.SafeName, Spans]
 
 
 class Speed(t.Settings):

@@ -18,7 +18,11 @@ from reprlab.results.comparison import declarations
 from reprlab.retrieval.ranking_metrics import ranking_scores
 from reprlab.retrieval.reranker import group_loss
 
-TABLES = {**declarations(PRINTED), "sizes": PublishedTable(("model",), ("first", "second"))}
+TABLES = {
+    **declarations(PRINTED),
+    "sizes": PublishedTable(("model",), ("first", "second")),
+    "statements": PublishedTable(("quantity",), ("value",)),
+}
 _PRINTED_SIZES = {
     "RoBERTa-large": "roberta_large", "ELECTRA-large": "electra_large", "BART-base": "bart_base",
     "BART-large": "bart_large", "OPT-350M": "opt_350m",

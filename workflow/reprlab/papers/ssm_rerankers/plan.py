@@ -8,7 +8,7 @@ from reprlab.config.settings import derive
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.shared_jobs import add_model, add_task
 from reprlab.papers.ssm_rerankers.claims import RANDOM
-from reprlab.papers.ssm_rerankers.plan_models import add_start
+from reprlab.papers.ssm_rerankers.plan_models import add_ranking_start, add_start, ranking_engine
 from reprlab.papers.ssm_rerankers.results import RESULTS, SPEED
 from reprlab.results.planning import add_results
 from reprlab.results.sources import Baseline, Missing, Source
@@ -20,7 +20,6 @@ from reprlab.retrieval.rerank_settings import (
     Reranking,
 )
 from reprlab.retrieval.rerank_speed import SpeedSettings
-from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
@@ -131,17 +130,8 @@ class _TaskJobs:
     def _trained(self, name: str, truncation: str) -> dict[str, str]:
         """One reranker, trained on the train split of the task."""
         task, recipe, reranker = self.task, self.paper.training, self.paper.rerankers[name]
-        start = add_start(self.plan, self.config, self.paper, reranker.model)
-        engine = derive(
-            EngineSettings,
-            recipe,
-            reranker,
-            steps=1,
-            optimizer=derive(OptimizerSettings, recipe.optimizer, reranker),
-            schedule=ScheduleSettings(name=recipe.schedule),
-            dtype=self.dtype,
-            log_every=10,
-        )
+        start = add_ranking_start(self.plan, self.config, self.paper, name)
+        engine = ranking_engine(self.config, self.paper, reranker)
         pairs = self._pairs(reranker, truncation)
         settings = derive(RerankerTraining, recipe, reranker, task, pairs=pairs, engine=engine)
         inputs: dict[str, str | list[str]] = {

@@ -1,11 +1,17 @@
-"""Language models as rerankers start from them: published ones as they are, random ones warmed up."""
+"""Language models as rerankers start from them: published ones as they are, random ones warmed up on text and spans."""
 
 from reprlab.config.load import LoadedConfig
-from reprlab.config.papers.ssm_rerankers import SsmRerankersSettings
+from reprlab.config.papers.ssm_rerankers import Reranker, Spans, SsmRerankersSettings
+from reprlab.config.settings import derive
 from reprlab.papers import warm_starts
-from reprlab.papers.plan import Plan
+from reprlab.papers.plan import Job, Plan
+from reprlab.papers.shared_jobs import add_task
 from reprlab.papers.warm_starts import Recipe, Start
+from reprlab.retrieval.rerank_settings import PairSettings, RerankerTraining
+from reprlab.retrieval.spans import SpanSettings
+from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
 
+_NAME = "ssm_rerankers"
 # The objective of a random model's warm start; other architectures are trained to rerank from random weights.
 _OBJECTIVES = {"bert_mlm": "masked_lm"} | dict.fromkeys(("opt", "llama", "mamba", "mamba2"), "causal_lm")
 
@@ -21,7 +27,7 @@ def add_start(plan: Plan, config: LoadedConfig, paper: SsmRerankersSettings, mod
     recipe = Recipe(
         warm=paper.warm_start,
         setting="papers.ssm-rerankers.warm_start",
-        name="ssm_rerankers",
+        name=_NAME,
         optimizer=paper.training.optimizer,
         schedule=paper.training.schedule,
         objective=objective,
@@ -30,3 +36,46 @@ def add_start(plan: Plan, config: LoadedConfig, paper: SsmRerankersSettings, mod
         tokenizer={"sentinels": 1, "sentence_tokens": 1},
     )
     return warm_starts.add_start(plan, config, model, recipe)
+
+
+def add_ranking_start(plan: Plan, config: LoadedConfig, paper: SsmRerankersSettings, name: str) -> Start:
+    """Plan what a reranker starts from: its language model and, where that is random, training on spans of passages."""
+    reranker, seed = paper.rerankers[name], config.workflow.seed
+    start = add_start(plan, config, paper, reranker.model)
+    if config.models[reranker.model].origin.kind != "scratch":
+        return start
+    dataset = str(paper.passages.dataset)
+    for stage, spans in paper.warm_start.spans.items():
+        drawn = derive(SpanSettings, spans, seed=seed)
+        examples = Job({"examples": add_task(plan, config, dataset)}, {"settings": drawn})
+        built = plan.add("build_span_queries", f"{dataset}/{_NAME}_{stage}", examples)
+        settings = derive(
+            RerankerTraining,
+            paper.training,
+            spans,
+            pairs=derive(PairSettings, reranker, spans),
+            engine=ranking_engine(config, paper, spans),
+            judged_negatives=False,
+            head_factor=1.0,
+            seeds=[seed],
+        )
+        inputs = {"examples": built["out"], "run": built["run"], "tokenizer": start.tokenizer}
+        job = start.job(inputs, {"settings": settings})
+        made = plan.add("train_reranker", f"{name}/{dataset}/spans_{stage}", job)["out"]
+        start = Start(f"{made}/seed-{seed}", made, start.tokenizer)
+    return start
+
+
+def ranking_engine(config: LoadedConfig, paper: SsmRerankersSettings, own: Reranker | Spans) -> EngineSettings:
+    """The loop of a training on groups, whose steps follow from its passes."""
+    recipe = paper.training
+    return derive(
+        EngineSettings,
+        recipe,
+        own,
+        steps=1,
+        optimizer=derive(OptimizerSettings, recipe.optimizer, own),
+        schedule=ScheduleSettings(name=recipe.schedule),
+        dtype=config.arithmetic(paper.dtype),
+        log_every=10,
+    )
