@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from reprlab.papers.depth.evidence import difference, main, over_chance, packing, packing_note, tracking
-from reprlab.papers.depth.measures import ACCURACIES, RATIOS
+from reprlab.papers.depth.measures import RATIOS, TIMES
 from reprlab.papers.depth.names import DISCOEVAL, DISCOURSE_COHERENCE, GLUE, NI, SENTENCE_POSITION
 from reprlab.results.claims import Claim, Find
 from reprlab.results.contrasts import Ratio
@@ -39,8 +39,7 @@ def _claim(id: str, rule: Rule, find: Find, **more: Any) -> Claim:
 
 def _ratio(name: str, first: Mapping[str, Any], second: Any = None, less: str = "", *, paired: bool = True) -> Ratio:
     """A loss in nats a label, or an accuracy in percent."""
-    times = 100 if name in ACCURACIES else 1
-    return Ratio(RATIOS[name], first, second, RATIOS[less or name], paired=paired, times=times)
+    return Ratio(RATIOS[name], first, second, RATIOS[less or name], paired=paired, times=TIMES[name])
 
 
 _PARTS = ("sentence_loss", "reconstruction_loss")

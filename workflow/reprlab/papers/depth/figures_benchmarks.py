@@ -86,17 +86,7 @@ def _ours(panel: Axes, ours: Rows, init: str, column: str) -> None:
     if rows.empty:
         say(panel, str(ours[f"data_{column}"].iloc[0]) if f"data_{column}" in ours else str(ours["note"].iloc[0]))
         return
-    for model, name in _NAMES.items():
-        draw_curve(
-            panel,
-            rows[rows["model"] == model],
-            column,
-            low=f"low_{column}",
-            high=f"high_{column}",
-            color=COLOURS[model],
-            marker=_MARKS[model],
-            label=name,
-        )
+    _curves(panel, rows, column)
     for model, (name, dash) in _BASELINES.items():
         values = ours.loc[(ours["init"] == "baseline") & (ours["model"] == model), column].dropna()
         if len(values):
@@ -108,19 +98,15 @@ def _ours(panel: Axes, ours: Rows, init: str, column: str) -> None:
 
 def _paper(panel: Axes, printed: Rows, init: str, column: str, *, faint: bool) -> None:
     rows = printed[printed["init"] == init]
-    for model, name in _NAMES.items():
-        draw_curve(
-            panel,
-            rows[rows["model"] == model],
-            column,
-            low="",
-            high="",
-            faint=faint,
-            color=COLOURS[model],
-            marker=_MARKS[model],
-            label=f"{name}, printed" if faint else name,
-        )
+    _curves(panel, rows, column, faint=faint)
     released = printed[(printed["init"] == "public") & (printed["split"] == "validation")][column]
     if len(released):
         panel.axhline(released.iloc[0], color=COLOURS["t5-base"], linewidth=1.0, label="T5-Base, printed", alpha=0.6)
     step_axis(panel, rows["step"].tolist())
+
+
+def _curves(panel: Axes, rows: Rows, column: str, *, faint: bool = False) -> None:
+    for model, name in _NAMES.items():
+        style = {"color": COLOURS[model], "marker": _MARKS[model], "label": f"{name}, printed" if faint else name}
+        own = rows[rows["model"] == model]
+        draw_curve(panel, own, column, low=f"low_{column}", high=f"high_{column}", faint=faint, **style)

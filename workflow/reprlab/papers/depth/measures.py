@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from reprlab.papers.depth.names import DISCOURSE_COHERENCE, SENTENCE_POSITION
@@ -18,6 +17,8 @@ LOSSES = {
 }
 ACCURACIES = {"sent_accuracy": ("sent_correct", "sent_count"), "eosen_accuracy": ("eosen_correct", "eosen_count")}
 RATIOS = LOSSES | ACCURACIES
+TIMES = dict.fromkeys(LOSSES, 1) | dict.fromkeys(ACCURACIES, 100)
+"""Accuracies count in percent."""
 SUMS = [name for pair in RATIOS.values() for name in pair]
 ORDERS = {"shuffled": "true", "unshuffled": "false"}
 """Order of the sentences by its value in the frame."""
@@ -41,22 +42,11 @@ def evaluated(frame: Frame, **where: Any) -> Rows:
     return wide.reset_index().reindex(columns=[*RUN, "step", "shuffled", "batch", *SUMS])
 
 
-def over_units(part: Rows, name: str, unit: str = "batch") -> tuple[Any, Any]:
-    """Numerators and denominators [units] of a ratio, both orders of a batch added up."""
-    sums = part.groupby(unit)[list(RATIOS[name])].sum()
+def ratio(part: Rows, name: str, level: float) -> Estimate:
+    """A loss in nats a label, or an accuracy in percent, over batches; both orders of a batch are added up."""
+    sums = part.groupby("batch")[list(RATIOS[name])].sum()
     over, under = (sums[column].to_numpy(dtype=float) for column in RATIOS[name])
-    return over, under
-
-
-def ratio(part: Rows, name: str, level: float, unit: str = "batch") -> Estimate:
-    """A loss in nats a label, or an accuracy in percent, over the units."""
-    return in_percent(ratio_over_units(*over_units(part, name, unit), unit, level=level), name)
-
-
-def in_percent(found: Estimate, name: str) -> Estimate:
-    """The estimate of a ratio, or of a difference of two; an accuracy counts in percent."""
-    times = 100 if name in ACCURACIES else 1
-    return replace(found, value=times * found.value, low=times * found.low, high=times * found.high)
+    return ratio_over_units(over, under, "batch", level=level).times(TIMES[name])
 
 
 def mean_sentences(part: Rows) -> float:
