@@ -18,7 +18,8 @@ from reprlab.runtime.errors import ReprlabError
 if TYPE_CHECKING:
     import pandas
 
-_KEYS = ["family", "ckpt", "train", "eval"]
+KEYS = ["family", "ckpt", "train", "eval"]
+ORIGIN = ["seed", "n", "steps", "tokens", "data"]
 CHANGE_COLUMNS = ["family", "ckpt", "eval", "train", "base", "tuned", "difference", "ratio"]
 
 
@@ -49,14 +50,17 @@ def changes(perf: pandas.DataFrame, pairs: Sequence[Pair]) -> pandas.DataFrame:
     """Change from base to tuned for each (family, ckpt) and pair that has both scores.
 
     A pair that is given twice counts twice (Table 6). `ratio` is (tuned - base) / base, NaN where the base is zero.
-    Columns: `CHANGE_COLUMNS`; rows by family as found, checkpoint, pair as given.
+    Columns: `CHANGE_COLUMNS`, and what `perf` has of `ORIGIN` about the tuned score; rows by family as found,
+    checkpoint, pair as given.
     """
     import pandas
 
-    frame = unique(perf, _KEYS)
+    frame = unique(perf, KEYS)
     wanted = pandas.DataFrame(pairs, columns=["eval", "train"]).assign(place=range(len(pairs)))
-    scores = ["family", "ckpt", "eval", "performance"]
-    tuned = wanted.merge(frame[[*scores, "train"]], on=["eval", "train"]).rename(columns={"performance": "tuned"})
+    scores, origin = ["family", "ckpt", "eval", "performance"], [name for name in ORIGIN if name in frame]
+    tuned = wanted.merge(frame[[*scores, "train", *origin]], on=["eval", "train"]).rename(
+        columns={"performance": "tuned"}
+    )
     base = frame.loc[frame["train"] == BASE, scores].rename(columns={"performance": "base"})
     both = tuned.merge(base, on=scores[:3])
     families = {name: place for place, name in enumerate(dict.fromkeys(frame["family"]))}
@@ -68,7 +72,7 @@ def changes(perf: pandas.DataFrame, pairs: Sequence[Pair]) -> pandas.DataFrame:
     both = both.sort_values("order", kind="stable").reset_index(drop=True)
     both["difference"] = both["tuned"] - both["base"]
     both["ratio"] = both["difference"] / both["base"].where(both["base"] != 0)
-    return both[CHANGE_COLUMNS]
+    return both[[*CHANGE_COLUMNS, *origin]]
 
 
 def complete(changed: pandas.DataFrame) -> pandas.DataFrame:

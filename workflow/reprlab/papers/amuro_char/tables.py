@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from reprlab.papers.amuro_char.aggregate import unique
+from reprlab.papers.amuro_char.aggregate import KEYS, unique
 from reprlab.papers.amuro_char.names import (
     BASE,
     MAIN_METHODS,
@@ -86,9 +86,10 @@ def joined(parts: Iterable[Any]) -> str:
 def about_rows(rows: Rows, scale: str, note: str = "") -> dict[str, Any]:
     """Where a number comes from that was made from some scores.
 
-    `n` counts scored examples over all of them; `steps` are those of fine-tuning and `tokens` those of pre-training,
-    both the largest.
+    `n` counts scored examples over all of them, each score once; `steps` are those of fine-tuning and `tokens` those of
+    pre-training, both the largest.
     """
+    rows = rows.drop_duplicates(KEYS)
     most = {name: int(rows[name].max()) if rows[name].notna().any() else None for name in ("steps", "tokens")}
     n = int(rows["n"].sum()) if len(rows) else None
     seeds = joined(map(str, rows["seed"].dropna()))

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from reprlab.papers.amuro_char.aggregate import all_other_pairs, changes, complete, group_means, mean_ratio
+from reprlab.papers.amuro_char.aggregate import KEYS, all_other_pairs, changes, complete, group_means, mean_ratio
 from reprlab.papers.amuro_char.names import BASE, last_checkpoint
 from reprlab.papers.amuro_char.tables import ABOUT, about_rows, joined, scores, table_of
 from reprlab.results.frame import Frame, Rows
@@ -17,7 +17,6 @@ from reprlab.statistics import mean_over_crossed, mean_over_units
 
 # Level of the intervals of Figure 8.
 _FIGURE_8 = 0.9
-_KEYS = ["family", "ckpt", "eval", "train"]
 _ALL = "all"
 
 
@@ -41,9 +40,9 @@ def perf_diff_table(frame: Frame) -> Rows:
         for name, cells in found.items():
             part = _at(cells, line)
             line |= _bounds(part["difference"], part["eval"], f"low_{name}", f"high_{name}", level=_FIGURE_8)
-            used.append(_sources(perf, part))
+            used.append(part)
         note = joined(_absent(_at(perf, line), groups))
-        lines.append(line | about_rows(pandas.concat(used).drop_duplicates(_KEYS), frame.scale, note))
+        lines.append(line | about_rows(pandas.concat(used), frame.scale, note))
     counts = [f"n_{name}" for name in groups]
     bounds = [f"{end}_{name}" for name in groups for end in ("low", "high")]
     return table_of(lines, ["family", "ckpt", *groups, *counts, *bounds, *ABOUT], frame, *counts)
@@ -68,13 +67,13 @@ def mrc_table(frame: Frame) -> Rows:
     for direction, pairs in frame.options["groups"]["mrc"].items():
         found = changes(perf, pairs)
         for one, row in found.iterrows():
-            about = about_rows(_sources(perf, found.loc[[one]]), frame.scale)
+            about = about_rows(found.loc[[one]], frame.scale)
             lines.append({"row": "ratio", "direction": direction, **row, **about})
         for family, cells in complete(found).groupby("family", sort=False):
             for ckpt in (_ALL, *dict.fromkeys(cells["ckpt"])):
                 keys = {"row": "summary", "direction": direction, "family": family, "ckpt": ckpt}
                 part = cells if ckpt == _ALL else cells[cells["ckpt"] == ckpt]
-                lines.append({**keys, "train": _ALL, "eval": _ALL, **_summary(perf, part, frame)})
+                lines.append({**keys, "train": _ALL, "eval": _ALL, **_summary(part, frame)})
     lines += _equation_rows(perf, frame)
     columns = ["row", "family", "direction", "ckpt", "eval", "train", "base", "tuned", "difference", "ratio"]
     columns += ["median", "low", "high", "ratios", "skipped", *ABOUT]
@@ -89,13 +88,13 @@ def _equation_rows(perf: Rows, frame: Frame) -> Iterator[dict[str, Any]]:
         found = changes(perf, all_other_pairs(perf, train, evals))
         for (family, ckpt), part in found.groupby(["family", "ckpt"], sort=False):
             keys = {"row": "equation", "direction": "all other sets", "family": family, "ckpt": ckpt}
-            yield {**keys, "train": train, "eval": _ALL, **_summary(perf, part, frame)}
+            yield {**keys, "train": train, "eval": _ALL, **_summary(part, frame)}
 
 
-def _summary(perf: Rows, found: Rows, frame: Frame) -> dict[str, Any]:
+def _summary(found: Rows, frame: Frame) -> dict[str, Any]:
     mean, interval = mean_ratio(found), ratio_over_sets(found)
     about = {"ratio": mean.mean, "median": mean.median, "low": interval.low, "high": interval.high}
-    return about | {"ratios": mean.n, "skipped": mean.skipped, **_about(perf, found, frame)}
+    return about | {"ratios": mean.n, "skipped": mean.skipped, **_about(found, frame)}
 
 
 def ratio_over_sets(found: Rows) -> Any:
@@ -124,7 +123,7 @@ def ood_table(frame: Frame) -> Rows:
                     line |= {"ratio_median": mean.median, "changes": len(cells), "skipped": mean.skipped}
                     line |= _bounds(cells["difference"], cells["eval"], "low", "high")
                     line |= _bounds(known["ratio"], known["eval"], "ratio_low", "ratio_high")
-                    lines.append(line | _about(perf, cells, frame))
+                    lines.append(line | _about(cells, frame))
     columns = ["family", "task", "eval", "train", "checkpoints", "difference", "low", "high", "ratio", "ratio_low"]
     columns += ["ratio_high", "ratio_median", "changes", "skipped", *ABOUT]
     return table_of(lines, columns, frame, "changes", "skipped")
@@ -144,8 +143,8 @@ def unlabelled_table(frame: Frame) -> Rows:
     labelled = perf["performance"] * (float("nan") if frame.options["golds_read_as_no"] else 1.0)
     perf = perf.assign(labelled=labelled, as_no=[_share_of_no(histogram) for histogram in perf["histogram"]])
     for name in ("labelled", "as_no"):
-        found = changes(perf.assign(performance=perf[name]), pairs)[[*_KEYS, "difference"]]
-        perf = perf.merge(found.rename(columns={"difference": f"change_{name}"}), on=_KEYS, how="left")
+        found = changes(perf.assign(performance=perf[name]), pairs)[[*KEYS, "difference"]]
+        perf = perf.merge(found.rename(columns={"difference": f"change_{name}"}), on=KEYS, how="left")
     about = [about_rows(perf.loc[[place]], frame.scale, note) for place, note in perf["note"].items()]
     columns = ["family", "ckpt", "train", "eval", "labelled", "as_no", "majority", "change_labelled", "change_as_no"]
     joined_rows = pandas.concat([perf[columns], pandas.DataFrame(about, index=perf.index)], axis=1)
@@ -157,15 +156,10 @@ def _share_of_no(histogram: str) -> float:
     return 100 * counts.get("no", 0) / sum(counts.values()) if counts else float("nan")
 
 
-def _about(perf: Rows, found: Rows, frame: Frame) -> dict[str, Any]:
+def _about(found: Rows, frame: Frame) -> dict[str, Any]:
     skipped = int((found["base"] == 0).sum())
     note = f"{skipped} ratios skipped: the base is zero" if skipped else ""
-    return about_rows(_sources(perf, found), frame.scale, note)
-
-
-def _sources(perf: Rows, found: Rows) -> Rows:
-    """The fine-tuned scores behind changes."""
-    return found[_KEYS].drop_duplicates().merge(perf, on=_KEYS)
+    return about_rows(found, frame.scale, note)
 
 
 def _at(frame: Rows, line: Mapping[Any, Any]) -> Rows:
