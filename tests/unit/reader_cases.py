@@ -46,7 +46,7 @@ class Planted:
     def __init__(self, files: dict[str, Path], main: str) -> None:
         self._files, self._main = files, main
 
-    def member(self, name: str) -> Path:
+    def member(self, name: str = "") -> Path:
         return self._files.get(name, self._files[self._main])
 
     file = member
@@ -232,6 +232,18 @@ MODELS = b"""toy:
   origin: {kind: scratch}
   source: a test
 """
+NOUNS = (
+    b'  1 notice\n00000001 05 n 02 dog 0 domestic_dog 0 001 @ 00000002 n 0000 | a pet; "the dog"  \n'
+    b"00000002 05 n 01 animal 0 000 | a thing that lives  \n"
+)
+ONTOLOGY = (
+    b'format-version: 1.2\n\n[Term]\nid: HP:1\nname: A\ndef: "A \\"wide\\" hand." [x:1]\n'
+    b'\n[Term]\nid: HP:2\nname: B\n\n[Typedef]\nid: part_of\ndef: "no term" []\n'
+)
+ASSERTIONS = (
+    b"/a/1\t/r/IsA\t/c/en/domestic_dog/n\t/c/en/animal\t{}\n/a/2\t/r/IsA\t/c/de/hund\t/c/en/dog\t{}\n"
+    b"/a/3\t/r/ExternalURL\t/c/en/dog\thttp://x/y\t{}\n"
+)
 STORYLINE_NAME, STORYLINE_PAIRS_NAME = list(STORYLINE_FILES)[:2]
 CASES = {
     "event_storyline": Case(
@@ -258,6 +270,34 @@ CASES = {
         reads(events("wordnet_events", data="main", exceptions="verb.exc", smallest=4, largest=8,
                      documents={"train": 3}), "main", {"verb.exc": EXCEPTIONS}),
         (b" @ ", b" 01 ", b" | ", b"zz", b'"', b"\n"),
+    ),
+    "wordnet_graph": Case(
+        "noun", NOUNS, reads(corpus(reader="wordnet_graph", options={"data": ["main"]}, splits=SPLITS)),
+        (b" @ ", b" 05 ", b" | ", b"zz", b"_", b"\n"),
+    ),
+    "wordnet_text": Case(
+        "noun", NOUNS,
+        reads(corpus(reader="wordnet_text", options={"data": "main", "topics": ["animal"]}, splits=SPLITS)),
+        (b" @ ", b" 05 ", b" | ", b"zz", b'"', b"\n"),
+    ),
+    "wordnet_entities": Case(
+        "parquet", SENTENCES,
+        reads(task(reader="wordnet_entities", kind="tags", labels=["O", "B-ANIMAL", "I-ANIMAL"], **READER,
+                   options={"data": "data.noun", "topics": ["animal"]}), beside={"data.noun": NOUNS}),
+    ),
+    "ontology_definitions": Case(
+        "obo", ONTOLOGY, reads(corpus(reader="ontology_definitions", options={"member": "main"}, splits=SPLITS)),
+        (b"[Term]", b"id: ", b'def: "', b"\\", b'"', b"\n"),
+    ),
+    "column_tags": Case(
+        "tsv", b"-DOCSTART- -X- O O\n\nEU NNP I-NP B-X\nruns VB I-VP O\n\nIt PRP I-NP O\n",
+        reads(task(reader="column_tags", kind="tags", labels=["O", "B-X", "I-X"], **READER,
+                   options={"files": {"train": ["main"]}, "column": 3, "columns": 4})),
+        (b" ", b"\n", b"\r", b"-DOCSTART-", b"O", b"I-X", b"\x85", b"\xff"),
+    ),
+    "conceptnet": Case(
+        "gz", ASSERTIONS, reads(corpus(reader="conceptnet", options={}, splits=SPLITS)),
+        (b"\t", b"\n", b"\r", b"/c/en/", b"/c/de/", b"_", b"/", b"\xff"), gzip.compress,
     ),
     "config": Case("yaml", b"scale: nano\nbuild: [depth]\n", lambda path: load_config(ROOT, {}, [path]), YAML),
     "yaml": Case("yaml", b"a: {b: [1, 2]}\nc: '3'\n", read_yaml, YAML),

@@ -21,3 +21,25 @@ rule evaluate_baselines:
         "Score the baselines of {wildcards.dataset}"
     shell:
         COMMAND
+
+
+rule count_entities:
+    input:
+        inputs("count_entities"),
+    output:
+        **outputs("count_entities"),
+    log:
+        log_of("count_entities"),
+    benchmark:
+        benchmark_of("count_entities")
+    threads: LOADED.threads("count_entities")
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        key=key_of,
+        job=digest("count_entities"),
+    message:
+        "Count the entities of {wildcards.dataset}"
+    shell:
+        COMMAND

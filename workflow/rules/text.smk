@@ -65,3 +65,47 @@ rule tokenize_corpus:
         "Tokenize {wildcards.tokens}"
     shell:
         COMMAND
+
+
+rule tokenize_blocks:
+    input:
+        inputs("tokenize_blocks"),
+    output:
+        **outputs("tokenize_blocks"),
+    log:
+        log_of("tokenize_blocks"),
+    benchmark:
+        benchmark_of("tokenize_blocks")
+    threads: LOADED.threads("tokenize_blocks")
+    resources:
+        mem_mb=3000,
+        runtime=600,
+    params:
+        key=key_of,
+        job=digest("tokenize_blocks"),
+    message:
+        "Cut blocks of tokens for {wildcards.tokens}"
+    shell:
+        COMMAND
+
+
+rule mark_concepts:
+    input:
+        inputs("mark_concepts"),
+    output:
+        **outputs("mark_concepts"),
+    log:
+        log_of("mark_concepts"),
+    benchmark:
+        benchmark_of("mark_concepts")
+    threads: LOADED.threads("mark_concepts")
+    resources:
+        mem_mb=3000,
+        runtime=600,
+    params:
+        key=key_of,
+        job=digest("mark_concepts"),
+    message:
+        "Mark concepts in {wildcards.tokens}"
+    shell:
+        COMMAND

@@ -10,6 +10,8 @@ from pathlib import Path
 from reprlab.data.sources import expected_format, read_text
 
 _QUOTED = re.compile(r'"([^"]+)"')
+# Where an adjective may stand: (a), (p), (ip).
+_MARKER = re.compile(r"\((?:a|p|ip)\)$")
 TOPICS = (
     "adj.all", "adj.pert", "adv.all", "Tops", "act", "animal", "artifact", "attribute", "body", "cognition",
     "communication", "event", "feeling", "food", "group", "location", "motive", "object", "person", "phenomenon",
@@ -22,7 +24,10 @@ TOPICS = (
 
 @dataclass(frozen=True)
 class Synset:
-    """A synset: its words, the first clause of its gloss, its examples, its topic and the synset above ("": none)."""
+    """A synset: its words, the first clause of its gloss, its examples, its topic and the synset above ("": none).
+
+    `gloss` is the whole of it; `part` is n, v, a or r; `near` are the synsets that it points to, each as (part, name).
+    """
 
     name: str
     words: tuple[str, ...]
@@ -30,10 +35,13 @@ class Synset:
     examples: tuple[str, ...]
     topic: str
     above: str
+    gloss: str
+    part: str
+    near: tuple[tuple[str, str], ...]
 
 
 def read_synsets(data: Path) -> Iterator[Synset]:
-    """The synsets of `data.noun` or `data.verb`.
+    """The synsets of `data.noun`, `data.verb`, `data.adj` or `data.adv`.
 
     Raises:
         ReprlabError: a line is not in WordNet's format.
@@ -49,8 +57,12 @@ def _synset(line: str) -> Synset:
     fields, _, gloss = line.partition(" | ")
     parts = fields.split()
     end = 4 + 2 * int(parts[3], 16)
-    words = tuple(word.replace("_", " ") for word in parts[4:end:2])
-    rows = (parts[end + 1 + 4 * row : end + 5 + 4 * row] for row in range(int(parts[end])))
+    words = tuple(_MARKER.sub("", word).replace("_", " ") for word in parts[4:end:2])
+    rows = [parts[end + 1 + 4 * row : end + 5 + 4 * row] for row in range(int(parts[end]))]
     above = next((target for symbol, target, part, _ in rows if symbol in ("@", "@i") and part == parts[2]), "")
     definition = gloss.partition(";")[0].strip()
-    return Synset(parts[0], words, definition, tuple(_QUOTED.findall(gloss)), TOPICS[int(parts[1])], above)
+    near = tuple((part, target) for _, target, part, _ in rows)
+    # A satellite is an adjective: pointers to it say so.
+    part = parts[2].replace("s", "a")
+    examples = tuple(_QUOTED.findall(gloss))
+    return Synset(parts[0], words, definition, examples, TOPICS[int(parts[1])], above, gloss.strip(), part, near)

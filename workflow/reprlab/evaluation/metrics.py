@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from reprlab.evaluation.entities import entity_counts
 from reprlab.runtime.errors import ReprlabError
 
 if TYPE_CHECKING:
@@ -266,6 +267,16 @@ def _tag_matches(
     return _array([counts(g, p) for g, p in zip(gold, predicted, strict=True)])
 
 
+def _entities(right: int, gold: int, predicted: int) -> Callable[..., np.ndarray]:
+    """`right` times what is right, over so many times the entities of the gold and of the prediction."""
+
+    def counts(truth: Sequence[Sequence[str]], answers: Sequence[Sequence[str]], labels: Sequence[str]) -> np.ndarray:
+        found = entity_counts(truth, answers)
+        return _array([[right * both, gold * true + predicted * said] for both, true, said in found])
+
+    return counts
+
+
 def _tag_accuracy(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], labels: Sequence[str]) -> float:
     return _accuracy(_flatten(gold), _flatten(predicted), labels)
 
@@ -291,5 +302,8 @@ METRICS = {
         Metric("exact_match", "texts", _exact, _mean),
         Metric("tag_accuracy", "tags", _tag_hits, _mean, _tag_accuracy),
         Metric("tag_f1", "tags", _tag_matches, _mean, _tag_f1),
+        Metric("entity_f1", "tags", _entities(2, 1, 1), _mean),
+        Metric("entity_precision", "tags", _entities(1, 0, 1), _mean),
+        Metric("entity_recall", "tags", _entities(1, 1, 0), _mean),
     )
 }

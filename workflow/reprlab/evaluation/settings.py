@@ -19,6 +19,9 @@ MetricName = Literal[
     "exact_match",
     "tag_accuracy",
     "tag_f1",
+    "entity_f1",
+    "entity_precision",
+    "entity_recall",
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import BaseModel
@@ -49,11 +50,16 @@ class PretrainingObjective(Generic[S]):
 
     token_format: str
 
-    def __init__(self, settings: S, vocabulary: Vocabulary, input_length: int, target_length: int) -> None:
+    def __init__(self, settings: S, vocabulary: Any, input_length: int, target_length: int) -> None:
         self.settings = settings
         self.vocabulary = vocabulary
         self.input_length = input_length
         self.target_length = target_length
+
+    @classmethod
+    def open_vocabulary(cls, tokenizer: Path) -> Any:
+        """What the objective knows of the ids of a tokenizer's folder."""
+        return Vocabulary.load(tokenizer)
 
     def collate(
         self,

@@ -18,6 +18,21 @@ OUTPUTS: dict[str, dict[str, str]] = {
     "segment_documents": {"out": f"{SHARED}/corpora/{{corpus}}/{{segmentation}}/sentences.parquet"},
     "train_tokenizer": {"out": f"{SHARED}/tokenizers/{{tokenizer}}/"},
     "tokenize_corpus": {"out": f"{SHARED}/tokens/{{tokens}}.parquet"},
+    "build_graph": {"out": f"{SHARED}/graphs/{{corpus}}/graph.parquet"},
+    "count_concepts": {"out": f"{SHARED}/graphs/{{corpus}}/counts/{{cell}}.parquet"},
+    "select_concepts": {"out": f"{SHARED}/curricula/{{cell}}/basic.txt"},
+    "expand_concepts": {"out": f"{SHARED}/curricula/{{cell}}/expanded.parquet"},
+    "filter_concepts": {
+        "out": f"{SHARED}/curricula/{{cell}}/concepts.txt",
+        "record": f"{SHARED}/curricula/{{cell}}/curriculum.json",
+        "metrics": f"{SHARED}/curricula/{{cell}}/sizes.tsv",
+    },
+    "sweep_concepts": {"out": f"{SHARED}/curricula/{{cell}}/thresholds.tsv"},
+    "tokenize_blocks": {"out": f"{SHARED}/blocks/{{tokens}}.parquet"},
+    "mark_concepts": {
+        "out": f"{SHARED}/marked/{{tokens}}/tokens.parquet",
+        "metrics": f"{SHARED}/marked/{{tokens}}/metrics.tsv",
+    },
     "build_model": {"out": f"{SHARED}/models/{{model}}/"},
     "extract_tokenizer": {"out": f"{SHARED}/model_tokenizers/{{model}}/"},
     "count_tokens": {
@@ -44,6 +59,7 @@ OUTPUTS: dict[str, dict[str, str]] = {
     },
     "measure_finetuning": {"out": f"{SHARED}/measured/{{model}}/{{task}}/{{cell}}.tsv"},
     "evaluate_baselines": {"out": f"{SHARED}/tasks/{{dataset}}/baselines.tsv"},
+    "count_entities": {"out": f"{SHARED}/tasks/{{dataset}}/entities.tsv"},
     "build_prompts": {"out": f"{SHARED}/prompts/{{dataset}}/{{cell}}.parquet"},
     "train_adapter": {
         "out": f"{SHARED}/adapters/{{model}}/{{dataset}}/{{cell}}/ladder/",

@@ -31,6 +31,7 @@ def pretrain_lm(
     from reprlab.models.build import load_model
     from reprlab.models.selective_scan import install_scans
     from reprlab.text.token_store import TokenStore
+    from reprlab.text.tokenizer_folder import vocabulary_file
     from reprlab.training.batches import PretrainingBatches
     from reprlab.training.engine import train
     from reprlab.training.fingerprints import run_fingerprint
@@ -43,7 +44,7 @@ def pretrain_lm(
     identity = run_fingerprint(
         fingerprint,
         settings,
-        [tokens, tokenizer / "vocabulary.json", source / "config.json", *source.glob("*.safetensors")],
+        [tokens, vocabulary_file(tokenizer), source / "config.json", *source.glob("*.safetensors")],
     )
     store = TokenStore.open(tokens, "train", packing=settings.input_length if settings.packing else 0)
     # The ladder of other settings, left by a killed run, can never be taken for this one's.

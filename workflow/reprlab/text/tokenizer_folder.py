@@ -42,3 +42,9 @@ def start_ids(tokenizer: Any) -> list[int]:
     """The ids that the tokenizer puts before a text, as Llama 3 does; mostly none."""
     empty = tokenizer("")["input_ids"]
     return [int(index) for index in empty if index == tokenizer.bos_token_id][:1]
+
+
+def vocabulary_file(folder: Path) -> Path:
+    """The file that says which ids a tokenizer gives: our layout's, or that of a published tokenizer."""
+    own = folder / "vocabulary.json"
+    return own if own.exists() else folder / "tokenizer.json"

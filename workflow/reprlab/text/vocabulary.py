@@ -16,7 +16,7 @@ PAD_ID = 0
 EOS_ID = 1
 UNK_ID = 2
 PAD, EOS, UNK = "<pad>", "</s>", "<unk>"
-_FILE = "vocabulary.json"
+FILE = "vocabulary.json"
 # Embedding matrices are padded to a multiple of this, as T5's own is; at 32,000 pieces that makes room for DEPTH's
 # 21 tokens inside T5's 32,128 rows.
 _MULTIPLE = 8
@@ -104,7 +104,7 @@ class Vocabulary:
 
     def save(self, folder: Path) -> None:
         """Write `vocabulary.json` into a tokenizer's folder."""
-        write_json(Path(folder) / _FILE, self._record())
+        write_json(Path(folder) / FILE, self._record())
 
     @classmethod
     def load(cls, folder: Path) -> Vocabulary:
@@ -113,7 +113,7 @@ class Vocabulary:
         Raises:
             ReprlabError: the file is missing, or its ids are not those of this layout.
         """
-        path = Path(folder) / _FILE
+        path = Path(folder) / FILE
         record = read_json(path)
         try:
             vocabulary = cls(record["pieces"], len(record["sentinels"]), len(record["sentences"]))

@@ -22,7 +22,7 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.log import get_logger
 from reprlab.runtime.progress import track
 from reprlab.training.checkpoints import Progress, discard_unfinished, load_resume_point, save_resume_point
-from reprlab.training.metrics import means_of
+from reprlab.training.metrics import EMPTY, means_of
 from reprlab.training.processes import ProcessGroup, join_processes
 from reprlab.training.schedules import learning_rate_factor
 from reprlab.training.settings import EngineSettings, OptimizerSettings
@@ -180,10 +180,14 @@ class _Loop:
         self.model.train()
         sums = self._gradients(step, stop)
         stopped = sums.pop("stop") > 0
-        if not sums["count"] > 0 and not math.isnan(sums["count"]):
+        empty = sums["count"] == 0
+        if empty and EMPTY not in sums:
             raise ReprlabError(f"training: the batch of step {step} has no label; use longer texts or targets")
-        norm = self._scale_gradients(sums["count"])
-        if math.isfinite(sums["objective"]) and math.isfinite(norm):
+        norm = 0.0 if empty else self._scale_gradients(sums["count"])
+        if empty:
+            # An objective that counts such batches takes no step on them.
+            self.progress.step += 1
+        elif math.isfinite(sums["objective"]) and math.isfinite(norm):
             self.optimizer.step()
             self.progress.step += 1
         else:
@@ -247,7 +251,7 @@ class _Loop:
         if not (diverged or step % every == 0 or step == self.settings.steps or step in self.settings.ladder):
             return
         window = progress.window
-        objective = window["objective"] / window["count"]
+        objective = window["objective"] / (window["count"] or 1)
         row: dict[str, Any] = {"step": step, "loss": objective, "objective": objective, **means_of(window)}
         row.update(learning_rate=rate, gradient_norm=norm, tokens=progress.tokens, diverged=int(diverged))
         progress.metrics.append(row)

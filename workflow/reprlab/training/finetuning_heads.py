@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,8 +95,9 @@ class EncoderHead:
         options: dict[str, Any] = {"truncation": True, "max_length": self.settings.input_length}
         if kind == "tags":
             encoded = self.tokenizer(columns["tokens"], is_split_into_words=True, **options)
-            targets: np.ndarray | Ragged = self._tag_targets(encoded, columns["tags"])
-            gold: list[Any] = columns["tags"]
+            tagged = self._tag_targets(encoded, columns["tags"])
+            targets: np.ndarray | Ragged = tagged
+            gold: list[Any] = columns["tags"] if self.settings.tag_pieces == "first" else self._piece_tags(tagged)
         else:
             encoded = self.tokenizer(*self._texts(table), **options)
             gold = columns["score" if kind == "regression" else "label"]
@@ -181,15 +183,23 @@ class EncoderHead:
         return [["".join(parts) for parts in segments]]
 
     def _tag_targets(self, encoded: Any, tags: list[list[str]]) -> Ragged:
-        """The tag of each word at its first piece; -100 at further pieces and special tokens."""
-        targets = []
+        """The tag of each word at its first piece, or at all; -100 at further pieces and special tokens."""
+        targets, every = [], self.settings.tag_pieces == "all"
         for row, words in enumerate(tags):
             places = encoded.word_ids(row)
-            first = [word is not None and word != before for word, before in zip(places, [None, *places], strict=False)]
+            first = [
+                word is not None and (every or word != before)
+                for word, before in zip(places, [None, *places], strict=False)
+            ]
             targets.append(
                 [self.number[words[w]] if start else IGNORED for w, start in zip(places, first, strict=True)]
             )
         return Ragged.of(targets)
+
+    def _piece_tags(self, targets: Ragged) -> list[list[str]]:
+        """The tags that are scored where pieces are: those of the labelled ones."""
+        rows = (targets.flat[first:last] for first, last in pairwise(targets.offsets))
+        return [[self.labels[number] for number in row[row != IGNORED].tolist()] for row in rows]
 
     def _logits(self, model: torch.nn.Module, batch: dict[str, torch.Tensor]) -> torch.Tensor:
         inputs = {name: tensor for name, tensor in batch.items() if name != "labels"}

@@ -1,11 +1,15 @@
 """Means from the sums and counts that a loss returns."""
 
+EMPTY = "empty_part"
+"""Batches without a label, where an objective counts them; without it such a batch is an error."""
+
 
 def means_of(sums: dict[str, float]) -> dict[str, float]:
     """Means and accuracies by the names of their sums; a mean over nothing is NaN.
 
     `loss_sum` over `count` is `loss`; `<x>_loss_sum` over `<x>_count` is `<x>_loss`; `correct` over `total` is
-    `accuracy`; `<x>_correct` over `<x>_count` is `<x>_accuracy`.
+    `accuracy`; `<x>_correct` over `<x>_count` is `<x>_accuracy`; `<x>_part` over `<x>_whole` is `<x>_share`, in
+    percent.
     """
     means = {}
     for name, value in sums.items():
@@ -15,6 +19,9 @@ def means_of(sums: dict[str, float]) -> dict[str, float]:
         elif name.endswith("correct"):
             stem = name.removesuffix("correct")
             means[f"{stem}accuracy"] = _ratio(value, sums[f"{stem}count"] if stem else sums["total"])
+        elif name.endswith("_part"):
+            stem = name.removesuffix("_part")
+            means[f"{stem}_share"] = 100 * _ratio(value, sums[f"{stem}_whole"])
     return means
 
 

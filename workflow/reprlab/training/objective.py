@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.plugins import load_plugin
 from reprlab.runtime.errors import ReprlabError
-from reprlab.text.vocabulary import Vocabulary
 from reprlab.training.settings import TextSettings
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ def load_objective(settings: TextSettings, tokenizer: Path) -> Any:
         first = error.errors()[0]
         where = ".".join(str(part) for part in ("objective_settings", *first["loc"]))
         raise ReprlabError(f"{where}: {first['msg']} (got {first.get('input')!r})") from None
-    vocabulary = Vocabulary.load(tokenizer)
+    vocabulary = module.Objective.open_vocabulary(tokenizer)
     return module.Objective(own, vocabulary, settings.input_length, settings.target_length)
 
 

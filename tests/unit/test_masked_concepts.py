@@ -1,0 +1,187 @@
+"""Whole-concept masking: the invariants of the specification (5.5), and a plain loop as the oracle of the budget."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reprlab.concepts.marks import CONCEPT, FIRST, FURTHER, OPENS
+from reprlab.objectives.masked_concepts import Objective, Settings, take
+from reprlab.text.mask_vocabulary import MaskVocabulary
+from reprlab.text.vocabulary import Vocabulary
+
+VOCABULARY = Vocabulary(60, 1, 1)
+MASK = VOCABULARY.first_sentinel
+
+
+@st.composite
+def rows(draw):
+    """Blocks of words of one to three pieces, some of them concepts of one to three words, with EOS and padding."""
+    blocks = []
+    for _ in range(draw(st.integers(1, 4))):
+        types = []
+        for _ in range(draw(st.integers(0, 8))):
+            concept = draw(st.booleans()) * CONCEPT
+            for word in range(draw(st.integers(1, 3)) if concept else 1):
+                opens = OPENS if concept and not word else 0
+                types += [FIRST | concept | opens] + [FURTHER | concept] * draw(st.integers(0, 2))
+        blocks.append(types)
+    width = max(map(len, blocks)) + 1
+    ids, types = np.zeros((len(blocks), width), np.int32), np.zeros((len(blocks), width), np.int16)
+    for row, block in enumerate(blocks):
+        types[row, : len(block)] = block
+        ids[row, : len(block)] = draw(st.lists(st.integers(3, 59), min_size=len(block), max_size=len(block)))
+        ids[row, len(block)] = VOCABULARY.eos_id
+    return ids, types, np.array([len(block) + 1 for block in blocks])
+
+
+def occurrences(types):
+    """Places of each occurrence, flat."""
+    owner = np.cumsum((types.ravel() & OPENS) > 0)
+    inside = (types.ravel() & CONCEPT) > 0
+    return [np.flatnonzero(inside & (owner == number)) for number in range(1, owner[-1] + 1 if len(owner) else 1)]
+
+
+def batch_of(given, **own):
+    ids, types, lengths = given
+    return Objective(Settings(**own), VOCABULARY, 64, 64).collate(ids, types, lengths, np.random.default_rng(0))
+
+
+@settings(max_examples=150, deadline=None)
+@given(rows(), st.sampled_from([0.1, 0.2, 0.5, 1.0]))
+def test_invariants(given, budget):
+    ids, types, _ = given
+    batch = batch_of(given, budget=budget)
+    chosen = batch["labels"] != -100
+    special = (ids <= 2) | (ids >= 60)
+    assert chosen.sum() <= int(budget * (~special).sum() + 1e-9)
+    assert not chosen[special].any() and not chosen[(types & CONCEPT) == 0].any()
+    assert (batch["input_ids"][~chosen] == ids[~chosen]).all() and (batch["labels"][chosen] == ids[chosen]).all()
+    flat, found = chosen.ravel(), batch["input_ids"].ravel()
+    for places in occurrences(types):
+        assert flat[places].all() or not flat[places].any()
+        masked = found[places] == MASK
+        assert masked.all() or not masked.any()
+        assert masked.all() or (not (found[places] >= 60).any() and (found[places] > 2).all())
+    if budget == 1.0:
+        assert (chosen == ((types & CONCEPT) > 0)).all()
+
+
+@settings(max_examples=80, deadline=None)
+@given(rows())
+def test_spans_mask_no_more_than_concepts_and_whole_words(given):
+    ids, types, _ = given
+    spans = batch_of(given, selection="spans")["labels"] != -100
+    concepts = batch_of(given)["labels"] != -100
+    assert spans.sum() <= concepts.sum()
+    # A word is chosen with all of its pieces.
+    further = ((types & FURTHER) > 0).ravel()
+    follows = np.flatnonzero(further)
+    assert (spans.ravel()[follows] == spans.ravel()[follows - 1]).all()
+    assert not spans[(ids <= 2) | (ids >= 60)].any()
+
+
+def test_spans_mask_as_much_as_concepts_at_other_places():
+    rng = np.random.default_rng(1)
+    ids = rng.integers(3, 60, (64, 65)).astype(np.int32)
+    ids[:, -1] = VOCABULARY.eos_id
+    types = np.full(ids.shape, FIRST, dtype=np.int16)
+    types[:, -1] = 0
+    types[:, 4:20:8] |= CONCEPT | OPENS
+    types[:, 5:21:8] |= CONCEPT
+    given = ids, types, np.full(64, 65)
+    concepts, spans = (batch_of(given, selection=one, budget=0.05)["labels"] != -100 for one in ("concepts", "spans"))
+    assert concepts.sum() == int(0.05 * 64 * 64) and abs(int(spans.sum()) - int(concepts.sum())) <= 1
+    assert (spans & ((types & CONCEPT) > 0)).sum() < 0.2 * spans.sum()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.integers(1, 9), max_size=20), st.integers(0, 40), st.integers(0, 99))
+def test_the_budget_is_filled_as_by_a_walk(lengths, budget, seed):
+    order = np.random.default_rng(seed).permutation(len(lengths))
+    taken, left = [], budget
+    for one in order:
+        if lengths[one] <= left:
+            taken, left = [*taken, int(one)], left - lengths[one]
+    found = take(np.array(lengths, dtype=np.int64), budget, np.random.default_rng(seed))
+    assert found.tolist() == sorted(taken)
+
+
+def test_treatments_of_ten_thousand_occurrences():
+    """One draw for each occurrence: 80, 10 and 10 percent within five standard deviations, and none is mixed."""
+    rng = np.random.default_rng(0)
+    ids = np.tile(rng.integers(3, 60, (10_000, 3)), 1).astype(np.int32)
+    types = np.tile(np.array([FIRST | CONCEPT | OPENS, FURTHER | CONCEPT, FIRST | CONCEPT], np.int16), (10_000, 1))
+    batch = batch_of((ids, types, np.full(10_000, 3)), budget=1.0)
+    found = batch["input_ids"]
+    masked, kept = (found == MASK).all(axis=1), (found == ids).all(axis=1)
+    assert ((found == MASK).any(axis=1) == masked).all()
+    for share, expected in ((masked.mean(), 0.8), (kept.mean(), 0.1)):
+        assert share == pytest.approx(expected, abs=5 * (expected * (1 - expected) / 10_000) ** 0.5)
+    drawn = found[~masked & ~kept]
+    assert drawn.min() == 3 and drawn.max() == 59
+    # Independent of the original and of one another: equal by chance in one of 57.
+    assert (drawn == ids[~masked & ~kept]).mean() == pytest.approx(1 / 57, abs=0.012)
+    assert (drawn[:, 0] == drawn[:, 1]).mean() == pytest.approx(1 / 57, abs=0.02)
+
+
+def test_a_batch_without_a_concept_has_loss_0_and_is_counted():
+    from reprlab.models.build import build_from_config
+
+    ids = np.full((2, 6), 7, dtype=np.int32)
+    batch = batch_of((ids, np.full(ids.shape, FIRST, np.int16), np.full(2, 6)))
+    assert (batch["labels"] == -100).all()
+    objective = Objective(Settings(), VOCABULARY, 8, 8)
+    model = build_from_config(small_bert(), VOCABULARY.padded_size, 0)
+    loss, parts = objective.loss(model, {name: torch.from_numpy(value) for name, value in batch.items()})
+    loss.backward()
+    assert loss.item() == 0 and int(parts["empty_part"]) == int(parts["empty_whole"]) == 1
+    assert int(parts["masked_part"]) == 0 and int(parts["masked_whole"]) == 12
+
+
+def small_bert():
+    from pathlib import Path
+
+    from reprlab.config.models import load_models
+
+    return load_models(Path(__file__).parents[2] / "config/models.yaml")["bert_nano_mlm"]
+
+
+def test_a_published_tokenizer_says_what_is_special(tmp_path):
+    from transformers import BertTokenizerFast
+
+    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "c"]))
+    BertTokenizerFast(vocab=str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
+    found = MaskVocabulary.load(tmp_path)
+    assert (found.mask_id, found.special, found.size) == (4, (0, 1, 2, 3, 4), 8)
+    assert set(found.draw(np.random.default_rng(0), 100).tolist()) == {5, 6, 7}
+    own = MaskVocabulary.of(VOCABULARY)
+    assert own.mask_id == MASK and not own.is_special(np.arange(3, 60)).any()
+    # As masked language modelling has always drawn them.
+    drawn = own.draw(np.random.default_rng(3), (4, 5))
+    assert (drawn == np.random.default_rng(3).integers(3, 60, (4, 5))).all()
+
+
+def test_training_goes_on_after_a_batch_without_a_concept(tmp_path):
+    from reprlab.models.build import build_from_config
+    from reprlab.training.engine import train
+    from reprlab.training.settings import EngineSettings
+
+    ids = np.full((2, 6), 7, dtype=np.int32)
+    plain, marked = np.full(ids.shape, FIRST, np.int16), np.full(ids.shape, FIRST | CONCEPT | OPENS, np.int16)
+    batches = [batch_of((ids, types, np.full(2, 6))) for types in (plain, marked, plain)]
+    objective = Objective(Settings(), VOCABULARY, 8, 8)
+    run = train(
+        build_from_config(small_bert(), VOCABULARY.padded_size, 0),
+        lambda step, *_: {name: torch.from_numpy(value) for name, value in batches[step].items()},
+        objective.loss,
+        EngineSettings(steps=3, batch_size=2, optimizer={"learning_rate": 1e-3}, log_every=1),
+        work=tmp_path,
+        save_every=100,
+        fingerprint="f",
+        on_checkpoint=lambda step, model: None,
+        device="cpu",
+    )
+    assert [row["empty_share"] for row in run.metrics] == [100, 0, 100]
+    assert [row["loss"] > 0 for row in run.metrics] == [False, True, False]
+    assert [row["masked_share"] for row in run.metrics] == [0, pytest.approx(200 / 12), 0]

@@ -1,0 +1,71 @@
+"""Documents into blocks of tokens that end with whole words, and the words beside them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from reprlab.concepts.marks import FIRST, FURTHER
+
+# As BERT's basic tokenizer and as the tokens of labelled data: words and single marks of punctuation.
+_TOKENS = re.compile(r"\w+|[^\w\s]")
+
+
+@dataclass
+class Blocks:
+    """Some blocks: ids, token types (`marks.FIRST`, `marks.FURTHER`, 0 at special tokens), and lower-case words."""
+
+    ids: list[np.ndarray] = field(default_factory=list)
+    types: list[np.ndarray] = field(default_factory=list)
+    words: list[list[str]] = field(default_factory=list)
+
+
+def special_ends(tokenizer: Any) -> tuple[list[int], list[int]]:
+    """The special ids before and behind a text: BERT's two, or one behind."""
+    ids = [int(index) for index in tokenizer("")["input_ids"]]
+    return (ids[:-1], ids[-1:]) if len(ids) > 1 else ([], ids)
+
+
+def cut_blocks(tokenizer: Any, texts: list[str], length: int) -> Iterator[tuple[int, Blocks]]:
+    """The blocks of each text that has a word, with its place in `texts`.
+
+    A block holds as many whole words as fit; a word without a piece is left out, and so is one longer than a block.
+    """
+    split = [_TOKENS.findall(text) for text in texts]
+    before, behind = special_ends(tokenizer)
+    room = length - len(before) - len(behind)
+    options: dict[str, Any] = {"is_split_into_words": True, "add_special_tokens": False, "verbose": False}
+    filled = [row for row, words in enumerate(split) if words]
+    if not filled:
+        return
+    encoded = tokenizer([split[row] for row in filled], return_attention_mask=False, **options)
+    for row, ids, encoding in zip(filled, encoded["input_ids"], encoded.encodings, strict=True):
+        owner = np.array(encoding.word_ids, dtype=np.int64)
+        pieces = np.bincount(owner, minlength=len(split[row]))
+        fit = (pieces > 0) & (pieces <= room)
+        kept = np.array(ids, dtype=np.int32)[fit[owner]]
+        words = [word.lower() for word, keep in zip(split[row], fit, strict=True) if keep]
+        if words:
+            yield row, _cut(kept, words, pieces[fit], room, before, behind)
+
+
+def _cut(
+    ids: np.ndarray, words: list[str], pieces: np.ndarray, room: int, before: list[int], behind: list[int]
+) -> Blocks:
+    ends = np.concatenate([[0], np.cumsum(pieces)])
+    types = np.full(len(ids), FURTHER, dtype=np.int16)
+    types[ends[:-1]] = FIRST
+    found, first = Blocks(), 0
+    left, right = (np.zeros(len(part), dtype=np.int16) for part in (before, behind))
+    while first < len(words):
+        last = int(np.searchsorted(ends, ends[first] + room, side="right")) - 1
+        part = slice(ends[first], ends[last])
+        found.ids.append(np.concatenate([np.array(before, np.int32), ids[part], np.array(behind, np.int32)]))
+        found.types.append(np.concatenate([left, types[part], right]))
+        found.words.append(words[first:last])
+        first = last
+    return found

@@ -1,0 +1,55 @@
+"""What the token types of marked text say, as bits, and the marking of blocks of tokens with concepts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from reprlab.concepts.matching import ConceptMatcher
+
+FIRST, FURTHER = 1, 2
+"""The first piece of a word, and a further one; special tokens are neither."""
+CONCEPT, OPENS = 4, 8
+"""A piece inside a concept, and the first piece of one."""
+_WORD = FIRST | FURTHER
+# Stands inside a word of the graph ("x-ray"); other punctuation is never inside a concept.
+_HYPHEN = "-"
+
+
+def mark_words(
+    types: np.ndarray, special: np.ndarray, rows: np.ndarray, words: list[str], matcher: ConceptMatcher
+) -> np.ndarray:
+    """Token types with the concepts of the text: longest first, from left to right, on word boundaries.
+
+    Args:
+        types: [tokens] pieces of words (`FIRST`, `FURTHER`) of many blocks one after the other.
+        special: [tokens] true where the id is special: a word that the vocabulary lacks. Nothing masks it, so an
+            occurrence with one is none.
+        rows: [words] ascending number of the block of each word.
+        words: their lower-case text, one for each `FIRST`.
+    """
+    from reprlab.concepts.matching import UNKNOWN
+
+    numbers = matcher.numbers(words)
+    # A hyphen is passed over, so that `x-ray` is found; a block's end is not.
+    seen = np.flatnonzero(np.fromiter((word != _HYPHEN for word in words), dtype=bool, count=len(words)))
+    ends = np.flatnonzero(np.diff(rows[seen])) + 1
+    start, length = matcher.spans(np.insert(numbers[seen], ends, UNKNOWN))
+    # Back to places among the words that were seen: each break before a match moved it by one.
+    breaks = ends + np.arange(len(ends))
+    start = start - np.searchsorted(breaks, start)
+    first, last = seen[start], seen[start + length - 1]
+    starts = np.flatnonzero(types == FIRST)
+    pieces = np.bincount(np.cumsum(types == FIRST)[(types & _WORD) > 0] - 1, minlength=len(words))
+    opens, closes = starts[first], starts[last] + pieces[last]
+    unknown = np.concatenate([[0], np.cumsum(special & ((types & _WORD) > 0))])
+    whole = unknown[closes] == unknown[opens]
+    marked = types.copy()
+    marked[opens[whole]] |= OPENS
+    depth = np.zeros(len(types) + 1, dtype=np.int64)
+    depth[opens[whole]] += 1
+    depth[closes[whole]] -= 1
+    marked[np.cumsum(depth)[:-1] > 0] |= CONCEPT
+    return marked

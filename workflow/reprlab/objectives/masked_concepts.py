@@ -1,0 +1,140 @@
+"""Plugin `masked_concepts`: whole concepts under a budget for each batch, or random spans beside them.
+
+Kohli, Monis and Mamidi 2025, section 3; one treatment for each occurrence as in Lee et al. 2022. The token types of the
+rows are those of `concepts.marks`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from reprlab.objectives.masking import MaskedObjective
+from reprlab.objectives.objective import Rows
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+
+
+class Settings(BaseModel):
+    """What is masked."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
+
+    selection: Literal["concepts", "spans"] = "concepts"
+    """concepts: occurrences of concepts; spans: as many tokens in spans of as many words, at random words."""
+    budget: float = Field(default=0.2, gt=0, le=1)
+    """Largest share of a batch's tokens, special ones left out, that is predicted; an occurrence is never cut."""
+    mask_padding: Literal[True] = True
+    """An encoder never sees padding."""
+
+
+@dataclass(frozen=True)
+class _Spans:
+    """First token and number of tokens of each, as places in the flattened batch."""
+
+    start: np.ndarray
+    length: np.ndarray
+
+    def at(self, chosen: np.ndarray) -> _Spans:
+        return _Spans(self.start[chosen], self.length[chosen])
+
+
+class Objective(MaskedObjective[Settings]):
+    """Batches and loss of an encoder that predicts spans."""
+
+    def corrupt(self, rows: Rows) -> dict[str, np.ndarray]:
+        """The batch of `masked_batch`; a batch without an occurrence has no label, and its loss is 0."""
+        import numpy as np
+
+        ids, rng, inside = rows.ids, rows.rng, rows.inside
+        ordinary = inside & ~self.masks.is_special(ids)
+        budget = int(self.settings.budget * ordinary.sum() + 1e-9)
+        types = np.where(inside, rows.types, 0).ravel()
+        concepts, words = _concepts(types)
+        spans = concepts.at(take(concepts.length, budget, rng))
+        if self.settings.selection == "spans":
+            tiles = _tiles(types, ordinary, words, rng)
+            spans = tiles.at(take(tiles.length, int(spans.length.sum()), rng))
+        owner = np.repeat(np.arange(len(spans.start)), spans.length)
+        within = np.arange(len(owner)) - np.repeat(np.cumsum(spans.length) - spans.length, spans.length)
+        places = np.repeat(spans.start, spans.length) + within
+        chosen, fate, drawn = np.zeros(ids.size, dtype=bool), np.zeros(ids.size), np.zeros(ids.size, dtype=np.int64)
+        chosen[places] = True
+        fate[places] = rng.random(len(spans.start))[owner]
+        drawn[places] = self.masks.draw(rng, len(places))
+        return self.masked_batch(ids, inside, *(one.reshape(ids.shape) for one in (chosen, fate, drawn)))
+
+    def loss(self, model: Any, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """That of `MaskedObjective`, with the number of batches that have no label, which are no error here."""
+        import torch
+
+        total, parts = super().loss(model, batch)
+        return total, {**parts, "empty_part": parts["count"] == 0, "empty_whole": torch.ones_like(parts["count"])}
+
+
+def take(lengths: np.ndarray, budget: int, rng: np.random.Generator) -> np.ndarray:
+    """Which occurrences are taken: in random order, each whole if it fits in what is left of the budget.
+
+    Args:
+        lengths: [occurrences] tokens of each.
+        budget: tokens in all.
+
+    Returns:
+        their numbers, ascending.
+    """
+    import numpy as np
+
+    order = rng.permutation(len(lengths))
+    left, taken = lengths[order], np.zeros(len(order), dtype=bool)
+    first = int(np.searchsorted(np.cumsum(left), budget, side="right"))
+    taken[:first] = True
+    budget -= int(left[:first].sum())
+    # Each turn takes one and lowers what is left, so there are no more turns than tokens left of the budget.
+    while budget > 0 and len(fitting := np.flatnonzero(left[first:] <= budget)):
+        first += int(fitting[0])
+        taken[first] = True
+        budget -= int(left[first])
+        first += 1
+    return np.sort(order[taken])
+
+
+def _concepts(types: np.ndarray) -> tuple[_Spans, np.ndarray]:
+    """The occurrences of concepts in a flattened batch, and the words of each."""
+    import numpy as np
+
+    from reprlab.concepts.marks import CONCEPT, FIRST, OPENS
+
+    opens = (types & OPENS) > 0
+    owner = np.cumsum(opens)
+    start = np.flatnonzero(opens)
+    length, words = (
+        np.bincount(owner[marked] - 1, minlength=len(start))
+        for marked in ((types & CONCEPT) > 0, ((types & CONCEPT) > 0) & ((types & FIRST) > 0))
+    )
+    return _Spans(start, length), words
+
+
+def _tiles(types: np.ndarray, ordinary: np.ndarray, words: np.ndarray, rng: np.random.Generator) -> _Spans:
+    """The batch cut into consecutive spans whose numbers of words are drawn from `words`; those that would reach into
+    another row, or hold a special token, are left out."""
+    import numpy as np
+
+    from reprlab.concepts.marks import FIRST, FURTHER
+
+    start = np.flatnonzero(types & FIRST)
+    if not len(words) or not len(start):
+        return _Spans(start[:0], start[:0])
+    pieces = np.bincount(np.cumsum((types & FIRST) > 0)[(types & (FIRST | FURTHER)) > 0] - 1, minlength=len(start))
+    drawn = rng.choice(words, size=len(start))
+    end = np.cumsum(drawn)
+    inside = end <= len(start)
+    first, last = (end - drawn)[inside], end[inside] - 1
+    opens, closes = start[first], start[last] + pieces[last]
+    known = np.concatenate([[0], np.cumsum(ordinary.ravel())])
+    same_row = opens // ordinary.shape[1] == (closes - 1) // ordinary.shape[1]
+    whole = same_row & (known[closes] - known[opens] == closes - opens)
+    return _Spans(opens[whole], (closes - opens)[whole])
