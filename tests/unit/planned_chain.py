@@ -19,7 +19,7 @@ from event_samples import row as event_row
 from pydantic import BaseModel
 from reprlab.artifacts.tables import write_parquet
 from reprlab.config.models import ModelEntry
-from reprlab.data.schema import columns_of, write_rows
+from reprlab.data.schema import columns_of, schema_of, write_rows
 from reprlab.models.build import build_from_config, save_model
 from reprlab.papers import paths
 from reprlab.papers.plan import Job, Plan
@@ -56,6 +56,7 @@ FEW = {
 LINKS = (
     "build_prompts", "build_completions", "pretrain_lm", "finetune_completions", "train_adapter",
     "train_retriever", "rank_partners", "train_pair_classifier", "retrieve_passages", "train_reranker",
+    "train_encoder",
 )  # fmt: skip
 PIECES = 600
 
@@ -226,7 +227,8 @@ class Chain:
             for number in range(count)
         ]
         about = {"name": entry["name"], "title": entry["name"], "kind": entry["kind"], "labels": entry["labels"]}
-        write_parquet(path, pyarrow.Table.from_pylist(rows).replace_schema_metadata({"reprlab": json.dumps(about)}))
+        table = pyarrow.Table.from_pylist(rows, schema=schema_of(entry["kind"]))
+        write_parquet(path, table.replace_schema_metadata({"reprlab": json.dumps(about)}))
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

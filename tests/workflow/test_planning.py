@@ -100,6 +100,14 @@ COMPANIONS = {
         for name in PUBLISHED
         if name.startswith("papers.ssm-rerankers.warm_start.")
     },
+    # Published decoders are not drawn at random.
+    **{
+        name: "papers.prompt-tuning-encoders.backbones.opt_125m.model=soft_prompt_mini; "
+        "papers.prompt-tuning-encoders.warm_start.text.corpus=wordnet_text"
+        for name in PUBLISHED
+        if name.startswith("papers.prompt-tuning-encoders.warm_start.")
+        or name == "papers.prompt-tuning-encoders.backbones.opt_125m.pretrained"
+    },
     # Off at paper scale.
     **{
         f"papers.depth.ablations.{name}.{key}": f"papers.depth.ablations.{name}.enabled=true"
@@ -115,9 +123,10 @@ SMALLER = {
     "event-relations": "papers.event-relations.data.esc.tested=[0]",
     "amuro-char": "papers.amuro-char.finetuning.job=training",
     "ssm-rerankers": "papers.ssm-rerankers.passages.further=[beir_scifact]",
+    "prompt-tuning-encoders": "papers.prompt-tuning-encoders.evaluation.scored=[quora, sts12, newsgroups, tweets]",
 }
 # Tables of settings whose entries are all of one kind.
-TABLES = ("tasks", "evaluations", "rerankers")
+TABLES = ("tasks", "evaluations", "rerankers", "encoders", "backbones")
 
 
 def test_job_counts_are_the_committed_ones() -> None:

@@ -24,6 +24,28 @@ rule measure_layers:
         COMMAND
 
 
+rule count_encoders:
+    input:
+        inputs("count_encoders"),
+    output:
+        **outputs("count_encoders"),
+    log:
+        log_of("count_encoders"),
+    benchmark:
+        benchmark_of("count_encoders")
+    threads: LOADED.threads("count_encoders")
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    params:
+        key=key_of,
+        job=digest("count_encoders"),
+    message:
+        "Count the parameters of the encoders of {wildcards.cell}"
+    shell:
+        COMMAND
+
+
 rule train_encoder:
     input:
         inputs("train_encoder"),

@@ -54,6 +54,10 @@ class HubOrigin(BaseModel):
     """`owner/name`."""
     revision: str
     """Commit, tag or branch."""
+    adapter: str = ""
+    """Repository with low-rank adapters in peft's form that are merged into the weights; empty: none."""
+    adapter_revision: str = ""
+    """Its commit, tag or branch."""
 
 
 Origin = Annotated[ScratchOrigin | PackageOrigin | HubOrigin, Field(discriminator="kind")]

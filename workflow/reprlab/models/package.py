@@ -54,9 +54,34 @@ def save_from_hub(entry: ModelEntry, origin: HubOrigin, folder: Path) -> None:
             f"{origin.repository}@{origin.revision}: not available from the hub ({reason}); check the network, or "
             "choose a scale whose models come with packages"
         ) from error
+    if origin.adapter:
+        _merge_adapter(model, origin)
     _set_registry_numbers(model, entry)
     save_model(model, folder)
     tokenizer.save_pretrained(folder)
+
+
+def _merge_adapter(model: Any, origin: HubOrigin) -> None:
+    """Merge published adapters, in place; those of LLM2Vec are saved from the decoder without its output layer.
+
+    Raises:
+        ReprlabError: the hub cannot be reached, or an adapter fits no layer.
+    """
+    from peft import PeftModel
+
+    def sums() -> list[float]:
+        return [value.double().sum().item() for value in model.parameters()]
+
+    before = sums()
+    try:
+        adapted = PeftModel.from_pretrained(model.base_model, origin.adapter, revision=origin.adapter_revision)
+    except (OSError, ValueError) as error:
+        raise ReprlabError(
+            f"{origin.adapter}@{origin.adapter_revision}: not available from the hub ({first_line(error)})"
+        ) from error
+    adapted.merge_and_unload()
+    if sums() == before:
+        raise ReprlabError(f"{origin.adapter}: its adapters change no layer of {origin.repository}; name another model")
 
 
 def check_vocabulary(entry: ModelEntry, rows: int, needed: int) -> None:

@@ -128,6 +128,7 @@ OUTPUTS: dict[str, dict[str, str]] = {
         "metrics": f"{SHARED}/encoders/{{model}}/{{cell}}/metrics.tsv",
         "cost": f"{SHARED}/encoders/{{model}}/{{cell}}/cost.tsv",
     },
+    "count_encoders": {"out": f"{SHARED}/encoder_sizes/{{cell}}.tsv"},
     "evaluate_encoder": {"out": f"{SHARED}/encoder_scores/{{model}}/{{cell}}.tsv"},
     "preview_corruption": {"out": "results/depth/preview_{objective}.tsv"},
     "gather_results": {

@@ -1,0 +1,232 @@
+"""Tables, claims, comparison, audit and figures of soft prompts as encoders, from a frame whose numbers are known."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pandas
+import pytest
+from reprlab.config.load import load_config
+from reprlab.papers.planning import make_plan
+from reprlab.papers.prompt_tuning_encoders.audit import TABLES
+from reprlab.papers.prompt_tuning_encoders.results import BACKBONES, FACTORS, RESULTS, ROWS
+from reprlab.reporting.audit_records import audit
+from reprlab.reporting.published import read_published
+from reprlab.results.claims import claims_table, stated
+from reprlab.results.comparison import compare
+from reprlab.results.frame import frame_of
+from reprlab.results.records import Drawn
+from reprlab.results.schema import FIXED
+from reprlab.runtime.errors import ReprlabError
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "resources/published/prompt-tuning-encoders"
+PUBLISHED = [*sorted(FOLDER.glob("*.tsv")), FOLDER / "audit.yaml"]
+STATED = stated(FOLDER / "claims.yaml")
+SLUG = "prompt-tuning-encoders"
+# What the specification lists as wrong in the paper (5.1, 5.2, traps 3, 5 and 6), by the ids of the audit.
+WRONG = {
+    "5.1.15", "5.1.16", "5.1.total.15", "5.1.total.16", "5.1.share.15", "5.1.share.16", "5.1.share.18",
+    "5.2.table5.7", "5.2.table5.8", "5.2.table5.14", "5.2.table5.17", "5.2.table5.18", "5.2.repeat",
+    "8.3", "8.5a", "8.5b", "8.6a", "8.6b", "8.6c", "8.6d", "8.6e", "8.6f", "8.6g",
+}  # fmt: skip
+TASKS = {
+    "quora": ("retrieval", "ndcg_at_10"), "sts12": ("sts", "spearman"), "stsb": ("sts", "spearman"),
+    "newsgroups": ("clustering", "v_measure"), "tweets": ("classification", "accuracy"),
+}  # fmt: skip
+# Score of each encoder on every task, first seed; the second has 2 more, and each task 1 more than the last.
+ENCODERS = {
+    ("none", 0): 20.0, ("full", 0): 61.0, ("lora_uni", 16): 60.0, ("lora_bi", 16): 59.0, ("spt_uni_eosp", 1): 50.0,
+    ("spt_uni_eosp", 16): 58.0, ("spt_bi_eosp", 16): 57.5, ("spt_mntp_eosp", 16): 57.0, ("spt_v2", 10): 63.0,
+}  # fmt: skip
+METHODS = {"none": "none", "full": "full", "lora_uni": "lora", "lora_bi": "lora", "spt_v2": "prefix"}
+
+
+def frame(scale="paper", without=()):
+    rows = []
+    for backbone, weights, gain in (("llama_2_7b", "pretrained", 0.0), ("lm_random", "random", -15.0)):
+        for (encoder, size), score in ENCODERS.items():
+            if encoder in without or (weights == "random" and encoder not in ("none", "spt_uni_eosp")):
+                continue
+            about = {
+                "backbone": backbone, "model": "same", "weights": weights, "encoder": encoder, "size": size,
+                "method": METHODS.get(encoder, "prompt"), "attention": "bi" if "bi" in encoder else "uni",
+                "pooling": "last", "data": "Data",
+            }  # fmt: skip
+            for seed in (0, 1):
+                for place, (task, (category, metric)) in enumerate(TASKS.items()):
+                    value = score + gain + 2 * seed + place
+                    scored = {"dataset": task, "category": category, "metric": metric, "value": value, "seed": seed}
+                    rows.append({**about, **scored, "n": 10, "steps": 4, "tokens": 9, "learned": "learned"})
+                for step in (2, 4, 6, 8):
+                    if encoder != "none":
+                        course = {"loss": 4 - step / 10 - size / 100 + seed / 1000, "held_out": 0.01 * size + step / 99}
+                        course |= {"held_out": course["held_out"] - 0.5 * (size == 16 and encoder == "spt_uni_eosp")}
+                        for metric, value in course.items():
+                            rows.append({**about, "metric": metric, "value": value, "step": step, "seed": seed})
+            counts = {"trained": 4096.0 * max(size, 1), "total": 1e6, "share": 0.4096 * max(size, 1)}
+            if encoder != "none":
+                rows += [{**about, "metric": metric, "value": value} for metric, value in counts.items()]
+    table = pandas.DataFrame(rows).reindex(columns=[*FACTORS, *FIXED])
+    return frame_of(table.assign(scale=scale), RESULTS.settings(scale, [], {}))
+
+
+def claims(*given, **named):
+    return claims_table(RESULTS.claims, frame(*given, **named), RESULTS.unjudged, STATED).set_index("id")
+
+
+def test_claims_have_their_units_and_directions():
+    found = claims()
+    assert found.loc["P1", ["estimate", "unit"]].tolist() == [30.0, "data set"]
+    assert found.loc["P2", "estimate"] == pytest.approx(-0.15)
+    assert found.loc["P2", ["unit", "units"]].tolist() == ["run", 2]
+    assert found.loc["P3", "estimate"] == pytest.approx(-0.6)
+    assert found.loc["P4", "estimate"] == pytest.approx(15.0)
+    assert found.loc["P5", "verdict"] == "not supported"
+    assert found.loc["P6", ["estimate", "verdict"]].tolist() == [1.0, "inconclusive"]
+    assert [found.loc[name, "estimate"] for name in ("P7", "P8", "P9", "P10")] == pytest.approx([-2, -0.5, -1, 3])
+    mini = claims("mini")
+    for name in ("P5", "P7", "P8", "P9", "P10"):
+        assert mini.loc[name, "verdict"] == "not testable at this scale", name
+    assert mini.loc["P1", "verdict"] == found.loc["P1", "verdict"] != "not testable at this scale"
+    assert set(claims("nano").verdict) == {"not testable at this scale"}
+    assert "not run" in claims(without=("spt_v2",)).loc["P10", "note"]
+
+
+def test_tables_have_means_sizes_and_the_choice_of_k():
+    made = {table.name: table.make(frame()) for table in RESULTS.tables}
+    keys = ["backbone", "encoder", "size"]
+    first = made["table1"].set_index(keys)
+    row = first.loc[("llama_2_7b", "spt_uni_eosp", 16)]
+    assert row[["retrieval", "sts", "clustering", "classification"]].tolist() == [59.0, 60.5, 62.0, 63.0]
+    assert row["average"] == pytest.approx(61.125) and row["seeds"] == 2
+    assert first.loc[("llama_2_7b", "none", 0), "params_percent"] == 0
+    fifth = made["table5"].set_index(keys)
+    assert fifth.loc[("llama_2_7b", "full", 0), ["sts12", "stsb", "average"]].tolist() == [63.0, 64.0, 63.5]
+    fourth = made["table4"].set_index(keys)
+    assert fourth.loc[("llama_2_7b", "lora_uni", 16), "trained"] == 65_536
+    assert ("llama_2_7b", "none", 0) not in fourth.index
+    choice = made["choice"].set_index(["backbone", "encoder"]).loc[("llama_2_7b", "spt_uni_eosp")]
+    # The held-out pairs prefer k = 1 here, the reported sets k = 16: what is reported decides nothing.
+    assert choice[["chosen", "best_reported"]].tolist() == [1, 16]
+    assert choice["sts"] < choice["sts_best_reported"]
+    assert set(made["figure1"]["encoder"]) == {"lora_uni", "lora_bi"} and len(made["figure1"]) == 8
+    assert set(made["figure3"]["encoder"]) == {"spt_uni_eosp", "spt_bi_eosp", "spt_mntp_eosp"}
+
+
+def test_an_average_needs_every_category():
+    whole = frame()
+    part = whole.rows[whole.rows["dataset"] != "tweets"]
+    table = RESULTS.table("table1").make(type(whole)(part, "paper", whole.factors, {}))
+    assert table["average"].isna().all() and table["retrieval"].notna().all()
+
+
+def test_printed_cells_meet_ours():
+    published = read_published(PUBLISHED[:-1], TABLES)
+    found = compare(RESULTS.own(frame()), published, RESULTS.printed)
+    text = found.astype(str).agg(" ".join, axis=1)
+    ours = found[found.ours.fillna("") != ""]
+    assert len(ours) > 40
+    assert text[text.str.contains("SimCSE")].str.contains("quoted by the paper from others").all()
+    assert (
+        text[text.str.contains("LLaMA2-7B") & text.str.contains("SPT-uni") & text.str.contains("16")]
+        .str.contains("61.12|60.50")
+        .any()
+    )
+    assert "65536" in set(ours.ours)
+
+
+def test_every_printed_row_is_one_of_ours():
+    paper = load_config(ROOT, {"scale": "paper"}).papers[SLUG]
+    for path in FOLDER.glob("table*.tsv"):
+        for row in pandas.read_csv(path, sep="\t", dtype=str, keep_default_na=False).to_dict("records"):
+            if row["row"] == "SimCSE":
+                continue
+            backbone = paper.backbones[BACKBONES[row["model"]]]
+            encoder, size = ROWS[row["row"]]
+            planned = {"none", *(["full"] if backbone.full else []), *backbone.grid}
+            assert encoder in planned, row
+            assert encoder in ("none", "full") or int(row["k"] or size) in backbone.grid[encoder], row
+
+
+def test_the_audit_finds_what_is_wrong_and_nothing_else():
+    rows = audit("prompt_tuning_encoders", PUBLISHED, ROOT / "config/models.yaml")
+    found = {row.id: row for row in rows}
+    assert {row.id for row in rows if row.verdict == "differs"} == WRONG
+    assert found["5.1.15"].recomputed == "41943040" and found["5.1.kv"].recomputed == "45088768"
+    assert found["5.1.share.18"].note == "printed over true: 0.098"
+    assert [found[f"5.2.table5.{n}"].recomputed for n in (7, 8, 14)] == ["85.1657", "84.4286", "85.8757"]
+    assert sum(row.id.startswith("5.2.table") for row in rows) == 19 + 7 + 19
+    for number in ("5.3", "5.4", "5.5", "5.6", "5.7", "5.8", "5.9", "5.10", "5.11"):
+        assert any(id.startswith(number) and row.verdict == "agrees" for id, row in found.items()), number
+
+
+@pytest.mark.parametrize(
+    ("table", "old", "new", "row"),
+    [
+        ("table1", "\t63.62\t", "\t63.92\t", "5.2.table1.4"),
+        ("table4", "\t12288\t", "\t12289\t", "5.1.3"),
+        ("table4", "\t125240064\t", "\t125240065\t", "5.1.total.2"),
+        ("table4", "\t0.0012\t", "\t0.0013\t", "5.1.share.12"),
+    ],
+)
+def test_a_changed_cell_is_found(table, old, new, row, tmp_path):
+    copies = [Path(shutil.copy(path, tmp_path)) for path in PUBLISHED]
+    changed = tmp_path / f"{table}.tsv"
+    text = changed.read_text()
+    assert text.count(old) == 1
+    changed.write_text(text.replace(old, new))
+    only = row.rpartition(".")[0] if "table" not in row else "5.2"
+    rows = audit("prompt_tuning_encoders", copies, ROOT / "config/models.yaml", only)
+    assert {one.id: one.verdict for one in rows}[row] == "differs"
+
+
+def test_figures_are_drawn_or_say_why_not():
+    for figure in RESULTS.figures:
+        for source in (frame(), frame(without=("lora_bi", "spt_uni_eosp", "spt_bi_eosp", "spt_mntp_eosp"))):
+            table = RESULTS.table(figure.table).make(source)
+            assert figure.draw(table, Drawn("paper", {})).axes
+
+
+@pytest.fixture(scope="module")
+def plans():
+    found = {}
+    for scale in ("paper", "mini", "nano"):
+        found[scale] = make_plan(load_config(ROOT, {"scale": scale}))
+    return found
+
+
+def settings_of(plan, stage, key):
+    return json.loads(plan.jobs[stage][key].settings["settings"])
+
+
+def test_the_published_grid_is_planned(plans):
+    trained = {key for key in plans["paper"].jobs["train_encoder"] if "/prompt_tuning_" in key}
+    assert sum(key.startswith("llama_2_7b/") for key in trained) == 2 + 1 + 10 * 6 + 2
+    one = settings_of(plans["paper"], "train_encoder", "llama_2_7b/prompt_tuning_spt_uni_eosp_16")
+    assert one["learning_rates"] == [0.02, 0.01, 0.005, 0.001] and one["epochs"] == 1 and one["seeds"] == [42]
+    assert one["encoder"]["vectors"] == 16 and one["train_length"] == 32 and one["temperature"] == 0.05
+    assert one["engine"]["batch_size"] == 32 and one["evaluate_every"] == 125
+    assert one["engine"]["optimizer"]["weight_decay"] == 0.01
+    lora = settings_of(plans["paper"], "train_encoder", "llama_3_8b/prompt_tuning_lora_bi_16")
+    assert lora["encoder"]["bidirectional"] and lora["encoder"]["pooling"] == "mean"
+    assert lora["engine"]["schedule"]["warmup_steps"] == 100 and lora["learning_rates"] == [5e-4]
+    model = plans["paper"].jobs["train_encoder"]["llama_3_8b/prompt_tuning_lora_bi_16"].inputs["model"]
+    # The only published LLaMA3 after MNTP is built on Instruct: the comparison is not one of attention alone.
+    assert str(model).endswith("llama_3_8b_instruct_mntp")
+
+
+def test_a_causal_prompt_before_the_text_is_refused_when_planning():
+    edit = f"papers.{SLUG}.encoders.spt_uni_eosp.position=prepend"
+    with pytest.raises(ReprlabError, match="same for all texts"):
+        load_config(ROOT, {"scale": "nano", "set": edit})
+
+
+@pytest.mark.parametrize("scale", ["mini", "nano"])
+def test_small_scales_have_every_method_and_a_random_control(plans, scale):
+    keys = {key for key in plans[scale].jobs["train_encoder"] if "/prompt_tuning_" in key}
+    methods = {settings_of(plans[scale], "train_encoder", key)["encoder"]["method"] for key in keys}
+    assert methods == {"full", "lora", "prompt", "prefix"}
+    assert any(key.startswith("lm_random/") for key in keys)
+    started = plans[scale].jobs["train_encoder"]["lm_random/prompt_tuning_spt_uni_eosp_1"]
+    assert "/models/" in str(started.inputs["model"]), "nothing has trained the control before"

@@ -1,0 +1,144 @@
+"""Settings of soft prompts as encoders (slug `prompt-tuning-encoders`): Prompt Tuning Can Simply Adapt Large Language
+Models to Text Encoders. No code of the authors is public.
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from reprlab.config import groups
+from reprlab.config import settings as t
+from reprlab.sentences.settings import EncoderSettings, LowRank, TextForm
+from reprlab.training.settings import UpdateSettings
+
+Recipe = Literal["soft", "lora", "full"]
+_Sizes = Annotated[list[t.PositiveInt], Field(min_length=1), t.Distinct]
+_Named = Annotated[list[str], Field(min_length=1), t.Distinct]
+
+
+class Encoder(t.Settings):
+    """A way to make an encoder, for any number of vectors or rank."""
+
+    method: Literal["prompt", "prefix", "lora"]
+    bidirectional: bool
+    mntp: bool
+    position: Literal["append", "prepend"]
+    pooling: Literal["first", "last", "mean"]
+
+    @model_validator(mode="after")
+    def _sees_the_text(self) -> Self:
+        if self.method == "prompt" and self.position == "prepend" and not self.bidirectional:
+            raise ValueError(
+                "position: prepend needs bidirectional: true; a causal prompt before a text is the same for all texts"
+            )
+        if self.method == "prefix" and self.bidirectional:
+            raise ValueError("the method prefix is causal")
+        if self.method != "prompt" and self.position == "prepend":
+            raise ValueError(f"position: prepend is for the method prompt, not for {self.method}")
+        return self
+
+
+class Backbone(t.Settings):
+    """A decoder and its encoders."""
+
+    model: t.ModelName
+    mntp: t.ModelName | None
+    pretrained: bool
+    full: bool
+    grid: dict[t.SafeName, _Sizes]
+    triples: groups.Limit
+    seeds: t.Seeds
+
+
+class Course(t.Settings):
+    """What depends on the method."""
+
+    learning_rates: t.LearningRates
+    warmup_steps: t.NonNegativeInt
+    schedule: t.Course
+
+
+class Training(t.Settings):
+    """Contrastive training."""
+
+    triples: Annotated[list[t.TaskDataName], Field(min_length=1), t.Distinct]
+    held_out: Annotated[list[t.TaskDataName], Field(min_length=1), t.Distinct]
+    held_out_limit: Annotated[t.PositiveInt, Field(ge=2)] | None
+    epochs: t.PositiveFloat
+    batch_size: Annotated[t.PositiveInt, Field(ge=2)]
+    part_size: t.PositiveInt
+    evaluate_every: t.PositiveInt
+    temperature: t.PositiveFloat
+    length: t.PositiveInt
+    start: Literal["vocabulary", "normal"]
+    optimizer: UpdateSettings
+    recipes: dict[Recipe, Course]
+
+
+class Lora(t.Settings):
+    """Low-rank adapters."""
+
+    alpha: t.PositiveInt
+    dropout: t.Dropout
+    targets: _Named
+
+
+class Task(t.Settings):
+    """A task of the evaluation."""
+
+    dataset: t.TaskDataName
+    category: Literal["retrieval", "sts", "clustering", "classification"]
+    split: groups.Split
+    limit: groups.Limit
+    train_limit: groups.Limit
+    passages: groups.Limit
+
+
+class Evaluation(t.Settings):
+    """Scores of encoders."""
+
+    tasks: dict[t.SafeName, Task]
+    scored: Annotated[groups.Names, Field(min_length=1)]
+    length: t.PositiveInt
+    per_label: t.PositiveInt
+    draws: Annotated[t.PositiveInt, Field(ge=2)]
+    bootstrap: Annotated[t.PositiveInt, Field(ge=100)]
+
+
+class PromptTuningEncodersSettings(t.Settings):
+    """Soft prompts behind the text, beside adapters and all weights."""
+
+    encoders: dict[t.SafeName, Encoder]
+    backbones: dict[t.SafeName, Backbone]
+    compared: Annotated[groups.Names, Field(min_length=1)]
+    training: Training
+    lora: Lora
+    evaluation: Evaluation
+    dtype: t.Computed
+    warm_start: groups.WarmStart
+
+    @model_validator(mode="after")
+    def _parts_fit(self) -> Self:
+        groups.require("compared", self.compared, self.backbones, "backbones")
+        groups.require("evaluation.scored", self.evaluation.scored, self.evaluation.tasks, "evaluation.tasks")
+        for name, backbone in self.backbones.items():
+            groups.require(f"backbones.{name}.grid", backbone.grid, self.encoders, "encoders")
+        if missing := {"soft", "lora", "full"} - set(self.training.recipes):
+            raise ValueError(f"training.recipes lacks {', '.join(sorted(missing))}")
+        return self
+
+    def made(self, encoder: str, size: int, length: int) -> EncoderSettings:
+        """The settings of one encoder; `none` and `full` have no size and pool the last token.
+
+        Args:
+            length: tokens of a text; vectors are not counted.
+        """
+        form = TextForm(max_length=length)
+        if encoder in ("none", "full"):
+            return EncoderSettings.model_validate({"method": encoder, "pooling": "last", "form": form})
+        given = self.encoders[encoder]
+        shared = {"method": given.method, "pooling": given.pooling, "bidirectional": given.bidirectional, "form": form}
+        if given.method == "lora":
+            return EncoderSettings.model_validate({**shared, "adapter": t.derive(LowRank, self.lora, rank=size)})
+        own = {"vectors": size, "position": given.position, "start": self.training.start}
+        return EncoderSettings.model_validate({**shared, **own})

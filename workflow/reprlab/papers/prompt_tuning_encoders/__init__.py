@@ -1,0 +1,1 @@
+"""Soft prompts as sentence encoders (slug `prompt-tuning-encoders`)."""

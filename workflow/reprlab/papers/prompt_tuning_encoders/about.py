@@ -1,0 +1,10 @@
+"""What the report says about the paper: title, and what its tables and figures show."""
+
+from reprlab.papers.prompt_tuning_encoders.results import RESULTS
+
+TITLE = "Prompt Tuning Can Simply Adapt Large Language Models to Text Encoders"
+AUTHORS = "Kaiyan Zhao, Qiyu Wu, Zhongtao Miao, Yoshimasa Tsuruoka"
+URL = "https://aclanthology.org/volumes/2025.repl4nlp-1/"
+QUESTION = "Does a frozen decoder become a sentence encoder by a few trained vectors behind the text?"
+TABLES = RESULTS.captions(RESULTS.tables)
+FIGURES = RESULTS.captions(RESULTS.figures)

@@ -1,0 +1,201 @@
+"""Plan of soft prompts as encoders: encoders of each decoder, their scores, their losses and their sizes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reprlab.config.settings import derive
+from reprlab.papers.plan import Job, Plan
+from reprlab.papers.prompt_tuning_encoders.results import RESULTS, UNTRAINED
+from reprlab.papers.shared_jobs import add_model, add_task
+from reprlab.papers.warm_starts import Recipe, Start, add_start
+from reprlab.results.planning import add_results
+from reprlab.results.sources import Baseline, Source
+from reprlab.runtime.errors import ReprlabError
+from reprlab.sentences.settings import ContrastiveTraining, EmbeddingTask, Evaluation
+from reprlab.sentences.sizes import SizedEncoders
+from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
+
+if TYPE_CHECKING:
+    from reprlab.config.load import LoadedConfig
+
+SLUG = "prompt-tuning-encoders"
+_NAME = "prompt_tuning"
+
+
+def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
+    """Plan all of the paper at the config's scale."""
+    entries: list[Any] = []
+    for name in config.papers[SLUG].compared:
+        jobs = _BackboneJobs(plan, config, name)
+        entries += [*jobs.scores(), *jobs.courses(), jobs.sizes()]
+    add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale)
+
+
+class _BackboneJobs:
+    """Jobs of one decoder, and the files that hold their results."""
+
+    def __init__(self, plan: Plan, config: "LoadedConfig", name: str) -> None:
+        self.plan, self.config, self.name = plan, config, name
+        self.paper = config.papers[SLUG]
+        self.backbone = self.paper.backbones[name]
+        self.dtype = config.arithmetic(self.paper.dtype)
+
+    def scores(self) -> Iterator[Source]:
+        """Scores of every encoder on every task; the untrained one is what trained ones must beat."""
+        evaluation = self.paper.evaluation
+        untrained = Path(self._scored(UNTRAINED, 0))
+        for encoder, size in self._encoders():
+            path = Path(self._scored(encoder, size))
+            for task in evaluation.scored:
+                about = evaluation.tasks[task]
+                beaten = [
+                    Baseline(name=name, path=path, column=column, on=["dataset", "seed"])
+                    for column, name in (("majority", "majority"), ("random", "random vectors"))
+                ]
+                if encoder != UNTRAINED:
+                    beaten.append(Baseline(name="without training", path=untrained, on=["dataset"]))
+                needed = beaten if encoder != UNTRAINED else []
+                yield Source(
+                    path=path,
+                    factors={**self._factors(encoder, size), "dataset": task, "category": about.category},
+                    keys={"seed": "seed", "learning_rate": "learning_rate"},
+                    where={"dataset": task},
+                    data=self.config.datasets.tasks[about.dataset].title,
+                    baselines=needed,
+                )
+
+    def courses(self) -> Iterator[Source]:
+        """Loss and held-out score by step, of the chosen learning rate."""
+        training = self.paper.training
+        title = "; ".join(self.config.datasets.tasks[name].title for name in training.triples)
+        for encoder, size in self._encoders():
+            if encoder != UNTRAINED:
+                yield Source(
+                    path=Path(self._trained(encoder, size)["metrics"]),
+                    factors=self._factors(encoder, size),
+                    keys={"seed": "seed", "step": "step", "learning_rate": "learning_rate"},
+                    where={"chosen": 1},
+                    wide=["loss", "held_out"],
+                    data=title,
+                )
+
+    def sizes(self) -> Source:
+        """Trained numbers and those of the whole, without weights."""
+        encoders = {
+            f"{encoder} {size}": self.paper.made(encoder, size, 1)
+            for encoder, size in self._encoders()
+            if encoder != UNTRAINED
+        }
+        entry = self.config.models[self.backbone.model]
+        start = self._start(mntp=False)
+        tokenizer = start.tokenizer if entry.origin.kind == "scratch" else ""
+        settings = {"settings": SizedEncoders(entry=entry, encoders=encoders)}
+        path = self.plan.add("count_encoders", f"{_NAME}_{self.name}", Job({"tokenizer": tokenizer}, settings))["out"]
+        keys = {"encoder": "method", "size": "size"}
+        return Source(path=Path(path), factors=self._decoder(), keys=keys, wide=["trained", "total", "share"])
+
+    def _encoders(self) -> Iterator[tuple[str, int]]:
+        yield UNTRAINED, 0
+        if self.backbone.full:
+            yield "full", 0
+        for encoder, sizes in self.backbone.grid.items():
+            for size in sizes:
+                yield encoder, size
+
+    def _decoder(self) -> dict[str, Any]:
+        weights = "pretrained" if self.backbone.pretrained else "random"
+        return {"backbone": self.name, "model": self.backbone.model, "weights": weights}
+
+    def _factors(self, encoder: str, size: int) -> dict[str, Any]:
+        about = {**self._decoder(), "encoder": encoder, "size": size}
+        given = self.paper.encoders.get(encoder)
+        if given is None:
+            return {**about, "method": "none" if encoder == UNTRAINED else encoder}
+        words = {"attention": "bi" if given.bidirectional else "uni", "mntp": "yes" if given.mntp else "no"}
+        return {**about, **words, "method": given.method, "position": given.position, "pooling": given.pooling}
+
+    def _start(self, *, mntp: bool) -> Start:
+        """The decoder that an encoder is made of.
+
+        Raises:
+            ReprlabError: there is no such decoder after MNTP.
+        """
+        paper, backbone = self.paper, self.backbone
+        if mntp and backbone.mntp is not None:
+            folder = add_model(self.plan, self.config, backbone.mntp, seed=0)
+            return Start(folder, folder, folder)
+        if mntp:
+            raise ReprlabError(
+                f"papers.{SLUG}.backbones.{self.name}.mntp is null, and its grid has an encoder with mntp: true; name "
+                "a model after MNTP, or take that encoder out of the grid"
+            )
+        recipe = Recipe(
+            warm=paper.warm_start,
+            setting=f"papers.{SLUG}.warm_start",
+            name=_NAME,
+            optimizer=paper.training.optimizer,
+            schedule="linear",
+            objective="causal_lm" if backbone.pretrained else None,
+        )
+        return add_start(self.plan, self.config, backbone.model, recipe)
+
+    def _trained(self, encoder: str, size: int) -> dict[str, str]:
+        """One encoder, with every learning rate and seed."""
+        paper, training = self.paper, self.paper.training
+        given = paper.encoders.get(encoder)
+        recipe = training.recipes[given.method if given and given.method == "lora" else "soft" if given else "full"]
+        engine = derive(
+            EngineSettings,
+            training,
+            steps=1,
+            optimizer=derive(OptimizerSettings, training.optimizer, learning_rate=recipe.learning_rates[0]),
+            schedule=ScheduleSettings(name=recipe.schedule, warmup_steps=recipe.warmup_steps),
+            dtype=self.dtype,
+            log_every=training.evaluate_every,
+        )
+        settings = derive(
+            ContrastiveTraining,
+            training,
+            recipe,
+            encoder=paper.made(encoder, size, paper.evaluation.length),
+            engine=engine,
+            seeds=self.backbone.seeds,
+            train_length=training.length,
+            limit=self.backbone.triples,
+        )
+        start = self._start(mntp=given is not None and given.mntp)
+        inputs: dict[str, str | list[str]] = {
+            "triples": [add_task(self.plan, self.config, name) for name in training.triples],
+            "held_out": [add_task(self.plan, self.config, name) for name in training.held_out],
+            "tokenizer": start.tokenizer,
+        }
+        return self.plan.add("train_encoder", self._key(encoder, size), start.job(inputs, {"settings": settings}))
+
+    def _scored(self, encoder: str, size: int) -> str:
+        """The scores of one encoder on all tasks."""
+        paper, evaluation = self.paper, self.paper.evaluation
+        tasks = [derive(EmbeddingTask, evaluation.tasks[name], name=name) for name in evaluation.scored]
+        settings = derive(
+            Evaluation,
+            evaluation,
+            encoder=paper.made(encoder, size, evaluation.length),
+            tasks=tasks,
+            seeds=self.backbone.seeds,
+            resamples=evaluation.bootstrap,
+            dtype=self.dtype,
+        )
+        given = paper.encoders.get(encoder)
+        start = self._start(mntp=given is not None and given.mntp)
+        inputs: dict[str, str | list[str]] = {
+            "tasks": [add_task(self.plan, self.config, evaluation.tasks[name].dataset) for name in evaluation.scored],
+            "tokenizer": start.tokenizer,
+        }
+        if encoder != UNTRAINED:
+            trained = self._trained(encoder, size)
+            inputs |= {"encoders": trained["out"], "training": trained["metrics"]}
+        job = start.job(inputs, {"settings": settings})
+        return self.plan.add("evaluate_encoder", self._key(encoder, size), job)["out"]
+
+    def _key(self, encoder: str, size: int) -> str:
+        return f"{self.name}/{_NAME}_{encoder}_{size}"
