@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas
 import pytest
 from reprlab.config.load import load_config
-from reprlab.papers.event_relations.results import FACTORS, RESULTS
+from reprlab.papers.event_relations.results import RESULTS
 from reprlab.papers.planning import make_plan
 from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import read_published
@@ -58,7 +58,7 @@ def frame(scale="small"):
         rows += rows_of("sbert_ft", "roberta", {"precision": precision, "recall": 60 - precision}, "related", k=k)
     rows += rows_of("sbert_ft", "roberta", {"f1": 35.0}, "related", encoding="trigger")
     rows += [{"classifier": "t5", "reason": "needs weights"}, {"dataset": "red", "reason": "licensed"}]
-    table = pandas.DataFrame(rows).reindex(columns=[*FACTORS, *FIXED])
+    table = pandas.DataFrame(rows).reindex(columns=[*RESULTS.factors, *FIXED])
     return frame_of(table.assign(scale=scale), RESULTS.settings(scale, [], OPTIONS))
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from reprlab.config.yaml_text import read_yaml
+from reprlab.config.yaml_text import read_with_anchors
 from reprlab.reporting.published import PublishedTable
 from reprlab.results.comparison import Find, Printed
 from reprlab.results.frame import Choice, Frame, Rows
@@ -71,7 +71,7 @@ Read = TypeVar("Read", bound=BaseModel)
 def _read(slug: str, name: str, model: type[Read]) -> Read:
     path = _FOLDER / slug / name
     try:
-        return model.model_validate(read_yaml(path).values)
+        return model.model_validate(read_with_anchors(path))
     except ValidationError as error:
         problem = error.errors()[0]
         where = ".".join(str(part) for part in problem["loc"])

@@ -11,20 +11,18 @@ import torch
 
 from reprlab.evaluation.relation_scores import all_pair_scores, confusion, related_scores
 from reprlab.models.span_pairs import pair_head
-from reprlab.papers.event_relations.results import PRINTED
 from reprlab.papers.event_relations.tables import candidates
 from reprlab.reporting.audit import Found, found, rounded
 from reprlab.reporting.audit_records import Given
-from reprlab.reporting.published import PublishedTable
-from reprlab.results.comparison import declarations
+from reprlab.results.words import printed_of
 from reprlab.retrieval.search import kept_pairs, rank_partners
 
-TABLES = declarations(PRINTED) | {"statements": PublishedTable(("quantity",), ("value",))}
+TABLES = printed_of("event-relations").declarations()
 
 
 def harmonic_means(given: Given) -> Iterator[Found]:
     """5.1: F1 is the harmonic mean of P and R, in every row of every table."""
-    for number, (name, printed) in enumerate(PRINTED.items(), start=1):
+    for number, (name, printed) in enumerate(printed_of("event-relations").tables.items(), start=1):
         for row in given.tables[name].to_dict("records"):
             for column in (column.removesuffix("_f1") for column in printed.values if column.endswith("_f1")):
                 if row[f"{column}_f1"]:

@@ -33,12 +33,12 @@ def _density(frame: Frame) -> Estimate:
 
 def _f1(id: str, first: Mapping[str, Choice], second: Mapping[str, Choice], **where: Choice) -> Claim:
     find = Paired({**_F1, **where}, first, second)
-    return Claim(id, "difference of micro F1 over the relations, points", ABOVE_ZERO, find, **_LARGE)
+    return Claim(id, "", ABOVE_ZERO, find, **_LARGE)
 
 
 def _recall(id: str, first: str, second: str) -> Claim:
     find = Paired(_RECALL, {"retriever": first}, {"retriever": second})
-    return Claim(id, "difference of recall at k = 5 on test documents, points", ABOVE_ZERO, find)
+    return Claim(id, "", ABOVE_ZERO, find)
 
 
 _BOTH = ("roberta", "t5")
@@ -49,35 +49,13 @@ CLAIMS = [
     _recall("E2", "sbert_ft", "sbert"),
     _recall("E3", "roberta_ft", "roberta"),
     _recall("E4", "sbert_ft", "roberta_ft"),
-    Claim(
-        "E5",
-        "share of related pairs among candidates less that among all pairs, points",
-        ABOVE_ZERO,
-        _density,
-        {**_TUNED, "metric": ("positive_share", "density")},
-    ),
-    Claim(
-        "E6",
-        "retriever's score of hard less random negatives, standard deviations",
-        ABOVE_ZERO,
-        _hardness,
-        {**_TUNED, "metric": "hardness"},
-    ),
+    Claim("E5", "", ABOVE_ZERO, _density, {**_TUNED, "metric": ("positive_share", "density")}),
+    Claim("E6", "", ABOVE_ZERO, _hardness, {**_TUNED, "metric": "hardness"}),
     _f1("E7", {"retriever": "sbert_ft"}, {"retriever": "none"}, classifier="roberta"),
     _f1("E8", {"retriever": "sbert_ft"}, {"retriever": "random"}, classifier="roberta"),
     _f1("E9", {"classifier": "t5"}, {"classifier": "roberta"}, retriever="sbert_ft"),
-    Claim(
-        "E10",
-        "difference of micro precision over the relations, points",
-        BELOW_ZERO,
-        Paired({**_SWEEP, "metric": "precision"}, {"k": 10}, {"k": 3}),
-    ),
+    Claim("E10", "", BELOW_ZERO, Paired({**_SWEEP, "metric": "precision"}, {"k": 10}, {"k": 3})),
     _f1("E11", {"encoding": "wrapped"}, {"encoding": "trigger"}, retriever="sbert_ft", classifier=_BOTH),
     _f1("E12", {"chains": "yes"}, {"chains": "no"}, retriever="sbert_ft", classifier=_BOTH),
-    Claim(
-        "E13",
-        "difference of micro recall over the relations, points",
-        ABOVE_ZERO,
-        Paired({**_SWEEP, "metric": "recall"}, {"k": 10}, {"k": 3}),
-    ),
+    Claim("E13", "", ABOVE_ZERO, Paired({**_SWEEP, "metric": "recall"}, {"k": 10}, {"k": 3})),
 ]
