@@ -46,7 +46,7 @@ def _batches(path: Path, tokenizer: Any, settings: BlockSettings, schema: Any) -
             splits, texts = [splits[row] for row in kept], [texts[row] for row in kept]
         columns: list[list[Any]] = [[], [], [], []]
         for row, blocks in cut_blocks(tokenizer, texts, settings.length):
-            of_block = ([splits[row]] * len(blocks.ids), blocks.ids, blocks.types, blocks.words)
+            of_block: tuple[list[Any], ...] = ([splits[row]] * len(blocks.ids), blocks.ids, blocks.types, blocks.words)
             for column, values in zip(columns, of_block, strict=True):
                 column += values
         arrays = [pyarrow.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)]
