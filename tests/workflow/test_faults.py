@@ -7,6 +7,7 @@ or writes is in it; downloads are copies of files that the cache holds already, 
 
 import os
 import random
+import re
 import shutil
 import time
 from dataclasses import dataclass
@@ -14,11 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.checkouts import Checkout, copy_project, job_counts
+from tests.checkouts import Checkout, copy_project
 from tests.workflow.faults.disks import read_only, small_disk
 from tests.workflow.faults.engine import Run, digests, error_lines, gone, half_written, kill, stages
 from tests.workflow.faults.sources import use_local_origins
 from tests.workflow.faults.tally import Tally
+from tests.workflow.faults.targets import nano_plan
 
 pytestmark = pytest.mark.faults
 
@@ -37,13 +39,18 @@ LEVELS = (
 )
 
 
+# The line of the engine's that follows its planning.
+PLANNED = re.compile(r"^\d+ jobs?, ", re.M)
+
+
 @dataclass
 class Site:
-    """A checkout with a cache of its own, and what the undisturbed run made."""
+    """A checkout with a cache of its own, what the undisturbed run made, and the stages that made it by their files."""
 
     checkout: Checkout
     cache: Path
     expected: dict[str, str]
+    made_by: dict[str, str]
     logs: Path
 
     @property
@@ -71,6 +78,10 @@ class Site:
             return "a stage is still running"
         return ""
 
+    def to_do(self) -> set[str]:
+        """Stages of which a file is missing."""
+        return {stage for path, stage in self.made_by.items() if not (self.run_folder / path).exists()}
+
     def forget(self, level: int) -> None:
         """Remove what was made from a phase on, so that there is something to do; at 0 the downloads too."""
         for number, names in enumerate(LEVELS):
@@ -90,7 +101,10 @@ def site(tmp_path_factory) -> Site:
     checkout.run(*COMMAND, REPRLAB_CACHE=str(cache))
     expected = digests(checkout.nano)
     assert set(TABLES) <= set(expected)
-    return Site(checkout, cache, expected, folder)
+    files = {path: job.stage for job in nano_plan("depth").jobs.values() for path in job.outputs.values()}
+    made_by = {path: stage for path, stage in files.items() if (checkout.nano / path).exists()}
+    assert set(STAGES) == set(made_by.values())
+    return Site(checkout, cache, expected, made_by, folder)
 
 
 def ends_well(site: Site, tally: Tally, what: str) -> None:
@@ -105,21 +119,19 @@ def ends_well(site: Site, tally: Tally, what: str) -> None:
 
 def kill_once(site: Site, rng: random.Random, number: int, tally: Tally) -> bool:
     """Start the command and kill a stage, or the engine, at a moment of some phase; False where nothing was to do."""
-    engine, run = rng.random() < 0.4, site.start(f"kill-{number}")
-    root = site.checkout.root
+    engine, to_do, root = rng.random() < 0.4, site.to_do(), site.checkout.root
+    run = site.start(f"kill-{number}")
     if rng.random() < 0.06:
         phase, engine = "planning", True
         time.sleep(rng.uniform(0, 6))
     else:
-        run.wait_until(lambda: job_counts(run.output))
-        planned = job_counts(run.output)
-        phase = rng.choice([phase for phase in PHASES if phase in planned or phase == "writing"])
+        run.wait_until(lambda: PLANNED.search(run.output))
+        phase = rng.choice([phase for phase in PHASES if phase in to_do or phase == "writing"])
     if phase == "writing":
         run.wait_until(lambda: half_written(site.run_folder) and stages(root))
     elif phase != "planning":
         run.wait_until(lambda: stages(root, phase))
-        # Most of a stage's first seconds are imports.
-        time.sleep(rng.choice([0, rng.uniform(0, 1), rng.uniform(0, 8)]))
+        time.sleep(rng.choice([0, rng.uniform(0, 0.3), rng.uniform(0, 2)]))
     victims = [] if engine else stages(root, phase if phase in STAGES else "") or stages(root)
     if run.process.poll() is None and (engine or victims):
         for pid in victims or [run.process.pid]:
@@ -144,6 +156,7 @@ def test_kills_at_random_moments(site, tally):
     seed, chain, before = tally.seed, 0, sum(tally.tried.values())
     while sum(tally.tried.values()) - before < KILLS:
         chain += 1
+        assert chain <= 2 * KILLS, "kills come too late: most runs end before them"
         rng = random.Random(f"{seed}-{chain}")
         site.forget(rng.choice([0, 0, 1, 2, 3, 3, 4]))
         first = sum(tally.tried.values())
