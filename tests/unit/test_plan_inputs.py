@@ -31,3 +31,14 @@ def test_the_engine_compares_dates_of_results_alone(scale: str) -> None:
     assert [path for path in read if path and not path.startswith("results/")] == []
     published = [path for job in jobs for files in job.files.values() for path in files if isinstance(files, dict)]
     assert any(path.startswith("resources/published/") for path in published)
+
+
+def test_an_edited_column_of_a_printed_table_reaches_all_that_takes_names_from_it() -> None:
+    plan, checked = make_plan(load_config(ROOT, {"scale": "nano"})), 0
+    for path in ROOT.glob("resources/published/*/printed.yaml"):
+        slug, own = path.parent.name, path.relative_to(ROOT).as_posix()
+        for stage in ("tabulate_paper", "test_claims", "compare_published", "plot_figure", "audit_paper"):
+            jobs = [job for key, job in plan.jobs[stage].items() if key.split("/")[0] == slug]
+            assert jobs and all(own in str(job.files) for job in jobs), (slug, stage)
+            checked += len(jobs)
+    assert checked > 50

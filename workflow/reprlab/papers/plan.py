@@ -36,7 +36,7 @@ class Job:
     """What tells the job from others and is not passed to the function."""
 
     files: Mapping[str, str | list[str]] = field(default_factory=dict)
-    """Files of the checkout, relative to its root: known by their content, whatever their dates."""
+    """Files of the checkout, relative to its root: known by their content, whatever their dates; `after` as above."""
 
     neutral: Mapping[str, Any] = field(default_factory=dict)
     """Parameters that cannot change a result: words that are shown, origins of a file whose digest is known."""

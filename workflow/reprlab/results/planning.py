@@ -38,13 +38,16 @@ def add_results(
     settings = results.settings(scale, list(entries), options or {})
     plan.add("gather_results", slug, _gathering(settings, "settings"))
     plugins = (f"papers.{slug.replace('-', '_')}.results",)
+    # Selections and columns take names from it, and no code says so.
+    keyed = {"after": keys} if (root / (keys := f"resources/published/{slug}/printed.yaml")).is_file() else {}
     for table in results.tables:
         # A table is made of its own sources: asking for one does not run what the others need.
         part = settings.narrowed({name: table.choices(name, settings.options) for name in table.where})
-        plan.add("tabulate_paper", f"{slug}/{table.name}", _gathering(part, "gather", plugins))
+        tabulated = replace(_gathering(part, "gather", plugins), files=keyed)
+        plan.add("tabulate_paper", f"{slug}/{table.name}", tabulated)
     frame = [paths.result(slug, "results.parquet")]
     if results.claims:
-        words = {"stated": f"resources/published/{slug}/claims.yaml"}
+        words = {"stated": f"resources/published/{slug}/claims.yaml", **keyed}
         plan.add("test_claims", slug, Job(inputs={"inputs": frame}, plugins=plugins, files=words))
     files = {"published": published_files(root, slug)}
     read = Job(inputs={"tables": frame}, settings={"scale": scale}, plugins=plugins, files=files)
