@@ -50,7 +50,8 @@ FEW = {
     "warmup_ratio": 0.0, "horizon_steps": None, "init_step": STEPS, "batches": 1, "resamples": 2, "bootstrap": 2,
     "train_items": 8, "validation_items": 2, "rows": 2, "share": 1.0, "held_out": 2, "shots": 1, "demonstrations": 1,
     "max_new_tokens": 2, "free_tokens": 2, "rank": 2, "examples": 2, "batch": 2, "repeats": 2,
-    "operators": 2, "training_length": 16, "negatives": 3,
+    "operators": 2, "training_length": 16, "negatives": 3, "layers": 1, "evaluate_every": STEPS, "draws": 2,
+    "per_label": 2,
 }  # fmt: skip
 # Stages whose outputs others of them read; what the rest of the plan makes is made up.
 LINKS = (
@@ -79,6 +80,8 @@ def narrow_entry(entry: ModelEntry) -> ModelEntry:
     config = {name: NARROW.get(name, value) for name, value in entry.config.items()}
     if "eos_token_id" in config:
         config["eos_token_id"] = 1
+    if config.get("pad_token_id", 0) > 1:
+        config["pad_token_id"] = 0
     return entry.model_copy(update={"config": config})
 
 
@@ -195,7 +198,7 @@ class Chain:
             return
         # What the hub holds: weights, and the tokenizer that comes with them.
         save_model(build_from_config(narrow_entry(entry), self.vocabulary.padded_size, seed=0), path)
-        self._save_tokenizer(path, int(entry.config.get("pad_token_id", 0)))
+        self._save_tokenizer(path, int(narrow_entry(entry).config.get("pad_token_id", 0)))
 
     def _make_tokenizers(self, path: Path, name: str) -> None:
         self._save_tokenizer(path, 0)

@@ -421,6 +421,11 @@ CASES = {
         reads(task(reader="glue_hub", options={"files": [{"file": "main", "split": "train"}], "texts": ["sentence"],
                                                "label_names": ["negative", "positive"]}, **READER)),
     ),
+    "triple_lines": Case(
+        "jsonl", b'{"query": "a", "positive": "b", "negative": "c"}\n' * 2,
+        reads(task(reader="triple_lines", kind="choice", labels=[], role="x", options={"file": "main"})),
+        (*JSON, b"\n", b'"query"'),
+    ),
     "simcse_triples": Case(
         "csv", b"sent0,sent1,hard_neg\na,b,c\n\"d, e\",f,g\n",
         reads(task(reader="simcse_triples", kind="choice", labels=[], role="x", options={"file": "main"})),

@@ -330,6 +330,19 @@ def test_triples_of_simcse(tmp_path: Path) -> None:
             examples_of(entry, file_set({"x.csv": wrong.encode()}, tmp_path), Limits())
 
 
+def test_triples_in_json_lines(tmp_path: Path) -> None:
+    lines = [{"query": f" q{n}", "positive": f"p{n}", "negative": f"n{n}"} for n in range(3)]
+    entry = task(reader="triple_lines", kind="choice", labels=[], options={"file": "x.jsonl"})
+    text = "\n".join(map(json.dumps, lines))
+    found = examples_of(entry, file_set({"x.jsonl": text.encode()}, tmp_path), Limits())
+    assert [(row["question"], row["choices"], row["split"]) for row in found] == [
+        (f"q{n}", [f"p{n}", f"n{n}"], "train") for n in range(3)
+    ], "in the order of the file: instructions are given by row"
+    for wrong in ('{"query": "a", "positive": "b"}', "[1]", '{"query": 1, "positive": "b", "negative": "c"}', "{"):
+        with pytest.raises(ReprlabError, match="line 4"):
+            examples_of(entry, file_set({"x.jsonl": f"{text}\n{wrong}".encode()}, tmp_path), Limits())
+
+
 def test_c4_json_lines(tmp_path: Path) -> None:
     def shard(name: str, count: int) -> bytes:
         lines = [json.dumps({"text": f"{name} {n}", "timestamp": "t", "url": f"http://x/{n}"}) for n in range(count)]

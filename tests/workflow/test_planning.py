@@ -95,6 +95,12 @@ COMPANIONS = {
     },
     # Published models are not warmed up.
     **{
+        name: "papers.overparameterized-encoders.backbones.llama_3_8b.model=llama_deep_mini; "
+        "papers.overparameterized-encoders.warm_start.text.corpus=squad_text"
+        for name in PUBLISHED
+        if name.startswith("papers.overparameterized-encoders.warm_start.")
+    },
+    **{
         name: "papers.ssm-rerankers.rerankers.opt_125m.model=opt_mini; "
         "papers.ssm-rerankers.warm_start.text.corpus=squad_text"
         for name in PUBLISHED

@@ -107,6 +107,8 @@ class ContrastiveTraining(BaseModel):
     """Whether a batch may hold triples of several data sets."""
     instructions: dict[str, list[str]] = {}
     """Instructions of a data set's anchors, in turn by row; none by default."""
+    both_sides: list[str] = []
+    """Data sets whose documents have the instruction too."""
     separator: str = "; "
     """Between instruction and text."""
     train_length: int | None = Field(default=None, ge=1)
@@ -156,6 +158,8 @@ class TripleSample(BaseModel):
     seed: int = Field(default=0, ge=0)
     """Seed of the draw."""
     instructions: dict[str, list[str]] = {}
+    """As in training."""
+    both_sides: list[str] = []
     """As in training."""
     separator: str = "; "
     """As in training."""

@@ -59,13 +59,14 @@ def read_triples(
     split: str,
     instructions: dict[str, list[str]],
     separator: str,
+    both_sides: Sequence[str] = (),
     max_length: int | None = None,
     limit: int | None = None,
 ) -> Triples:
     """The triples of each file, named by its folder: question, right choice, first wrong choice.
 
-    Only anchors have an instruction (the code of the paper, whose text says both sides); of several, each row takes the
-    next.
+    Anchors have an instruction (of several, each row takes the next), and of data sets named in `both_sides` the others
+    too: L3Prune's text says so of symmetric ones, and its code does not.
 
     Raises:
         ReprlabError: a file has no such example, or one without a wrong choice.
@@ -86,15 +87,24 @@ def read_triples(
         wrong = [[one for place, one in enumerate(row["choices"]) if place != row["answer"]] for row in found]
         if not all(wrong):
             raise ReprlabError(f"{path}: example {found[wrong.index([])]['id']} has no wrong choice, a hard negative")
-        turns = instructions.get(name) or [""]
-        parts = [
-            encode_texts(tokenizer, [row["question"] for row in found[turn :: len(turns)]], form, ask, max_length)
-            for turn, ask in enumerate(f"{one}{separator}" if one else "" for one in turns)
-        ]
-        together = EncodedTexts.joined(parts)
-        # Rows took their instructions in turn: back into their order.
-        order = np.argsort(np.concatenate([np.arange(turn, len(found), len(turns)) for turn in range(len(turns))]))
-        sides[0].append(together.chosen(order))
-        sides[1].append(encode_texts(tokenizer, [row["choices"][row["answer"]] for row in found], form, "", max_length))
-        sides[2].append(encode_texts(tokenizer, [one[0] for one in wrong], form, "", max_length))
+        asked = [f"{one}{separator}" if one else "" for one in instructions.get(name) or [""]]
+        others = asked if name in both_sides else [""]
+        texts = (
+            ([row["question"] for row in found], asked),
+            ([row["choices"][row["answer"]] for row in found], others),
+            ([one[0] for one in wrong], others),
+        )
+        for side, (one, turns) in zip(sides, texts, strict=True):
+            side.append(_in_turn(tokenizer, one, form, turns, max_length))
     return Triples(EncodedTexts.joined([part for side in sides for part in side]), sizes)
+
+
+def _in_turn(
+    tokenizer: Any, texts: list[str], form: TextForm, turns: list[str], max_length: int | None
+) -> EncodedTexts:
+    """Texts that take the instructions in turn."""
+    parts = [
+        encode_texts(tokenizer, texts[turn :: len(turns)], form, ask, max_length) for turn, ask in enumerate(turns)
+    ]
+    order = np.argsort(np.concatenate([np.arange(turn, len(texts), len(turns)) for turn in range(len(turns))]))
+    return EncodedTexts.joined(parts).chosen(order)

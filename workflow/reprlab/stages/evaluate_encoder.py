@@ -82,8 +82,15 @@ def evaluate_encoder(
             found = score_task(path, task, encode, settings, seed)
             rows.append({**about, **nothing, "random": random["value"], **found})
         if sample is not None and triples:
-            ask, between = sample.instructions, sample.separator
-            data = read_triples(triples, reader, form, split=sample.split, instructions=ask, separator=between)
+            data = read_triples(
+                triples,
+                reader,
+                form,
+                split=sample.split,
+                instructions=sample.instructions,
+                separator=sample.separator,
+                both_sides=sample.both_sides,
+            )
             rows.append({**about, **nothing, **sample_loss(encoder, data, sample, inference_batch, settings.dtype)})
     write_rows(out, rows)
 

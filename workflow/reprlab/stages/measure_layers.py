@@ -33,6 +33,7 @@ def measure_layers(
         split=settings.split,
         instructions=settings.instructions,
         separator=settings.separator,
+        both_sides=settings.both_sides,
     )
     network: Any = load_model(model)
     losses = layer_losses(network.to(choose_device(device)), data, settings)

@@ -71,6 +71,7 @@ def train_encoder(
         split="train",
         instructions=settings.instructions,
         separator=settings.separator,
+        both_sides=settings.both_sides,
         max_length=settings.train_length,
         limit=settings.limit,
     )

@@ -4,6 +4,7 @@ from reprlab.config.papers.amuro_char import AmuroCharSettings
 from reprlab.config.papers.depth import DepthSettings
 from reprlab.config.papers.event_relations import EventRelationsSettings
 from reprlab.config.papers.intrinsic_dimension import IntrinsicDimensionSettings
+from reprlab.config.papers.overparameterized_encoders import OverparameterizedEncodersSettings
 from reprlab.config.papers.prompt_tuning_encoders import PromptTuningEncodersSettings
 from reprlab.config.papers.ssm_rerankers import SsmRerankersSettings
 from reprlab.config.papers.vocab_memory import VocabMemorySettings
@@ -15,6 +16,7 @@ PAPERS: dict[str, type[Settings]] = {
     "amuro-char": AmuroCharSettings,
     "intrinsic-dimension": IntrinsicDimensionSettings,
     "event-relations": EventRelationsSettings,
+    "overparameterized-encoders": OverparameterizedEncodersSettings,
     "ssm-rerankers": SsmRerankersSettings,
     "prompt-tuning-encoders": PromptTuningEncodersSettings,
 }

@@ -1,0 +1,181 @@
+"""Tables, claims, comparison, audit and figures of L3Prune, from a frame whose numbers are known."""
+
+import shutil
+from pathlib import Path
+
+import pandas
+import pytest
+from reprlab.config.load import load_config
+from reprlab.papers.overparameterized_encoders.results import COSTS, FACTORS, LABELS, RESULTS
+from reprlab.papers.planning import make_plan
+from reprlab.reporting.audit_records import audit
+from reprlab.reporting.published import read_published
+from reprlab.results.claims import claims_table, stated
+from reprlab.results.comparison import compare, declarations
+from reprlab.results.frame import frame_of
+from reprlab.results.records import Drawn
+from reprlab.results.schema import FIXED
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "resources/published/overparameterized-encoders"
+PUBLISHED = sorted(FOLDER.glob("*.tsv"))
+MODELS = ROOT / "config/models.yaml"
+STATED = stated(FOLDER / "claims.yaml")
+# What the specification lists as wrong in the paper, or as what a wrong recipe does, by the ids of the audit.
+WRONG = {
+    "5.3f", "5.12d", "5.12f", "8.1a", "8.1b", "8.1d", "8.1e", "8.1f", "8.1g", "8.1h", "8.2b", "8.4a", "8.4b", "8.4e",
+    "8.4g", "8.4h", "8.4i", "8.4j", "8.5a", "8.5b", "8.5c", "8.5d", "8.5f", "8.6d",
+}  # fmt: skip
+DEPTHS = {"p00": 32, "p20": 25, "one": 1, "small": 5, "large": 25}
+TASKS = ("scifact", "emotion")
+
+
+def row(model, part, value, metric, **more):
+    about = {"model": model, "part": part, "metric": metric, "value": value, "data": "Data", "n": 10}
+    return about | {"seed": 0, "steps": 3, "tokens": 5, "depth": None, "training": None} | more
+
+
+def frame(scale="paper", without=(), options=None):
+    rows = []
+    for place, model in enumerate(("llama_3_8b", "mistral_7b")):
+        # Falls, rises, falls and rises: minima at 5 and 25.
+        curve = [*range(9, 4, -1), *range(6, 16), *range(14, 4, -1), *range(6, 13)]
+        rows += [
+            row(model, "layers", loss + batch + place, "loss", layer=layer, batch=batch, seed=None)
+            for layer, loss in enumerate(curve, start=1)
+            for batch in (0, 1)
+        ]
+        for depth, layers in DEPTHS.items():
+            at = {"depth": depth, "training": "trained"}
+            spent = {
+                "layers": layers, "of_layers": 32, "parameters": 1000 + 100 * layers, "of_parameters": 4200,
+                "trained": 10 * layers, "seconds": 60.0 * layers + place, "peak_memory": 2e9,
+            }  # fmt: skip
+            for seed in (0, 1):
+                rows += [row(model, "cost", spent[name], name, **at, seed=seed) for name in COSTS]
+                rows += [row(model, "training", 5.0 / step, "loss", **at, seed=seed, step=step) for step in (1, 2)]
+                score = {"layers": layers, "dataset": "triples", "split": "validation"}
+                loss = 1 + (32 - layers) / 31 + 0.01 * seed
+                rows.append(row(model, "scores", loss, "contrastive_loss", **at, **score, seed=seed))
+                rows += [
+                    row(model, "scores", layers + seed + place, "accuracy", **at, layers=layers, dataset=task,
+                        category="classification", split="test", seed=seed, baseline="random vectors",
+                        baseline_value=2.0, learned="learned")
+                    for task in TASKS
+                ]  # fmt: skip
+            before = {"depth": depth, "training": "none", "dataset": "triples", "layers": layers, "split": "validation"}
+            rows.append(row(model, "scores", 4.0 + layers / 100, "contrastive_loss", **before))
+    rows = [one for one in rows if one["part"] not in without]
+    table = pandas.DataFrame(rows).reindex(columns=[*FACTORS, *FIXED])
+    settings = RESULTS.settings(scale, [], options or {"tasks": len(TASKS)})
+    return frame_of(table.assign(scale=scale), settings)
+
+
+def test_claims_have_their_units_and_directions() -> None:
+    found = claims_table(RESULTS.claims, frame(), RESULTS.unjudged, STATED).set_index("id")
+    # From 32 to 25 layers the loss rises by 7/31, from 25 to 1 by 24/31.
+    assert found.loc["O1", "estimate"] == pytest.approx(17 / 31)
+    assert found.loc["O2", ["unit", "verdict"]].tolist() == ["model and depth", "supported"]
+    assert found.loc["O3", "estimate"] == pytest.approx(1.0, abs=0.01) and found.loc["O3", "units"] == 10
+    assert found.loc["O4", "estimate"] == pytest.approx(-7) and found.loc["O5", "estimate"] == pytest.approx(-27)
+    assert found.loc["O6", "estimate"] == pytest.approx(10.0)
+    for scale in ("mini", "nano"):
+        there = claims_table(RESULTS.claims, frame(scale), RESULTS.unjudged, STATED).set_index("id")
+        assert there.loc["O5", "verdict"] == "not testable at this scale" and there.loc["O5", "estimate"] < 0
+    none = claims_table(RESULTS.claims, frame(without=("scores", "layers", "cost")), RESULTS.unjudged, STATED)
+    assert none.estimate.isna().all() and none.note.str.len().gt(0).all()
+
+
+def test_tables_have_both_sizes_and_no_mean_of_some_tasks() -> None:
+    made = {table.name: table.make(frame()) for table in RESULTS.tables}
+    first = made["table1"].set_index(["model", "depth"]).loc["llama_3_8b"]
+    assert first.loc["small", ["layers", "layers_dropped"]].tolist() == [5, 27]
+    # The paper's: a share of everything and of the whole model's adapters. In truth the embedding stays whole.
+    assert first.loc["small", "params_B"] == pytest.approx((5 / 32 * 4200 + 50) / 1e9)
+    assert first.loc["small", "params_exact"] == 1500 and first.loc["small", "pct"] == pytest.approx(15.625)
+    assert first.loc["small", "delta"] == pytest.approx(-27) and first.loc["small", "learned"] == "4 of 4 rows"
+    curve = made["fig1_layer_loss"].set_index(["model", "chosen"])["layer"]
+    assert curve["mistral_7b"]["small"].item() == 5 and curve["mistral_7b"]["large"].item() == 25
+    assert made["table2"].set_index(["model", "depth"]).loc[("llama_3_8b", "p20"), "minutes"] == 25
+    some = RESULTS.table("table1").make(frame(options={"tasks": 3}))
+    assert some["score"].isna().all() and some["note"].str.startswith("the mean needs every task").all()
+    assert set(made["mteb15"]["task"]) == set(TASKS)
+
+
+def test_printed_cells_meet_ours() -> None:
+    found = compare(RESULTS.own(frame()), read_published(PUBLISHED, declarations(RESULTS.printed)), RESULTS.printed)
+    ours = found.set_index(["row", "column"])["ours"]
+    assert ours["Table 1: model=LLaMA-3-8B variant=small", "layers"] == "5"
+    assert ours["Table 1: model=Mistral-7B variant=large", "delta"] == "-7.0"
+    assert ours["Table 2, in minutes: model=LLaMA-3-8B", "small"] == "5.0"
+    others = found[found["row"].str.contains("BGE")]
+    assert others["note"].str.contains("not built here").all()
+
+
+def test_the_audit_finds_what_is_wrong_and_nothing_else() -> None:
+    rows = audit("overparameterized-encoders", [*PUBLISHED, FOLDER / "audit.yaml"], MODELS)
+    assert {row.id for row in rows if row.verdict == "differs"} == WRONG
+    assert {row.id for row in rows if row.verdict == "not checkable"} == {f"5.{n}" for n in (6, 7, 8, 9, 10, 13)}
+    assert (
+        sum(row.id.startswith("5.1") and not row.id.startswith(("5.10", "5.11", "5.12", "5.13")) for row in rows) == 28
+    )
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "id"),
+    [
+        ("table1.tsv", "small\t5\t", "small\t9\t", "5.12b"),
+        ("table1.tsv", "63.1\t-0.1", "63.1\t-0.9", "5.12c"),
+        ("table3.tsv", "sts\t3", "sts\t4", "5.11"),
+        ("statements.tsv", "params\t3.73", "params\t3.75", "8.2a"),
+        ("audit.yaml", "kept: 16, text: 3.77", "kept: 16, text: 3.87", "5.2c"),
+    ],
+)
+def test_a_wrong_digit_is_found(file, before, after, id, tmp_path) -> None:
+    shutil.copytree(FOLDER, tmp_path, dirs_exist_ok=True)
+    text = (tmp_path / file).read_text()
+    assert text.count(before) == 1
+    (tmp_path / file).write_text(text.replace(before, after))
+    record = next(name for name in (id, id[:-1]) if f"\n{name}:" in (FOLDER / "audit.yaml").read_text())
+    rows = audit("overparameterized-encoders", sorted(tmp_path.iterdir()), MODELS, only=record)
+    assert {row.id: row.verdict for row in rows}[id] == "differs"
+
+
+def test_a_wrong_configuration_is_found(tmp_path) -> None:
+    text = MODELS.read_text()
+    start = text.index("\nqwen2_7b_instruct:")
+    broken = text[:start] + text[start:].replace("num_key_value_heads: 4", "num_key_value_heads: 28", 1)
+    (tmp_path / "models.yaml").write_text(broken)
+    rows = audit(
+        "overparameterized-encoders", [*PUBLISHED, FOLDER / "audit.yaml"], tmp_path / "models.yaml", only="5.1o"
+    )
+    assert "differs" in {row.verdict for row in rows}
+
+
+def test_figures_are_drawn_or_say_why_not() -> None:
+    for figure in RESULTS.figures:
+        for source in (frame(), frame(without=("scores", "layers", "cost", "training"))):
+            assert figure.draw(RESULTS.table(figure.table).make(source), Drawn("paper", {})).axes
+
+
+@pytest.mark.parametrize("scale", ["paper", "small", "mini", "nano"])
+def test_depths_are_whole_numbers_and_the_chosen_ones_wait_for_the_losses(scale) -> None:
+    import json
+
+    config = load_config(ROOT, {"scale": scale})
+    paper = config.papers["overparameterized-encoders"]
+    jobs = {key: job for key, job in make_plan(config).jobs["train_encoder"].items() if "/l3prune" in key}
+    assert len(jobs) == sum(len(paper.backbones[name].depths) for name in paper.compared)
+    for key, job in jobs.items():
+        name, depth = key.split("/l3prune_")
+        encoder = json.loads(job.settings["settings"])["encoder"]
+        whole = config.models[paper.backbones[name].model].config["num_hidden_layers"]
+        assert ("depths" in job.inputs) == (depth in ("small", "large"))
+        if depth.startswith("p"):
+            assert encoder["layers"] == whole * (100 - int(depth[1:])) // 100
+        assert encoder["form"]["before"] == paper.backbones[name].before
+        assert encoder["adapter"]["partial"] == (name == "phi3_4b")
+    if scale == "paper":
+        assert set(paper.compared) == set(LABELS) and len(paper.evaluation.scored) == 15 and len(jobs) == 48
+        scored = make_plan(config).jobs["evaluate_encoder"]["llama_3_8b/l3prune_p20_trained"]
+        assert len(json.loads(scored.settings["settings"])["tasks"]) == 6

@@ -1,0 +1,48 @@
+"""overparameterized-encoders at nano, one decoder: from WordNet to its table, and what an edit reruns."""
+
+import pytest
+from reprlab.artifacts.tables import read_tsv
+
+from tests.checkouts import copy_project, job_counts
+
+SET = "papers.overparameterized-encoders"
+ONE = f"set={SET}.compared=[llama_deep]; {SET}.backbones.llama_deep.depths=[p00, small]"
+TABLE = "results/overparameterized-encoders/table1.tsv"
+SCORED = {"evaluate_encoder": 4, "tabulate_paper": 1}
+TRAINED = {"train_encoder": 2, "evaluate_encoder": 2, "tabulate_paper": 1}
+EDITS = {
+    "training.batch_size=4": TRAINED,
+    "training.adapter.rank=4": TRAINED,
+    "backbones.llama_deep.steps=5": TRAINED,
+    # The sample chooses the small depth, trained and untrained, and its batch is that of the measured loss.
+    "sample.batches=3": {"measure_layers": 1, "train_encoder": 1, "evaluate_encoder": 2, "tabulate_paper": 1},
+    "pooling=mean": {"measure_layers": 1, "train_encoder": 2, "evaluate_encoder": 4, "tabulate_paper": 1},
+    "evaluation.draws=3": SCORED,
+    "evaluation.tasks.wn_sts.limit=14": SCORED,
+    "warm_start.learning_rate=0.001": {
+        "pretrain_lm": 1, "measure_layers": 1, "train_encoder": 2, "evaluate_encoder": 4, "tabulate_paper": 1,
+    },
+    "backbones.qwen2.steps=5": {},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A fresh copy in which the table was made from nothing but downloads."""
+    checkout = copy_project(tmp_path_factory.mktemp("l3prune") / "project")
+    checkout.run("--cores", "2", "--config", "scale=nano", ONE, "--", TABLE, timeout=900)
+    return checkout
+
+
+def test_the_table_has_every_depth_with_its_size_and_score(made):
+    found = read_tsv(made.nano / TABLE).set_index("depth")
+    assert list(found.index) == ["p00", "small"] and found["seeds"].eq(2).all()
+    assert found.loc["p00", "layers"] == 4 and found.loc["small", "layers"] <= 2
+    assert (found["pct_exact"] >= found["pct"]).all() and found["loss_untrained"].gt(0).all()
+    assert found["score"].between(-100, 100).all() and set(found["scale"]) == {"nano"}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_reruns_what_it_touches_and_nothing_else(made, edit):
+    done = made.run("--dry-run", "--cores", "2", "--config", "scale=nano", f"{ONE}; {SET}.{edit}", "--", TABLE)
+    assert job_counts(done.stdout + done.stderr) == EDITS[edit]

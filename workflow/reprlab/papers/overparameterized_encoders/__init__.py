@@ -1,0 +1,1 @@
+"""Sentence encoders from pruned decoders, L3Prune (slug `overparameterized-encoders`)."""

@@ -1,0 +1,10 @@
+"""What the report says about the paper: title, and what its tables and figures show."""
+
+from reprlab.papers.overparameterized_encoders.results import RESULTS
+
+TITLE = "Large Language Models Are Overparameterized Text Encoders"
+AUTHORS = "Thennal D K, Tim Fischer, Chris Biemann"
+URL = "https://aclanthology.org/volumes/2025.repl4nlp-1/"
+QUESTION = "How many of a decoder's last layers can go before it is trained as a sentence encoder?"
+TABLES = RESULTS.captions(RESULTS.tables)
+FIGURES = RESULTS.captions(RESULTS.figures)

@@ -1,0 +1,85 @@
+"""Claims of L3Prune: what is measured, over which units, and the rule, written before the numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reprlab.papers.overparameterized_encoders.tables import curves, mean_scores
+from reprlab.results.claims import Claim, Find
+from reprlab.results.frame import Frame, Rows
+from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Estimate, Rule, mean_over_crossed, mean_over_units, slope
+
+_LOSS = {"part": "scores", "dataset": "triples", "metric": "contrastive_loss"}
+_MODERATE = ("p20", "p25", "p30")
+_DEEP: dict[str, Any] = {
+    "only_at": ("paper",),
+    "because": "specification, section 6: differences of scores and the shape of the curve are not visible in small",
+}
+
+
+def _over(values: Rows, names: list[str]) -> Estimate:
+    return mean_over_crossed(values, {name: values.index.get_level_values(name) for name in names})
+
+
+def moderate_pruning(frame: Frame) -> Estimate | str:
+    """By how much more the loss rises from moderate pruning to the shallowest model than from none to moderate."""
+    rows = frame.select(**_LOSS, training="trained")
+    by = ["model", "seed"]
+    shallowest = rows[rows["layers"] == rows.groupby("model")["layers"].transform("min")]
+    whole, moderate = rows[rows["depth"] == "p00"], rows[rows["depth"].isin(_MODERATE)]
+    none, some, most = (part.groupby(by)["value"].mean() for part in (whole, moderate, shallowest))
+    values = (most + none - 2 * some).dropna()
+    return _over(values, by) if len(values) else f"no model is pruned by 20 to 30 % at scale {frame.scale}"
+
+
+def training_repairs(frame: Frame) -> Estimate | str:
+    """The loss of the trained model less that of the same layers without training, on the same triples."""
+    rows, by = frame.select(**_LOSS), ["model", "depth"]
+    after, before = (rows[rows["training"] == one].groupby(by)["value"].mean() for one in ("trained", "none"))
+    values = (after - before).dropna()
+    return _over(values, by) if len(values) else f"not run at scale {frame.scale}"
+
+
+def time_by_depth(frame: Frame) -> Estimate | str:
+    """Percent of the whole model's training time for each percent of its layers, over models and depths."""
+    rows = frame.select(part="cost").pivot_table(index=["model", "depth"], columns="metric", values="value")
+    if "seconds" not in rows:
+        return f"not run at scale {frame.scale}"
+    whole = rows["seconds"].xs("p00", level="depth").reindex(rows.index, level="model")
+    points = (100 * rows["layers"] / rows["of_layers"], 100 * rows["seconds"] / whole)
+    known = points[1].notna()
+    return slope(points[0][known].to_numpy(), points[1][known].to_numpy(), "depth of a model")
+
+
+def against_whole(depth: str) -> Find:
+    """The mean score of a variant less that of the whole model, where every task has been scored."""
+
+    def find(frame: Frame) -> Estimate | str:
+        scores = mean_scores(frame)
+        by_depth = scores.unstack("depth").reindex(columns=[depth, "p00"])
+        values = (by_depth[depth] - by_depth["p00"]).dropna()
+        if values.empty:
+            return frame.reason(part="scores") or f"not run at scale {frame.scale}"
+        return _over(values, ["model", "seed"])
+
+    return find
+
+
+def hump(frame: Frame) -> Estimate | str:
+    """The highest untrained loss between the two chosen layers, less the higher of theirs; nats, over models."""
+    values = [
+        losses.loc[small:large].max() - losses.loc[[small, large]].max()
+        for losses, small, large in curves(frame).values()
+    ]
+    return mean_over_units(values, "model") if values else f"not run at scale {frame.scale}"
+
+
+_POINTS = "mean score less that of the whole model, points"
+CLAIMS = [
+    Claim("O1", "difference of two rises of the loss, nats", ABOVE_ZERO, moderate_pruning),
+    Claim("O2", "loss after training less loss before, nats", BELOW_ZERO, training_repairs),
+    Claim("O3", "percent of time for a percent of layers", ABOVE_ZERO, time_by_depth),
+    Claim("O4", _POINTS, Rule(low=-1.5), against_whole("large"), **_DEEP),
+    Claim("O5", _POINTS, Rule(low=-6.9), against_whole("small"), **_DEEP),
+    Claim("O6", "highest loss between the minima less theirs, nats", ABOVE_ZERO, hump, **_DEEP),
+]

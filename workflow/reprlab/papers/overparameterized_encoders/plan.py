@@ -1,0 +1,240 @@
+"""Plan of L3Prune: losses by layer, encoders of each depth, their scores beside those without training."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reprlab.config.settings import derive
+from reprlab.papers import paths
+from reprlab.papers.overparameterized_encoders.results import CHOSEN, COSTS, PARTS, RESULTS, TRIPLES
+from reprlab.papers.plan import Plan
+from reprlab.papers.shared_jobs import add_task
+from reprlab.papers.warm_starts import Recipe, add_start
+from reprlab.results.planning import add_results
+from reprlab.results.sources import Baseline, Missing, Source
+from reprlab.runtime.errors import ReprlabError
+from reprlab.sentences.depths import kept_layers
+from reprlab.sentences.settings import (
+    ContrastiveTraining,
+    EmbeddingTask,
+    EncoderSettings,
+    Evaluation,
+    LayerLosses,
+    LowRank,
+    TextForm,
+    TripleSample,
+)
+from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
+
+if TYPE_CHECKING:
+    from reprlab.config.load import LoadedConfig
+    from reprlab.config.papers.overparameterized_encoders import OverparameterizedEncodersSettings
+
+SLUG = "overparameterized-encoders"
+_NAME = "l3prune"
+
+
+def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
+    """Plan all of the paper at the config's scale."""
+    paper = config.papers[SLUG]
+    entries: list[Source | Missing] = []
+    for name in paper.compared:
+        jobs = _Backbone(plan, config, paper, name)
+        entries.append(jobs.curve())
+        for depth in paper.backbones[name].depths:
+            entries += jobs.at(depth)
+    entries += [
+        Missing(
+            factors={"part": "scores", "dataset": name, "category": task.category},
+            reason=f"no entry of datasets.yaml has {name}; papers.{SLUG}.evaluation.tasks.{name}.dataset names one",
+        )
+        for name, task in _scored(paper).items()
+        if task.dataset is None
+    ]
+    options = {"tasks": len(paper.evaluation.scored)}
+    add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)
+
+
+def _scored(paper: "OverparameterizedEncodersSettings") -> dict[str, Any]:
+    return {name: paper.evaluation.tasks[name] for name in paper.evaluation.scored}
+
+
+class _Backbone:
+    """Jobs of one decoder, and the files that hold their results."""
+
+    def __init__(
+        self, plan: Plan, config: "LoadedConfig", paper: "OverparameterizedEncodersSettings", name: str
+    ) -> None:
+        self.plan, self.config, self.paper, self.name = plan, config, paper, name
+        self.backbone, self.dtype = paper.backbones[name], config.arithmetic(paper.dtype)
+        recipe = Recipe(
+            warm=paper.warm_start,
+            setting=f"papers.{SLUG}.warm_start",
+            name=_NAME,
+            optimizer=paper.training.optimizer,
+            schedule="linear",
+            tokenizer={"sentinels": 1, "sentence_tokens": 1},
+        )
+        self.start = add_start(plan, config, self.backbone.model, recipe)
+        self.tasks = {name: task for name, task in _scored(paper).items() if task.dataset is not None}
+        self.triples = [add_task(plan, config, dataset) for dataset in paper.triples]
+        titles = [config.datasets.tasks[dataset].title for dataset in paper.triples]
+        self.shared: dict[str, Any] = {"instructions": self._instructions(), "both_sides": paper.training.both_sides}
+        self.inputs: dict[str, str | list[str]] = {"tokenizer": self.start.tokenizer, "triples": self.triples}
+        self.about = {"model": name}
+        self.data = "; ".join(titles)
+
+    def curve(self) -> Source:
+        """The losses of all layers without training."""
+        settings = derive(
+            LayerLosses,
+            self.paper.sample,
+            self.paper.training,
+            encoder=self._encoder("none", None),
+            dtype=self.dtype,
+            **self.shared,
+        )
+        job = self.start.job(self.inputs, {"settings": settings})
+        return Source(
+            path=Path(self.plan.add("measure_layers", f"{self.name}/{_NAME}", job)["out"]),
+            factors={**self.about, "part": "layers"},
+            keys={"layer": "layer", "batch": "batch"},
+            wide=["loss"],
+            data=self.data,
+        )
+
+    def at(self, depth: str) -> list[Source]:
+        """What is measured at one depth: the training, its cost, and scores with and without it."""
+        trained = self._trained(depth)
+        about = {**self.about, "depth": depth}
+        of_runs: dict[str, Any] = {"keys": {"seed": "seed"}, "data": self.data}
+        found = [
+            Source(
+                path=Path(trained["metrics"]),
+                factors={**about, "part": "training", "training": PARTS[0]},
+                keys={"seed": "seed", "step": "step"},
+                where={"chosen": 1},
+                wide=["loss"],
+                data=self.data,
+            ),
+            Source(
+                path=Path(trained["cost"]),
+                factors={**about, "part": "cost", "training": PARTS[0]},
+                wide=list(COSTS),
+                **of_runs,
+            ),
+        ]
+        for training in PARTS:
+            path = Path(self._evaluated(depth, training, trained if training == PARTS[0] else {}))
+            found += self._scores(path, {**about, "part": "scores", "training": training})
+        return found
+
+    def _layers(self, depth: str) -> Any:
+        """Layers that are kept: a number, or what the losses choose."""
+        if depth in CHOSEN:
+            return depth
+        if depth == "one":
+            return 1
+        entry = self.config.models[self.backbone.model]
+        if "num_hidden_layers" not in entry.config:
+            raise ReprlabError(
+                f"papers.{SLUG}.backbones.{self.name}.model: {self.backbone.model} ({entry.architecture}) is no "
+                "decoder whose layers can be counted; name one of Llama, Mistral, Qwen2, Phi-3 or OPT"
+            )
+        return kept_layers(int(entry.config["num_hidden_layers"]), int(depth[1:]))
+
+    def _instructions(self) -> dict[str, list[str]]:
+        return {name: self.paper.instructions[name] for name in self.paper.triples if name in self.paper.instructions}
+
+    def _encoder(self, method: Any, depth: str | None) -> EncoderSettings:
+        form = derive(TextForm, self.backbone, max_length=self.paper.max_length)
+        adapter = derive(LowRank, self.paper.training.adapter, self.backbone)
+        return EncoderSettings(
+            method=method,
+            pooling=self.paper.pooling,
+            layers=None if depth is None else self._layers(depth),
+            adapter=adapter if method == "lora" else None,
+            form=form,
+        )
+
+    def _chosen(self, depth: str) -> dict[str, str | list[str]]:
+        return {"depths": paths.output("measure_layers", "out", f"{self.name}/{_NAME}")} if depth in CHOSEN else {}
+
+    def _trained(self, depth: str) -> dict[str, str]:
+        recipe, backbone = self.paper.training, self.backbone
+        engine = derive(
+            EngineSettings,
+            recipe,
+            backbone,
+            optimizer=derive(OptimizerSettings, recipe.optimizer, backbone),
+            schedule=ScheduleSettings(name=recipe.schedule, warmup_steps=backbone.warmup_steps),
+            dtype=self.dtype,
+        )
+        settings = derive(
+            ContrastiveTraining,
+            recipe,
+            encoder=self._encoder("lora", depth),
+            engine=engine,
+            learning_rates=[backbone.learning_rate],
+            # Nothing is held out as published: the last update counts.
+            evaluate_every=backbone.steps,
+            **self.shared,
+        )
+        job = self.start.job({**self.inputs, **self._chosen(depth)}, {"settings": settings})
+        return self.plan.add("train_encoder", f"{self.name}/{_NAME}_{depth}", job)
+
+    def _evaluated(self, depth: str, training: str, trained: dict[str, str]) -> str:
+        paper = self.paper
+        tasks = [derive(EmbeddingTask, task, name=name) for name, task in self.tasks.items()]
+        settings = derive(
+            Evaluation,
+            paper.training,
+            paper.evaluation,
+            encoder=self._encoder("lora" if trained else "none", depth),
+            tasks=tasks,
+            sample=derive(
+                TripleSample,
+                paper.sample,
+                paper.training,
+                batches=paper.evaluation.loss_batches,
+                split=paper.evaluation.loss_split,
+                **self.shared,
+            ),
+            dtype=self.dtype,
+        )
+        inputs = {
+            **self.inputs,
+            "tasks": [add_task(self.plan, self.config, task.dataset) for task in self.tasks.values()],
+        }
+        inputs |= {"encoders": trained["out"], "training": trained["metrics"]} if trained else self._chosen(depth)
+        job = self.start.job(inputs, {"settings": settings})
+        return self.plan.add("evaluate_encoder", f"{self.name}/{_NAME}_{depth}_{training}", job)["out"]
+
+    def _scores(self, path: Path, about: dict[str, Any]) -> list[Source]:
+        """Each task, and the loss of the triples; what is trained must beat what is not, and what knows nothing."""
+        keys = {"seed": "seed", "layers": "layers"}
+        found = [
+            Source(
+                path=path, factors={**about, "dataset": TRIPLES}, keys=keys, where={"dataset": TRIPLES}, data=self.data
+            )
+        ]
+        for name, task in self.tasks.items():
+            beside = [("random vectors", "random")]
+            beside += [("most frequent label", "majority")] if task.category == "classification" else []
+            trained = about["training"] == PARTS[0]
+            found.append(
+                Source(
+                    path=path,
+                    factors={**about, "dataset": name, "category": task.category},
+                    keys=keys,
+                    where={"dataset": name},
+                    data=self.config.datasets.tasks[task.dataset].title,
+                    baselines=[
+                        Baseline(name=one, path=path, column=column, where={"dataset": name}, on=["seed"])
+                        for one, column in beside
+                    ]
+                    if trained
+                    else [],
+                    untrained={**about, "dataset": name, "training": PARTS[1]} if trained else {},
+                )
+            )
+        return found
