@@ -96,11 +96,13 @@ class Spans(t.Settings):
     epochs: t.PositiveFloat
     batch_size: t.PositiveInt
     learning_rate: t.PositiveFloat
+    schedule: t.Course
 
 
 class WarmStart(groups.WarmStart):
     """Pre-training of models that are drawn at random."""
 
+    language_model: bool
     mask_probability: t.OpenProbability
     spans: dict[t.SafeName, Spans]
 

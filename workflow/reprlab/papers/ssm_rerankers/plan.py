@@ -8,7 +8,7 @@ from reprlab.config.settings import derive
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.shared_jobs import add_model, add_task
 from reprlab.papers.ssm_rerankers.claims import RANDOM
-from reprlab.papers.ssm_rerankers.plan_models import add_ranking_start, add_start, ranking_engine
+from reprlab.papers.ssm_rerankers.plan_models import add_ranking_start, add_start, ranking_engine, stages_on_spans
 from reprlab.papers.ssm_rerankers.results import RESULTS, SPEED
 from reprlab.results.planning import add_results
 from reprlab.results.sources import Baseline, Missing, Source
@@ -131,9 +131,11 @@ class _TaskJobs:
         """One reranker, trained on the train split of the task."""
         task, recipe, reranker = self.task, self.paper.training, self.paper.rerankers[name]
         start = add_ranking_start(self.plan, self.config, self.paper, name)
-        engine = ranking_engine(self.config, self.paper, reranker)
+        engine = ranking_engine(self.config, self.paper, reranker, recipe.schedule)
         pairs = self._pairs(reranker, truncation)
-        settings = derive(RerankerTraining, recipe, reranker, task, pairs=pairs, engine=engine)
+        # A head that was trained on spans is no fresh one.
+        own = {"head_factor": 1.0} if stages_on_spans(self.config, self.paper, reranker) else {}
+        settings = derive(RerankerTraining, recipe, reranker, task, pairs=pairs, engine=engine, **own)
         inputs: dict[str, str | list[str]] = {
             "examples": add_task(self.plan, self.config, str(task.dataset)),
             "run": self._first_stage(str(task.dataset), task.first_stage)["out"],

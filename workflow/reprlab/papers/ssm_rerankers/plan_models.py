@@ -2,7 +2,7 @@
 
 from reprlab.config.load import LoadedConfig
 from reprlab.config.papers.ssm_rerankers import Reranker, Spans, SsmRerankersSettings
-from reprlab.config.settings import derive
+from reprlab.config.settings import Course, derive
 from reprlab.papers import warm_starts
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.shared_jobs import add_task
@@ -22,7 +22,7 @@ def add_start(plan: Plan, config: LoadedConfig, paper: SsmRerankersSettings, mod
     Raises:
         ReprlabError: it is random and no corpus is named.
     """
-    objective = _OBJECTIVES.get(config.models[model].architecture)
+    objective = _OBJECTIVES.get(config.models[model].architecture) if paper.warm_start.language_model else None
     masked = {"mask_probability": paper.warm_start.mask_probability} if objective == "masked_lm" else {}
     recipe = Recipe(
         warm=paper.warm_start,
@@ -41,11 +41,8 @@ def add_start(plan: Plan, config: LoadedConfig, paper: SsmRerankersSettings, mod
 def add_ranking_start(plan: Plan, config: LoadedConfig, paper: SsmRerankersSettings, name: str) -> Start:
     """Plan what a reranker starts from: its language model and, where that is random, training on spans of passages."""
     reranker, seed = paper.rerankers[name], config.workflow.seed
-    start = add_start(plan, config, paper, reranker.model)
-    if config.models[reranker.model].origin.kind != "scratch":
-        return start
-    dataset = str(paper.passages.dataset)
-    for stage, spans in paper.warm_start.spans.items():
+    start, dataset = add_start(plan, config, paper, reranker.model), str(paper.passages.dataset)
+    for stage, spans in stages_on_spans(config, paper, reranker).items():
         drawn = derive(SpanSettings, spans, seed=seed)
         examples = Job({"examples": add_task(plan, config, dataset)}, {"settings": drawn})
         built = plan.add("build_span_queries", f"{dataset}/{_NAME}_{stage}", examples)
@@ -54,7 +51,7 @@ def add_ranking_start(plan: Plan, config: LoadedConfig, paper: SsmRerankersSetti
             paper.training,
             spans,
             pairs=derive(PairSettings, reranker, spans),
-            engine=ranking_engine(config, paper, spans),
+            engine=ranking_engine(config, paper, spans, spans.schedule),
             judged_negatives=False,
             head_factor=1.0,
             seeds=[seed],
@@ -66,7 +63,14 @@ def add_ranking_start(plan: Plan, config: LoadedConfig, paper: SsmRerankersSetti
     return start
 
 
-def ranking_engine(config: LoadedConfig, paper: SsmRerankersSettings, own: Reranker | Spans) -> EngineSettings:
+def stages_on_spans(config: LoadedConfig, paper: SsmRerankersSettings, reranker: Reranker) -> dict[str, Spans]:
+    """The stages that a random model goes through; none of a published one."""
+    return paper.warm_start.spans if config.models[reranker.model].origin.kind == "scratch" else {}
+
+
+def ranking_engine(
+    config: LoadedConfig, paper: SsmRerankersSettings, own: Reranker | Spans, schedule: Course
+) -> EngineSettings:
     """The loop of a training on groups, whose steps follow from its passes."""
     recipe = paper.training
     return derive(
@@ -75,7 +79,7 @@ def ranking_engine(config: LoadedConfig, paper: SsmRerankersSettings, own: Reran
         own,
         steps=1,
         optimizer=derive(OptimizerSettings, recipe.optimizer, own),
-        schedule=ScheduleSettings(name=recipe.schedule),
+        schedule=ScheduleSettings(name=schedule),
         dtype=config.arithmetic(paper.dtype),
         log_every=10,
     )
