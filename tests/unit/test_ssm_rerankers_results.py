@@ -204,4 +204,6 @@ def test_rerankers_share_first_stages_and_documents_have_three_forms(scale) -> N
     assert all((job["stride"] > 0) == ("maxp" in key) for key, job in scored.items())
     warm = plan.jobs["pretrain_lm"]
     masked = {key for key, job in warm.items() if "ssm" in key and "masked_lm" in job.plugins[0]}
-    assert masked == {f"ssm_rerankers_bert_{'nano' if scale == 'nano' else 'mini'}_mlm"}
+    language_models = load_config(ROOT, {"scale": scale}).papers["ssm-rerankers"].warm_start.language_model
+    assert masked == ({"ssm_rerankers_bert_nano_mlm"} if language_models else set())
+    assert language_models == (scale == "nano")
