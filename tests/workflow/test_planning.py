@@ -114,6 +114,14 @@ COMPANIONS = {
         if name.startswith("papers.prompt-tuning-encoders.warm_start.")
         or name == "papers.prompt-tuning-encoders.backbones.opt_125m.pretrained"
     },
+    # The published adapters of MNTP are fetched.
+    **{
+        name: "papers.prompt-tuning-encoders.backbones.llama_2_7b.model=soft_prompt_mini; "
+        "papers.prompt-tuning-encoders.backbones.llama_2_7b.mntp=null; "
+        "papers.prompt-tuning-encoders.warm_start.text.corpus=wordnet_text"
+        for name in PUBLISHED
+        if name.startswith("papers.prompt-tuning-encoders.mntp.")
+    },
     # Off at paper scale.
     **{
         f"papers.depth.ablations.{name}.{key}": f"papers.depth.ablations.{name}.enabled=true"

@@ -46,6 +46,29 @@ rule count_encoders:
         COMMAND
 
 
+rule post_train:
+    input:
+        inputs("post_train"),
+    output:
+        **outputs("post_train"),
+    log:
+        log_of("post_train"),
+    benchmark:
+        benchmark_of("post_train")
+    threads: LOADED.threads("post_train")
+    resources:
+        mem_mb=by_attempt(6000),
+        runtime=by_attempt(720),
+        gpu=GPU,
+    params:
+        key=key_of,
+        job=digest("post_train"),
+    message:
+        "Post-train {wildcards.model} ({wildcards.cell})"
+    shell:
+        TRAINING_COMMAND
+
+
 rule train_encoder:
     input:
         inputs("train_encoder"),

@@ -40,12 +40,12 @@ class Objective(PretrainingObjective[Settings]):
 
 
 def causal_loss(
-    model: Any, input_ids: torch.Tensor, labels: torch.Tensor
+    model: Any, input_ids: torch.Tensor, labels: torch.Tensor, **attention: torch.Tensor
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
     """Mean cross-entropy of `labels` [B, L] (-100 left out) predicted at the position before each.
 
-    Rows are padded at the right: what stands behind a token never reaches it, so that no mask is needed. Only the
-    states that have a label are multiplied with the output layer.
+    Rows are padded at the right: what stands behind a token never reaches it, so that no mask is needed, unless
+    `attention` says otherwise. Only the states that have a label are multiplied with the output layer.
 
     Returns:
         the scalar to minimise, and detached scalars `loss_sum`, `count`, `correct` (hits of the argmax), `total`.
@@ -53,7 +53,7 @@ def causal_loss(
     import torch
     from torch.nn import functional
 
-    states = model.base_model(input_ids=input_ids, use_cache=False).last_hidden_state[:, :-1]
+    states = model.base_model(input_ids=input_ids, use_cache=False, **attention).last_hidden_state[:, :-1]
     wanted = labels[:, 1:]
     counted = wanted != IGNORED
     logits = model.get_output_embeddings()(states[counted]).float()

@@ -128,6 +128,10 @@ OUTPUTS: dict[str, dict[str, str]] = {
         "metrics": f"{SHARED}/encoders/{{model}}/{{cell}}/metrics.tsv",
         "cost": f"{SHARED}/encoders/{{model}}/{{cell}}/cost.tsv",
     },
+    "post_train": {
+        "out": f"{SHARED}/post_trained/{{model}}/{{cell}}/model/",
+        "metrics": f"{SHARED}/post_trained/{{model}}/{{cell}}/metrics.tsv",
+    },
     "count_encoders": {"out": f"{SHARED}/encoder_sizes/{{cell}}.tsv"},
     "evaluate_encoder": {"out": f"{SHARED}/encoder_scores/{{model}}/{{cell}}.tsv"},
     "preview_corruption": {"out": "results/depth/preview_{objective}.tsv"},

@@ -74,6 +74,15 @@ def add_low_rank(decoder: Any, settings: LowRank, seed: int) -> list[str]:
     return adapted
 
 
+def merge_low_rank(decoder: Any) -> None:
+    """Add the adapters to the weights that they adapt, in place; the decoder is a plain one again."""
+    for name, module in list(decoder.named_modules()):
+        if hasattr(module, "lora_A"):
+            module.merge()
+            parent, _, own = name.rpartition(".")
+            setattr(decoder.get_submodule(parent), own, module.base_layer)
+
+
 def _pooled(decoder: Any, pooling: Pooling, bidirectional: bool) -> Any:
     import torch
 

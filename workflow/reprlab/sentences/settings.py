@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from reprlab.training.settings import EngineSettings
+from reprlab.training.settings import EngineSettings, PretrainSettings
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
 
@@ -82,6 +82,17 @@ class EncoderSettings(BaseModel):
         if self.method == "prefix" and self.bidirectional:
             raise ValueError("the method prefix is causal")
         return self
+
+
+class PostTraining(BaseModel):
+    """Adapters of a decoder on an objective of its own, merged into its weights."""
+
+    model_config = _STRICT
+
+    training: PretrainSettings
+    """Objective, loop, optimizer and schedule."""
+    adapter: LowRank
+    """The adapters."""
 
 
 class ContrastiveTraining(BaseModel):

@@ -83,6 +83,19 @@ class Lora(t.Settings):
     targets: _Named
 
 
+class Mntp(t.Settings):
+    """Post-training of a model that is drawn at random."""
+
+    steps: t.PositiveInt
+    batch_size: t.PositiveInt
+    length: Annotated[t.PositiveInt, Field(ge=8)]
+    learning_rate: t.PositiveFloat
+    mask: Annotated[str, Field(min_length=1)]
+    mask_probability: t.OpenProbability
+    rank: t.PositiveInt
+    alpha: t.PositiveInt
+
+
 class Task(t.Settings):
     """A task of the evaluation."""
 
@@ -116,6 +129,7 @@ class PromptTuningEncodersSettings(t.Settings):
     evaluation: Evaluation
     dtype: t.Computed
     warm_start: groups.WarmStart
+    mntp: Mntp
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:

@@ -1,10 +1,12 @@
 """Plan of soft prompts as encoders: encoders of each decoder, their scores, their losses and their sizes."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.config.settings import derive
+from reprlab.papers import paths
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.prompt_tuning_encoders.results import RESULTS, UNTRAINED
 from reprlab.papers.shared_jobs import add_model, add_task
@@ -12,9 +14,9 @@ from reprlab.papers.warm_starts import Recipe, Start, add_start
 from reprlab.results.planning import add_results
 from reprlab.results.sources import Baseline, Source
 from reprlab.runtime.errors import ReprlabError
-from reprlab.sentences.settings import ContrastiveTraining, EmbeddingTask, Evaluation
+from reprlab.sentences.settings import ContrastiveTraining, EmbeddingTask, Evaluation, LowRank, PostTraining
 from reprlab.sentences.sizes import SizedEncoders
-from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
+from reprlab.training.settings import EngineSettings, OptimizerSettings, PretrainSettings, ScheduleSettings
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
@@ -126,10 +128,7 @@ class _BackboneJobs:
             folder = add_model(self.plan, self.config, backbone.mntp, seed=0)
             return Start(folder, folder, folder)
         if mntp:
-            raise ReprlabError(
-                f"papers.{SLUG}.backbones.{self.name}.mntp is null, and its grid has an encoder with mntp: true; name "
-                "a model after MNTP, or take that encoder out of the grid"
-            )
+            return self._post_trained()
         recipe = Recipe(
             warm=paper.warm_start,
             setting=f"papers.{SLUG}.warm_start",
@@ -139,6 +138,43 @@ class _BackboneJobs:
             objective="causal_lm" if backbone.pretrained else None,
         )
         return add_start(self.plan, self.config, backbone.model, recipe)
+
+    def _post_trained(self) -> Start:
+        """The small decoder after MNTP, on the text that it was pre-trained on.
+
+        Raises:
+            ReprlabError: the decoder is a published one, or is not pre-trained.
+        """
+        wanted, start = self.paper.mntp, self._start(mntp=False)
+        if start.model == start.made_in:
+            raise ReprlabError(
+                f"papers.{SLUG}.backbones.{self.name}.mntp is null, and its grid has an encoder with mntp: true; name "
+                "a model after MNTP (only small decoders that are pre-trained here are post-trained here)"
+            )
+        optimizer = derive(OptimizerSettings, self.paper.training.optimizer, learning_rate=wanted.learning_rate)
+        engine = derive(
+            EngineSettings,
+            wanted,
+            optimizer=optimizer,
+            schedule=ScheduleSettings(name="linear"),
+            dtype=self.dtype,
+            seed=self.config.workflow.seed,
+        )
+        training = PretrainSettings(
+            objective="mntp",
+            objective_settings={"mask": wanted.mask, "mask_probability": wanted.mask_probability},
+            input_length=wanted.length,
+            target_length=wanted.length,
+            engine=engine,
+        )
+        adapter = LowRank(rank=wanted.rank, alpha=wanted.alpha, targets=self.paper.lora.targets)
+        inputs = {"tokens": paths.tokens(_NAME), "tokenizer": start.tokenizer}
+        job = replace(
+            start.job(inputs, {"settings": PostTraining(training=training, adapter=adapter)}),
+            plugins=("objectives.mntp",),
+        )
+        folder = self.plan.add("post_train", f"{self.name}/{_NAME}", job)["out"]
+        return Start(folder, folder, folder)
 
     def _trained(self, encoder: str, size: int) -> dict[str, str]:
         """One encoder, with every learning rate and seed."""
