@@ -9,6 +9,7 @@ from reprlab.papers.prompt_tuning_encoders.tables import (
     by_size,
     category_means,
     choice_of_size,
+    courses,
     per_data_set,
     printed_row,
     sizes,
@@ -17,7 +18,6 @@ from reprlab.results.comparison import Printed
 from reprlab.results.figures import Axis, Bars, Curves
 from reprlab.results.records import Figure, PaperResults, Table
 from reprlab.results.schema import Factor, Metric
-from reprlab.results.tables import Listing
 
 UNTRAINED = "none"
 FACTORS = {
@@ -81,7 +81,7 @@ TABLES = [
     Table(
         "courses",
         "Loss and held-out correlation by step, at the chosen learning rate.",
-        Listing("backbone encoder size seed step metric value learning_rate tokens data scale"),
+        courses,
         {"metric": ("loss", "held_out")},
     ),
 ]
@@ -111,7 +111,7 @@ FIGURES = [
         Curves(
             Axis("step", "Step"),
             [Axis("value", "Loss, nats")],
-            line="encoder",
+            line="row",
             panel="backbone",
             where={"metric": "loss"},
         ),

@@ -80,6 +80,15 @@ def choice_of_size(frame: Frame) -> Rows:
     return type(rows)(lines, columns=[*columns, "scale"])
 
 
+def courses(frame: Frame) -> Rows:
+    """Loss and held-out correlation by step of each encoder with its size, which `row` names together."""
+    columns = [*KEYS, "seed", "step", "metric", "value", "learning_rate", "tokens", "data", "scale"]
+    table = frame.select()[columns].reset_index(drop=True)
+    names = table["encoder"] + " " + table["size"].astype(str).replace("0", "")
+    table.insert(len(KEYS), "row", names.str.strip())
+    return table
+
+
 def attention_pairs(frame: Frame) -> Rows:
     """Scores of adapters with causal and with bidirectional attention (Figure 1)."""
     table = category_means(frame)
