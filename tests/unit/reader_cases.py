@@ -292,7 +292,7 @@ CASES = {
     "column_tags": Case(
         "tsv", b"-DOCSTART- -X- O O\n\nEU NNP I-NP B-X\nruns VB I-VP O\n\nIt PRP I-NP O\n",
         reads(task(reader="column_tags", kind="tags", labels=["O", "B-X", "I-X"], **READER,
-                   options={"files": {"train": ["main"]}, "column": 3, "columns": 4})),
+                   options={"tagged": {"train": ["main"]}, "column": 3, "columns": 4})),
         (b" ", b"\n", b"\r", b"-DOCSTART-", b"O", b"I-X", b"\x85", b"\xff"),
     ),
     "conceptnet": Case(

@@ -58,6 +58,7 @@ def test_a_mistake_in_the_registry_of_models_is_one_line(tmp_path, text, message
         ("smollm2_135m_instruct", {}, 134_515_008),
         # State-space rerankers, specification 5: the twenty backbones
         ("bert_base_uncased", {}, 109_482_240),
+        ("bert_base_uncased_mlm", {}, 109_514_298),
         ("bert_large_uncased", {}, 335_141_888),
         ("roberta_base", {}, 124_645_632),
         ("roberta_large", {}, 355_359_744),

@@ -40,6 +40,12 @@ DEAD: dict[str, str] = {}
 _OLMO, _LLAMA = "papers.amuro-char.families.olmo1b", "papers.amuro-char.families.llama3_8b"
 _TRAINED_HERE = f"{_OLMO}.model=olmo_mini; {_OLMO}.checkpoints=[main]; {_OLMO}.revisions=[]"
 PUBLISHED = [".".join(path) for path, _ in leaves(load_config(ROOT, {"scale": "paper"}).as_dict())]
+_MASKING = "papers.domain-adaptive-masking"
+_TEXT = {"graph": "wordnet_graph", "domain": "[hpo_definitions]", "general": "[brown]"}
+_CURRICULUM = "; ".join(f"{_MASKING}.{name}={value}" for name, value in _TEXT.items())
+_OF_CURRICULUM = tuple(
+    f"{_MASKING}.{name}" for name in ("curriculum.", "maskings", "pretraining.", "held_out.", "documents")
+)
 # Edits beside which alone a setting is read, or another value of it allowed.
 COMPANIONS = {
     "papers.depth.finetuning.seeds": "papers.depth.pretraining.seeds=[2137, 7]",
@@ -122,6 +128,21 @@ COMPANIONS = {
         for name in PUBLISHED
         if name.startswith("papers.prompt-tuning-encoders.mntp.")
     },
+    # ConceptNet and PubMed are in no registry.
+    **{name: _CURRICULUM for name in PUBLISHED if name.startswith(_OF_CURRICULUM)},
+    **{
+        f"{_MASKING}.{name}": "; ".join(f"{_MASKING}.{other}={_TEXT[other]}" for other in _TEXT if other != name)
+        for name in _TEXT
+    },
+    **{
+        name: f"{_CURRICULUM}; {_MASKING}.model=bert_masking_mini; {_MASKING}.warm_start.text.corpus=brown"
+        for name in PUBLISHED
+        if name.startswith(f"{_MASKING}.warm_start.")
+    },
+    **{
+        f"{_MASKING}.tasks.{name}": f"{_MASKING}.compared=[{name}]; {_MASKING}.warm_start.text.corpus=brown"
+        for name in ("wordnet_entities", "conll2003")
+    },
     # Off at paper scale.
     **{
         f"papers.depth.ablations.{name}.{key}": f"papers.depth.ablations.{name}.enabled=true"
@@ -138,6 +159,7 @@ SMALLER = {
     "amuro-char": "papers.amuro-char.finetuning.job=training",
     "ssm-rerankers": "papers.ssm-rerankers.passages.further=[beir_scifact]",
     "prompt-tuning-encoders": "papers.prompt-tuning-encoders.evaluation.scored=[quora, sts12, newsgroups, tweets]",
+    "domain-adaptive-masking": "papers.domain-adaptive-masking.finetuning.seeds=[0]",
 }
 # Tables of settings whose entries are all of one kind.
 TABLES = ("tasks", "evaluations", "rerankers", "encoders", "backbones")

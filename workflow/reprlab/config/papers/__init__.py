@@ -2,6 +2,7 @@
 
 from reprlab.config.papers.amuro_char import AmuroCharSettings
 from reprlab.config.papers.depth import DepthSettings
+from reprlab.config.papers.domain_adaptive_masking import DomainAdaptiveMaskingSettings
 from reprlab.config.papers.event_relations import EventRelationsSettings
 from reprlab.config.papers.intrinsic_dimension import IntrinsicDimensionSettings
 from reprlab.config.papers.overparameterized_encoders import OverparameterizedEncodersSettings
@@ -19,4 +20,5 @@ PAPERS: dict[str, type[Settings]] = {
     "overparameterized-encoders": OverparameterizedEncodersSettings,
     "ssm-rerankers": SsmRerankersSettings,
     "prompt-tuning-encoders": PromptTuningEncodersSettings,
+    "domain-adaptive-masking": DomainAdaptiveMaskingSettings,
 }

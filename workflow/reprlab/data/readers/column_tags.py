@@ -20,7 +20,7 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    files: dict[Split, list[str]] = Field(min_length=1)
+    tagged: dict[Split, list[str]] = Field(min_length=1)
     """Files or members of each split."""
     column: int = Field(ge=1)
     """Place of the tag, from 0; the token is first."""
@@ -45,7 +45,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
         ReprlabError: a line has another number of columns.
     """
     archive = sources.archive
-    for split, names in settings.files.items():
+    for split, names in settings.tagged.items():
         for name in names:
             path = archive.file(name) if archive.has_file(name) else archive.member(name)
             yield from _sentences(path, f"{split}-{Path(name).stem}", split, settings)

@@ -1,0 +1,51 @@
+"""domain-adaptive-masking at nano, one masking: from a graph and text to its losses, and what an edit reruns."""
+
+import json
+
+import pytest
+from reprlab.artifacts.tables import read_tsv
+
+from tests.checkouts import copy_project, job_counts
+
+SET = "papers.domain-adaptive-masking"
+ONE = f"set={SET}.maskings=[concept]; {SET}.pretraining.seeds=[0]"
+TABLE = "results/domain-adaptive-masking/pretrain_loss.tsv"
+TRAINED = {"pretrain_lm": 1, "evaluate_lm": 2, "tabulate_paper": 1}
+FILTERED = {"filter_concepts": 1, "mark_concepts": 1, **TRAINED}
+EXPANDED = {"expand_concepts": 1, **FILTERED}
+EDITS = {
+    "curriculum.general_divisor=2.0": FILTERED,
+    "curriculum.hops=2": EXPANDED,
+    "curriculum.basic=40": {"select_concepts": 1, **EXPANDED},
+    "curriculum.reported_hops=[0, 1]": {},
+    "pretraining.budget=0.1": TRAINED,
+    "finetuning.learning_rate=0.01": {},
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A fresh copy in which the table was made from nothing but downloads."""
+    checkout = copy_project(tmp_path_factory.mktemp("masking") / "project")
+    checkout.run("--cores", "2", "--config", "scale=nano", ONE, "--", TABLE, timeout=900)
+    return checkout
+
+
+def test_the_table_has_the_start_and_every_step(made):
+    found = read_tsv(made.nano / TABLE)
+    assert set(zip(found["masking"], found["step"], strict=True)) == {("none", 0), ("concept", 2), ("concept", 4)}
+    assert set(found["masks"]) == {"tokens", "concepts"} and (found["loss"] > 0).all()
+
+
+def test_every_step_of_the_curriculum_is_counted(made):
+    folder = made.nano / "results/shared/curricula/domain_adaptive_masking"
+    sizes = json.loads((folder / "curriculum.json").read_text())["sizes"]
+    assert set(sizes) == {"graph", "basic", "expanded", "after_general", "after_domain"}
+    assert sizes["graph"] > sizes["expanded"] > sizes["after_general"] > sizes["after_domain"] > 0
+    assert len((folder / "concepts.txt").read_text().splitlines()) == sizes["after_domain"]
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_reruns_what_it_touches_and_nothing_else(made, edit):
+    done = made.run("--dry-run", "--cores", "2", "--config", "scale=nano", f"{ONE}; {SET}.{edit}", "--", TABLE)
+    assert job_counts(done.stdout + done.stderr) == EDITS[edit]

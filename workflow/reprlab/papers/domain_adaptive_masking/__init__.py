@@ -1,0 +1,1 @@
+"""Domain-adaptive masking (slug `domain-adaptive-masking`)."""

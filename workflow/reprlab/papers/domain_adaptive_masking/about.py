@@ -1,0 +1,10 @@
+"""What the report says about the paper: title, and what its tables and figures show."""
+
+from reprlab.papers.domain_adaptive_masking.results import RESULTS
+
+TITLE = "Choose Your Words Wisely: Domain-adaptive Masking Makes Language Models Learn Faster"
+AUTHORS = "Vanshpreet S. Kohli, Aaron Monis, Radhika Mamidi"
+URL = "https://aclanthology.org/volumes/2025.repl4nlp-1/"
+QUESTION = "Does a model learn a domain faster if only the domain's own concepts are masked, each as a whole?"
+TABLES = RESULTS.captions(RESULTS.tables)
+FIGURES = RESULTS.captions(RESULTS.figures)

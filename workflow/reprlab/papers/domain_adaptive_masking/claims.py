@@ -1,0 +1,65 @@
+"""Claims of domain-adaptive masking: what is measured, over which units, and the rule, written before the numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reprlab.results.claims import Claim, Find
+from reprlab.results.contrasts import Ratio
+from reprlab.results.frame import LAST, Choice, Frame
+from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Estimate, mean_over_crossed, mean_over_units
+
+_LARGE: dict[str, Any] = {
+    "only_at": ("paper",),
+    "because": "specification, section 6: differences of F1 between maskings are not visible with two layers",
+}
+_END: dict[str, Choice] = {"part": "held_out", "step": LAST}
+_UNITS = "pretraining_seed batch"
+
+
+def _of(masking: str, masks: str) -> dict[str, Choice]:
+    return {**_END, "masking": masking, "masks": masks}
+
+
+def _accuracy(first: str, second: str) -> Ratio:
+    """Share of the pieces of held-out concepts that are restored, points."""
+    ends = (_of(first, "concepts"), _of(second, "concepts"))
+    return Ratio(("correct", "total"), *ends, units=_UNITS, times=100)
+
+
+def _loss(first: str) -> Ratio:
+    """Loss on random tokens of held-out text less that of the model before, nats."""
+    return Ratio(("loss_sum", "count"), _of(first, "tokens"), _of("none", "tokens"), units=_UNITS)
+
+
+def f1(first: str, second: str) -> Find:
+    """Mean over data sets and seeds of the difference of entity F1, points; a model without seeds stands beside all."""
+
+    def find(frame: Frame) -> Estimate | str:
+        rows = frame.select(metric="entity_f1", part="tagging")
+        one, two = (rows[rows["masking"] == name] for name in (first, second))
+        # A model that was not pre-trained on has one seed of that.
+        shared = ["task", "seed"] + ["pretraining_seed"] * (two["pretraining_seed"].nunique() > 1)
+        gaps = one.merge(two[[*shared, "value"]], on=shared, suffixes=("", "_beside"))
+        if gaps.empty:
+            return frame.reason(masking=first) or f"not run at scale {frame.scale}"
+        gaps["gap"] = gaps["value"] - gaps["value_beside"]
+        if gaps["task"].nunique() == 1:
+            return mean_over_units(gaps["gap"], "pretraining seed", groups=gaps["pretraining_seed"])
+        several = "pretraining_seed" if gaps["pretraining_seed"].nunique() > 1 else "seed"
+        return mean_over_crossed(gaps["gap"], {"data set": gaps["task"], several.replace("_", " "): gaps[several]})
+
+    return find
+
+
+_POINTS = "difference of entity F1 on test, points"
+CLAIMS = [
+    Claim("D1", "accuracy on held-out concepts, points", ABOVE_ZERO, _accuracy("concept", "none")),
+    Claim("D2", "loss on held-out tokens, nats", BELOW_ZERO, _loss("random")),
+    Claim("D3", "loss on held-out tokens, nats", BELOW_ZERO, _loss("concept")),
+    Claim("D4", "accuracy on held-out concepts, points", ABOVE_ZERO, _accuracy("concept", "random")),
+    Claim("D5", "accuracy on held-out concepts, points", ABOVE_ZERO, _accuracy("concept", "random_span")),
+    Claim("D6", _POINTS, ABOVE_ZERO, f1("concept", "none"), **_LARGE),
+    Claim("D7", _POINTS, ABOVE_ZERO, f1("concept", "random"), **_LARGE),
+    Claim("D8", _POINTS, ABOVE_ZERO, f1("concept", "random_span"), **_LARGE),
+]

@@ -1,0 +1,295 @@
+"""Plan of domain-adaptive masking: curriculum, continued pre-training by masking, held-out losses, named entities."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from reprlab.concepts.settings import BlockSettings
+from reprlab.config.settings import derive
+from reprlab.evaluation.settings import BaselineSettings, MetricName
+from reprlab.papers import paths
+from reprlab.papers.domain_adaptive_masking.plan_curriculum import Curriculum, add_blocks, add_curriculum
+from reprlab.papers.domain_adaptive_masking.results import MASKS, NONE, RESULTS, UNTRAINED
+from reprlab.papers.finetuning_jobs import add_baselines, add_finetuning_job
+from reprlab.papers.language_model_jobs import (
+    add_held_out,
+    add_pretraining_run,
+    add_scratch_text,
+    add_sentences,
+    held_out,
+)
+from reprlab.papers.plan import Job, Plan
+from reprlab.papers.shared_jobs import add_model, add_task
+from reprlab.results.planning import add_results
+from reprlab.results.sources import Baseline, Missing, Source, Value
+from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
+from reprlab.training.settings import (
+    EngineSettings,
+    OptimizerSettings,
+    PretrainSettings,
+    ScheduleSettings,
+)
+
+if TYPE_CHECKING:
+    from reprlab.config.load import LoadedConfig
+    from reprlab.config.papers.domain_adaptive_masking import DomainAdaptiveMaskingSettings
+
+SLUG, NAME = "domain-adaptive-masking", "domain_adaptive_masking"
+_SCORES: list[MetricName] = ["entity_f1", "entity_precision", "entity_recall"]
+_BASELINES: list[Literal["majority", "word_majority"]] = ["majority", "word_majority"]
+_LOSSES = ["loss_sum", "count", "correct", "total"]
+_SHARES = ["masked_share", "empty_share"]
+
+
+def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
+    """Plan all of the paper at the config's scale."""
+    paper = config.papers[SLUG]
+    jobs = _Jobs(plan, config, paper)
+    entries: list[Source | Missing] = []
+    if paper.graph is None:
+        entries.append(Missing(factors={"part": "curriculum"}, reason=paper.unavailable))
+        entries += [Missing(factors={"masking": name}, reason=paper.unavailable) for name in paper.maskings]
+        runs = [_Run(NONE, 0, jobs.initial, "", 0)]
+    else:
+        runs = jobs.pretraining(entries)
+    for task in paper.compared:
+        entries += jobs.tagging(task, runs)
+    entries += [Missing(factors={"task": name}, reason=why) for name, why in paper.missing_tasks.items()]
+    add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A model before it is fine-tuned."""
+
+    masking: str
+    seed: int
+    made_in: str
+    """Folder that a rule depends on: a model's, or a ladder's."""
+    name: str
+    """Name of its ladder; empty: it has none."""
+    steps: int
+
+    @property
+    def model(self) -> str:
+        return paths.checkpoint(self.name, self.steps) if self.name else self.made_in
+
+
+class _Jobs:
+    """The jobs, and the files that hold their results."""
+
+    def __init__(self, plan: Plan, config: "LoadedConfig", paper: "DomainAdaptiveMaskingSettings") -> None:
+        self.plan, self.config, self.paper = plan, config, paper
+        self.dtype = config.arithmetic(paper.dtype)
+        if config.models[paper.model].origin.kind == "scratch":
+            _, self.tokenizer = add_scratch_text(
+                plan,
+                config,
+                paper.warm_start.text,
+                paper.model,
+                setting=f"papers.{SLUG}.warm_start.text",
+                passages=NAME,
+                tokenizer=NAME,
+                sentinels=1,
+                sentence_tokens=1,
+            )
+            self.initial = add_model(plan, config, paper.model, seed=config.workflow.seed, tokenizer=self.tokenizer)
+        else:
+            self.initial = self.tokenizer = add_model(plan, config, paper.model, seed=0)
+
+    def pretraining(self, entries: list[Source | Missing]) -> list[_Run]:
+        """Every masking of every seed from the same start; the results go to `entries`."""
+        paper, recipe = self.paper, self.paper.pretraining
+        blocks = BlockSettings(length=recipe.length, documents=paper.documents)
+        curriculum = add_curriculum(self.plan, self.config, paper, self.tokenizer, blocks)
+        entries += curriculum.entries
+        start = self._general_run()
+        # The start as a ladder of its own, so that every masking is evaluated in one way.
+        runs = [self._run(NONE, 0, start, curriculum)]
+        runs += [self._run(masking, seed, start, curriculum) for masking in paper.maskings for seed in recipe.seeds]
+        for run in runs[1:]:
+            about: dict[str, Value] = {"part": "training", "masking": run.masking, "pretraining_seed": run.seed}
+            wide = _SHARES if run.masking != "random" else _SHARES[:1]
+            entries.append(
+                Source(
+                    path=Path(paths.pretraining_metrics(run.name)),
+                    factors=about,
+                    keys={"step": "step"},
+                    wide=["loss", *wide],
+                    data=curriculum.title,
+                )
+            )
+        entries += self._held_out(runs, curriculum)
+        untrained = self.config.models[paper.model].origin.kind == "scratch"
+        return [*([_Run(UNTRAINED, 0, self.initial, "", 0)] if untrained else []), *runs]
+
+    def _engine(
+        self, steps: int, ladder: list[int], seed: int, schedule: ScheduleSettings, recipe: Any, **own: Any
+    ) -> EngineSettings:
+        return derive(
+            EngineSettings,
+            recipe,
+            **own,
+            steps=steps,
+            ladder=ladder,
+            seed=seed,
+            schedule=schedule,
+            dtype=self.dtype,
+            log_every=max(steps // 20, 1),
+        )
+
+    def _settings(
+        self, masking: str, engine: EngineSettings, init_step: int | None, length: int | None = None
+    ) -> PretrainSettings:
+        recipe = self.paper.pretraining
+        if masking in ("concept", "random_span"):
+            objective = "masked_concepts"
+            own: dict[str, Any] = {
+                "selection": "concepts" if masking == "concept" else "spans",
+                "budget": recipe.budget,
+            }
+        else:
+            objective, own = "masked_lm", {"mask_probability": recipe.mask_probability}
+        tokens = length or recipe.length
+        return PretrainSettings(
+            objective=objective,
+            objective_settings=own,
+            engine=engine,
+            init_step=init_step,
+            input_length=tokens,
+            target_length=tokens,
+        )
+
+    def _general_run(self) -> tuple[str, int | None]:
+        """What continued pre-training starts from: a published model, or the ladder of a run on general text."""
+        if self.initial == self.tokenizer:
+            return self.initial, None
+        wanted, recipe = self.paper.warm_start, self.paper.pretraining
+        blocks = BlockSettings(length=wanted.length, documents=self.paper.documents)
+        tokens = add_blocks(self.plan, self.config, f"{NAME}_general", self.paper.general, self.tokenizer, blocks)
+        engine = self._engine(
+            wanted.steps,
+            [wanted.steps],
+            self.config.workflow.seed,
+            ScheduleSettings(name=recipe.schedule, warmup_steps=wanted.warmup_steps),
+            wanted,
+            optimizer=derive(OptimizerSettings, recipe.optimizer, learning_rate=wanted.learning_rate),
+            accumulation=recipe.accumulation,
+        )
+        settings = self._settings("random", engine, None, wanted.length)
+        ladder = add_pretraining_run(
+            self.plan, f"{NAME}_general", settings, tokens=tokens, tokenizer=self.tokenizer, init=self.initial
+        )
+        return ladder, wanted.steps
+
+    def _run(self, masking: str, seed: int, start: tuple[str, int | None], curriculum: Curriculum) -> _Run:
+        recipe = self.paper.pretraining
+        steps = 0 if masking == NONE else recipe.steps
+        schedule = ScheduleSettings(name=recipe.schedule, warmup_steps=recipe.warmup_steps)
+        engine = self._engine(steps, recipe.ladder if steps else [0], seed, schedule, recipe)
+        # Random tokens need no marks: another threshold does not train them again.
+        tokens = curriculum.marked if masking in ("concept", "random_span") else curriculum.blocks
+        name, settings = f"{NAME}_{masking}_s{seed}", self._settings(masking, engine, start[1])
+        ladder = add_pretraining_run(self.plan, name, settings, tokens=tokens, tokenizer=self.tokenizer, init=start[0])
+        return _Run(masking, seed, ladder, name, steps)
+
+    def _held_out(self, runs: list[_Run], curriculum: Curriculum) -> list[Source]:
+        """Losses of every step on the same blocks, with random tokens masked and with concepts masked."""
+        found = []
+        for masks, (masking, tokens) in MASKS.items():
+            evaluated = []
+            for run in runs:
+                engine = self._engine(max(run.steps, 1), [], 0, ScheduleSettings(), self.paper.pretraining)
+                steps = self.paper.pretraining.ladder if run.steps else [0]
+                trained = self._settings(masking, engine, None)
+                own = {"batches": self.paper.held_out.batches, "batch_size": self.paper.held_out.batch_size}
+                text = curriculum.marked if tokens == "marked" else curriculum.blocks
+                evaluated.append(held_out(run.name, run.name, trained, steps, text, seed=0, **own))
+            table = Path(add_held_out(self.plan, f"{NAME}_{masks}", evaluated, self.tokenizer))
+            for run in runs:
+                # The common start stands beside every seed.
+                for seed in self.paper.pretraining.seeds if run.masking == NONE else [run.seed]:
+                    about: dict[str, Value] = {"masks": masks, "masking": run.masking, "pretraining_seed": seed}
+                    found.append(
+                        Source(
+                            path=table,
+                            factors={"part": "held_out", **about},
+                            keys={"step": "step", "batch": "batch"},
+                            where={"run": run.name},
+                            wide=_LOSSES,
+                            data=curriculum.title,
+                        )
+                    )
+        return found
+
+    def tagging(self, task: str, runs: list[_Run]) -> list[Source | Missing]:
+        """Every model fine-tuned on a data set, beside what the words alone say, and the entities of the set."""
+        recipe, dataset = self.paper.finetuning, self.paper.tasks[task]
+        entry = self.config.datasets.tasks[dataset]
+        sentences = {
+            corpus: add_sentences(self.plan, self.config, corpus, NAME, self.paper.warm_start.text.segmentation)
+            for corpus in entry.documents
+        }
+        examples = add_task(self.plan, self.config, dataset, sentences)
+        scored = BaselineSettings(
+            metrics=_SCORES,
+            baselines=[*_BASELINES],
+            splits=["test"],
+            train_limit=recipe.examples,
+            eval_limit=recipe.scored,
+        )
+        beside = Path(add_baselines(self.plan, dataset, examples, scored))
+        baselines = [Baseline(name=name, path=beside, where={"name": name}) for name in _BASELINES]
+        counts = Path(self.plan.add("count_entities", dataset, Job({"examples": examples}))["out"])
+        factors: dict[str, Value] = {"part": "entities", "task": task}
+        found: list[Source | Missing] = [
+            Source(path=counts, factors=factors, keys={"counted": "split"}, data=entry.title)
+        ]
+        beside_untrained: dict[str, Value] = (
+            {"masking": UNTRAINED, "task": task} if any(run.masking == UNTRAINED for run in runs) else {}
+        )
+        for run in runs:
+            for seed in recipe.seeds:
+                key = f"{NAME}_{run.masking}/{dataset}/p{run.seed}_s{seed}"
+                out = self._tagged(key, run, examples, seed)
+                about: dict[str, Value] = {
+                    "part": "tagging",
+                    "task": task,
+                    "masking": run.masking,
+                    "pretraining_seed": run.seed,
+                }
+                found.append(
+                    Source(
+                        path=Path(out["out_metrics"]),
+                        factors={**about, "seed": seed},
+                        data=entry.title,
+                        baselines=baselines,
+                        untrained=beside_untrained if run.masking != UNTRAINED else {},
+                    )
+                )
+        return found
+
+    def _tagged(self, key: str, run: _Run, examples: str, seed: int) -> dict[str, str]:
+        recipe = self.paper.finetuning
+        engine = self._engine(
+            1,
+            [],
+            seed,
+            ScheduleSettings(name=recipe.schedule),
+            recipe,
+            optimizer=derive(OptimizerSettings, recipe.optimizer, learning_rate=recipe.learning_rate),
+        )
+        task = TaskSettings(kind="tags", metrics=_SCORES, input_length=recipe.length, tag_pieces=recipe.pieces)
+        settings = derive(
+            FinetuneSettings,
+            recipe,
+            task=task,
+            engine=engine,
+            learning_rates=[recipe.learning_rate],
+            splits=["test"],
+            train_limit=recipe.examples,
+            eval_limit=recipe.scored,
+        )
+        return add_finetuning_job(
+            self.plan, key, {run.masking: run.model}, [run.made_in], self.tokenizer, examples, settings
+        )
