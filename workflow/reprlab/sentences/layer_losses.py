@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,11 @@ from reprlab.sentences.depths import chosen_depths
 from reprlab.sentences.early_exit import layer_outputs, layers_of
 from reprlab.sentences.settings import EncoderSettings, LayerLosses
 from reprlab.sentences.triples import Triples
+
+if TYPE_CHECKING:
+    import torch
+
+_PART = 48
 
 
 def layer_losses(model: Any, triples: Triples, settings: LayerLosses) -> np.ndarray:
@@ -39,10 +44,16 @@ def layer_losses(model: Any, triples: Triples, settings: LayerLosses) -> np.ndar
     with torch.inference_mode(), precision:
         for place, rows in enumerate(track(sample, "layers")):
             batch = {name: value.to(device) for name, value in triples.batch(rows).items()}
-            attention = batch["attention_mask"]
-            inputs = attention_inputs(attention, model.dtype, bidirectional=encoder.bidirectional)
-            for layer, states in enumerate(layer_outputs(model, input_ids=batch["input_ids"], **inputs)):
-                vectors = pool(states, attention, encoder.pooling, batch["text_mask"])
+            lengths = batch["attention_mask"].sum(1)
+            order = lengths.argsort(descending=True, stable=True)
+            # Texts of similar length together: half of one batch of all would be padding.
+            parts = [
+                _layer_vectors(
+                    model, {name: value[part, -int(lengths[part].max()) :] for name, value in batch.items()}, encoder
+                )
+                for part in order.split(_PART)
+            ]
+            for layer, vectors in enumerate(torch.cat(parts, dim=1)[:, order.argsort()]):
                 anchors, positives, negatives = vectors.chunk(3)
                 loss, _ = contrastive_loss(anchors, positives, negatives, settings.temperature)
                 losses[place, layer] = loss.item()
@@ -50,6 +61,16 @@ def layer_losses(model: Any, triples: Triples, settings: LayerLosses) -> np.ndar
         layer = int(np.argmin(np.isfinite(losses).all(0))) + 1
         raise ReprlabError(f"the loss of layer {layer} is not finite; use dtype float32")
     return losses
+
+
+def _layer_vectors(model: Any, batch: dict[str, torch.Tensor], encoder: EncoderSettings) -> torch.Tensor:
+    """[layers, texts, d] float32: the texts' vectors at each depth."""
+    import torch
+
+    attention = batch["attention_mask"]
+    inputs = attention_inputs(attention, model.dtype, bidirectional=encoder.bidirectional)
+    states = layer_outputs(model, input_ids=batch["input_ids"], **inputs)
+    return torch.stack([pool(one, attention, encoder.pooling, batch["text_mask"]).float() for one in states])
 
 
 def with_layers(settings: EncoderSettings, depths: Path | None) -> EncoderSettings:
