@@ -15,6 +15,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("plugins",),
     # The registries, and what settings are made of.
     ("config",),
+    ("concepts",),
     ("data",),
     ("text",),
     ("objectives",),
