@@ -18,6 +18,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("concepts",),
     ("data",),
     ("text",),
+    # Masks and positions of a decoder, which need nothing of ours: an objective and encoders read the same.
+    ("sentences.attention",),
     ("objectives",),
     ("models",),
     ("inference",),
