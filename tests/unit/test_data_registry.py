@@ -150,3 +150,14 @@ def test_limits_keep_the_same_rows_in_any_order(order: list[int], limit: int) ->
     assert sum(row["split"] == "test" for row in kept) == 10
     for subset in "ab":
         assert sum(row["split"] == "train" and row["subset"] == subset for row in kept) == min(limit, 10)
+
+
+def test_a_few_rows_of_a_sorted_table_are_of_all_its_parts():
+    import pyarrow
+    from reprlab.data.splits import drawn
+
+    table = pyarrow.table({"label": [number // 100 for number in range(1000)], "place": list(range(1000))})
+    found = drawn(table, 100)
+    assert len(set(found["label"].to_pylist())) == 10
+    assert found["place"].to_pylist() == sorted(set(found["place"].to_pylist()))
+    assert drawn(table, 100).equals(found) and drawn(table, None) is table and drawn(table, 1000) is table

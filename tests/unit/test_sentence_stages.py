@@ -94,6 +94,7 @@ def place(tmp_path_factory):
 
 def settings(method, **more):
     engine = {"steps": 4, "batch_size": 6, "optimizer": {"learning_rate": 1.0}, "log_every": 1}
+    engine |= {"schedule": {"name": "linear"}}
     given = {"learning_rates": [1e-2, 1e-3], "seeds": [0, 1], "temperature": 0.05, "evaluate_every": 2, "part_size": 7}
     return ContrastiveTraining.model_validate({"encoder": METHODS[method], "engine": engine, **given, **more})
 

@@ -1,11 +1,17 @@
-"""Splits by group, removal of duplicates, and limits: all by hash, so the order of the rows does not matter."""
+"""Splits by group, removal of duplicates, and limits: all by hash, so the order of the rows does not matter; rows of a
+finished table are drawn."""
+
+from __future__ import annotations
 
 import hashlib
 import unicodedata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reprlab.config.dataset_entries import SPLITS, Limits, SplitSettings
 from reprlab.runtime.errors import ReprlabError
+
+if TYPE_CHECKING:
+    import pyarrow
 
 
 def position(seed: int, group: str) -> float:
@@ -67,3 +73,13 @@ def limited(rows: list[dict[str, Any]], limits: Limits, seed: int) -> list[dict[
         names.sort(key=lambda name: (position(seed, name), name))
         kept.update(names[: getattr(limits, split)])
     return [row for row in rows if row["id"] in kept]
+
+
+def drawn(rows: pyarrow.Table, limit: int | None, seed: int = 0) -> pyarrow.Table:
+    """`limit` rows in their old order, or all: tables are often sorted by label or subject, the first are of one."""
+    if limit is None or limit >= len(rows):
+        return rows
+    import numpy as np
+
+    places = np.random.Generator(np.random.Philox(key=seed)).permutation(len(rows))[:limit]
+    return rows.take(np.sort(places))

@@ -51,12 +51,13 @@ def score_task(path: Path, task: EmbeddingTask, encode: Encode, settings: Evalua
     import pyarrow.compute
 
     from reprlab.data.schema import read_rows
+    from reprlab.data.splits import drawn
 
     table, _ = read_rows(path, _KINDS[task.category])
     chosen = table.filter(pyarrow.compute.equal(table["split"], task.split))
     if not len(chosen):
         raise ReprlabError(f"{path}: no example in the split {task.split} for {task.name}")
-    found = _SCORES[task.category](table, chosen.slice(0, task.limit), task, encode, settings, seed)
+    found = _SCORES[task.category](table, drawn(chosen, task.limit), task, encode, settings, seed)
     return {"dataset": task.name, "split": task.split, "metric": _METRICS[task.category], **found}
 
 
@@ -181,7 +182,9 @@ def _classification(
 ) -> Row:
     import pyarrow.compute
 
-    training = table.filter(pyarrow.compute.equal(table["split"], "train")).slice(0, task.train_limit)
+    from reprlab.data.splits import drawn
+
+    training = drawn(table.filter(pyarrow.compute.equal(table["split"], "train")), task.train_limit)
     if not len(training):
         raise ReprlabError(f"{task.name}: no training example to draw from")
     sides = [

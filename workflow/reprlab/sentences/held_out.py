@@ -43,9 +43,10 @@ def read_pairs(
     import pyarrow.compute
 
     from reprlab.data.schema import read_rows
+    from reprlab.data.splits import drawn
 
     table, _ = read_rows(path, "similarity")
-    found = table.filter(pyarrow.compute.equal(table["split"], split)).slice(0, limit)
+    found = drawn(table.filter(pyarrow.compute.equal(table["split"], split)), limit)
     if len(found) < 2:
         raise ReprlabError(f"{path}: {len(found)} pairs in the split {split} have no correlation")
     texts = [*found["text_a"].to_pylist(), *found["text_b"].to_pylist()]

@@ -74,12 +74,13 @@ def read_triples(
     import pyarrow.compute
 
     from reprlab.data.schema import read_rows
+    from reprlab.data.splits import drawn
 
     sides: tuple[list[EncodedTexts], ...] = ([], [], [])
     sizes: dict[str, int] = {}
     for path in files:
         table, _ = read_rows(path, "choice")
-        found = table.filter(pyarrow.compute.equal(table["split"], split)).slice(0, limit).to_pylist()
+        found = drawn(table.filter(pyarrow.compute.equal(table["split"], split)), limit).to_pylist()
         if not found:
             raise ReprlabError(f"{path}: no triple in the split {split}")
         name = path.parent.name

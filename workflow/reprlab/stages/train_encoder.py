@@ -109,7 +109,11 @@ def train_encoder(
                 about = {"learning_rate": rate, "seed": seed, "trained": trained_count(encoder)}
                 spent = [*size_of(network), *uncut, run.throughput[-1]["seconds"], peak_memory(network.device)]
                 about |= dict(zip(_COST, spent, strict=True))
-                rows = [{**about, **row, "held_out": scores.get(row["step"], math.nan)} for row in run.metrics]
+                # The peak, not the rate of the step on its schedule.
+                rows = [
+                    {**about, **row, "learning_rate": rate, "held_out": scores.get(row["step"], math.nan)}
+                    for row in run.metrics
+                ]
                 if scores:
                     keep_run(folder, identity, rows, functools.partial(best.keep))
             found.setdefault(rate, []).extend(rows)
