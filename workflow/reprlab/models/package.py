@@ -74,7 +74,9 @@ def _merge_adapter(model: Any, origin: HubOrigin) -> None:
 
     before = sums()
     try:
-        adapted = PeftModel.from_pretrained(model.base_model, origin.adapter, revision=origin.adapter_revision)
+        adapted = PeftModel.from_pretrained(
+            model.base_model, origin.adapter, revision=origin.adapter_revision, trust_remote_code=False
+        )
     except (OSError, ValueError) as error:
         raise ReprlabError(
             f"{origin.adapter}@{origin.adapter_revision}: not available from the hub ({first_line(error)})"

@@ -289,6 +289,7 @@ class _Jobs:
             splits=["test"],
             train_limit=recipe.examples,
             eval_limit=recipe.scored,
+            keep=self.config.workflow.keep_finetuned,
         )
         return add_finetuning_job(
             self.plan, key, {run.masking: run.model}, [run.made_in], self.tokenizer, examples, settings

@@ -29,7 +29,7 @@ def _size(entry: str, method: str, size: int) -> EncoderSize:
     return encoder_size(ModelEntry.model_validate_json(entry), settings)
 
 
-def sized(given: Given, model: str, method: str, size: int) -> EncoderSize:
+def _sized(given: Given, model: str, method: str, size: int) -> EncoderSize:
     """The sizes of an encoder around a model of the registry."""
     return _size(given.entry(model).model_dump_json(), method, size)
 
@@ -38,7 +38,7 @@ def _rows(given: Given) -> Iterator[tuple[dict[str, Any], EncoderSize]]:
     for number, row in enumerate(given.tables["table4"].to_dict("records"), start=1):
         encoder, size = ROWS[row["row"]]
         texts = {name: row[name] for name in ("model", "row", "k")} | {"number": number}
-        yield texts | row, sized(given, _MODELS[row["model"]], _KINDS[encoder], int(row["k"] or size))
+        yield texts | row, _sized(given, _MODELS[row["model"]], _KINDS[encoder], int(row["k"] or size))
 
 
 def trained_numbers(given: Given) -> Iterator[Found]:
@@ -78,16 +78,16 @@ def without_grouped_heads(given: Given) -> int:
 
 
 def prefix_of_grouped_heads(given: Given) -> int:
-    return sized(given, "llama_3_8b", "prefix", 1).trained
+    return _sized(given, "llama_3_8b", "prefix", 1).trained
 
 
 def below(given: Given, *, model: str, method: str, size: str, about: str) -> Found:
     """Trap 6: a share that is said to be below 0.001 %."""
-    share = sized(given, model, method, int(size)).share
+    share = _sized(given, model, method, int(size)).share
     return found(f"{share:.4f}", share < 0.001)
 
 
 def fewer_than_lora(given: Given) -> Found:
     """Trap 6: SPT v2 with k = 10 beside adapters of rank 1."""
-    prefix, adapters = (sized(given, "llama_2_7b_chat", kind, n).trained for kind, n in (("prefix", 10), ("lora", 1)))
+    prefix, adapters = (_sized(given, "llama_2_7b_chat", kind, n).trained for kind, n in (("prefix", 10), ("lora", 1)))
     return found(f"{prefix} against {adapters}", prefix < adapters)
