@@ -149,3 +149,22 @@ def test_replacing_a_directory_flushes_it_first(tmp_path, monkeypatch):
     with atomic_directory(tmp_path / "model") as temporary:
         (temporary / "x").write_text("x")
     assert order == ["sync", "rename"]
+
+
+def test_a_folder_whose_removal_is_killed_is_gone_from_its_name(tmp_path, monkeypatch):
+    def killed(path, **_):
+        (path / "ladder").unlink()
+        raise KeyboardInterrupt
+
+    work = tmp_path / "work"
+    work.mkdir()
+    for name in ("ladder", "resume"):
+        (work / name).touch()
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(files.shutil, "rmtree", killed)
+        files.remove_directory(work)
+    assert not work.exists()
+    work.mkdir()
+    files.remove_directory(work)
+    files.remove_directory(work)
+    assert list(tmp_path.iterdir()) == []

@@ -138,6 +138,18 @@ def replace_directory(source: Path, target: Path) -> None:
     put_seal(target)
 
 
+def remove_directory(path: Path) -> None:
+    """Remove a folder at once: whoever is killed meanwhile leaves nothing of it under its name.
+
+    Unfinished work of which a part is gone would be taken for whole by the stage that is started again.
+    """
+    _discard_unfinished(path)
+    if path.exists():
+        retired = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".old", dir=path.parent))
+        os.replace(path, retired / path.name)
+        shutil.rmtree(retired, ignore_errors=True)
+
+
 def write_text(path: Path, text: str) -> None:
     """Write UTF-8 text atomically."""
     with atomic_file(path) as temporary:

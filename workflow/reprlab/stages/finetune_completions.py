@@ -37,7 +37,7 @@ def finetune_completions(
 
     from reprlab.artifacts.tsv import write_rows
     from reprlab.models.build import quiet_transformers
-    from reprlab.runtime.files import atomic_directory
+    from reprlab.runtime.files import atomic_directory, remove_directory
     from reprlab.runtime.log import get_logger
     from reprlab.runtime.progress import track
     from reprlab.text.completions import read_completions
@@ -84,7 +84,7 @@ def finetune_completions(
             shutil.copytree(source, folder / name, copy_function=link_or_copy)
             copy_tokenizer(tokenizer, folder / name)
     write_rows(metrics, table)
-    shutil.rmtree(work, ignore_errors=True)
+    remove_directory(work)
 
 
 if __name__ == "__main__":

@@ -29,12 +29,10 @@ def post_train(
     Raises:
         ReprlabError: unreadable inputs, an adapter fits no layer, or the loss is no number.
     """
-    import shutil
-
     from reprlab.artifacts.tsv import write_rows
     from reprlab.models.build import load_model, save_model
     from reprlab.runtime.errors import ReprlabError
-    from reprlab.runtime.files import atomic_directory
+    from reprlab.runtime.files import atomic_directory, remove_directory
     from reprlab.sentences.early_exit import headless
     from reprlab.sentences.encoder import add_low_rank, merge_low_rank
     from reprlab.sentences.soft_prompts import frozen
@@ -71,7 +69,7 @@ def post_train(
         save_model(network.cpu(), folder)
         copy_tokenizer(tokenizer, folder)
     write_rows(metrics, run.metrics)
-    shutil.rmtree(work, ignore_errors=True)
+    remove_directory(work)
 
 
 if __name__ == "__main__":

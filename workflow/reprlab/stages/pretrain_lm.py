@@ -25,11 +25,10 @@ def pretrain_lm(
     Resume points lie in `work` until the outputs are in place: after a kill, the same command goes on and ends with the
     same bytes. Several processes are started by `torchrun` or `accelerate launch` with the same options.
     """
-    import shutil
-
     from reprlab.artifacts.tsv import write_rows
     from reprlab.models.build import load_model
     from reprlab.models.selective_scan import install_scans
+    from reprlab.runtime.files import remove_directory
     from reprlab.text.token_store import TokenStore
     from reprlab.text.tokenizer_folder import vocabulary_file
     from reprlab.training.batches import PretrainingBatches
@@ -68,7 +67,7 @@ def pretrain_lm(
     write_rows(metrics, run.metrics)
     write_rows(throughput, run.throughput)
     publish_ladder(ladder, out, run.diverged_at)
-    shutil.rmtree(work, ignore_errors=True)
+    remove_directory(work)
 
 
 if __name__ == "__main__":

@@ -24,13 +24,12 @@ def train_adapter(
     Resume points lie in `work` until the outputs are in place: after a kill, the same command goes on and ends with the
     same bytes.
     """
-    import shutil
-
     from reprlab.artifacts.tables import read_parquet
     from reprlab.artifacts.tsv import write_rows
     from reprlab.models.build import load_model
     from reprlab.representations.adapters import TextBatches, add_adapter, language_model_loss, save_adapter
     from reprlab.representations.tokens import encode_texts
+    from reprlab.runtime.files import remove_directory
     from reprlab.text.tokenizer_folder import open_tokenizer
     from reprlab.training.engine import train
     from reprlab.training.fingerprints import run_fingerprint
@@ -54,7 +53,7 @@ def train_adapter(
         return
     write_rows(metrics, run.metrics)
     publish_ladder(ladder, out, run.diverged_at)
-    shutil.rmtree(work, ignore_errors=True)
+    remove_directory(work)
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def train_encoder(
     from reprlab.artifacts.tsv import write_rows
     from reprlab.models.build import load_model, quiet_transformers
     from reprlab.runtime.errors import ReprlabError
-    from reprlab.runtime.files import atomic_directory
+    from reprlab.runtime.files import atomic_directory, remove_directory
     from reprlab.sentences.encoder import build_encoder, size_of
     from reprlab.sentences.held_out import read_pairs
     from reprlab.sentences.layer_losses import with_layers
@@ -132,7 +132,7 @@ def train_encoder(
     if not pairs:
         rows = [{**row, "held_out": math.nan} for row in rows]
     write_rows(metrics, [{name: row[name] for name in row if name not in _COST} for row in rows])
-    shutil.rmtree(work, ignore_errors=True)
+    remove_directory(work)
 
 
 def trained_count(encoder: Any) -> int:

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.artifacts.tsv import write_rows
-from reprlab.runtime.files import atomic_directory
+from reprlab.runtime.files import atomic_directory, remove_directory
 from reprlab.runtime.log import get_logger
 from reprlab.training.engine import TrainingRun
 from reprlab.training.fingerprints import run_fingerprint
@@ -66,7 +66,7 @@ def train_each_seed(
         for seed in seeds:
             shutil.copytree(work / f"seed-{seed}" / "model", target / f"seed-{seed}", copy_function=link_or_copy)
     write_rows(metrics, rows)
-    shutil.rmtree(work, ignore_errors=True)
+    remove_directory(work)
 
 
 def finished_run(folder: Path, fingerprint: str) -> list[dict[str, Any]] | None:
