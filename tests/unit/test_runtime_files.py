@@ -153,7 +153,7 @@ def test_replacing_a_directory_flushes_it_first(tmp_path, monkeypatch):
 
 def test_a_folder_whose_removal_is_killed_is_gone_from_its_name(tmp_path, monkeypatch):
     def killed(path, **_):
-        (path / "ladder").unlink()
+        (path / "work/ladder").unlink()
         raise KeyboardInterrupt
 
     work = tmp_path / "work"
