@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas
 import pytest
 from reprlab.config.load import load_config
-from reprlab.papers.domain_adaptive_masking.results import FACTORS, MASKINGS, RESULTS
+from reprlab.papers.domain_adaptive_masking.results import MASKINGS, RESULTS
 from reprlab.papers.planning import make_plan
 from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import PublishedTable, read_published
@@ -54,7 +54,7 @@ def frame(scale="paper", without=()):
         rows.append({"part": "thresholds", "threshold": "hops", "setting": 1.0, "after": after, "metric": "concepts",
                      "value": found})  # fmt: skip
     rows = [one for one in rows if one.get("masking") not in without]
-    table = pandas.DataFrame(rows).reindex(columns=[*FACTORS, *FIXED])
+    table = pandas.DataFrame(rows).reindex(columns=[*RESULTS.factors, *FIXED])
     return frame_of(table.assign(scale=scale), RESULTS.settings(scale, [], {}))
 
 

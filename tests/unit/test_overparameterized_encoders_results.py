@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas
 import pytest
 from reprlab.config.load import load_config
-from reprlab.papers.overparameterized_encoders.results import COSTS, FACTORS, LABELS, RESULTS
+from reprlab.papers.overparameterized_encoders.results import COSTS, LABELS, RESULTS
 from reprlab.papers.planning import make_plan
 from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import read_published
@@ -66,7 +66,7 @@ def frame(scale="paper", without=(), options=None):
             before = {"depth": depth, "training": "none", "dataset": "triples", "layers": layers, "split": "validation"}
             rows.append(row(model, "scores", 4.0 + layers / 100, "contrastive_loss", **before))
     rows = [one for one in rows if one["part"] not in without]
-    table = pandas.DataFrame(rows).reindex(columns=[*FACTORS, *FIXED])
+    table = pandas.DataFrame(rows).reindex(columns=[*RESULTS.factors, *FIXED])
     settings = RESULTS.settings(scale, [], options or {"tasks": len(TASKS)})
     return frame_of(table.assign(scale=scale), settings)
 

@@ -9,7 +9,7 @@ import pytest
 from reprlab.config.load import load_config
 from reprlab.papers.planning import make_plan
 from reprlab.papers.prompt_tuning_encoders.audit import TABLES
-from reprlab.papers.prompt_tuning_encoders.results import BACKBONES, FACTORS, RESULTS, ROWS
+from reprlab.papers.prompt_tuning_encoders.results import BACKBONES, RESULTS, ROWS
 from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import read_published
 from reprlab.results.claims import claims_table, stated
@@ -67,7 +67,7 @@ def frame(scale="paper", without=()):
             counts = {"trained": 4096.0 * max(size, 1), "total": 1e6, "share": 0.4096 * max(size, 1)}
             if encoder != "none":
                 rows += [{**about, "metric": metric, "value": value} for metric, value in counts.items()]
-    table = pandas.DataFrame(rows).reindex(columns=[*FACTORS, *FIXED])
+    table = pandas.DataFrame(rows).reindex(columns=[*RESULTS.factors, *FIXED])
     return frame_of(table.assign(scale=scale), RESULTS.settings(scale, [], {}))
 
 

@@ -8,7 +8,7 @@ import pytest
 from reprlab.config.load import load_config
 from reprlab.papers.planning import make_plan
 from reprlab.papers.ssm_rerankers.audit import TABLES
-from reprlab.papers.ssm_rerankers.results import BEIR, FACTORS, LABELS, RESULTS
+from reprlab.papers.ssm_rerankers.results import LABELS, RESULTS
 from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import read_published
 from reprlab.results.claims import claims_table, stated
@@ -43,7 +43,7 @@ def frame(scale="paper", without=()):
     for name, value in {"bge_large_en_v1_5": 20.0, "random order": 5.0, **MRR}.items():
         for split in ("validation", "test"):
             rows += [row(name, metric, value, split=split) for metric in ("mrr_at_10", "ndcg_at_10")]
-        for place, dataset in enumerate(BEIR):
+        for place, dataset in enumerate(RESULTS.printed["table3"].values[:-1]):
             rows.append(row(name, "ndcg_at_10", value + place, "out_of_domain", f"beir_{dataset}", "test"))
     rows.append(row("bge_large_en_v1_5", "recall_at_1000", 97.0))
     for truncation, gain in (("firstp", 0.0), ("longp", 2.0)):
@@ -66,7 +66,7 @@ def frame(scale="paper", without=()):
         shares = {"aten::mm": 60.0, "aten::add": 30.0}
         rows += [row(name, "operator_share", v, batch=2, length=8, operator=k, **timed) for k, v in shares.items()]
     rows = [one for one in rows if one["model"] not in without]
-    table = pandas.DataFrame(rows).reindex(columns=[*FACTORS, *FIXED])
+    table = pandas.DataFrame(rows).reindex(columns=[*RESULTS.factors, *FIXED])
     return frame_of(table.assign(scale=scale), RESULTS.settings(scale, [], {}))
 
 

@@ -10,13 +10,11 @@ from reprlab.concepts.curriculum import Counts, basic_concepts, kept_concepts
 from reprlab.concepts.graph import UNREACHED, ConceptGraph
 from reprlab.concepts.settings import FilterSettings
 from reprlab.evaluation.metrics import score
-from reprlab.papers.domain_adaptive_masking.results import PRINTED
 from reprlab.reporting.audit import Found, found, rounded
 from reprlab.reporting.audit_records import Given
-from reprlab.reporting.published import PublishedTable
-from reprlab.results.comparison import declarations
+from reprlab.results.words import printed_of
 
-TABLES = declarations(PRINTED) | {"statements": PublishedTable(("quantity",), ("value",))}
+TABLES = printed_of("domain-adaptive-masking").declarations()
 
 
 def _tokens(given: Given, model: str) -> Decimal:

@@ -17,18 +17,12 @@ from reprlab.papers.overparameterized_encoders.audit_recipes import (  # noqa: F
     untouched_layers,
     without_norm,
 )
-from reprlab.papers.overparameterized_encoders.results import PRINTED
 from reprlab.reporting.audit import Found, decimals, found, rounded
 from reprlab.reporting.audit_records import Given
-from reprlab.reporting.published import PublishedTable
-from reprlab.results.comparison import declarations
+from reprlab.results.words import printed_of
 from reprlab.sentences.depths import kept_layers
 
-TABLES = {
-    **declarations(PRINTED),
-    "table3": PublishedTable(("category",), ("tasks",)),
-    "statements": PublishedTable(("quantity",), ("value",)),
-}
+TABLES = printed_of("overparameterized-encoders").declarations()
 _SEVEN = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 _MODELS = ("LLaMA-3-8B", "Mistral-7B", "Qwen2-7B", "Phi3-4B")
 

@@ -6,18 +6,15 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from reprlab.papers.prompt_tuning_encoders import audit_sizes, audit_vectors
-from reprlab.papers.prompt_tuning_encoders.results import PRINTED
 from reprlab.reporting.audit import Found, decimals, found, rounded
 from reprlab.reporting.audit_kinds import cut
 from reprlab.reporting.audit_records import Given
-from reprlab.reporting.published import PublishedTable
-from reprlab.results.comparison import declarations
+from reprlab.results.words import printed_of
 
-TABLES = declarations(PRINTED) | {"statements": PublishedTable(("quantity",), ("value",))}
+_PRINTED = printed_of("prompt-tuning-encoders")
+TABLES = _PRINTED.declarations()
 _AVERAGED = {
-    "table1": PRINTED["table1"].values[1:-1],
-    "table3": PRINTED["table3"].values[1:-1],
-    "table5": PRINTED["table5"].values[:-1],
+    name: _PRINTED.tables[name].values[first:-1] for name, first in (("table1", 1), ("table3", 1), ("table5", 0))
 }
 
 

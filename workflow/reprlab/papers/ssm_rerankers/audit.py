@@ -9,20 +9,16 @@ from decimal import Decimal
 import torch
 
 from reprlab.models.selective_scan import linear_recurrence
-from reprlab.papers.ssm_rerankers.results import BEIR, PRINTED
 from reprlab.reporting.audit import Found, found, rounded
 from reprlab.reporting.audit_checks import parameters
 from reprlab.reporting.audit_records import Given
-from reprlab.reporting.published import PublishedTable
-from reprlab.results.comparison import declarations
+from reprlab.results.words import printed_of
 from reprlab.retrieval.ranking_metrics import ranking_scores
 from reprlab.retrieval.reranker import group_loss
 
-TABLES = {
-    **declarations(PRINTED),
-    "sizes": PublishedTable(("model",), ("first", "second")),
-    "statements": PublishedTable(("quantity",), ("value",)),
-}
+_PRINTED = printed_of("ssm-rerankers")
+TABLES = _PRINTED.declarations()
+_BEIR = _PRINTED.tables["table3"].values[:-1]
 _PRINTED_SIZES = {
     "RoBERTa-large": "roberta_large", "ELECTRA-large": "electra_large", "BART-base": "bart_base",
     "BART-large": "bart_large", "OPT-350M": "opt_350m",
@@ -41,13 +37,13 @@ def printed_sizes(given: Given) -> Iterator[Found]:
 def averages(given: Given) -> Iterator[Found]:
     """5.2: every average is the mean of its 13 cells."""
     for number, row in enumerate(given.tables["table11"].to_dict("records"), start=1):
-        mean = sum((Decimal(row[name]) for name in BEIR), Decimal()) / len(BEIR)
+        mean = sum((Decimal(row[name]) for name in _BEIR), Decimal()) / len(_BEIR)
         yield found(mean, number=number, model=row["model"], printed=row["average"])
 
 
 def repeated_columns(given: Given) -> int:
     """5.2: cells of Table 3 that differ from Table 11."""
-    third, eleventh = (given.tables[name].set_index("model")[[*BEIR, "average"]] for name in ("table3", "table11"))
+    third, eleventh = (given.tables[name].set_index("model")[[*_BEIR, "average"]] for name in ("table3", "table11"))
     return int((third != eleventh.loc[third.index]).to_numpy().sum())
 
 
