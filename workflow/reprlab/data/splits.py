@@ -75,11 +75,16 @@ def limited(rows: list[dict[str, Any]], limits: Limits, seed: int) -> list[dict[
     return [row for row in rows if row["id"] in kept]
 
 
-def drawn(rows: pyarrow.Table, limit: int | None, seed: int = 0) -> pyarrow.Table:
-    """`limit` rows in their old order, or all: tables are often sorted by label or subject, the first are of one."""
-    if limit is None or limit >= len(rows):
-        return rows
+def drawn_places(count: int, limit: int | None, seed: int) -> list[int]:
+    """Places of `limit` of so many rows in rising order, or all: tables are often sorted by label or subject, and the
+    first rows are of one."""
+    if limit is None or limit >= count:
+        return list(range(count))
     import numpy as np
 
-    places = np.random.Generator(np.random.Philox(key=seed)).permutation(len(rows))[:limit]
-    return rows.take(np.sort(places))
+    return np.sort(np.random.Generator(np.random.Philox(key=seed)).permutation(count)[:limit]).tolist()
+
+
+def drawn(rows: pyarrow.Table, limit: int | None, seed: int = 0) -> pyarrow.Table:
+    """`limit` rows of a table in their old order, or the table."""
+    return rows if limit is None or limit >= len(rows) else rows.take(drawn_places(len(rows), limit, seed))

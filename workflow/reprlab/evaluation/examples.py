@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.data.schema import DEFAULTS, KIND_COLUMNS, read_metadata, schema_of
+from reprlab.data.splits import drawn_places
 from reprlab.runtime.errors import ReprlabError
 
 if TYPE_CHECKING:
@@ -122,10 +123,5 @@ def _limited_per_task(rows: list[int], tasks: list[str], limit: int) -> list[int
 
 
 def _limited(rows: list[int], limit: int | None) -> list[int]:
-    # A random choice, because tables are often sorted by label or pair; the same one for every model.
-    if limit is None or len(rows) <= limit:
-        return rows
-    import numpy as np
-
-    order = np.random.Generator(np.random.Philox(key=len(rows))).permutation(len(rows))
-    return [rows[place] for place in sorted(order[:limit].tolist())]
+    # The same choice for every model.
+    return [rows[place] for place in drawn_places(len(rows), limit, len(rows))]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reprlab.data.splits import drawn_places
 from reprlab.retrieval.ranking_metrics import ranking_scores
 from reprlab.retrieval.trec import Judgements, Run, ordered
 from reprlab.runtime.errors import ReprlabError
@@ -22,14 +23,9 @@ class Collection:
 
     def limited(self, split: str, limit: int | None, seed: int) -> dict[str, str]:
         """Queries of a split, or `limit` of them drawn with `seed`, in their order."""
-        import numpy as np
-
         queries = self.queries.get(split, {})
-        if limit is None or limit >= len(queries):
-            return queries
-        drawn = np.sort(np.random.Generator(np.random.Philox(key=seed)).permutation(len(queries))[:limit])
         names = list(queries)
-        return {names[place]: queries[names[place]] for place in drawn.tolist()}
+        return {names[place]: queries[names[place]] for place in drawn_places(len(names), limit, seed)}
 
 
 def read_collection(path: Path) -> Collection:
