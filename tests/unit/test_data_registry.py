@@ -1,5 +1,6 @@
 """The data registry: what is in it is consistent, and what is wrong is named."""
 
+import importlib
 import re
 from pathlib import Path
 
@@ -59,6 +60,14 @@ def test_each_file_of_a_registry_package_has_its_sha256() -> None:
         # A folder of the user's is no package: its content is theirs.
         if not archive.origins[0].startswith(("hub:", "github:", "local:")):
             assert all(file.sha256 for file in archive.files), name
+
+
+def test_each_origin_has_the_form_that_its_client_reads() -> None:
+    for archive in load_registry(REGISTRY).archives.values():
+        for kind, _, spec in (origin.partition(":") for origin in archive.origins):
+            if kind != "local":
+                client = importlib.import_module(f"reprlab.data.origins.{kind}")
+                assert client._SPEC.match(spec), (archive.name, spec)
 
 
 def test_shards_are_expanded() -> None:
