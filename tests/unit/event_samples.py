@@ -87,7 +87,7 @@ RED = (
 ).encode()  # fmt: skip
 
 
-def _synset(offset: str, word: str, pointers: str, gloss: str) -> str:
+def synset(offset: str, word: str, pointers: str, gloss: str) -> str:
     count = len(pointers.split()) // 4
     return f"{offset} 29 v 01 {word} 0 {count:03d} {pointers} 01 + 02 00 | {gloss}  \n".replace("  01", " 01")
 
@@ -95,7 +95,7 @@ def _synset(offset: str, word: str, pointers: str, gloss: str) -> str:
 VERBS = (
     "  1 This is the notice at the head of the file.  \n"
     + "".join(
-        _synset(
+        synset(
             f"{n:08d}",
             ["walk", "run", "go", "kill"][n % 4],
             f"@ {n - n % 4 + 2:08d} v 0000 > {n - n % 4 + 3:08d} v 0000" if n % 4 < 2 else "",

@@ -7,7 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from event_samples import EXCEPTIONS, MAVEN, RED, RED_TEXT, STORYLINE_CHAINS, STORYLINE_FILES, STORYLINE_PAIRS, VERBS
+from event_samples import (
+    EXCEPTIONS,
+    MAVEN,
+    RED,
+    RED_TEXT,
+    STORYLINE_CHAINS,
+    STORYLINE_FILES,
+    STORYLINE_PAIRS,
+    VERBS,
+    synset,
+)
 from reader_cases import Planted
 from reprlab.config.dataset_entries import ArchiveFile, SplitSettings
 from reprlab.config.datasets import load_registry
@@ -142,6 +152,22 @@ def test_senses_of_which_few_are_related_fill_a_document_too(tmp_path: Path) -> 
     rows = list(wordnet_events.read(sources, settings, SplitSettings(train=1, validation=0, test=0)))
     assert [len(row["mentions"]) for row in rows] == [8, 8, 8]
     assert all(len(row["relations"]) <= 2 for row in rows)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_as_many_pairs_are_related_as_the_settings_ask_for(tmp_path: Path, seed: int) -> None:
+    """Specification, section 6: 8 to 12 %; a walk that turns back at each leaf of the hypernyms stays below."""
+    examples = ('"they walk"; "we walk"', '"you walk"', '"all walk"')
+    verbs = "".join(
+        synset(f"{n:08d}", "walk", f"@ {(n - 1) // 3:08d} v 0000" if n else "", f"to do {n}; {examples[n % 3]}")
+        for n in range(900)
+    )
+    sources = planted(tmp_path, {"data.verb": verbs.encode(), "verb.exc": EXCEPTIONS})
+    settings = wordnet_events.Settings(data="data.verb", exceptions="verb.exc", documents={"train": 200})
+    rows = wordnet_events.read(sources, settings, SplitSettings(seed=seed, train=1, validation=0, test=0))
+    documents = [event_document(row) for row in rows]
+    related = sum(int(np.triu(d.related).sum()) for d in documents)
+    assert 0.08 <= related / sum(len(d.pairs(False)) for d in documents) <= 0.12
 
 
 def test_lemmas() -> None:

@@ -3,6 +3,7 @@
 import csv
 
 import pytest
+from reprlab.events.documents import load_events
 
 from tests.checkouts import copy_project
 
@@ -48,6 +49,15 @@ def test_fewer_partners_leave_fewer_pairs_to_time(made):
     pairs = [int(found["18", name]["pairs"]) for name in ("k = 3", "k = 5", "all pairs")]
     assert pairs == sorted(set(pairs)) and pairs[-1] == 18 * 17 / 2
     assert all(float(row[name]) > 0 for row in found.values() for name in ("seconds", "apart_seconds", "pair_seconds"))
+
+
+def test_a_tenth_of_the_pairs_of_the_assembled_documents_are_related(made):
+    """Specification, section 6: 8 to 12 %, in each split."""
+    documents, _ = load_events(made.nano / "results/shared/tasks/wordnet_events/examples.parquet")
+    for split in ("train", "validation", "test"):
+        found = [document for document in documents if document.split == split]
+        related = sum(int(document.related.sum()) for document in found) / 2
+        assert 0.08 <= related / sum(len(document.pairs(False)) for document in found) <= 0.12
 
 
 @pytest.mark.parametrize("name", EDITS)

@@ -94,14 +94,14 @@ class _Pool:
     def __init__(self, senses: dict[str, Sense], settings: Settings, rng: random.Random) -> None:
         self.senses, self.settings, self.rng = senses, settings, rng
         self.names = list(senses)
-        self.near: dict[str, list[str]] = {name: [] for name in senses}
+        self.near: dict[str, list[tuple[str, int]]] = {name: [] for name in senses}
         self.labels: dict[tuple[str, str], str] = {}
         self.grouped: set[tuple[str, str]] = set()
         for sense in senses.values():
             for symbol, target in sense.pointers:
                 if target in senses and (symbol in _LABELS or symbol == _GROUP):
-                    self.near[sense.name].append(target)
-                    self.near[target].append(sense.name)
+                    for one, other in ((sense.name, target), (target, sense.name)):
+                        self.near[one] += [(other, example) for example in range(len(senses[other].examples))]
                     if symbol == _GROUP:
                         self.grouped.add((sense.name, target))
                     else:
@@ -117,10 +117,11 @@ class _Pool:
         size = self.rng.randint(settings.smallest, settings.largest)
         wanted = settings.density * size * (size - 1) / 2
         chosen: list[tuple[str, int]] = []
+        cluster: list[str] = []
         while len(chosen) < size:
-            item = self._next(chosen, wanted)
+            item = self._next(chosen, cluster, wanted)
             if item in chosen:
-                # Where few senses are related, the walk finds no further one: a distractor takes the place.
+                # Where few senses are related, no further start is found: a distractor takes the place.
                 item = self._example(self.rng.choice(self.names))
             if item not in chosen:
                 chosen.append(item)
@@ -141,15 +142,17 @@ class _Pool:
                 if label := self.labels.get((head[0], tail[0])):
                     yield head, tail, label
 
-    def _next(self, chosen: list[tuple[str, int]], wanted: float) -> tuple[str, int]:
-        """A distractor once enough pairs are related; before, a relative of the last sense or a new start."""
+    def _next(self, chosen: list[tuple[str, int]], cluster: list[str], wanted: float) -> tuple[str, int]:
+        """A distractor once enough pairs are related; before, a relative of the cluster or the start of a new one."""
         if sum(1 for _ in self._relations(chosen)) >= wanted:
             return self._example(self.rng.choice(self.names))
-        if chosen and self.rng.random() >= 1 / self.settings.cluster and (near := self.near[chosen[-1][0]]):
-            return self._example(self.rng.choice(near))
-        if self.rare and self.rng.random() < self.settings.rare_starts:
-            return self._example(self.rng.choice(self.rare)[0])
-        return self._example(self.rng.choice(self.connected))
+        near = [item for name in cluster for item in self.near[name] if item not in chosen]
+        if near and self.rng.random() >= 1 / self.settings.cluster:
+            cluster.append((item := self.rng.choice(near))[0])
+            return item
+        rare = self.rare and self.rng.random() < self.settings.rare_starts
+        cluster[:] = [self.rng.choice(self.rare)[0] if rare else self.rng.choice(self.connected)]
+        return self._example(cluster[0])
 
     def _example(self, name: str) -> tuple[str, int]:
         return name, self.rng.randrange(len(self.senses[name].examples))
