@@ -28,7 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("statistics",),
     ("geometry",),
     ("representations", "retrieval"),
-    ("events", "sentences"),
+    ("events", "sentences", "structure"),
     ("reporting",),
     # Schemas of the papers, and what they share, embed the settings of stages.
     ("config.groups",),
