@@ -48,7 +48,7 @@ class NumericsSettings(Settings):
     """Settings of arithmetic: they change the last digits of results, so an edit reruns what computes."""
 
     dtype: Literal["auto", "float32", "bfloat16"] = "auto"
-    """For papers whose own dtype is auto: auto is bfloat16 on GPUs and on processors with AMX, float32 elsewhere."""
+    """For papers whose own dtype is auto: bfloat16 on GPUs and on processors with AMX or AVX512_BF16, else float32."""
 
 
 class WorkflowSettings(Settings):
