@@ -56,7 +56,9 @@ class Tagging(groups.Batches):
     dropout: t.Dropout
     optimizer: UpdateSettings
     pieces: Literal["first", "all"]
+    group_by_length: bool
     seeds: t.Seeds
+    pretrained: groups.Limit
     examples: groups.Limit
     scored: groups.Limit
 

@@ -248,7 +248,8 @@ class _Jobs:
         beside_untrained: dict[str, Value] = (
             {"masking": UNTRAINED, "task": task} if any(run.masking == UNTRAINED for run in runs) else {}
         )
-        for run in runs:
+        tagged = self.paper.pretraining.seeds[: recipe.pretrained]
+        for run in [run for run in runs if run.seed in tagged or run.masking not in self.paper.maskings]:
             for seed in recipe.seeds:
                 key = f"{NAME}_{run.masking}/{dataset}/p{run.seed}_s{seed}"
                 out = self._tagged(key, run, examples, seed)
