@@ -10,7 +10,7 @@ EXTRAS ?=
 PAPER ?=
 
 # What the user gives reaches the engine as it was typed: by the environment, which neither make nor the shell expands.
-unexport SCALE SET PAPER MODEL TASK LIKE FILE
+unexport SCALE SET PAPER MODEL TASK LIKE FILE ENCODER
 export GIVEN_SCALE := $(value SCALE)
 export GIVEN_SET := $(value SET)
 export GIVEN_PAPER := $(value PAPER)
@@ -18,6 +18,7 @@ export GIVEN_MODEL := $(value MODEL)
 export GIVEN_TASK := $(value TASK)
 export GIVEN_LIKE := $(value LIKE)
 export GIVEN_FILE := $(value FILE)
+export GIVEN_ENCODER := $(value ENCODER)
 CONFIG := $(strip $(if $(GIVEN_SCALE),scale="$$GIVEN_SCALE") $(if $(GIVEN_SET),set="$$GIVEN_SET"))
 # `--` ends the list of --config, so that a target is not taken for a setting.
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(ARGS) $(if $(CONFIG),--config $(CONFIG)) --
@@ -30,7 +31,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 export PYTHONPATH := $(CURDIR)/workflow$(if $(PYTHONPATH),:$(PYTHONPATH))
 
 .DEFAULT_GOAL := help
-TARGETS := help all report list explain compare new preflight verify test test-slow test-faults test-cluster lint lock clean prune setup
+TARGETS := help all report list explain compare export new preflight verify test test-slow test-faults test-cluster lint lock clean prune setup
 .PHONY: $(TARGETS) FORCE
 # A file of the workflow, a paper by its name, or a slip of the finger: only Snakemake knows, and what is up to date.
 ASKED := $(filter-out $(TARGETS) FORCE $(VENV)/%,$(MAKECMDGOALS))
@@ -77,6 +78,9 @@ explain: $(STAMP) ## what would run and why: make explain TARGET=results/depth/g
 
 compare: $(STAMP) ## two runs side by side: make compare RUNS="mini mask15" ARGS="--page compare.html --table cells.tsv"
 	@$(BIN)/python -m reprlab.reporting.compare_runs $(RUNS) $(ARGS)
+
+export: $(STAMP) ## a trained encoder for sentence-transformers: make export ENCODER=smollm2/l3prune_small_seed_0
+	@$(SNAKEMAKE) "results/shared/sentence_transformers/$$GIVEN_ENCODER"
 
 new: $(STAMP) ## files to begin with: make new PAPER=my-paper | MODEL=my_t5 LIKE=t5_mini | TASK=reviews FILE=reviews.tsv
 	@$(BIN)/python -m reprlab.scaffold $(if $(GIVEN_PAPER),--paper "$$GIVEN_PAPER") $(if $(GIVEN_MODEL),--model "$$GIVEN_MODEL") \

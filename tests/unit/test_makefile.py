@@ -79,3 +79,9 @@ def test_preflight_takes_settings(given):
     value = "papers.depth.finetuning.tasks.sst2.template='{txt}'"
     (call,) = given("preflight", "SCALE=mini", f"SET={value}", "PAPER=depth")
     assert call == ["-m", "reprlab.preflight", "--scale", "mini", "--set", value, "--paper", "depth"]
+
+
+def test_an_encoder_is_exported_by_its_name(given):
+    name = "smollm2/l3prune_small_seed_0; touch f"
+    (call,) = given("export", f"ENCODER={name}", "SCALE=nano")
+    assert call == ["--cores", "1", "--config", "scale=nano", "--", f"results/shared/sentence_transformers/{name}"]

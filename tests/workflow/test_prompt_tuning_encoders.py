@@ -42,3 +42,15 @@ def test_the_table_has_the_raw_decoder_and_what_was_trained(made):
 def test_an_edit_reruns_what_it_touches_and_nothing_else(made, edit):
     done = made.run("--dry-run", "--cores", "2", "--config", "scale=nano", f"{ONE}; {SET}.{edit}", "--", TABLE)
     assert job_counts(done.stdout + done.stderr) == EDITS[edit]
+
+
+def test_an_encoder_is_exported_where_it_is_asked_for(made):
+    """That after MNTP, with adapters: its decoder is not the one that the others start from."""
+    exported = "results/shared/sentence_transformers"
+    assert not (made.nano / exported).exists()
+    target = f"{exported}/lm/prompt_tuning_lora_bi_1_seed_0"
+    made.run("--cores", "1", "--config", "scale=nano", ONE, "--", target)
+    (folder,) = (made.nano / exported).glob("*/*")
+    assert {"config.json", "encoder.json", "model.safetensors", "modules.json", "tokenizer.json"} <= {
+        path.name for path in folder.iterdir()
+    }

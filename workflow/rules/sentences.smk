@@ -113,3 +113,26 @@ rule evaluate_encoder:
         "Score the sentence encoder {wildcards.model} ({wildcards.cell})"
     shell:
         COMMAND
+
+
+# Made only where it is asked for: `make export ENCODER=<model>/<cell>`.
+rule export_encoder:
+    input:
+        inputs("export_encoder"),
+    output:
+        **outputs("export_encoder"),
+    log:
+        log_of("export_encoder"),
+    benchmark:
+        benchmark_of("export_encoder")
+    threads: LOADED.threads("export_encoder")
+    resources:
+        mem_mb=by_attempt(4000),
+        runtime=by_attempt(30),
+    params:
+        key=key_of,
+        job=digest("export_encoder"),
+    message:
+        "Export the sentence encoder {wildcards.model} ({wildcards.cell})"
+    shell:
+        COMMAND

@@ -128,6 +128,7 @@ OUTPUTS: dict[str, dict[str, str]] = {
         "metrics": f"{SHARED}/encoders/{{model}}/{{cell}}/metrics.tsv",
         "cost": f"{SHARED}/encoders/{{model}}/{{cell}}/cost.tsv",
     },
+    "export_encoder": {"out": f"{SHARED}/sentence_transformers/{{model}}/{{cell}}/"},
     "post_train": {
         "out": f"{SHARED}/post_trained/{{model}}/{{cell}}/model/",
         "metrics": f"{SHARED}/post_trained/{{model}}/{{cell}}/metrics.tsv",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.inference.generation import sorted_batches
 from reprlab.models.pooling import Pooling, pool
-from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.errors import ReprlabError, first_line
 from reprlab.sentences.attention import attention_inputs
 from reprlab.sentences.early_exit import headless, keep_layers, layers_of
 from reprlab.sentences.settings import EncoderSettings, LowRank
@@ -135,24 +135,40 @@ def save_encoder(encoder: Any, settings: EncoderSettings, folder: Path) -> None:
     (folder / _WEIGHTS).chmod((folder / _ABOUT).stat().st_mode)
 
 
+def read_settings(folder: Path) -> EncoderSettings:
+    """The settings of a saved encoder.
+
+    Raises:
+        ReprlabError: the folder is no encoder.
+    """
+    from pydantic import ValidationError
+
+    from reprlab.artifacts.json_files import read_json
+
+    try:
+        return EncoderSettings.model_validate(read_json(folder / _ABOUT))
+    except (OSError, ValidationError) as error:
+        raise _unreadable(folder, error) from None
+
+
+def _unreadable(folder: Path, error: Exception) -> ReprlabError:
+    return ReprlabError(f"{folder}: not a readable encoder ({first_line(error)}); delete it and run again")
+
+
 def load_encoder(model: Any, folder: Path) -> Any:
     """The encoder that `save_encoder` wrote, around the decoder that it was trained on.
 
     Raises:
         ReprlabError: the folder is no encoder, or one of another decoder.
     """
-    from pydantic import ValidationError
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    from reprlab.artifacts.json_files import read_json
-
+    settings = read_settings(folder)
     try:
-        settings = EncoderSettings.model_validate(read_json(folder / _ABOUT))
         weights = load_file(folder / _WEIGHTS)
-    except (OSError, SafetensorError, ValidationError) as error:
-        reason = str(error).splitlines()[0]
-        raise ReprlabError(f"{folder}: not a readable encoder ({reason}); delete it and run again") from None
+    except (OSError, SafetensorError) as error:
+        raise _unreadable(folder, error) from None
     encoder = build_encoder(model, settings, 0)
     wanted = {name: tuple(value.shape) for name, value in trained_weights(encoder).items()}
     if wanted != {name: tuple(value.shape) for name, value in weights.items()}:

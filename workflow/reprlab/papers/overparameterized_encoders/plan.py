@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.config.settings import derive
 from reprlab.papers import paths
+from reprlab.papers.encoder_jobs import add_encoder
 from reprlab.papers.overparameterized_encoders.results import CHOSEN, COSTS, PARTS, RESULTS, TRIPLES
 from reprlab.papers.plan import Plan
 from reprlab.papers.shared_jobs import add_task
@@ -179,8 +180,8 @@ class _Backbone:
             evaluate_every=backbone.steps,
             **self.shared,
         )
-        job = self.start.job({**self.inputs, **self._chosen(depth)}, {"settings": settings})
-        return self.plan.add("train_encoder", f"{self.name}/{_NAME}_{depth}", job)
+        inputs = {**self.inputs, **self._chosen(depth)}
+        return add_encoder(self.plan, f"{self.name}/{_NAME}_{depth}", self.start, inputs, settings)
 
     def _evaluated(self, depth: str, training: str, trained: dict[str, str]) -> str:
         paper = self.paper

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.config.settings import derive
 from reprlab.papers import paths
+from reprlab.papers.encoder_jobs import add_encoder
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.prompt_tuning_encoders.results import RESULTS, UNTRAINED
 from reprlab.papers.shared_jobs import add_model, add_task
@@ -206,7 +207,7 @@ class _BackboneJobs:
             "held_out": [add_task(self.plan, self.config, name) for name in training.held_out],
             "tokenizer": start.tokenizer,
         }
-        return self.plan.add("train_encoder", self._key(encoder, size), start.job(inputs, {"settings": settings}))
+        return add_encoder(self.plan, self._key(encoder, size), start, inputs, settings)
 
     def _scored(self, encoder: str, size: int) -> str:
         """The scores of one encoder on all tasks."""
