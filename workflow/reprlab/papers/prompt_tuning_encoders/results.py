@@ -6,6 +6,7 @@ from typing import Any
 from reprlab.papers.prompt_tuning_encoders.claims import CLAIMS
 from reprlab.papers.prompt_tuning_encoders.tables import (
     attention_pairs,
+    beside_prefixes,
     by_size,
     category_means,
     choice_of_size,
@@ -24,6 +25,10 @@ _WITH_SHARE = {"metric": (*_SCORED, "share")}
 _TABLES: dict[str, tuple[Any, Any]] = {
     "table1": (category_means, _WITH_SHARE),
     "table2": (by_size, _WITH_SHARE),
+    "table3": (
+        beside_prefixes,
+        {**_WITH_SHARE, "encoder": ("lora_bi", "lora_uni", "spt_uni_eosp", "spt_v2")},
+    ),
     "table4": (sizes, {"metric": ("trained", "total", "share")}),
     "table5": (per_data_set, {"category": "sts", "metric": "spearman"}),
     "figure1": (attention_pairs, _WITH_SHARE),
@@ -79,7 +84,7 @@ BACKBONES = {"OPT-125M": "opt_125m", "LLaMA2-7B": "llama_2_7b", "LLaMA3-8B": "ll
 _OURS: dict[str, Find] = {
     "table1": partial(printed_row, table="table1"),
     "table2": partial(printed_row, table="table2"),
-    "table3": partial(printed_row, table="table1"),
+    "table3": partial(printed_row, table="table3"),
     "table4": partial(printed_row, table="table4"),
     "table5": partial(printed_row, table="table5"),
 }

@@ -42,6 +42,13 @@ def category_means(frame: Frame) -> Rows:
     return type(rows)(lines, columns=columns)
 
 
+def beside_prefixes(frame: Frame) -> Rows:
+    """Rows as in Table 1 of the decoders that have keys and values in every layer trained, SPT v2 (Table 3)."""
+    table = category_means(frame)
+    prefixed = table["method"].eq("prefix").groupby(table["backbone"]).transform("any")
+    return table[prefixed].reset_index(drop=True)
+
+
 def per_data_set(frame: Frame) -> Rows:
     """A row for each encoder, a column for each STS set, and their mean (Table 5)."""
     from reprlab.results.tables import Pivot
