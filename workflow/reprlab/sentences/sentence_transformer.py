@@ -28,7 +28,7 @@ class DecoderEncoder(InputModule):
         self.encoder, self.decoder, self.tokenizer, self.settings = encoder, decoder, tokenizer, settings
 
     @classmethod
-    def load(cls, model_name_or_path: str, **_: Any) -> Self:
+    def load(cls, model_name_or_path: str, *args: Any, **kwargs: Any) -> Self:
         """Open the folder; arguments that name a revision or a hub do not apply."""
         folder = Path(model_name_or_path)
         quiet_transformers()
@@ -58,4 +58,4 @@ class DecoderEncoder(InputModule):
     def save(self, output_path: str, *args: Any, **kwargs: Any) -> None:
         """Write the folder again."""
         export_encoder(self.encoder, self.decoder, self.settings, Path(output_path))
-        self.tokenizer.save_pretrained(output_path)
+        self.save_tokenizer(output_path)
