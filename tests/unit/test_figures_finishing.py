@@ -38,6 +38,27 @@ def test_few_whole_numbers_have_a_tick_each(drawing):
     assert ticks(panel) == [0, 5]
 
 
+@pytest.mark.parametrize(
+    "points", [[299_040, 502_176, 806_880, 1_111_584, 1_213_152, 1_416_288], [15, 30, 60, 120, 240], [5, 10, 15, 16]]
+)
+def test_ticks_whose_numbers_would_touch_are_not_at_the_points(drawing, points):
+    figure, [[panel]] = drawing
+    panel.plot(points, points)
+    finish(figure, {})
+    figure.canvas.draw()
+    extents = [text.get_window_extent() for text in panel.get_xticklabels()]
+    assert not any(one.overlaps(other) for one, other in itertools.pairwise(extents))
+
+
+def test_lines_that_are_moved_apart_stay_in_their_panel(drawing):
+    figure, [[panel]] = drawing
+    lines = [panel.plot(range(9), [9, *[1] * 8], marker="")[0] for _ in range(12)]
+    finish(figure, {})
+    figure.canvas.draw()
+    lowest = min(line.get_transform().transform(line.get_xydata())[:, 1].min() for line in lines)
+    assert lowest >= panel.bbox.y0 - 1
+
+
 def test_an_axis_of_fractions_keeps_its_ticks(drawing):
     figure, [[panel]] = drawing
     panel.plot([0.5, 1, 1.5], [1, 2, 3])

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 _FEW_TICKS = 6
+_DIGIT = 0.035
+"""Width of a digit as a share of a panel's."""
+_LONGEST = 5
+"""Digits of a tick whose power of ten stands at the end of the axis."""
 _COVERED = 0.012
 """Share of a panel's height within which two lines look like one: about a line's width."""
 _APART = 2.0
@@ -31,7 +35,7 @@ def finish(figure: Figure, labels: Mapping[str, str]) -> None:
 def whole_ticks(axes: Axes) -> None:
     """Ticks of a linear x axis at whole numbers where all its points stand at whole numbers (layers, steps, counts).
 
-    Few different points get a tick each.
+    Few different points get a tick each, where there is room for their numbers.
     """
     from matplotlib.ticker import AutoLocator, FixedLocator, MaxNLocator
 
@@ -40,8 +44,15 @@ def whole_ticks(axes: Axes) -> None:
         return
     if any(not point.is_integer() for point in points):
         return
-    few = len(points) <= _FEW_TICKS
+    few = len(points) <= _FEW_TICKS and _have_room(points)
     axes.xaxis.set_major_locator(FixedLocator(points) if few else MaxNLocator(integer=True, min_n_ticks=2))
+
+
+def _have_room(points: list[float]) -> bool:
+    """Whether the numbers of these ticks stand clear of each other in a panel of a grid."""
+    widest = min(max(len(f"{point:g}") for point in points), _LONGEST) + 1
+    gaps = [after - before for before, after in itertools.pairwise(points)]
+    return not gaps or min(gaps) >= widest * _DIGIT * (points[-1] - points[0])
 
 
 def short_powers(axes: Axes) -> None:
@@ -61,11 +72,18 @@ def tell_apart(axes: Axes) -> None:
     """Draw lines that would cover each other side by side, a line's width apart; no number is read that finely."""
     from matplotlib.transforms import ScaledTranslation
 
+    height = axes.get_window_extent().height / axes.figure.dpi
+    ends = [0.0, 1.0]
     for lines in _covering(_curves(axes)):
         for place, line in enumerate(lines):
             shift = (place - (len(lines) - 1) / 2) * _APART / 72
+            ends += [one + shift / height for one in _heights(line).values()]
             line.set_transform(axes.transData + ScaledTranslation(0, shift, axes.get_figure().dpi_scale_trans))  # type: ignore[union-attr]
             line.set_clip_on(False)
+    # What was moved out of a panel would stand in its labels.
+    if axes.get_yscale() == "linear" and (min(ends) < 0 or max(ends) > 1):
+        low, high = axes.get_ylim()
+        axes.set_ylim(low + min(ends) * (high - low), low + max(ends) * (high - low))
 
 
 def _curves(axes: Axes) -> list[Line2D]:
