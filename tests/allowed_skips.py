@@ -6,4 +6,5 @@ ALLOWED = (
     "needs the client",
     "REPRLAB_MIRROR has no released prompts",
     "REPRLAB_MIRROR has no Event StoryLine Corpus",
+    "REPRLAB_MIRROR has no tagged sentences",
 )

@@ -194,6 +194,33 @@ YAML = (
 )
 GENRES = "package/cats.txt"
 READER = {"archives": ["sample"], "splits": SPLITS}
+CONLLU = b"".join(
+    b"# newdoc id = d\n# text = I didn't.\n1\tI\tI\tPRON\tPRP\t_\t2\tnsubj\t_\t_\n"
+    b"2-3\tdidn't\t_\t_\t_\t_\t_\t_\t_\t_\n2\tdid\tdo\tVERB\tVBD\t_\t0\troot\t_\t_\n"
+    b"3\tn't\tnot\tVERB\tRB\t_\t2\tadvmod\t_\t_\n3.1\tgo\t_\t_\t_\t_\t_\t_\t_\t_\n"
+    b"4\t.\t.\tPUNCT\t.\t_\t2\tpunct\t_\t_\n\n# text = So it is.\n1\tit\tit\tPRON\tPRP\t_\t0\troot\t_\t_\n\n"
+    for _ in range(2)
+)
+TREES = (
+    b"\n( (S \n    (NP-SBJ (NNP Mr.) (NNP Vinken) )\n    (VP (VBZ is) (-NONE- *T*-1) (-LRB- -LRB-) (CD 1\\/2)"
+    b" (-RRB- -RRB-) )\n    (. .) ))\n( (S (NP (PRP He) ) (VP (VBD did) (RB n't) ) (`` ``) (. .) ))\n"
+)
+ROLES = b"""#begin document (bc/a); part 000
+bc/a 0 0 She PRP (TOP(S(NP*) - - - - (PERSON) (ARG0*) * (1)
+bc/a 0 1 said VBD (VP* say 01 1 - * (V*) * -
+bc/a 0 2 he PRP (S(NP*) - - - - * (ARG1* (ARG0*) (2)
+bc/a 0 3 left VBD (VP*)))) leave 01 1 - * *) (V*) -
+
+bc/a 0 0 Yes UH (TOP(INTJ*)) - - - - * -
+#end document
+"""
+RELATIONS = parquet_bytes(
+    {
+        "tokens": [["Smith", "of", "New", "York", "spoke"]],
+        "entities": [[{"type": "Peop", "start": 0, "end": 1}, {"type": "Loc", "start": 2, "end": 4}]],
+        "relations": [[{"type": "Live_In", "head": 0, "tail": 1}]],
+    }
+)
 
 
 def registry_sample() -> bytes:
@@ -294,6 +321,56 @@ CASES = {
         reads(task(reader="column_tags", kind="tags", labels=["O", "B-X", "I-X"], **READER,
                    options={"tagged": {"train": ["main"]}, "column": 3, "columns": 4})),
         (b" ", b"\n", b"\r", b"-DOCSTART-", b"O", b"I-X", b"\x85", b"\xff"),
+    ),
+    "conllu": Case(
+        "conllu", CONLLU,
+        reads(task(reader="conllu", kind="tags", labels=["PRON", "VERB", "PUNCT"], **READER,
+                   options={"files": {"train": "main"}, "form": "tags"})),
+        (b"\t", b"\n", b"\r", b"1-2", b"1.1", b"# newdoc", b"# text = ", b"_", b"\xff"),
+    ),
+    "conllu_passages": Case(
+        "conllu", CONLLU,
+        reads(task(reader="conllu", kind="passages", labels=[], **READER,
+                   options={"files": {"train": "main"}, "form": "passages"})),
+        (b"\t", b"\n", b"\r", b"# newdoc", b"# text = ", b"\xff"),
+    ),
+    "brown_tagged": Case(
+        "txt", b"\tThe/at dog/nn-tl ./.\n\n\tA/at cat's/nn+bez ./.\n",
+        reads(task(reader="brown_tagged", kind="tags", labels=["at", "nn", "."], options={"form": "tags"}, **READER),
+              beside={GENRES: b"ca01 news\nca02 news\n"}),
+        (b"/", b"\t", b"\n", b" ", b"-tl", b"+", b"*", b"fw-", b"\x85"),
+    ),
+    "brown_passages": Case(
+        "txt", b"\tThe/at dog/nn ./.\n\n\tA/at cat/nn ./.\n",
+        reads(task(reader="brown_tagged", kind="passages", labels=[], options={"form": "passages"}, **READER),
+              beside={GENRES: b"ca01 news\n"}),
+        (b"/", b"\t", b"\n", b" ", b'"', b"``", b"\x85"),
+    ),
+    "penn_trees": Case(
+        "mrg", TREES,
+        reads(task(reader="penn_trees", kind="passages", labels=[], options={"members": "*"}, **READER)),
+        (b"(", b")", b"( (S", b"\n", b"(-NONE- *)", b"-LRB-", b"\\/", b" " * 40, b"\xff"),
+    ),
+    "extraction_lines": Case(
+        "tsv", b"A b c .\tb\tA\tc\nA b c .\tb\tA\tc\td\n",
+        reads(task(reader="extraction_lines", kind="triples", labels=[], options={"files": {"train": "main"}},
+                   **READER)),
+        TABBED,
+    ),
+    "webnlg": Case(
+        "json", as_json({"examples": [{"input": "(A_B | has | \"C\"), (C | of | D)", "target": ["A B has C of D."]}]}),
+        reads(task(reader="webnlg", kind="triples", labels=[], options={"member": "main"}, **READER)),
+        (*JSON, b" | ", b"), ("),
+    ),
+    "marked_relations": Case(
+        "parquet", RELATIONS,
+        reads(task(reader="marked_relations", kind="triples", labels=[], options={"files": {"train": "main"}},
+                   **READER)),
+    ),
+    "conll_roles": Case(
+        "conll", ROLES,
+        reads(task(reader="conll_roles", kind="roles", labels=[], options={"members": {"train": "*"}}, **READER)),
+        (b" ", b"\n", b"\r", b"(V*)", b"(ARG0*", b"*)", b"*", b"#begin document (x); part 000", b"\xff"),
     ),
     "conceptnet": Case(
         "gz", ASSERTIONS, reads(corpus(reader="conceptnet", options={}, splits=SPLITS)),

@@ -190,6 +190,9 @@ class TaskEntry(_Dataset):
         "choice",
         "chat",
         "events",
+        "passages",
+        "triples",
+        "roles",
     ]
     """Which columns the examples have."""
     role: str

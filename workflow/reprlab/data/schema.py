@@ -46,6 +46,12 @@ KIND_COLUMNS = {
         "tokens": "strings", "sentence_starts": "int64s", "mentions": "strings", "triggers": "strings",
         "classes": "strings", "chains": "int64s", "heads": "int64s", "tails": "int64s", "relations": "strings",
     },
+    # The sentences of one text, in order.
+    "passages": {"sentences": "strings"},
+    # What a sentence says, each as head, predicate and tail.
+    "triples": {"text": "string", "heads": "strings", "predicates": "strings", "tails": "strings"},
+    # `verbs` are numbers of tokens; `tags` has the BIO tags of the roles of each verb, one verb after the other.
+    "roles": {"tokens": "strings", "verbs": "int64s", "tags": "strings"},
 }  # fmt: skip
 # Columns that readers may leave out.
 DEFAULTS = {"subset": ""}
@@ -62,6 +68,9 @@ TEXT_COLUMNS = {
     "choice": ("context", "question"),
     "chat": ("turns",),
     "events": ("tokens",),
+    "passages": ("sentences",),
+    "triples": ("text",),
+    "roles": ("tokens",),
 }
 _LABEL_LISTS = {"tags": "tags", "events": "relations"}
 _PYTHON = {"string": str, "float64": float, "int64": int, "strings": str, "int64s": int}

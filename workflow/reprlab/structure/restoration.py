@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from reprlab.data.passages import whole_sentences
+
 PROMPT = "Add punctuation as appropriate: "
 # The six marks of the paper; its code also removes curly quotes, of which we take all four.
 MARKS = ",.!?'\"‘’“”"
@@ -44,19 +46,5 @@ def pair(text: str) -> Pair | None:
 
 
 def excerpts(sentences: Iterable[str], most_words: int) -> Iterator[str]:
-    """Runs of whole sentences of at most `most_words` words, packed greedily without overlap.
-
-    A sentence that is longer than that is left out, and what stands on both sides of it is not joined.
-    """
-    packed: list[str] = []
-    count = 0
-    for sentence in sentences:
-        tokens = sentence.split()
-        if packed and count + len(tokens) > most_words:
-            yield " ".join(packed)
-            packed, count = [], 0
-        if tokens and len(tokens) <= most_words:
-            packed.append(" ".join(tokens))
-            count += len(tokens)
-    if packed:
-        yield " ".join(packed)
+    """Runs of whole sentences of at most `most_words` words, packed greedily without overlap."""
+    return map(" ".join, whole_sentences(sentences, most_words))

@@ -36,7 +36,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
         ReprlabError: a genre does not exist, or a token has no tag.
     """
     archive = sources.archive
-    genres = _genres(archive, settings.folder)
+    genres = genres_of(archive, settings.folder)
     unknown = sorted(set(settings.genres) - set(genres.values()))
     if unknown:
         raise ReprlabError(
@@ -48,27 +48,38 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
             yield {"id": f"brown-{name}", "text": "\n\n".join(paragraphs), "source": genre}
 
 
-def _genres(archive: Archive, folder: str) -> dict[str, str]:
+def genres_of(archive: Archive, folder: str) -> dict[str, str]:
+    """Sample to genre of the corpus in `folder`."""
     lines = read_text(archive.member(f"{folder}/cats.txt"), "latin-1").split("\n")
     return {name: genre for name, _, genre in (line.strip().partition(" ") for line in lines) if genre}
 
 
 def tagged_paragraphs(archive: Archive, member: str) -> Iterator[list[str]]:
     """The paragraphs of a sample, each a list of sentences in running text. A tab at its start opens a paragraph."""
-    path = archive.member(member)
     current: list[str] = []
+    for opens, tokens in tagged_sentences(archive, member):
+        if opens and current:
+            yield current
+            current = []
+        current.append(running_text([word for word, _ in tokens]))
+    if current:
+        yield current
+
+
+def tagged_sentences(archive: Archive, member: str) -> Iterator[tuple[bool, list[tuple[str, str]]]]:
+    """Whether it opens a paragraph, and the words with their tags, of each sentence of a sample.
+
+    Raises:
+        ReprlabError: a token has no tag.
+    """
+    path = archive.member(member)
     for number, line in enumerate(read_text(path, "latin-1").split("\n"), start=1):
         if not line.strip():
             continue
-        if line.startswith("\t") and current:
-            yield current
-            current = []
         tokens = [token.rpartition("/") for token in line.split()]
         if any(not separator for _, separator, _ in tokens):
             raise ReprlabError(f"{path}: line {number} holds a token without a tag")
-        current.append(running_text([word for word, _, _ in tokens]))
-    if current:
-        yield current
+        yield line.startswith("\t"), [(word, tag) for word, _, tag in tokens]
 
 
 def running_text(tokens: list[str]) -> str:

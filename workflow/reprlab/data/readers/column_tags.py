@@ -30,6 +30,8 @@ class Settings(BaseModel):
     """Columns stand between tabs and may hold spaces; otherwise between white space."""
     typed: bool = True
     """Keep the type of a tag; otherwise `B-DNA` is read as `B`."""
+    iob2: bool = False
+    """Read tags of IOB1 as IOB2: the I that opens a chunk becomes a B. Tags of IOB2 stay as they are."""
 
     @model_validator(mode="after")
     def _column_is_there(self) -> Self:
@@ -60,7 +62,13 @@ def _sentences(path: Path, name: str, split: str, settings: Settings) -> Iterato
         if not line.strip():
             if tokens:
                 group = f"{name}-d{document}" if document else f"{name}-{number}"
-                yield {"id": f"{name}-{number}", "group": group, "split": split, "tokens": tokens, "tags": tags}
+                yield {
+                    "id": f"{name}-{number}",
+                    "group": group,
+                    "split": split,
+                    "tokens": tokens,
+                    "tags": iob2(tags) if settings.iob2 else tags,
+                }
                 tokens, tags, number = [], [], number + 1
         elif len(cells) != settings.columns:
             raise ReprlabError(f"{path}: line {place} has {len(cells)} columns, expected {settings.columns}")
@@ -70,3 +78,9 @@ def _sentences(path: Path, name: str, split: str, settings: Settings) -> Iterato
             tokens.append(cells[0])
             tag = cells[settings.column]
             tags.append(tag if settings.typed else tag.partition("-")[0])
+
+
+def iob2(tags: list[str]) -> list[str]:
+    """Tags of IOB1, where B opens a chunk only behind one of the same type, as IOB2, where it opens each chunk."""
+    pairs = zip(["O", *tags], tags, strict=False)
+    return ["B" + tag[1:] if tag[:1] == "I" and before[1:] != tag[1:] else tag for before, tag in pairs]
