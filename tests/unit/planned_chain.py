@@ -57,7 +57,7 @@ FEW = {
 LINKS = (
     "build_prompts", "build_completions", "pretrain_lm", "finetune_completions", "train_adapter",
     "train_retriever", "rank_partners", "train_pair_classifier", "retrieve_passages", "train_reranker",
-    "train_encoder",
+    "train_encoder", "build_seq2seq", "train_seq2seq", "generate_seq2seq",
 )  # fmt: skip
 PIECES = 600
 
@@ -274,6 +274,7 @@ def _row(entry: dict[str, Any], number: int, split: str, subset: str) -> dict[st
         "tags": ["O", "O"], "tokens": ["the", "cat"], "choices": [f"house {number}", "the river"],
         "targets": [f"letter {number}"], "answers": ["letter"], "starts": [0], "task": f"task{number % 2}",
         "sentences": [f"{text} {place}" for place in range(5)], "turns": [text, f"{number} letters"],
+        "heads": ["the cat"], "predicates": ["finds"], "tails": ["letters"], "verbs": [1],
         "relevance": 1, "positive_inputs": [text], "positive_outputs": ["letter"],
         "query_id": f"q-{split}-{number}", "passage_id": f"p-{split}-{number}",
     }  # fmt: skip

@@ -135,6 +135,17 @@ OUTPUTS: dict[str, dict[str, str]] = {
     },
     "count_encoders": {"out": f"{SHARED}/encoder_sizes/{{cell}}.tsv"},
     "evaluate_encoder": {"out": f"{SHARED}/encoder_scores/{{model}}/{{cell}}.tsv"},
+    "build_seq2seq": {
+        "out": f"{SHARED}/seq2seq_pairs/{{dataset}}/{{cell}}/pairs.parquet",
+        "metrics": f"{SHARED}/seq2seq_pairs/{{dataset}}/{{cell}}/sizes.tsv",
+    },
+    "train_seq2seq": {
+        "out": f"{SHARED}/seq2seq/{{model}}/{{task}}/{{cell}}/ladder/",
+        "metrics": f"{SHARED}/seq2seq/{{model}}/{{task}}/{{cell}}/metrics.tsv",
+    },
+    "generate_seq2seq": {"out": f"{SHARED}/seq2seq_answers/{{model}}/{{task}}/{{cell}}.parquet"},
+    "ask_seq2seq": {"out": f"{SHARED}/seq2seq_chat/{{task}}/{{cell}}.parquet"},
+    "score_seq2seq": {"out": f"{SHARED}/seq2seq_scores/{{model}}/{{task}}/{{cell}}.tsv"},
     "preview_corruption": {"out": "results/depth/preview_{objective}.tsv"},
     "gather_results": {
         "out": "results/{paper}/results.parquet",

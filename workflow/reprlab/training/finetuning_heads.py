@@ -29,6 +29,8 @@ _DROPOUTS = {
     "dropout",
     "attention_dropout",
     "seq_classif_dropout",
+    "dropout_rate",
+    "classifier_dropout",
 }
 
 
@@ -67,11 +69,15 @@ class EncoderHead:
         import torch
         from transformers import AutoConfig, AutoModelForSequenceClassification, AutoModelForTokenClassification
 
-        family = AutoModelForTokenClassification if self.settings.kind == "tags" else AutoModelForSequenceClassification
+        family: Any = AutoModelForSequenceClassification
         try:
             config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
             for name in _DROPOUTS & vars(config).keys():
                 setattr(config, name, dropout)
+            if self.settings.kind == "tags":
+                from reprlab.models.t5_tagger import T5Tagger
+
+                family = T5Tagger if config.model_type == "t5" else AutoModelForTokenClassification
             config.num_labels = max(len(self.labels), 1)
             if self.labels:
                 config.id2label, config.label2id = dict(enumerate(self.labels)), dict(self.number)

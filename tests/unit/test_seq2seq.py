@@ -1,0 +1,192 @@
+"""Pairs of texts from made-up passages and sentences: made, trained on, answered and scored, and the encoder's head."""
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+import torch
+from checkouts import ROOT
+from reprlab.artifacts.tables import read_tsv
+from reprlab.config.models import load_models
+from reprlab.data.schema import write_rows
+from reprlab.models.build import load_model
+from reprlab.runtime.errors import ReprlabError
+from reprlab.stages.build_model import build_model
+from reprlab.stages.build_seq2seq import build_seq2seq
+from reprlab.stages.generate_seq2seq import generate_seq2seq
+from reprlab.stages.score_seq2seq import score_seq2seq
+from reprlab.stages.train_seq2seq import train_seq2seq
+from reprlab.structure import restoration
+from reprlab.structure.pair_scores import score_rows
+from reprlab.structure.seq2seq import course_of, engine_of, load_pairs, order_of, pair_task
+from reprlab.structure.seq2seq_settings import GenerationSettings, PairScoring, PairSettings, PairTraining
+from reprlab.text.tokenizer_folder import open_tokenizer
+from reprlab.text.tokenizers import save_tokenizer, train_unigram
+from reprlab.text.vocabulary import Vocabulary
+from reprlab.training.finetuning_heads import EncoderHead
+from reprlab.training.finetuning_settings import TaskSettings
+
+WORDS = ["Anna", "London", "it's", "rain,", "tea.", '"Go!"', "why?", "and", "the", "house"]
+EVERYTHING = {"train": None, "validation": None, "test": None}
+
+
+def sentence(number):
+    return " ".join(WORDS[(number * step + step) % len(WORDS)] for step in range(1, 6)) + "."
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A tokenizer, a model, passages with one letter that no vocabulary has, and tagged sentences."""
+    folder = tmp_path_factory.mktemp("seq2seq")
+    vocabulary = Vocabulary(46)
+    texts = [sentence(number) for number in range(60)] + ["(Anna: PER) (London: LOC) O ; B-PER I-LOC"] * 40
+    tokenizer = train_unigram(texts, vocabulary)
+    (folder / "tokenizer").mkdir()
+    save_tokenizer(tokenizer, vocabulary, folder / "tokenizer")
+    entry = load_models(ROOT / "config/models.yaml")["t5_restoration_nano"]
+    build_model(entry=entry, tokenizer=folder / "tokenizer", out=folder / "model", seed=0)
+    rows = [
+        {"document": f"d{n}", "passage": 0, "split": "train" if n < 40 else "test", "source": "",
+         "sentences": [sentence(n), sentence(n + 7)] + ["漢"] * (n == 3) + [sentence(n)] * 9 * (n == 4)}
+        for n in range(50)
+    ]  # fmt: skip
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), folder / "passages.parquet")
+    tagged = [
+        {"id": f"t{n}", "group": str(n), "split": "train" if n < 20 else "test", "tokens": ["Anna", "and", "London"],
+         "tags": ["B-PER", "O", "B-LOC"]}
+        for n in range(30)
+    ]  # fmt: skip
+    labels = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
+    write_rows(folder / "tagged.parquet", tagged, "tags", {"kind": "tags", "labels": labels})
+    return folder
+
+
+def pairs_of(made, folder, *tables, **settings):
+    folder.mkdir(parents=True, exist_ok=True)
+    build_seq2seq(
+        tables=[made / f"{name}.parquet" for name in tables],
+        tokenizer=made / "tokenizer",
+        out=folder / "pairs.parquet",
+        metrics=folder / "sizes.tsv",
+        settings=PairSettings.model_validate({"limits": EVERYTHING, **settings}),
+    )
+    return pyarrow.parquet.read_table(folder / "pairs.parquet").to_pylist()
+
+
+def training(**values):
+    engine = {"steps": 8, "batch_size": 4, "log_every": 2, "optimizer": {"learning_rate": 1e-2}}
+    return PairTraining.model_validate({"input_length": 48, "target_length": 48, "engine": engine, **values})
+
+
+def train(made, folder, settings, **more):
+    places = {"tokenizer": made / "tokenizer", "init": made / "model", "out": folder / "out"}
+    train_seq2seq(
+        **{**places, **more}, pairs=folder / "pairs.parquet", work=folder / "work",
+        metrics=folder / "metrics.tsv", settings=settings, fingerprint="x",
+    )  # fmt: skip
+    return read_tsv(folder / "metrics.tsv")
+
+
+def test_excerpts_that_cannot_be_restored_are_left_out_and_counted(made, tmp_path):
+    rows = pairs_of(made, tmp_path, "passages", tasks=["restoration"], words=20)
+    assert len(rows) == 48 and not {"d3-0", "d4-0"} & {row["id"] for row in rows}
+    assert all(restoration.strip(row["targets"][0]) == row["source"] for row in rows)
+    assert {row["definition"] for row in rows} == {restoration.PROMPT}
+    counts = read_tsv(tmp_path / "sizes.tsv").set_index(["split", "metric"])["value"].to_dict()
+    assert counts == {("train", "pairs"): 38, ("train", "long"): 1, ("train", "unwritable"): 1, ("test", "pairs"): 10}
+
+
+def test_several_tasks_keep_their_prompts_and_limits_draw_the_same_rows(made, tmp_path):
+    joint = pairs_of(
+        made, tmp_path / "a", "tagged", "passages", tasks=["ner", "sbd"], limits={"train": 5, "test": None}
+    )
+    assert [row["definition"] for row in joint].count("Find named entities: ") == 5 + 10
+    assert {row["split"] for row in joint} == {"train", "test"}
+    assert joint[0]["targets"] == ["(Anna: PER) (London: LOC)"] and joint[0]["id"].startswith("ner-")
+    assert "<EOS>" in joint[-1]["targets"][0]
+    again = pairs_of(
+        made, tmp_path / "b", "tagged", "passages", tasks=["ner", "sbd"], limits={"train": 5, "test": None}
+    )
+    assert again == joint
+    with pytest.raises(ReprlabError, match="no pair is left"):
+        pairs_of(made, tmp_path / "c", "passages", tasks=["restoration"], words=1)
+
+
+def test_training_learns_resumes_and_keeps_its_last_step(made, tmp_path):
+    pairs_of(made, tmp_path, "passages", tasks=["restoration"])
+    whole = train(made, tmp_path, training(epochs=2))
+    assert whole["step"].iloc[-1] == 20 and whole["epoch"].iloc[-1] == pytest.approx(80 / 39)
+    assert whole["loss"].iloc[-1] < whole["loss"].iloc[0] - 0.3
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["run.json", "step-00000020"]
+    weights = (tmp_path / "out/step-00000020/model.safetensors").read_bytes()
+    again = train(made, tmp_path, training(epochs=2), out=tmp_path / "again")
+    assert again.equals(whole) and (tmp_path / "again/step-00000020/model.safetensors").read_bytes() == weights
+
+
+def test_the_course_is_one_of_pairs_and_settings_alone(made, tmp_path):
+    pairs_of(made, tmp_path, "passages", tasks=["restoration"])
+    task = pair_task(made / "tokenizer", 48, 48)
+    data = task.encode(load_pairs(tmp_path / "pairs.parquet", "train"))
+
+    def course(**values):
+        settings = training(**values)
+        return course_of(order_of(settings, data), engine_of(settings, len(data)))
+
+    plain = {"epochs": 2, "engine": training().engine.model_dump() | {"schedule": {"name": "linear"}}}
+    assert course(**plain) == course(**plain, init_step=4) != course(**plain, horizon_epochs=10)
+    resumed = engine_of(training(**plain, horizon_epochs=10), len(data))
+    assert resumed.schedule.horizon_steps == 98 and resumed.steps == 20
+
+
+@pytest.mark.parametrize("beams", [1, 3])
+def test_answers_are_written_in_the_words_of_the_formats_and_scored_apart(made, tmp_path, beams):
+    pairs_of(made, tmp_path, "passages", tasks=["sbd"])
+    train(made, tmp_path, training())
+    places = {"pairs": tmp_path / "pairs.parquet", "tokenizer": made / "tokenizer", "out": tmp_path / "answers.parquet"}
+    settings = GenerationSettings(beams=beams, input_length=48, max_length=12, limit=6)
+    generate_seq2seq(**places, models=tmp_path / "out", settings=settings)
+    found = pyarrow.parquet.read_table(tmp_path / "answers.parquet").to_pandas()
+    assert len(found) == 6 and found["target"].str.contains("<EOS>").all()
+    assert not found["prediction"].str.contains("<pad>|</s>|<eosen>").any()
+    score_seq2seq(answers=tmp_path / "answers.parquet", out=tmp_path / "s.tsv", settings=PairScoring(resamples=20),
+                  training=tmp_path / "metrics.tsv")  # fmt: skip
+    scores = read_tsv(tmp_path / "s.tsv").set_index("metric")
+    assert set(scores["steps"]) == {8} and scores.loc["f1", "trivial"] == 0
+    assert {"precision", "upstream_f1", "malformed"} <= set(scores.index)
+
+
+def test_scores_of_known_answers_with_what_needs_no_model():
+    def scores(task, *texts):
+        rows = score_rows(task, *texts, PairScoring(resamples=20))
+        return {row["metric"]: row for row in rows}
+
+    gold = ["A b, c d.", "A b, c d."]
+    restored = scores("restoration", ["a b c d"] * 2, gold, ["A b, c d.", "A b,"])
+    assert restored["recall"]["value"] == 50 and restored["upstream_recall"]["value"] == 100
+    assert restored["malformed"]["value"] == 50 and restored["f1"]["trivial"] == 0
+    tags = scores("pos", ["a b", "c"], ["NN VB", "NN"], ["NN VB", "NN NN"])
+    assert tags["precision"]["value"] == 75 and tags["f1"]["trivial"] == pytest.approx(200 / 3)
+    items = scores("ner", ["x"], ["(T1: ORG)"], ["(T1: ORG) (T1: ORG)"])
+    assert items["precision"]["value"] == 50 and items["upstream_precision"]["value"] == 100
+
+
+def test_the_head_stands_on_the_encoder_alone_and_is_opened_again(made, tmp_path):
+    task = TaskSettings(kind="tags", metrics=["entity_f1"], input_length=16)
+    labels = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
+    head = EncoderHead(task, labels, open_tokenizer(made / "tokenizer"), made / "tokenizer")
+    torch.manual_seed(0)
+    first = head.load(made / "model", 0.1)
+    torch.manual_seed(0)
+    second = head.load(made / "model", 0.1)
+    ours, theirs = first.transformer.encoder.state_dict(), load_model(made / "model").encoder.state_dict()
+    assert ours.keys() == theirs.keys() and all(torch.equal(ours[name], theirs[name]) for name in ours)
+    assert not any("decoder" in name for name in first.state_dict())
+    assert all(
+        torch.equal(a, b) for a, b in zip(first.state_dict().values(), second.state_dict().values(), strict=True)
+    )
+    width = first.config.d_model
+    assert sum(one.numel() for one in first.classifier.parameters()) == width * width + width + 5 * width + 5
+    assert 0.5 < first.classifier.dense.weight.std() * width**0.5 < 1.5
+    first.save_pretrained(tmp_path / "kept")
+    kept = head.load(tmp_path / "kept", 0.1)
+    assert all(torch.equal(a, b) for a, b in zip(first.state_dict().values(), kept.state_dict().values(), strict=True))
+    assert {module.p for module in kept.modules() if isinstance(module, torch.nn.Dropout)} == {0.0, 0.1}

@@ -1,0 +1,80 @@
+"""Train an encoder-decoder on pairs of texts, with teacher forcing, and keep a ladder of checkpoints."""
+
+from pathlib import Path
+
+from reprlab.runtime.cli import run_stage
+from reprlab.structure.seq2seq_settings import PairTraining
+
+
+def train_seq2seq(
+    *,
+    pairs: Path,
+    tokenizer: Path,
+    init: Path,
+    out: Path,
+    metrics: Path,
+    work: Path,
+    settings: PairTraining,
+    fingerprint: str,
+    save_every: int = 100,
+    device: str = "cpu",
+) -> None:
+    """Train from `init`, a model or a ladder, and write the ladder and the losses.
+
+    The log names a digest of batches and learning rates: arms that are compared have the same. `epoch` of the losses
+    counts passes over the pairs.
+
+    Raises:
+        ReprlabError: unreadable inputs, or the loss is no number.
+    """
+    import torch
+
+    from reprlab.artifacts.tsv import write_rows
+    from reprlab.models.build import quiet_transformers
+    from reprlab.runtime.errors import ReprlabError
+    from reprlab.runtime.files import remove_directory
+    from reprlab.runtime.log import get_logger
+    from reprlab.structure.seq2seq import course_of, engine_of, load_pairs, order_of, pair_task
+    from reprlab.text.tokenizer_folder import vocabulary_file
+    from reprlab.training.engine import train
+    from reprlab.training.fingerprints import run_fingerprint
+    from reprlab.training.ladder import find_step, keep_step, publish_ladder
+
+    quiet_transformers()
+    source = init if settings.init_step is None else find_step(init, settings.init_step)
+    files = [pairs, vocabulary_file(tokenizer), source / "config.json", *source.glob("*.safetensors")]
+    identity = run_fingerprint(fingerprint, settings, files)
+    task = pair_task(tokenizer, settings.input_length, settings.target_length)
+    data = task.encode(load_pairs(pairs, "train"))
+    engine = engine_of(settings, len(data))
+    order = order_of(settings, data)
+    get_logger().info("%d pairs, %d updates, course %s", len(data), engine.steps, course_of(order, engine))
+    ladder = work / f"ladder-{identity[:16]}"
+
+    def batch_of(step: int, part: int, rank: int, world: int) -> dict[str, torch.Tensor]:
+        share = order.rows(step)[rank * engine.accumulation + part :: world * engine.accumulation]
+        return task.batch(data, share)
+
+    run = train(
+        task.load(source, settings.dropout),
+        batch_of,
+        task.loss,
+        engine,
+        work=work,
+        save_every=save_every,
+        fingerprint=identity,
+        on_checkpoint=lambda step, model: keep_step(model, ladder, step, tokenizer),
+        device=device,
+    )
+    if not run.is_main:
+        return
+    if run.diverged_at is not None:
+        raise ReprlabError(f"{out}: the training diverged at step {run.diverged_at}; set a lower learning rate")
+    passed = engine.batch_size / len(data)
+    write_rows(metrics, [{**row, "epoch": row["step"] * passed} for row in run.metrics])
+    publish_ladder(ladder, out, None)
+    remove_directory(work)
+
+
+if __name__ == "__main__":
+    run_stage(train_seq2seq)

@@ -1,0 +1,118 @@
+"""Rows of text and of labelled examples as pairs that a sequence-to-sequence model is trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from reprlab.data.splits import drawn_places
+from reprlab.structure import formats, restoration
+from reprlab.structure.seq2seq_settings import PairTask
+from reprlab.text.parquet_batches import read_batches
+from reprlab.text.tokenizer_folder import open_tokenizer
+from reprlab.text.vocabulary import Vocabulary
+
+_ROWS = 4_096
+# The token of a tokenizer's folder that marks the end of a sentence; published T5 vocabularies get it behind their own.
+END_OF_SENTENCE = "<eosen>"
+KEPT, LONG, UNWRITABLE = "pairs", "long", "unwritable"
+
+
+class PairSource:
+    """One table and what is asked of its rows; `counts` fills while they are read.
+
+    Of restoration an excerpt that is too long, or that the tokenizer cannot write back (a letter outside its
+    vocabulary cannot be restored), is left out; of the other tasks what cannot be written is counted and kept.
+    """
+
+    def __init__(self, path: Path, task: PairTask, words: int | None, tokenizer: Path) -> None:
+        self.path, self.task, self.words = path, task, words
+        self.tokenizer = open_tokenizer(tokenizer)
+        self.unknown = Vocabulary.load(tokenizer).unk_id
+        self.counts: dict[tuple[str, str], int] = {}
+
+    def rows(self, limits: Mapping[str, int | None]) -> Iterator[dict[str, Any]]:
+        """The pairs of the splits in `limits`, as rows of the kind text_to_text; `definition` is the prompt.
+
+        Raises:
+            ReprlabError: the table is damaged.
+        """
+        import pyarrow.parquet
+
+        from reprlab.artifacts.tables import parquet_errors
+
+        with parquet_errors(self.path):
+            columns = pyarrow.parquet.read_schema(self.path).names
+        chosen = self._chosen(limits)
+        first = 0
+        for batch in read_batches(self.path, columns, _ROWS):
+            places = [place - first for place in range(first, first + len(batch)) if place in chosen]
+            first += len(batch)
+            yield from self._pairs(batch.take(places).to_pylist() if places else [])
+
+    def _chosen(self, limits: Mapping[str, int | None]) -> set[int]:
+        by_split: dict[str, list[int]] = {split: [] for split in limits}
+        first = 0
+        for batch in read_batches(self.path, ["split"], _ROWS):
+            for place, split in enumerate(batch["split"].to_pylist(), start=first):
+                by_split.get(split, []).append(place)
+            first += len(batch)
+        return {
+            places[at]
+            for split, places in by_split.items()
+            for at in drawn_places(len(places), limits[split], len(places))
+        }
+
+    def _pairs(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+        texts = [self._texts(row) for row in rows]
+        ids = self.tokenizer([written(target) for _, target in texts])["input_ids"] if texts else []
+        for row, (source, target), pieces in zip(rows, texts, ids, strict=True):
+            if fate := self._fault(target, pieces):
+                self._count(row["split"], fate)
+            if self.task == "restoration" and (fate or not source):
+                continue
+            self._count(row["split"], KEPT)
+            name = str(row["id"]) if "id" in row else f"{row['document']}-{row['passage']}"
+            yield {
+                "id": name,
+                "group": str(row.get("group", name)),
+                "split": row["split"],
+                "source": source,
+                "targets": [target],
+                "task": self.task,
+                "definition": restoration.PROMPT if self.task == "restoration" else formats.prompt(self.task),
+            }
+
+    def _fault(self, target: str, pieces: list[int]) -> str:
+        """What is wrong with a target; empty: nothing."""
+        restored = self.task == "restoration"
+        if restored and self.words is not None and len(target.split()) > self.words:
+            return LONG
+        unwritable = self.unknown in pieces or (restored and self._read_back(pieces) != target)
+        return UNWRITABLE if unwritable else ""
+
+    def _texts(self, row: Mapping[str, Any]) -> tuple[str, str]:
+        if self.task == "restoration":
+            # The tokenizer writes NFKC, so that is what can be restored.
+            import unicodedata
+
+            text = unicodedata.normalize("NFKC", " ".join(row["sentences"]))
+            return restoration.pair(text) or ("", "")
+        return formats.source(self.task, row), formats.target(self.task, row)
+
+    def _read_back(self, pieces: list[int]) -> str:
+        return " ".join(self.tokenizer.decode(pieces, skip_special_tokens=True).split())
+
+    def _count(self, split: str, fate: str) -> None:
+        self.counts[split, fate] = self.counts.get((split, fate), 0) + 1
+
+
+def written(text: str) -> str:
+    """A text as the tokenizer takes it: a boundary is its own token, which every vocabulary here has."""
+    return text.replace(formats.BOUNDARY, END_OF_SENTENCE)
+
+
+def said(text: str) -> str:
+    """What a model wrote, in the words of the formats."""
+    return " ".join(text.replace(END_OF_SENTENCE, f" {formats.BOUNDARY} ").split())
