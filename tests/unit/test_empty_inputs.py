@@ -58,6 +58,9 @@ EMPTY = {
     "depth/padding_in_loss": "ablations.padding_in_loss.enabled is false",
     "intrinsic-dimension/precision": "collection.precision_items is 0",
     "intrinsic-dimension/seeds": "replication.seeds is empty",
+    "punctuation-restoration/restoration": "internal data of the authors",
+    "punctuation-restoration/table2": "internal data of the authors",
+    "punctuation-restoration/table6": "internal data of the authors",
     "ssm-rerankers/table4": "no registry entry has the documents of MS MARCO",
     "ssm-rerankers/table8": "no registry entry has the documents of MS MARCO",
     "vocab-memory/table1_unseen_tokens": "set unseen.corpus",
@@ -87,7 +90,7 @@ def test_an_empty_table_gives_its_reason_and_is_drawn(key, tmp_path):
     published = [part for path in (ROOT / "resources/published" / slug).glob("*.tsv") for part in ("--published", path)]
     jobs = plan.jobs["plot_figure"]
     figures = [name for name, job in jobs.items() if job.inputs["tables"] == [f"results/{slug}/{table}.tsv"]]
-    drawn = {"pretrain_loss": [f"{slug}/held_out"], "thresholds": [key]}
+    drawn = {"pretrain_loss": [f"{slug}/held_out"], "thresholds": [key], "restoration": [key]}
     assert figures == ([key] if slug == "depth" else drawn.get(table, []))
     for name in figures:
         png, svg, pdf = (tmp_path / f"figure.{ending}" for ending in ("png", "svg", "pdf"))

@@ -46,12 +46,21 @@ _CURRICULUM = "; ".join(f"{_MASKING}.{name}={value}" for name, value in _TEXT.it
 _OF_CURRICULUM = tuple(
     f"{_MASKING}.{name}" for name in ("curriculum.", "maskings", "pretraining.", "held_out.", "documents")
 )
+_RESTORING = "papers.punctuation-restoration"
+_RESTORED = f"{_RESTORING}.corpus=wikipedia_sample"
 # Values of settings whose own schema gives none.
 SECOND = {
+    f"{_RESTORING}.joint": ["[ner_conll03, chunking_conll00]"],
+    f"{_RESTORING}.discriminative.tasks": ["[]"],
+    **{
+        name: ["{webnlg: webnlg_triples}"]
+        for name in PUBLISHED
+        if name.startswith(_RESTORING) and name.endswith("further")
+    },
     "papers.ssm-rerankers.warm_start.spans": [
         "{a: {words: 8, query_words: 3, scattered: 0, foreign: 0, windows: 1, near: 0, max_length: 32, max_query: 12, "
         "negatives: 3, epochs: 1, batch_size: 4, learning_rate: 1e-3, schedule: constant}}"
-    ]
+    ],
 }
 # Edits beside which alone a setting is read, or another value of it allowed.
 COMPANIONS = {
@@ -150,6 +159,26 @@ COMPANIONS = {
         f"{_MASKING}.tasks.{name}": f"{_MASKING}.compared=[{name}]; {_MASKING}.warm_start.text.corpus=brown"
         for name in ("wordnet_entities", "conll2003")
     },
+    # The text that is restored is internal data of the authors.
+    **{
+        name: _RESTORED
+        for name in PUBLISHED
+        if name.removeprefix(f"{_RESTORING}.").startswith(
+            ("segmentation.", "excerpts.", "sizes.", "restored", "restoration.", "corruption.", "finetuning.course")
+        )
+        and name.startswith(_RESTORING)
+    },
+    **{
+        name: f"{_RESTORED}; {_RESTORING}.sizes.t5_base.model=t5_restoration_mini"
+        for name in PUBLISHED
+        if name.startswith(f"{_RESTORING}.warm_start.")
+    },
+    f"{_RESTORING}.finetuning.resumed_epochs": f"{_RESTORED}; {_RESTORING}.finetuning.course=upstream_resume",
+    **{
+        name: f"{_RESTORED}; {_RESTORING}.zero_shot.enabled=true"
+        for name in PUBLISHED
+        if name.startswith((f"{_RESTORING}.zero_shot.chat", f"{_RESTORING}.zero_shot.excerpts"))
+    },
     # Off at paper scale.
     **{
         f"papers.depth.ablations.{name}.{key}": f"papers.depth.ablations.{name}.enabled=true"
@@ -167,6 +196,9 @@ SMALLER = {
     "ssm-rerankers": "papers.ssm-rerankers.passages.further=[beir_scifact]",
     "prompt-tuning-encoders": "papers.prompt-tuning-encoders.evaluation.scored=[quora, sts12, newsgroups, tweets]",
     "domain-adaptive-masking": "papers.domain-adaptive-masking.finetuning.seeds=[0]",
+    "punctuation-restoration": (
+        "papers.punctuation-restoration.finetuning.seeds=[0]; papers.punctuation-restoration.discriminative.seeds=[0]"
+    ),
 }
 # Tables of settings whose entries are all of one kind.
 TABLES = ("tasks", "evaluations", "rerankers", "encoders", "backbones")

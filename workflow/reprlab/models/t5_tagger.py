@@ -19,7 +19,7 @@ class T5Tagger(T5ForTokenClassification):
         super().__init__(config)
         # The head has its own.
         self.dropout.p = 0.0
-        self.classifier = T5ClassificationHead(config)
+        self.classifier: Any = T5ClassificationHead(config)  # type: ignore[assignment]
         self.post_init()
 
     def _init_weights(self, module: Any) -> None:

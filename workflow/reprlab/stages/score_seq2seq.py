@@ -29,10 +29,12 @@ def score_seq2seq(*, answers: Path, out: Path, settings: PairScoring, training: 
         last = done[done["step"] <= (done["step"].max() if settings.step is None else settings.step)].iloc[-1]
         effort = {"steps": int(last["step"]), "tokens": int(last["tokens"])}
     found: Any = read_answers(answers)
+    texts = ("source", "target", "prediction")
     rows = [
         {"task": task, "split": split, **effort, **row}
         for (task, split), part in found.groupby(["task", "split"], sort=False)
-        for row in score_rows(task, *(part[name].tolist() for name in ("source", "target", "prediction")), settings)
+        for sources, gold, written in [[part[name].tolist() for name in texts]]
+        for row in score_rows(task, sources, gold, written, settings)
     ]
     write_tsv(out, pandas.DataFrame(rows, columns=COLUMNS))
 

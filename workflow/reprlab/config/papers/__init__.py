@@ -7,6 +7,7 @@ from reprlab.config.papers.event_relations import EventRelationsSettings
 from reprlab.config.papers.intrinsic_dimension import IntrinsicDimensionSettings
 from reprlab.config.papers.overparameterized_encoders import OverparameterizedEncodersSettings
 from reprlab.config.papers.prompt_tuning_encoders import PromptTuningEncodersSettings
+from reprlab.config.papers.punctuation_restoration import PunctuationRestorationSettings
 from reprlab.config.papers.ssm_rerankers import SsmRerankersSettings
 from reprlab.config.papers.vocab_memory import VocabMemorySettings
 from reprlab.config.settings import Settings
@@ -21,4 +22,5 @@ PAPERS: dict[str, type[Settings]] = {
     "ssm-rerankers": SsmRerankersSettings,
     "prompt-tuning-encoders": PromptTuningEncodersSettings,
     "domain-adaptive-masking": DomainAdaptiveMaskingSettings,
+    "punctuation-restoration": PunctuationRestorationSettings,
 }

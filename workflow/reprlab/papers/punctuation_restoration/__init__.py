@@ -1,0 +1,1 @@
+"""Punctuation restoration (slug `punctuation-restoration`)."""

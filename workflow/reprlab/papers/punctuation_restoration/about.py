@@ -1,0 +1,10 @@
+"""What the report says about the paper: title, and what its tables and figures show."""
+
+from reprlab.papers.punctuation_restoration.results import RESULTS
+
+TITLE = "Punctuation Restoration Improves Structure Understanding without Supervision"
+AUTHORS = "Junghyun Min, Minho Lee, Woochul Lee, Yeonsoo Lee"
+URL = "https://aclanthology.org/volumes/2025.repl4nlp-1/"
+QUESTION = "Does a model that learns to restore punctuation understand the structure of sentences better?"
+TABLES = RESULTS.captions(RESULTS.tables)
+FIGURES = RESULTS.captions(RESULTS.figures)

@@ -1,0 +1,206 @@
+"""The models that are fine-tuned: T5, T5 after restoration, and T5 after as many updates of span corruption."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reprlab.config.settings import derive
+from reprlab.papers import paths
+from reprlab.papers.language_model_jobs import (
+    add_pretraining_run,
+    add_sentences,
+    add_tokens,
+    add_trained_tokenizer,
+)
+from reprlab.papers.plan import Job, Plan
+from reprlab.papers.seq2seq_jobs import add_answers, add_pair_scores, add_pair_training, add_pairs
+from reprlab.papers.shared_jobs import add_model
+from reprlab.results.sources import Baseline, Missing, Source, Value
+from reprlab.runtime.errors import ReprlabError
+from reprlab.structure.seq2seq_settings import ChatAnswers, GenerationSettings, PairSettings, PairTraining
+from reprlab.text.token_settings import TokenStorageSettings
+from reprlab.text.tokenizers import TokenizerSettings
+from reprlab.training.settings import EngineSettings, OptimizerSettings, PretrainSettings, ScheduleSettings
+
+if TYPE_CHECKING:
+    from reprlab.config.load import LoadedConfig
+    from reprlab.config.papers.punctuation_restoration import PunctuationRestorationSettings
+
+SLUG, NAME = "punctuation-restoration", "punctuation_restoration"
+# Pieces of the published vocabulary of T5, below its sentinels.
+_PUBLISHED_PIECES = 32_000
+
+
+@dataclass(frozen=True)
+class Init:
+    """A model before it is fine-tuned."""
+
+    made_in: str
+    """Folder that a rule depends on: a model's, or a ladder's."""
+    step: int | None
+    """Step of the ladder; None: it is a model."""
+
+    @property
+    def model(self) -> str:
+        return self.made_in if self.step is None else f"{self.made_in}/{paths.checkpoint_name(self.step)}"
+
+
+class Models:
+    """Jobs up to the models, and the results on the way."""
+
+    def __init__(self, plan: Plan, config: "LoadedConfig", paper: "PunctuationRestorationSettings") -> None:
+        self.plan, self.config, self.paper = plan, config, paper
+        self.dtype = config.arithmetic(paper.dtype)
+        self.passages = self._passages()
+        self.tokenizer = self._tokenizer()
+        first = self._start(paper.compared)
+        self.inits: dict[str, Init] = {"t5": first}
+        self.restored: dict[str, dict[str, str]] = {}
+        if self.passages:
+            self.pairs = self._pairs()
+            self.restored = {name: self._restoration(name) for name in paper.restored}
+            after = self.restored[paper.compared]["out"]
+            self.inits |= {"pr": Init(after, paper.sizes[paper.compared].steps), "mlm": self._control(first)}
+        self.inits = {name: self.inits[name] for name in paper.inits if name in self.inits}
+
+    def engine(self, recipe: Any, steps: int, ladder: list[int], seed: int, warmup_steps: int = 0) -> EngineSettings:
+        """The loop of a recipe of the paper's settings."""
+        return derive(
+            EngineSettings,
+            recipe,
+            steps=steps,
+            ladder=ladder,
+            seed=seed,
+            optimizer=derive(OptimizerSettings, recipe.optimizer, learning_rate=recipe.learning_rate),
+            schedule=ScheduleSettings(name=recipe.schedule, warmup_steps=warmup_steps),
+            dtype=self.dtype,
+            log_every=max(steps // 40, 1),
+        )
+
+    def generation(self, step: int | None = None) -> GenerationSettings:
+        """How answers are searched, at a step of a ladder or at its end."""
+        wanted = self.paper.generation
+        return GenerationSettings(
+            step=step,
+            beams=wanted.beams,
+            input_length=self.paper.finetuning.length,
+            max_length=wanted.length,
+            limit=self.paper.finetuning.scored,
+            dtype=self.dtype,
+        )
+
+    def entries(self) -> list[Source | Missing]:
+        """What the models say of restoration, by size and update, and a chat model beside them."""
+        paper, found = self.paper, list[Source | Missing]()
+        chat: dict[str, Value] = {"part": "restoration", "size": "chat", "init": "chat"}
+        asked = f"off: it asks {paper.zero_shot.chat.model}; set papers.{SLUG}.zero_shot.enabled=true"
+        unasked = [] if paper.zero_shot.enabled else [Missing(factors=chat, reason=asked)]
+        if not self.passages:
+            absent: list[dict[str, Value]] = [{"part": "pairs"}]
+            absent += [{"part": "restoration", "size": name} for name in paper.restored]
+            return [*(Missing(factors=one, reason=paper.unavailable) for one in absent), *unasked]
+        title = self.config.datasets.corpora[str(paper.corpus)].title
+        counted: dict[str, Value] = {"part": "pairs", "task": "restoration", "train_set": str(paper.corpus)}
+        found.append(Source(path=Path(self.pairs["metrics"]), factors=counted, keys={"counted": "split"}, data=title))
+        for name, trained in self.restored.items():
+            for step in paper.sizes[name].ladder:
+                key = f"{NAME}_{name}/restoration/step{step}"
+                answering = self.generation(step)
+                scores = add_answers(self.plan, key, self.pairs["out"], self.tokenizer, trained, answering)
+                where: dict[str, Value] = {"part": "restoration", "size": name, "init": "pr", "update": step}
+                found.append(_restored(scores, where, title))
+        if paper.zero_shot.enabled:
+            settings = ChatAnswers(chat=paper.zero_shot.chat, limit=paper.zero_shot.excerpts)
+            key = f"restoration/{NAME}"
+            job = Job({"pairs": self.pairs["out"]}, {"settings": settings})
+            answers = self.plan.add("ask_seq2seq", key, job)["out"]
+            scores = add_pair_scores(self.plan, f"{NAME}_chat/restoration/zero_shot", {"answers": answers})
+            found.append(_restored(scores, {**chat, "update": 0}, title))
+        return [*found, *unasked]
+
+    def _scratch(self, name: str) -> bool:
+        return self.config.models[self.paper.sizes[name].model].origin.kind == "scratch"
+
+    def _passages(self) -> str:
+        if self.paper.corpus is None:
+            return ""
+        return add_sentences(self.plan, self.config, self.paper.corpus, NAME, self.paper.segmentation)
+
+    def _tokenizer(self) -> str:
+        name = self.paper.sizes[self.paper.compared].model
+        if not self._scratch(self.paper.compared):
+            origin: Any = self.config.models[name].origin
+            published = TokenizerSettings(
+                source="model", pieces=_PUBLISHED_PIECES, model=origin.repository, revision=origin.revision
+            )
+            return add_trained_tokenizer(self.plan, f"{NAME}_{name}", "", published)
+        if not self.passages:
+            raise ReprlabError(
+                f"papers.{SLUG}.corpus is null, but {name} is drawn at random and needs text; name a corpus of "
+                "datasets.yaml"
+            )
+        settings = TokenizerSettings(source="trained", pieces=self.paper.warm_start.pieces)
+        return add_trained_tokenizer(self.plan, NAME, self.passages, settings)
+
+    def _start(self, name: str) -> Init:
+        """T5 before restoration: published, or drawn at random and trained by span corruption."""
+        model, wanted, recipe = self.paper.sizes[name].model, self.paper.warm_start, self.paper.restoration
+        if not self._scratch(name):
+            return Init(add_model(self.plan, self.config, model, seed=0), None)
+        initial = add_model(self.plan, self.config, model, seed=self.config.workflow.seed, tokenizer=self.tokenizer)
+        steps = wanted.steps
+        engine = self.engine(recipe, steps, [steps], self.config.workflow.seed, wanted.warmup_steps).model_copy(
+            update={
+                "batch_size": wanted.batch_size,
+                "accumulation": 1,
+                "optimizer": derive(OptimizerSettings, recipe.optimizer, learning_rate=wanted.learning_rate),
+            }
+        )
+        return self._corrupted(f"{NAME}_{name}_t5", engine, Init(initial, None))
+
+    def _control(self, start: Init) -> Init:
+        """As many updates of span corruption as restoration has, on excerpts of the same text."""
+        size, recipe = self.paper.sizes[self.paper.compared], self.paper.restoration
+        engine = self.engine(recipe, size.steps, [size.steps], recipe.seed, recipe.warmup_steps)
+        return self._corrupted(f"{NAME}_{self.paper.compared}_mlm", engine, start)
+
+    def _corrupted(self, name: str, engine: EngineSettings, start: Init) -> Init:
+        length = self.paper.restoration.length
+        tokens = add_tokens(
+            self.plan, NAME, self.passages, self.tokenizer, TokenStorageSettings(format="t5", max_length=length)
+        )
+        settings = PretrainSettings(
+            objective="t5",
+            objective_settings=self.paper.corruption.model_dump(),
+            engine=engine,
+            init_step=start.step,
+            input_length=length,
+            target_length=length,
+        )
+        ladder = add_pretraining_run(
+            self.plan, name, settings, tokens=tokens, tokenizer=self.tokenizer, init=start.made_in
+        )
+        return Init(ladder, engine.steps)
+
+    def _pairs(self) -> dict[str, str]:
+        words, limits = self.paper.segmentation.passage_words, self.paper.excerpts.model_dump()
+        settings = PairSettings.model_validate({"tasks": ["restoration"], "words": words, "limits": limits})
+        return add_pairs(self.plan, f"{self.paper.corpus}/{NAME}", [self.passages], self.tokenizer, settings)
+
+    def _restoration(self, name: str) -> dict[str, str]:
+        size, recipe, start = self.paper.sizes[name], self.paper.restoration, self._start(name)
+        settings = derive(
+            PairTraining,
+            recipe,
+            engine=self.engine(recipe, size.steps, size.ladder, recipe.seed, recipe.warmup_steps),
+            input_length=recipe.length,
+            target_length=recipe.length,
+            init_step=start.step,
+        )
+        key = f"{NAME}_{name}/restoration/s{recipe.seed}"
+        return add_pair_training(self.plan, key, self.pairs["out"], self.tokenizer, start.made_in, settings)
+
+
+def _restored(scores: str, factors: dict[str, Value], title: str) -> Source:
+    copy = Baseline(name="copy", path=Path(scores), column="trivial")
+    return Source(path=Path(scores), factors={**factors, "task": "restoration"}, data=title, baselines=[copy])

@@ -1,0 +1,152 @@
+"""Structure tasks: every model fine-tuned on each, alike, and tested on its own and on further sets."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reprlab.config.settings import derive
+from reprlab.evaluation.settings import BaselineSettings, MetricName
+from reprlab.papers.finetuning_jobs import add_baselines, add_finetuning_job
+from reprlab.papers.plan import Plan
+from reprlab.papers.punctuation_restoration.plan_models import NAME, Init, Models
+from reprlab.papers.seq2seq_jobs import add_answers, add_pair_training, add_pairs
+from reprlab.papers.shared_jobs import add_task
+from reprlab.results.sources import Baseline, Source, Value
+from reprlab.structure.formats import StructureTask
+from reprlab.structure.seq2seq_settings import PairSettings, PairTraining
+from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
+
+if TYPE_CHECKING:
+    from reprlab.config.load import LoadedConfig
+    from reprlab.config.papers.punctuation_restoration import PunctuationRestorationSettings
+
+# Names of the discriminative scores in the tables.
+_ENTITY: dict[str, MetricName] = {
+    "precision": "entity_precision", "recall": "entity_recall", "f1": "entity_f1",
+}  # fmt: skip
+
+
+class Tasks:
+    """Jobs of the tasks; each method gives the sources of its results."""
+
+    def __init__(
+        self, plan: Plan, config: "LoadedConfig", paper: "PunctuationRestorationSettings", models: Models
+    ) -> None:
+        self.plan, self.config, self.paper, self.models = plan, config, paper, models
+
+    def generative(self, name: str) -> list[Source]:
+        """One task alone: losses, and scores on its test set and on further ones."""
+        wanted = self.paper.tasks[name]
+        pairs = self._pairs(wanted.task, wanted.dataset)
+        tested = {wanted.train_set: wanted.dataset, **wanted.further}
+        about: dict[str, Value] = {"task": wanted.task, "train_set": wanted.train_set}
+        counted: dict[str, Value] = {"part": "pairs", **about}
+        found = [self._source(pairs["metrics"], counted, wanted.dataset, {"counted": "split"})]
+        for init, seed, trained in self._trainings(name, pairs["out"]):
+            run: dict[str, Value] = {**about, "init": init, "seed": seed}
+            losses = self._source(trained["metrics"], {**run, "part": "losses"}, wanted.dataset, {"epoch": "epoch"})
+            found.append(losses.model_copy(update={"wide": ["loss"]}))
+            for place, dataset in tested.items():
+                scores = self._scores(wanted.task, dataset, f"{NAME}_{init}", f"{name}_s{seed}", trained)
+                found.append(self._source(scores, {**run, "part": "generative", "eval_set": place}, dataset))
+        return found
+
+    def joint(self) -> list[Source]:
+        """Several tasks in one training, each row with the prompt of its own task; scored task by task."""
+        several = [self.paper.tasks[name] for name in self.paper.joint]
+        tables = [self._examples(one.dataset) for one in several]
+        settings = self._pair_settings([one.task for one in several])
+        key = f"{'_'.join(one.dataset for one in several)}/{NAME}_joint"
+        pairs = add_pairs(self.plan, key, tables, self.models.tokenizer, settings)
+        found = []
+        for init, seed, trained in self._trainings("joint", pairs["out"]):
+            for one in several:
+                scores = self._scores(one.task, one.dataset, f"{NAME}_{init}", f"joint_s{seed}", trained)
+                run: dict[str, Value] = {"task": one.task, "train_set": "joint", "eval_set": one.train_set}
+                found.append(self._source(scores, {**run, "part": "joint", "init": init, "seed": seed}, one.dataset))
+        return found
+
+    def discriminative(self, name: str) -> list[Source]:
+        """The encoder with a head over every token, on entities of words."""
+        wanted, recipe = self.paper.tasks[name], self.paper.discriminative
+        examples = self._examples(wanted.dataset)
+        scored, limits = list(_ENTITY.values()), self.paper.finetuning
+        majority = BaselineSettings(
+            metrics=scored,
+            baselines=["word_majority"],
+            splits=["test"],
+            train_limit=limits.examples,
+            eval_limit=limits.scored,
+        )
+        beside = Path(add_baselines(self.plan, wanted.dataset, examples, majority))
+        baselines = [Baseline(name="word_majority", path=beside, where={"name": "word_majority"})]
+        found = []
+        for init, start in self.models.inits.items():
+            for seed in recipe.seeds:
+                settings = derive(
+                    FinetuneSettings,
+                    recipe,
+                    task=TaskSettings(kind="tags", metrics=scored, input_length=recipe.length),
+                    engine=self.models.engine(recipe, 1, [], seed),
+                    learning_rates=[recipe.learning_rate],
+                    splits=["test"],
+                    train_limit=limits.examples,
+                    eval_limit=limits.scored,
+                    keep=self.config.workflow.keep_finetuned,
+                )
+                key = f"{NAME}_{init}/{wanted.dataset}/s{seed}"
+                made = add_finetuning_job(
+                    self.plan, key, {init: start.model}, [start.made_in], self.models.tokenizer, examples, settings
+                )
+                run: dict[str, Value] = {"task": wanted.task, "train_set": wanted.train_set, "init": init, "seed": seed}
+                run |= {"part": "discriminative", "eval_set": wanted.train_set}
+                source = self._source(made["out_metrics"], run, wanted.dataset)
+                found.append(source.model_copy(update={"baselines": baselines}))
+        return found
+
+    def _trainings(self, name: str, pairs: str) -> list[tuple[str, int, dict[str, str]]]:
+        """Every model with every seed, on the same pairs by the same recipe."""
+        return [
+            (init, seed, self._train(name, pairs, init, start, seed))
+            for init, start in self.models.inits.items()
+            for seed in self.paper.finetuning.seeds
+        ]
+
+    def _train(self, name: str, pairs: str, init: str, start: Init, seed: int) -> dict[str, str]:
+        recipe = self.paper.finetuning
+        resumed = recipe.course == "upstream_resume" and init == "pr"
+        settings = derive(
+            PairTraining,
+            recipe,
+            engine=self.models.engine(recipe, 1, [], seed).model_copy(update={"log_every": 5}),
+            horizon_epochs=recipe.resumed_epochs if resumed else None,
+            input_length=recipe.length,
+            target_length=recipe.length,
+            init_step=start.step,
+        )
+        key = f"{NAME}_{init}/{name}/s{seed}"
+        return add_pair_training(self.plan, key, pairs, self.models.tokenizer, start.made_in, settings)
+
+    def _scores(self, task: StructureTask, dataset: str, model: str, cell: str, trained: dict[str, str]) -> str:
+        pairs = self._pairs(task, dataset)["out"]
+        key = f"{model}/{dataset}_{task}/{cell}"
+        return add_answers(self.plan, key, pairs, self.models.tokenizer, trained, self.models.generation())
+
+    def _pairs(self, task: StructureTask, dataset: str) -> dict[str, str]:
+        settings, key = self._pair_settings([task]), f"{dataset}/{NAME}_{task}"
+        return add_pairs(self.plan, key, [self._examples(dataset)], self.models.tokenizer, settings)
+
+    def _pair_settings(self, tasks: list[StructureTask]) -> PairSettings:
+        recipe = self.paper.finetuning
+        return PairSettings.model_validate(
+            {"tasks": tasks, "limits": {"train": recipe.examples, "test": recipe.scored}}
+        )
+
+    def _examples(self, dataset: str) -> str:
+        return add_task(self.plan, self.config, dataset)
+
+    def _source(self, path: str, factors: dict[str, Value], dataset: str, keys: dict[str, str] | None = None) -> Source:
+        """Rows of a file; scores stand beside what needs no model."""
+        scored = factors["part"] in ("generative", "joint")
+        trivial = [Baseline(name="trivial", path=Path(path), column="trivial")] if scored else []
+        title = self.config.datasets.tasks[dataset].title
+        return Source(path=Path(path), factors=factors, keys=keys or {}, data=title, baselines=trivial)
