@@ -32,6 +32,8 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
 COLUMNS = ("model", "texts", "implementation", "cpu_seconds", "texts_per_cpu_second", "ratio", "range", "difference")
+# Of a chat model's folder the texts would be written as a conversation, with a system message before each.
+_PLAIN = {"text": {"method": "forward", "method_output_name": "last_hidden_state"}}
 
 
 def arguments() -> argparse.Namespace:
@@ -58,7 +60,13 @@ def encoders(folder: Path, options: argparse.Namespace) -> dict[str, Callable[[l
     encoder = build_encoder(model, settings, 0)
     peer = SentenceTransformer(
         modules=[
-            Transformer(str(folder), max_seq_length=options.max_length, model_kwargs={"dtype": torch.float32}),
+            Transformer(
+                str(folder),
+                max_seq_length=options.max_length,
+                model_kwargs={"dtype": torch.float32},
+                modality_config=_PLAIN,
+                module_output_name="token_embeddings",
+            ),
             Pooling(model.config.hidden_size, "lasttoken" if causal else "mean"),
         ],
         device="cpu",

@@ -396,6 +396,16 @@ CASES = {
         reads(corpus(reader="brown", options={}, splits=SPLITS), GENRES, {"main": b"\tA/at ./.\n"}),
         (b"../", b"/etc", b" ", b"\n", b"\x00"),
     ),
+    "rated_pairs": Case(
+        "txt", b"# Two words\tand a\trating\nold\tnew\t1.58\nsmart\tintelligent\t9.2\n",
+        reads(task(reader="rated_pairs", kind="similarity", labels=[], options={"pairs": "main"}, **READER)), TABBED,
+    ),
+    "rated_documents": Case(
+        "txt", b"1\t0.5\t0.25\n0\t1\t0.75\n0\t0\t1\n",
+        reads(task(reader="rated_pairs", kind="similarity", labels=[], **READER,
+                   options={"documents": "texts", "matrix": "main"}), beside={"texts": b"a b\nc d\n\ne f\n"}),
+        TABBED,
+    ),
     "bigbench_pairs": Case(
         "json", as_json(PAIRS),
         reads(task(reader="bigbench_pairs", options={"members": ["main"]}, labels=["acceptable", "unacceptable"],

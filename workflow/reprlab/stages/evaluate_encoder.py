@@ -73,8 +73,11 @@ def evaluate_encoder(
 
         def encode(texts: Sequence[str], instruction: str, encoder: Any = encoder) -> np.ndarray:
             asked = instruction + settings.separator if instruction else ""
-            encoded = encode_texts(reader, texts, form, asked)
-            return embed(encoder, encoded, batch_size=inference_batch, dtype=settings.dtype)
+            # A text can stand in many pairs.
+            places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+            encoded = encode_texts(reader, list(places), form, asked)
+            vectors = embed(encoder, encoded, batch_size=inference_batch, dtype=settings.dtype)
+            return vectors[[places[text] for text in texts]]
 
         about = {"seed": seed, "layers": size_of(network)[0], **_trained(training, seed)}
         nothing = {"majority": math.nan, "random": math.nan}
