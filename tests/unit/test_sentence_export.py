@@ -20,11 +20,14 @@ from reprlab.text.vocabulary import Vocabulary
 from reprlab.training.finetuning_encoding import piece_ids
 from sentence_transformers import SentenceTransformer
 from text_fixtures import prose
+from tokenizers.processors import TemplateProcessing
 
 SHARED = {"hidden_size": 16, "num_attention_heads": 4, "num_hidden_layers": 3, "max_position_embeddings": 96}
 ROTARY = {**SHARED, "intermediate_size": 24, "num_key_value_heads": 2, "pad_token_id": 0, "eos_token_id": 1}
 OPT = {**SHARED, "ffn_dim": 24, "word_embed_proj_dim": 16, "pad_token_id": 0, "eos_token_id": 1}
 ADAPTER = {"rank": 2, "alpha": 4, "targets": ["q_proj", "v_proj"]}
+# Phi-3's queries, keys and values are one layer.
+FUSED = {**ADAPTER, "targets": ["qkv_proj", "down_proj"]}
 CHAT = {"before": "user\n", "after": " end.", "max_length": 12}
 LORA = {"method": "lora", "adapter": ADAPTER}
 SUFFIX = {"method": "prompt", "vectors": 2}
@@ -36,11 +39,21 @@ KINDS = {
     "adapters, bidirectional": ("llama", {**LORA, "pooling": "mean", "bidirectional": True}),
     "full": ("opt", {"method": "full", "pooling": "last"}),
     "full, tied": ("llama", {"method": "full", "pooling": "mean"}),
+    "adapters, chat": (
+        "phi3",
+        {**LORA, "pooling": "last", "form": CHAT, "adapter": {**ADAPTER, "targets": ["o_proj"]}},
+    ),
+    "full, first token": ("opt", {"method": "full", "pooling": "last"}),
     "suffix": ("llama", {**SUFFIX, "pooling": "last"}),
+    "suffix, chat": ("qwen2", {**SUFFIX, "vectors": 60, "pooling": "last", "form": CHAT}),
+    "suffix, first token": ("llama", {**SUFFIX, "pooling": "last"}),
+    "suffix, learned positions, first token": ("opt", {**SUFFIX, "vectors": 16, "pooling": "last"}),
     "suffix, mean": ("opt", {**SUFFIX, "pooling": "mean"}),
     "before the text": ("qwen2", {**SUFFIX, "position": "prepend", "pooling": "first", "bidirectional": True}),
     "in every layer": ("phi3", {"method": "prefix", "vectors": 2, "pooling": "last"}),
 }
+# Opened by sentence-transformers alone: without our module, and without leave to run code.
+PLAIN = {name for name in KINDS if name.endswith("first token")} | {"adapters, chat", "suffix, chat"}
 TEXTS = [
     "the cat", "", " ", "a", "the letters of the house by the river", "word " * 40, "naïve café, ﬁne",
     "日本語のテキスト", "🙂🙃", "tab\tand\nline", "zero\u200bwidth and \u0301accent", "A cat? A CAT! (the cat)",
@@ -58,6 +71,12 @@ def tokenizer(tmp_path_factory):
 def trained(request, tmp_path, tokenizer):
     """A model folder, and an encoder of it whose trained numbers are not those that it starts from."""
     architecture, settings = KINDS[request.param]
+    if request.param.endswith("first token"):
+        reader, tokenizer = load_tokenizer(tokenizer), tmp_path / "tokenizer"
+        reader.bos_token = first = reader.eos_token
+        template = TemplateProcessing(single=[first, "$A"], special_tokens=[(first, reader.bos_token_id)])
+        reader.backend_tokenizer.post_processor = template
+        reader.save_pretrained(tokenizer)
     entry = ModelEntry(
         architecture=architecture, config={**(OPT if architecture == "opt" else ROTARY), "vocab_size": 448},
         source="x", tie_output=True, origin={"kind": "scratch"},
@@ -89,24 +108,25 @@ def ours(folder, tokenizer, settings, instruction=""):
 
 
 @pytest.mark.parametrize("trained", KINDS, indirect=True)
-def test_it_gives_our_vectors(trained, tmp_path):
+def test_it_gives_our_vectors(request, trained, tmp_path):
     folder, settings, tokenizer = trained
     found = export(folder, tokenizer)
     expected = ours(folder, tokenizer, settings)
-    assert np.abs(expected - expected[0]).max(1)[1:].min() > 1e-3, "the texts must differ"
+    assert np.abs(expected - expected[0]).max(1)[1:].min() > 1e-4, "the texts must differ"
     # Neither the model nor what was trained is looked for where it was.
     moved = shutil.move(found, tmp_path / "moved")
     shutil.rmtree(folder / "encoders")
     shutil.rmtree(folder / "model")
-    peer = SentenceTransformer(str(moved), trust_remote_code=True, device="cpu")
+    trust = {} if request.node.callspec.params["trained"] in PLAIN else {"trust_remote_code": True}
+    peer = SentenceTransformer(str(moved), device="cpu", **trust)
     np.testing.assert_allclose(peer.encode(TEXTS, batch_size=4), expected, atol=1e-5, rtol=0)
-    assert peer.max_seq_length == 12 and peer.get_embedding_dimension() == 16
+    assert peer.get_embedding_dimension() == 16
     peer.save_pretrained(str(tmp_path / "again"))
-    again = SentenceTransformer(str(tmp_path / "again"), trust_remote_code=True, device="cpu")
+    again = SentenceTransformer(str(tmp_path / "again"), device="cpu", **trust)
     np.testing.assert_allclose(again.encode(TEXTS), expected, atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("trained", ["pruned, weighted mean", "suffix"], indirect=True)
+@pytest.mark.parametrize("trained", ["pruned, weighted mean", "suffix, mean"], indirect=True)
 def test_a_prompt_is_the_instruction_and_is_not_pooled(trained):
     folder, settings, tokenizer = trained
     peer = SentenceTransformer(str(export(folder, tokenizer)), trust_remote_code=True, device="cpu")

@@ -62,6 +62,15 @@ class EncodedTexts:
         )
 
 
+def ends_of(tokenizer: Any, form: TextForm, instruction: str = "") -> tuple[list[int], list[int]]:
+    """The ids before each text, and those behind it."""
+    head, tail = piece_ids(tokenizer, [form.before + instruction, form.after])
+    first = tokenizer("", verbose=False)["input_ids"][:1] if form.begin else []
+    # A tokenizer that writes only an end token has no first one.
+    first = [token for token in first if token == tokenizer.bos_token_id]
+    return [*first, *head], tail
+
+
 def encode_texts(
     tokenizer: Any, texts: Sequence[str], form: TextForm, instruction: str = "", max_length: int | None = None
 ) -> EncodedTexts:
@@ -71,11 +80,7 @@ def encode_texts(
     """
     import numpy as np
 
-    head, tail = piece_ids(tokenizer, [form.before + instruction, form.after])
-    first = tokenizer("", verbose=False)["input_ids"][:1] if form.begin else []
-    # A tokenizer that writes only an end token has no first one.
-    first = [token for token in first if token == tokenizer.bos_token_id]
-    head = [*first, *head]
+    head, tail = ends_of(tokenizer, form, instruction)
     pad = tokenizer.pad_token_id
     pad = (tokenizer.eos_token_id or 0) if pad is None else pad
     cut = form.max_length if max_length is None else min(max_length, form.max_length)
