@@ -3,8 +3,10 @@
     python benchmarks/reranking.py --model results/shared/models/minilm_l6 \\
         --examples results/shared/tasks/squad_passages/examples.parquet --out reranking.tsv
 
-CrossEncoder (`pip install sentence-transformers`) reads the same words with the same encoder; its head has one matrix
-more. Both tokenise, batch and score in this process, in turn, on one thread: medians of process time.
+CrossEncoder (`pip install sentence-transformers`) reads the same ids with the same encoder and the same head, which is
+put in place of its own. Both tokenise, batch and score in this process on one thread, in turn, first one and then the
+other first: medians of process time, on passages as they are and on passages cut to any length. It ends with an error
+where two scores differ by more than 1e-4.
 The scans are those of a random model of two layers, width 64, batch 64: forward and backward, whatever is installed.
 """
 
@@ -12,6 +14,8 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import itertools
+import random
 import statistics
 import tempfile
 import time
@@ -37,48 +41,70 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--examples", type=Path, required=True, help="examples of the kind ranking")
     parser.add_argument("--queries", type=int, default=10, help="queries of the test split")
     parser.add_argument("--depth", type=int, default=20, help="passages of each")
-    parser.add_argument("--max-length", type=int, default=128, help="tokens of a pair, of both")
-    parser.add_argument("--batch", type=int, default=32, help="pairs at once, of both")
+    parser.add_argument("--max-length", type=int, nargs="+", default=[64, 128, 256], help="tokens of a pair, of both")
+    parser.add_argument("--batch", type=int, nargs="+", default=[8, 32], help="pairs at once, of both")
     parser.add_argument("--lengths", type=int, nargs="+", default=[32, 128], help="tokens of the scans")
     parser.add_argument("--repeats", type=int, default=3, help="runs of each")
     parser.add_argument("--out", type=Path, help="write the table to this TSV")
     return parser.parse_args()
 
 
-def pair_scoring(options: argparse.Namespace) -> tuple[int, dict[str, Callable[[], Any]]]:
-    """The number of pairs, and what scores them."""
+def pair_scoring(
+    options: argparse.Namespace, cut: bool, max_length: int, batch: int
+) -> tuple[int, dict[str, Callable[[], Any]]]:
+    """The number of pairs, and what scores them, in the order of the run; `cut`: passages cut to any length."""
     collection, tokenizer = read_collection(options.examples), open_tokenizer(options.model)
     queries = dict(list(collection.queries["test"].items())[: options.queries])
     run = bm25_run(queries, collection.passages, options.depth)
+    words = {name: collection.passages[name].split() for documents in run.values() for name in documents}
+    rng = random.Random(0)
+    texts = {name: " ".join(found[: rng.randint(1, len(found)) if cut else None]) for name, found in words.items()}
     model = reranker(load_model(options.model), "first", 0.0)
 
-    def ours() -> Any:
-        found = {name: collection.passages[name] for documents in run.values() for name in documents}
-        given = pair_inputs(
-            tokenizer, queries, found, "query_first", max_length=options.max_length, max_query=options.max_length // 2
-        )
-        return rerank(model, given, run, tokenizer.pad_token_id, batch_size=options.batch)
+    def ours() -> list[float]:
+        given = pair_inputs(tokenizer, queries, texts, "query_first", max_length=max_length, max_query=max_length // 2)
+        found = rerank(model, given, run, tokenizer.pad_token_id, batch_size=batch)
+        return [found[query][name] for query, documents in run.items() for name in documents]
 
     runs: dict[str, Callable[[], Any]] = {"reprlab": ours}
     if importlib.util.find_spec("sentence_transformers") is None:
         print("sentence_transformers is not installed and is left out")
     else:
-        from sentence_transformers import CrossEncoder
-
-        with tempfile.TemporaryDirectory() as folder:
-            load_model(options.model).save_pretrained(folder)
-            tokenizer.save_pretrained(folder)
-            peer = CrossEncoder(folder, num_labels=1, max_length=options.max_length, device="cpu")
-        # The words that our template adds; its separator is one token more.
+        peer = cross_encoder(options.model, tokenizer, model, max_length)
+        # The words that our template adds.
         pairs = [
-            (f"query: {queries[query]};", f"document: {collection.passages[name]}")
-            for query, found in run.items()
-            for name in found
+            (f"query: {queries[query]};", f"document: {texts[name]}")
+            for query, documents in run.items()
+            for name in documents
         ]
         runs["sentence-transformers"] = lambda: peer.predict(
-            pairs, batch_size=options.batch, show_progress_bar=False, convert_to_numpy=True
-        )
+            pairs, batch_size=batch, show_progress_bar=False, activation_fn=torch.nn.Identity()
+        ).tolist()
     return sum(map(len, run.values())), runs
+
+
+def cross_encoder(folder: Path, tokenizer: Any, model: Any, max_length: int) -> Any:
+    """sentence-transformers' reranker with the ids and the head of ours."""
+    from sentence_transformers import CrossEncoder
+    from tokenizers.processors import TemplateProcessing
+
+    with tempfile.TemporaryDirectory() as place:
+        load_model(folder).save_pretrained(place)
+        tokenizer.save_pretrained(place)
+        peer = CrossEncoder(place, num_labels=1, max_length=max_length, device="cpu")
+    names = [(name, tokenizer.convert_tokens_to_ids(name)) for name in (tokenizer.cls_token, tokenizer.sep_token)]
+    (first, _), (last, _) = names
+    peer.tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        single=f"{first} $A {last}", pair=f"{first} $A:0 $B:0 {last}:0", special_tokens=names
+    )
+
+    class First(torch.nn.Module):
+        def forward(self, states: torch.Tensor) -> torch.Tensor:
+            return states[:, 0]
+
+    peer.model.bert.pooler = First()
+    peer.model.classifier.load_state_dict(model.head.state_dict())
+    return peer
 
 
 def scan_model(name: str) -> Any:
@@ -100,13 +126,20 @@ def step(model: Any, length: int) -> None:
 
 
 def measured(runs: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
+    """Median of process time of each; every other repeat goes through them backwards."""
     times: dict[str, list[float]] = {name: [] for name in runs}
-    for _ in range(repeats):
-        for name, run in runs.items():
+    for repeat in range(repeats):
+        for name in list(runs)[:: 1 if repeat % 2 else -1]:
             started = time.process_time()
-            run()
+            runs[name]()
             times[name].append(time.process_time() - started)
     return {name: statistics.median(seconds) for name, seconds in times.items()}
+
+
+def largest_difference(runs: dict[str, Callable[[], Any]]) -> float:
+    """Between the scores of any two."""
+    first, *others = (run() for run in runs.values())
+    return max((abs(a - b) for other in others for a, b in zip(first, other, strict=True)), default=0.0)
 
 
 def main() -> None:
@@ -120,8 +153,12 @@ def main() -> None:
             lines.append(f"{what}\t{name}\t{items}\t{seconds:.3f}\t{items / seconds:.1f}")
             print(lines[-1], flush=True)
 
-    count, runs = pair_scoring(options)
-    report("pairs", count, measured(runs, options.repeats))
+    for cut, max_length, batch in itertools.product((False, True), options.max_length, options.batch):
+        count, runs = pair_scoring(options, cut, max_length, batch)
+        what = f"{'cut' if cut else 'whole'} passages, at most {max_length} tokens, batch {batch}"
+        if (apart := largest_difference(runs)) > 1e-4:
+            raise SystemExit(f"{what}: two scores differ by {apart:g}")
+        report(f"{what} (scores differ by {apart:.0e})", count, measured(runs, options.repeats))
     for path in ("transformers", "reprlab"):
         if path == "reprlab" and install_scans() == "compiled":
             break

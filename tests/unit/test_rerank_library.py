@@ -7,12 +7,14 @@ import pytest
 import torch
 from reprlab.models.pooling import pool
 from reprlab.retrieval.bm25 import bm25_run, dense_run
+from reprlab.retrieval.first_state import only_first_state
 from reprlab.retrieval.ranking_metrics import ranking_scores
 from reprlab.retrieval.rerank_groups import GroupBatches, mine_groups
 from reprlab.retrieval.rerank_inputs import pair_inputs
-from reprlab.retrieval.reranker import group_loss, rerank, reranker
+from reprlab.retrieval.reranker import cpu_batches, group_loss, rerank, reranker
 from reprlab.retrieval.trec import ordered, read_judgements, read_run, write_run
 from reprlab.runtime.errors import ReprlabError
+from transformers import AutoConfig, AutoModel
 
 
 def test_known_answers():
@@ -234,3 +236,31 @@ def test_batches_cut_alike_and_training_ranks():
     assert len(each) > 2
     assert rerank(model, inputs, late, 0, stride=inputs.room("q0"))["q0"]["late"] == pytest.approx(max(each), abs=1e-5)
     assert rerank(model, inputs, late, 0)["q0"]["late"] == pytest.approx(each[0], abs=1e-5)
+
+
+@pytest.mark.parametrize("architecture", ["bert", "roberta", "electra"])
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+def test_a_last_layer_for_the_first_token_gives_its_state(architecture, attention):
+    """The shortened layer is exact with and without padding, and leaves the encoder as it was."""
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 2, "intermediate_size": 48}
+    config = AutoConfig.for_model(architecture, vocab_size=50, pad_token_id=0, **sizes)
+    encoder = AutoModel.from_config(config, attn_implementation=attention).eval()
+    ids = torch.randint(5, 50, (3, 9))
+    for lengths in ([9, 9, 9], [9, 4, 1]):
+        mask = (torch.arange(9) < torch.tensor(lengths)[:, None]).long()
+        with torch.inference_mode():
+            whole = encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+            with only_first_state(encoder):
+                first = encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+            again = encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+        assert first.shape == (3, 1, 32) and torch.equal(again, whole)
+        assert torch.allclose(first[:, 0], whole[:, 0], atol=1e-6)
+
+
+def test_batches_on_a_cpu_have_as_many_tokens_as_fit_and_every_pair_once():
+    lengths = np.array([5, 3000, 100, 7, 100, 2000, *[512] * 9])
+    found = [rows.tolist() for rows in cpu_batches(lengths)]
+    assert found[:2] == [[1], [5]] and sorted(row for rows in found for row in rows) == list(range(len(lengths)))
+    assert all(len(rows) == 1 or len(rows) * lengths[rows].max() <= 2048 for rows in found)
+    assert [len(rows) for rows in found[2:]] == [4, 4, 4, 1] and not list(cpu_batches(lengths[:0]))

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.inference.generation import sorted_batches
 from reprlab.models.pooling import Pooling, pool
 from reprlab.retrieval.bi_encoder import padded
+from reprlab.retrieval.first_state import only_first_state
 from reprlab.retrieval.rerank_inputs import PairInputs, sequences
 from reprlab.retrieval.trec import Run
 
 if TYPE_CHECKING:
+    import numpy as np
     import torch
 
 POOLED: dict[str, Pooling] = {"document_first": "last", "query_first": "first"}
@@ -21,6 +24,9 @@ HEAD = "head.safetensors"
 """File of the scoring layer in the folder of a reranker."""
 # Sequences that are held at once while a run is scored.
 _PAIRS_AT_ONCE = 8192
+# Tokens of a forward pass on a CPU, of the sizes tried the one with fewest seconds a token: what a layer computes stays
+# in the cache, and short sequences still share the cost of a pass.
+_CPU_TOKENS = 2048
 
 
 def reranker(model: Any, pooling: Pooling, dropout: float, rate_factor: float = 1.0) -> Any:
@@ -33,6 +39,7 @@ def reranker(model: Any, pooling: Pooling, dropout: float, rate_factor: float = 
     class Reranker(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
+            self.pooling = pooling
             self.backbone = model.base_model
             # A cache would keep the scans of Mamba from running in chunks, and nothing is decoded here.
             self.backbone.config.use_cache = False
@@ -45,7 +52,8 @@ def reranker(model: Any, pooling: Pooling, dropout: float, rate_factor: float = 
 
         def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
             states = self.backbone(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-            state = pool(states, attention_mask, pooling)
+            # Of an encoder that computes its first state alone there is no other.
+            state = pool(states, attention_mask[:, : states.shape[1]], pooling)
             with torch.autocast(states.device.type, enabled=False):
                 return self.head(self.dropout(state)).squeeze(-1)
 
@@ -129,6 +137,7 @@ def rerank(
     Args:
         stride: 0: the beginning of each document (FirstP, LongP with a longer `max_length`); else the largest score of
             the passages that begin so many tokens apart (MaxP).
+        batch_size: pairs in a forward pass of an accelerator; on a CPU it has as many as are fastest there.
     """
     pairs = [
         (query, document, first)
@@ -143,6 +152,18 @@ def rerank(
         for (query, document, _), score in zip(part, scores, strict=True):
             found[query][document] = max(score, found[query].get(document, score))
     return found
+
+
+def cpu_batches(lengths: np.ndarray) -> Iterator[np.ndarray]:
+    """Row numbers in batches of similar length, longest first, of at most `_CPU_TOKENS` tokens with their padding."""
+    import numpy as np
+
+    order = np.argsort(-lengths, kind="stable")
+    start = 0
+    while start < len(order):
+        end = start + max(1, _CPU_TOKENS // int(lengths[order[start]]))
+        yield order[start:end]
+        start = end
 
 
 def _scores(
@@ -160,10 +181,12 @@ def _scores(
     ids = sequences(inputs, pairs)
     scores = np.zeros(len(pairs), dtype=np.float32)
     kind = torch.device(device).type
+    batches = cpu_batches(ids.lengths) if kind == "cpu" else sorted_batches(ids.lengths, batch_size)
     precision = torch.autocast(kind, dtype=torch.bfloat16) if dtype == "bfloat16" else contextlib.nullcontext()
     model.eval()
-    with torch.inference_mode(), precision:
-        for rows in sorted_batches(ids.lengths, batch_size):
+    shortened = only_first_state(model.backbone) if model.pooling == "first" else contextlib.nullcontext()
+    with torch.inference_mode(), precision, shortened:
+        for rows in batches:
             tokens, mask = (tensor.to(device) for tensor in padded(ids, rows, pad))
             scores[rows] = model(tokens, mask).float().cpu().numpy()
     return scores.tolist()
