@@ -4,6 +4,7 @@ import os
 import re
 from collections import Counter
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -32,6 +33,7 @@ from reprlab.retrieval.search import kept_pairs, most_pairs_kept
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.log import get_logger
 
+MIRROR = Path(os.environ.get("REPRLAB_MIRROR", "/nonexistent")) / "github" / "tommasoc80" / "EventStoryLine"
 REGISTRY = Path(__file__).parents[2] / "config" / "datasets.yaml"
 
 
@@ -190,7 +192,7 @@ def test_rows_refuse_what_is_not_there() -> None:
 @pytest.fixture(scope="module")
 def corpus() -> dict[str, list[EventDocument]]:
     """The Event StoryLine Corpus in each declared form, from the mirror."""
-    root = Path(os.environ.get("REPRLAB_MIRROR", "/nonexistent")) / "github" / "tommasoc80" / "EventStoryLine"
+    root = MIRROR
     if not root.is_dir():
         pytest.skip("REPRLAB_MIRROR has no Event StoryLine Corpus")
     registry, found = load_registry(REGISTRY), {}
@@ -228,6 +230,37 @@ def test_the_corpus_has_the_counts_of_the_paper(corpus: dict[str, list[EventDocu
     within = sum(int((pair[:, 0] == pair[:, 1]).sum()) for pair in pairs)
     assert (sum(map(len, pairs)), within) == (54056, 7805)
     assert facts(corpus["event_storyline_v1_5"])[:2] == (258, 5188)
+
+
+@pytest.mark.parametrize(
+    ("name", "links", "kinds", "kept"),
+    [
+        ("event_storyline_v0_9_all", 2266, (1137, 1115, 14), 2265),
+        ("event_storyline_v1_5", 2626, (1339, 1269, 18), None),
+    ],
+)
+def test_links_of_the_annotation_are_relations_of_the_reader(
+    corpus: dict[str, list[EventDocument]], name: str, links: int, kinds: tuple[int, ...], kept: int | None
+) -> None:
+    """The reader takes the extended pairs; the links in the XML, from which they were made, are among them."""
+    version = load_registry(REGISTRY).task(name).options["version"]
+    documents = {document.name: document for document in corpus[name]}
+    found, among = Counter[str | None](), 0
+    for path in (MIRROR / "annotated_data" / version).glob("*/*.xml"):
+        root = ElementTree.parse(path).getroot()
+        tokens = {token.get("t_id"): place for place, token in enumerate(root.iter("token"))}
+        triggers = {
+            markable.get("m_id"): tuple(tokens[anchor.get("t_id")] for anchor in markable.findall("token_anchor"))
+            for markable in root.find("Markables") or ()
+        }
+        document = documents[path.name.partition(".")[0]]
+        number = {trigger: place for place, trigger in enumerate(document.triggers)}
+        for link in root.iter("PLOT_LINK"):
+            found[link.get("relType")] += 1
+            ends = [number.get(triggers[link.find(end).get("m_id")]) for end in ("source", "target")]  # type: ignore[union-attr]
+            among += None not in ends and bool(document.related[ends[0], ends[1]])
+    assert found.total() == links and (found["PRECONDITION"], found["FALLING_ACTION"], found[None]) == kinds
+    assert among == kept if kept else among > 0.98 * links
 
 
 def test_folds_are_by_topic(corpus: dict[str, list[EventDocument]]) -> None:

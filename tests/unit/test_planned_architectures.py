@@ -17,7 +17,7 @@ PLAN = make_plan(load_config(ROOT, {"scale": "paper"}))
 # Stages that make models and tables out of what others made; no architecture decides which of their lines run.
 NOT_MODELS = {
     "build_model", "extract_tokenizer", "tabulate_paper", "test_claims", "estimate_dimension", "gather_results",
-    "compare_answers", "sample_predictions",
+    "compare_answers", "contrast_answers", "sample_predictions",
 }  # fmt: skip
 
 

@@ -115,6 +115,28 @@ rule ask_relations:
         COMMAND
 
 
+rule contrast_answers:
+    input:
+        inputs("contrast_answers"),
+    output:
+        **outputs("contrast_answers"),
+    log:
+        log_of("contrast_answers"),
+    benchmark:
+        benchmark_of("contrast_answers")
+    threads: LOADED.threads("contrast_answers")
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        key=key_of,
+        job=digest("contrast_answers"),
+    message:
+        "Test the answers of {wildcards.model} on {wildcards.dataset} against others ({wildcards.cell})"
+    shell:
+        COMMAND
+
+
 rule time_pairs:
     input:
         inputs("time_pairs"),

@@ -119,6 +119,17 @@ class PairClassification(PairTask):
         return self
 
 
+class AnswerContrast(PairTask):
+    """Two sets of answers to the test documents of some folds, one held against the other."""
+
+    tested: list[int] = Field(min_length=1)
+    """The folds, in the order of their files."""
+    seeds: list[int] = Field(default=[0], min_length=1)
+    """Seeds of the answers, each held against itself."""
+    resamples: int = Field(default=1000, ge=1)
+    """Resamples of the documents."""
+
+
 class ZeroShotClassification(PairTask):
     """Relations named by a chat model that was not trained for it; the pairs are all of them."""
 

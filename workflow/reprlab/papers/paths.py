@@ -100,6 +100,7 @@ OUTPUTS: dict[str, dict[str, str]] = {
         "out": f"{SHARED}/answered/{{dataset}}/{{cell}}/predictions.parquet",
         "metrics": f"{SHARED}/answered/{{dataset}}/{{cell}}/scores.tsv",
     },
+    "contrast_answers": {"out": f"{SHARED}/contrasts/{{model}}/{{dataset}}/{{cell}}.tsv"},
     "time_pairs": {"out": f"{SHARED}/timed/{{model}}/{{dataset}}/{{cell}}.tsv"},
     "compare_answers": {
         "out": "results/{paper}/case_study.tsv",

@@ -83,6 +83,18 @@ def conditions(given: Given) -> Found:
     return found(len(rows), len(rows) == 3)
 
 
+def chains_help(given: Given, *, retriever: str, score: str) -> Found:
+    """8.4: a score with chains above the one without."""
+    rows = given.tables["table5"].query("retriever == @retriever").set_index("chains")[f"esc_{score}"].map(Decimal)
+    return found(f"{rows['yes']} against {rows['no']}", rows["yes"] > rows["no"])
+
+
+def corpora(given: Given, *, table: str) -> str:
+    """8.4: the corpora that have columns."""
+    columns = printed_of("event-relations").tables[table].values
+    return ", ".join(dict.fromkeys(column.partition("_")[0].upper() for column in columns))
+
+
 def best_method(given: Given, *, column: str) -> str:
     """8.3: what the text says of Table 2."""
     values = given.tables["table2"].set_index("method")[column]

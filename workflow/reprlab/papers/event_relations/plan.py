@@ -16,6 +16,7 @@ from reprlab.events.settings import (
     ZeroShotClassification,
 )
 from reprlab.papers import paths
+from reprlab.papers.event_relations.plan_contrasts import MATCHED, contrasts
 from reprlab.papers.event_relations.results import RESULTS
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.shared_jobs import add_model, add_task
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 SLUG = "event-relations"
 RETRIEVERS = ("random", "roberta", "roberta_ft", "sbert", "sbert_ft")
 _Classifier = Literal["roberta", "t5"]
-# The retriever whose numbers of negatives the conditions without one are given.
-_MATCHED = "sbert_ft"
 
 
 def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
@@ -40,10 +39,11 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     paper = config.papers[SLUG]
     entries: list[Source | Missing] = []
     for name, data in paper.data.items():
-        for fold in data.tested:
-            jobs = _Fold(plan, config, paper, name, data, fold)
+        folds = [Fold(plan, config, paper, name, data, fold) for fold in data.tested]
+        for jobs in folds:
             entries += jobs.entries()
             entries += jobs.measured() if "compare_answers" not in plan.jobs else []
+        entries += contrasts(folds, (retriever for retriever in ("none", *RETRIEVERS) if retriever != MATCHED))
     entries += [
         Missing(factors={"dataset": name}, reason=reason)
         for name, reason in paper.unavailable.items()
@@ -72,7 +72,7 @@ class _Trained:
     scored: dict[str, str]
 
 
-class _Fold:
+class Fold:
     """The jobs of one fold of one corpus, and the files that hold their results."""
 
     def __init__(
@@ -174,16 +174,16 @@ class _Fold:
         ]
 
     def _classification(self, classifier: _Classifier, retriever: str, **how: Any) -> list[Source]:
-        """The scores of one classifier (see `_classifier`)."""
+        """The scores of one classifier (see `trained`)."""
         if self.paper.classifiers[classifier].model is None:
             return []
-        job = self._classifier(classifier, retriever, **how)
+        job = self.trained(classifier, retriever, **how)
         events = job.settings.events
         about = {"retriever": retriever, "classifier": classifier, "encoding": events.encoding}
         factors = self._factors(**about, chains="yes" if events.chains else "no", k=job.settings.k)
         return [self._scores(Path(job.scored["metrics"]), factors)]
 
-    def _classifier(
+    def trained(
         self, classifier: _Classifier, retriever: str, *, encoding: str = "wrapped", chains: bool = False, k: int = 0
     ) -> _Trained:
         """One classifier; `none` is trained and used on all pairs, `random` trained on as many random negatives."""
@@ -191,7 +191,7 @@ class _Fold:
         assert recipe.model is not None
         sweep = encoding != "wrapped" or chains or bool(k) or retriever in paper.encoders
         how = {"none": ("all", "all"), "random": ("random", "all")}.get(retriever, ("retrieved", "retrieved"))
-        rankings = self._rankings(retriever if how[0] == "retrieved" else _MATCHED, encoding, chains)["out"]
+        rankings = self._rankings(retriever if how[0] == "retrieved" else MATCHED, encoding, chains)["out"]
         settings = derive(
             PairClassification,
             recipe,
@@ -241,7 +241,7 @@ class _Fold:
         paper, name = self.paper, self.paper.ablation_classifier
         if paper.classifiers[name].model is None:
             return []
-        without, found = (self._classifier(name, retriever) for retriever in ("none", _MATCHED))
+        without, found = (self.trained(name, retriever) for retriever in ("none", MATCHED))
         study = AnswerComparison(seed=paper.seeds[0], pairs=paper.case_study, scale=self.config.scale)
         answers = {"before": without.scored["out"], "after": found.scored["out"]}
         self.plan.add("compare_answers", SLUG, Job({"examples": self.examples, **answers}, {"settings": study}))
@@ -253,7 +253,7 @@ class _Fold:
         return [
             Source(
                 path=path,
-                factors={**self._factors(k=k or paper.k), **about, "retriever": _MATCHED if k else "none"},
+                factors={**self._factors(k=k or paper.k), **about, "retriever": MATCHED if k else "none"},
                 keys={"events": "events"},
                 where={"condition": str(k) if k else ALL_PAIRS},
                 data=self.title,

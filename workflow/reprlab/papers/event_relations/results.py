@@ -5,7 +5,7 @@ from typing import Any
 from reprlab.papers.event_relations.claims import CLAIMS
 from reprlab.papers.event_relations.tables import compared_score, complexity, retrieval_recall, seconds
 from reprlab.results.figures import Axis, Curves
-from reprlab.results.tables import Pivot
+from reprlab.results.tables import Listing, Pivot
 from reprlab.results.words import results_of
 
 SCORES = ("precision", "recall", "f1")
@@ -63,6 +63,10 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "retrieval": (
         _pivot("dataset retriever encoding chains split k"),
         {"classifier": "none", "metric": RETRIEVAL},
+    ),
+    "significance": (
+        Listing("dataset classifier less=retriever k subset metric seed value low high n data scale"),
+        {"part": "contrast"},
     ),
     "figure3": (complexity, {"retriever": "random"}),
     "seconds": (seconds, {"part": "timing"}),
