@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import torch
 
+from reprlab.models.counting import parameter_count
 from reprlab.models.selective_scan import linear_recurrence
 from reprlab.reporting.audit import Found, found, rounded
 from reprlab.reporting.audit_checks import parameters
@@ -32,6 +33,14 @@ def printed_sizes(given: Given) -> Iterator[Found]:
         for text in filter(None, (row["first"], row["second"])):
             agrees = abs(true - Decimal(text)) / true < Decimal("0.02")
             yield found(rounded(true, 0), agrees, model=row["model"], printed=text)
+
+
+def layer_parameters(given: Given, *, model: str) -> int:
+    """5.1: what a layer more adds."""
+    entry = given.entry(model)
+    layers = int(entry.config["num_hidden_layers"])
+    less = entry.model_copy(update={"config": {**entry.config, "num_hidden_layers": layers - 1}})
+    return parameter_count(entry) - parameter_count(less)
 
 
 def averages(given: Given) -> Iterator[Found]:
@@ -78,6 +87,20 @@ def above(given: Given, *, one: str, other: str) -> Found:
     """8.5: averages over BEIR."""
     first, second = (Decimal(given.cells["table11"][name]["average"]) for name in (one, other))
     return found(f"{first} against {second}", first > second)
+
+
+def best_below_one_billion(given: Given, *, column: str) -> str:
+    """8.5: the best trained row of Table 4 whose name ends in no billions."""
+    rows = given.tables["table4"].query("truncation != 'prior'")
+    rows = rows[~rows["model"].str.fullmatch(r".*-[0-9.]+B")]
+    best = rows.loc[rows[column].map(Decimal).astype(float).idxmax()]
+    return f"{best['model']} {best['truncation']}"
+
+
+def owners(given: Given, *, column: str, model: str) -> str:
+    """8.5: the models with one and the same value on a set of BEIR."""
+    values = given.tables["table11"].set_index("model")[column]
+    return ", ".join(values.index[values == values[model]])
 
 
 def best_on_hotpotqa(given: Given) -> Found:
