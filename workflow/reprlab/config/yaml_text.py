@@ -10,6 +10,7 @@ import yaml
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml.resolver import VersionedResolver
 
 from reprlab.runtime.errors import ReprlabError
 
@@ -158,9 +159,19 @@ def _nodes(text: str) -> Node | None:
     return _yaml().compose(text)
 
 
+class _Resolver(VersionedResolver):
+    """Looks up once for a document by which version's rules it is read, not for every scalar."""
+
+    @functools.cached_property
+    def versioned_resolver(self) -> Any:
+        return super().versioned_resolver
+
+
 @functools.cache
 def _yaml() -> YAML:
-    return YAML(typ="safe")
+    loader = YAML(typ="safe")
+    loader.Resolver = _Resolver
+    return loader
 
 
 class _Builder:
