@@ -46,7 +46,7 @@ MemberPath = Annotated[str, AfterValidator(_safe_path)]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class ArchiveFile(_Strict):

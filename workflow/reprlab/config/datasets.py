@@ -14,7 +14,7 @@ from reprlab.runtime.errors import ReprlabError
 class DatasetRegistry(BaseModel):
     """All that `config/datasets.yaml` declares, by name."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     archives: dict[Name, ArchiveEntry]
     """Downloads."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
+from reprlab.config.descriptions import description
 from reprlab.runtime.errors import ReprlabError
 
 if TYPE_CHECKING:
@@ -129,8 +130,8 @@ def _near_choice(problem: Any) -> str:
 
 def _description(model: type[BaseModel], location: Key) -> str:
     parent = _at(model, location[:-1])
-    entry = parent.model_fields.get(location[-1]) if _is_model(parent) else None
-    return f" ({entry.description.rstrip('.')})" if entry and entry.description else ""
+    words = description(parent, location[-1]) if _is_model(parent) else ""
+    return f" ({words.rstrip('.')})" if words else ""
 
 
 def _shown(value: Any) -> str:

@@ -9,7 +9,7 @@ from reprlab.config.dataset_entries import Name
 from reprlab.config.errors import registry_error
 from reprlab.config.yaml_text import read_with_anchors
 
-_STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
+_STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class ScratchOrigin(BaseModel):

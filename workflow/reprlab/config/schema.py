@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from reprlab.config.descriptions import description
 from reprlab.config.errors import groups_of, model_at
 from reprlab.config.papers import PAPERS
 from reprlab.config.runtime import SCALES, WorkflowSettings
@@ -33,6 +34,10 @@ def render_schema(root: Path) -> str:
     names, schema = models_json_schema([(model, "validation") for model in models], ref_template=_REFERENCES)
     definitions = schema["$defs"]
     own = {model: definitions[names[model, "validation"]["$ref"].rpartition("/")[2]] for model in models}
+    for model, definition in own.items():
+        for field, entry in definition.get("properties", {}).items():
+            if words := description(model, field):
+                entry.setdefault("description", words)
     for slug, model in PAPERS.items():
         text = (root / f"config/papers/{slug}.yaml").read_text(encoding="utf-8")
         for path, words in comments(text).items():

@@ -14,9 +14,7 @@ class Settings(BaseModel):
     holds the types. Groups that a stage has settings for are that stage's models.
     """
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, use_attribute_docstrings=True
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -169,9 +169,9 @@ class _Resolver(VersionedResolver):
 
 @functools.cache
 def _yaml() -> YAML:
-    loader = YAML(typ="safe")
-    loader.Resolver = _Resolver
-    return loader
+    parser = YAML(typ="safe")
+    parser.Resolver = _Resolver
+    return parser
 
 
 class _Builder:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class PassageSettings(BaseModel):
     """How long a passage is."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     most_words: int = Field(default=100, ge=2)
     """Largest number of words of a passage."""

@@ -15,7 +15,7 @@ from reprlab.runtime.errors import ReprlabError
 if TYPE_CHECKING:
     import pandas
 
-_STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+_STRICT = ConfigDict(extra="forbid", frozen=True)
 _TEXTS = ("text", "text_a", "text_b", "sentences", "source", "question", "context")
 _FIRST = ["task", "init", "model", "step", "id", "text", "label", "prediction", "correct", "outside_label", "category"]
 COLUMNS = [*_FIRST, "outside_share", "scale", "seed", "n", "steps", "tokens", "data_task", "note"]

@@ -10,7 +10,7 @@ from reprlab.models.span_pairs import Features
 from reprlab.retrieval.settings import BiEncoderTraining
 from reprlab.training.settings import EngineSettings
 
-_STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+_STRICT = ConfigDict(extra="forbid", frozen=True)
 
 ALL_PAIRS = "all pairs"
 """Condition without a retriever, in measured seconds."""

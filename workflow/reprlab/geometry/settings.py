@@ -12,7 +12,7 @@ Duplicates = Literal["drop", "upstream"]
 class EstimatorRecipe(BaseModel):
     """One estimator of intrinsic dimension, whatever its name."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     kind: Literal["two_nn", "two_nn_ml", "levina_bickel", "gride"]
     """two_nn: line through the origin; two_nn_ml: maximum likelihood; levina_bickel: MLE over k neighbours; gride:

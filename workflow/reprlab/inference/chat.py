@@ -25,7 +25,7 @@ _AT_ONCE = 8
 class ChatSettings(BaseModel):
     """A chat model and how it answers."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     model: str
     """Its name at the endpoint."""

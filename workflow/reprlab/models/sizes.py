@@ -19,7 +19,7 @@ _HEADS = ("num_attention_heads", "n_heads", "n_head", "num_heads")
 class SizedModels(BaseModel):
     """The models to count, by name."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     entries: dict[str, ModelEntry]
     """Registry entries; their origins are not looked at."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Settings(BaseModel):
     """Plain language modelling has nothing to set."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     mask_padding: Literal[True] = True
     """Padding stands behind the text, where a causal model does not see it."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Settings(BaseModel):
     """What is masked."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     selection: Literal["concepts", "spans"] = "concepts"
     """concepts: occurrences of concepts; spans: as many tokens in spans of as many words, at random words."""

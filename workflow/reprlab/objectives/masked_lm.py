@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Settings(BaseModel):
     """Which tokens are predicted."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     mask_probability: float = Field(default=0.15, gt=0, lt=1)
     """Share of the tokens that are predicted; of these 80 % are masked, 10 % replaced and 10 % left as they are."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Settings(BaseModel):
     """Which tokens are predicted, and what stands in their place."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     mask: str = "_"
     """Token of the vocabulary that stands for a masked one: decoders have none of their own."""

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from reprlab.config.models import ModelEntry
 
-_STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+_STRICT = ConfigDict(extra="forbid", frozen=True)
 
 ARCHITECTURES = ("t5", "llama", "distilbert", "bert", "roberta", "xlm_roberta", "deberta_v2")
 """Models whose sizes tell their memory."""

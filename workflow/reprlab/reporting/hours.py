@@ -20,7 +20,7 @@ _TOTAL = "total"
 class HoursSettings(BaseModel):
     """Which jobs count as what. Times are no results, so their files are no inputs."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     scale: str
     """Scale of the run."""

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from reprlab.geometry.settings import EstimatorSettings
 from reprlab.training.settings import EngineSettings
 
-_STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+_STRICT = ConfigDict(extra="forbid", frozen=True)
 
 LabelIds = Literal["in_context", "bare"]
 

@@ -40,7 +40,7 @@ FIXED: dict[str, tuple[Kind, str]] = {
 class Factor(BaseModel):
     """A factor that tells rows of a paper apart, such as model or seed."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     about: str
     """Its meaning, for the reader of the file."""
@@ -56,7 +56,7 @@ class Factor(BaseModel):
 class Metric(BaseModel):
     """A metric and its unit."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     about: str
     """Its meaning."""

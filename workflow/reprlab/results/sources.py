@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.results.schema import Factor, Metric
 
-_STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+_STRICT = ConfigDict(extra="forbid", frozen=True)
 
 Value = str | int | float
 

@@ -22,7 +22,7 @@ from reprlab.results.schema import Factor, Metric
 from reprlab.runtime.errors import ReprlabError
 
 _FOLDER = Path(__file__).resolve().parents[3] / "resources/published"
-_STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+_STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
 class Words(BaseModel):

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.training.settings import EngineSettings
 
-_STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+_STRICT = ConfigDict(extra="forbid", frozen=True)
 Split = Literal["train", "validation", "test"]
 
 

@@ -17,7 +17,7 @@ _FIRST_TOKEN = 5
 class SpeedSettings(BaseModel):
     """What is measured; random tokens, so that no tokenizer counts."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     template: str
     """Template of the model: decides the token that is scored."""

@@ -10,7 +10,7 @@ from reprlab.training.settings import EngineSettings
 class BiEncoderTraining(BaseModel):
     """Training of a bi-encoder to tell related pairs of a set from unrelated ones."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     engine: EngineSettings
     """Loop, optimizer and schedule; a batch is so many sets (documents), its steps follow from `epochs`."""

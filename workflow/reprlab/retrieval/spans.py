@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class SpanSettings(BaseModel):
     """Windows of passages, and the words of theirs that ask for them."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     words: int = Field(ge=2)
     """Most words of a window; at least half as many, where the passage has them."""

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from reprlab.training.settings import EngineSettings, PretrainSettings
 
-_STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
+_STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 Method = Literal["none", "full", "lora", "prompt", "prefix"]
 Category = Literal["sts", "retrieval", "reranking", "clustering", "pair_classification", "classification"]

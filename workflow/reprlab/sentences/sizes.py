@@ -14,7 +14,7 @@ from reprlab.sentences.settings import EncoderSettings
 class SizedEncoders(BaseModel):
     """Encoders of one decoder."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     entry: ModelEntry
     """The decoder; its origin is not looked at."""

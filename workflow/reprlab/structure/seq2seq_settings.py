@@ -10,7 +10,7 @@ from reprlab.inference.chat import ChatSettings
 from reprlab.structure.formats import StructureTask
 from reprlab.training.settings import EngineSettings
 
-_STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+_STRICT = ConfigDict(extra="forbid", frozen=True)
 
 PairTask = Literal["restoration"] | StructureTask
 Split = Literal["train", "validation", "test"]

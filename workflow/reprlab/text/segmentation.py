@@ -12,7 +12,7 @@ from reprlab.text.sentences import SplitterName
 class SegmentationSettings(BaseModel):
     """Documents into sentences and passages."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     splitter: SplitterName = "punkt_package"
     """Where Punkt's model comes from."""

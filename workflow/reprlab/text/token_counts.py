@@ -28,7 +28,7 @@ _EXAMPLE_TEXTS = (["text"], ["text_a", "text_b"])
 class CountSettings(BaseModel):
     """What is counted."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     source: Literal["examples", "documents", "tokens"]
     """examples: rows of a task, as a model reads them; documents: running text, whole and without special tokens;

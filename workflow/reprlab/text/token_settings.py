@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class TokenStorageSettings(BaseModel):
     """Passages into token ids."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: Literal["t5", "depth", "causal"]
     """t5: `x .. EOS`, sentence by sentence; depth: `EOSEN SENT_a x .. EOSEN SENT_b .. EOSEN EOS`; causal: `x .. EOS`,
@@ -26,7 +26,7 @@ class TokenStorageSettings(BaseModel):
 class TokenizerRecipe(BaseModel):
     """How the tokenizer is made, whatever model it belongs to."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     source: Literal["model", "trained", "trained_bytes"] = "trained"
     """model: the published tokenizer of `model`; trained: SentencePiece Unigram on the train split; trained_bytes:

@@ -14,7 +14,7 @@ from reprlab.text.token_counts import TokenCounts, load_counts
 class UseSettings(BaseModel):
     """What is put together."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     counts: dict[str, dict[str, list[Path]]]
     """Model whose tokenizer counts: column: the counts of its data sets, which are put together."""

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from reprlab.evaluation.settings import MetricName
 from reprlab.training.settings import EngineSettings
 
-_STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+_STRICT = ConfigDict(extra="forbid", frozen=True)
 
 TaskKind = Literal["text_to_text", "classification", "regression", "tags"]
 

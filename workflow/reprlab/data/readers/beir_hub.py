@@ -14,7 +14,7 @@ from reprlab.runtime.errors import ReprlabError
 class Settings(BaseModel):
     """Which files; the first archive of the entry holds corpus and queries, the second one the judgements."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     corpus: list[str] = Field(min_length=1)
     """Files of the corpus, with `_id`, `title` and `text`."""

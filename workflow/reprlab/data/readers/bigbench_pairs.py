@@ -15,7 +15,7 @@ from reprlab.runtime.log import get_logger
 class Settings(BaseModel):
     """Which task files."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     members: list[str] = Field(min_length=1)
     """Task files in the archive."""

@@ -15,7 +15,7 @@ from reprlab.data.splits import position
 class Settings(BaseModel):
     """Which file, and what its inputs look like."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     member: str
     """The task file in the archive."""

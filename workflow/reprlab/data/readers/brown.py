@@ -21,7 +21,7 @@ _REPEATED = re.compile(r"([;:!?])(?: \1)+(?= |$)")
 class Settings(BaseModel):
     """Which genres."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     folder: str = "package"
     """Folder of the corpus in the archive."""

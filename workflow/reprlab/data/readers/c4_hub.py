@@ -16,7 +16,7 @@ from reprlab.runtime.errors import ReprlabError
 class Settings(BaseModel):
     """How much of it."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     train_shards: int | None = Field(default=None, ge=1)
     """Train shards that are read, in order; none means all."""

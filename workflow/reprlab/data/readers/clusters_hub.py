@@ -14,7 +14,7 @@ from reprlab.runtime.errors import ReprlabError
 class Settings(BaseModel):
     """Which file; each row has the lists `sentences` and `labels`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     file: str
     """Path in the repository."""

@@ -18,7 +18,7 @@ _DOCUMENT = "-DOCSTART-"
 class Settings(BaseModel):
     """Which files, and which column."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     tagged: dict[Split, list[str]] = Field(min_length=1)
     """Files or members of each split."""

@@ -19,7 +19,7 @@ _CELLS = 5
 class Settings(BaseModel):
     """Which language."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     language: str = "en"
     """Both terms of an assertion are of this language."""

@@ -21,7 +21,7 @@ _CELL = re.compile(r"(?:\(([A-Za-z0-9-]+))?\*(\))?")
 class Settings(BaseModel):
     """Which files. The corpus is licensed, so the registry has no entry: add one with a `local:` origin."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     members: dict[Split, str] = Field(min_length=1)
     """Pattern of the members of each split."""

@@ -21,7 +21,7 @@ _FILES = {"train": "train.txt", "validation": "valid.txt", "test": "test.txt"}
 class Settings(BaseModel):
     """Which task, and what to do without a training file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     task: Literal["sp", "dc"]
     """Sentence position or discourse coherence."""

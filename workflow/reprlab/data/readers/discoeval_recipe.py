@@ -17,7 +17,7 @@ _COLUMNS = ["document", "passage", "split", "source", "sentences"]
 class Settings(BaseModel):
     """Which task, and from which documents."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     task: Literal["sp", "dc"]
     """Sentence position or discourse coherence."""

@@ -19,7 +19,7 @@ _EVENT = "ACTION_"
 class Settings(BaseModel):
     """Which version, which classes of events, and which topics are for development."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     version: str = "v0.9"
     """Folder of the annotation and of the pairs."""

@@ -16,7 +16,7 @@ from reprlab.runtime.errors import ReprlabError
 class Settings(BaseModel):
     """Which files, and what their columns are."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     files: dict[Split, str] = Field(min_length=1)
     """File or member of each split."""

@@ -14,7 +14,7 @@ from reprlab.runtime.errors import ReprlabError
 class File(BaseModel):
     """One Parquet file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     file: str
     """Path in the repository."""
@@ -27,7 +27,7 @@ class File(BaseModel):
 class Settings(BaseModel):
     """Files and columns of the task."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     files: list[File] = Field(min_length=1)
     """The files; GLUE's test files have no labels and are not read."""

@@ -17,7 +17,7 @@ _BLOCKS = {"div", "ul", "ol", "dl", "table", "pre", "p"}
 class Settings(BaseModel):
     """Which pages."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     pages: str
     """Pattern of the pages in the archive."""

@@ -10,7 +10,7 @@ from reprlab.config.dataset_entries import Split, SplitSettings
 from reprlab.data.sources import Sources, expected_format
 from reprlab.runtime.errors import ReprlabError
 
-_STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+_STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
 class File(BaseModel):

@@ -14,7 +14,7 @@ from reprlab.runtime.errors import ReprlabError
 class Settings(BaseModel):
     """Which of the four domains."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     member: str
     """The tab-separated file in the archive: id, mean rating, text; latin-1."""

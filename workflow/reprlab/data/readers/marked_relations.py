@@ -17,7 +17,7 @@ _COLUMNS = ["tokens", "entities", "relations"]
 class Settings(BaseModel):
     """Which files."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     files: dict[Split, str] = Field(min_length=1)
     """File of each split."""

@@ -17,7 +17,7 @@ _KINDS = {"causal": "causal_relations", "temporal": "temporal_relations"}
 class Settings(BaseModel):
     """Which files, and which relations."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     train: str = "train.jsonl"
     """Labelled documents for training and, by hash, validation."""

@@ -20,7 +20,7 @@ _LONGEST_PAGE = 64 * 2**20
 class Settings(BaseModel):
     """What to read of the export."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     member: str
     """The export in the archive."""

@@ -15,7 +15,7 @@ from reprlab.runtime.errors import ReprlabError
 class Settings(BaseModel):
     """Which tasks are trained on and which are held out."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     folder: str
     """Folder of the tasks in the archive."""

@@ -20,7 +20,7 @@ _ESCAPED = re.compile(r"\\(.)")
 class Settings(BaseModel):
     """Which file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     member: str
     """The ontology in the archive."""

@@ -24,7 +24,7 @@ _CHAPTER = re.compile(r"^(?:chapter|volume)\s+(?:[0-9]+|[ivxlc]+)\b\.?\s*$", re.
 class Settings(BaseModel):
     """Where the database is."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     member: str
     """The .rdb file in the archive."""

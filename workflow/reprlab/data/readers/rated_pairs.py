@@ -16,7 +16,7 @@ from reprlab.runtime.errors import ReprlabError
 class Settings(BaseModel):
     """Which files."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     pairs: str = ""
     """Tab-separated file in the archive: two texts and their mean rating; a line that begins with # is none."""

@@ -15,7 +15,7 @@ _SPLITS = ("train", "validation")
 class Settings(BaseModel):
     """Which file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     file: str
     """A JSON object of lists `train` and `validation` of {input, output}."""

@@ -21,7 +21,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)]*\s+|\n\s*\n")
 class Settings(BaseModel):
     """Where the files lie and which relations count."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     annotation: str = "annotation"
     """Folder of the annotation, one XML file a document; the text lies under `source` in its place."""

@@ -23,7 +23,7 @@ _LIGHT = frozenset(
 class Settings(BaseModel):
     """Which sentences are taken, and how much is scrambled."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     min_words: int = Field(default=8, ge=4)
     """Shorter sentences are left out."""

@@ -16,7 +16,7 @@ _COLUMNS = ["sent0", "sent1", "hard_neg"]
 class Settings(BaseModel):
     """Which file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     file: str
     """Path in the repository."""

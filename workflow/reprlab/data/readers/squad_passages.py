@@ -12,7 +12,7 @@ from reprlab.data.sources import Sources, expected_format, json_items
 class Settings(BaseModel):
     """Which file, and what a document is."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     member: str
     """The file in the archive."""

@@ -13,7 +13,7 @@ from reprlab.data.splits import split_of
 class Settings(BaseModel):
     """Which file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     member: str
     """The file in the archive."""

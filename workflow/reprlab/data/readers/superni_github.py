@@ -13,7 +13,7 @@ from reprlab.data.splits import position
 class Settings(BaseModel):
     """Where the lists of the tasks are, and how much of each task."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     train_list: str = "splits/default/train_tasks.txt"
     """Names of the training tasks, one a line."""

@@ -13,7 +13,7 @@ from reprlab.data.sources import Sources, read_text
 class Settings(BaseModel):
     """Which files."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     members: list[str] = Field(min_length=1)
     """Files in the archive."""

@@ -12,7 +12,7 @@ from reprlab.data.sources import Sources, expected_format, parse_json
 class Settings(BaseModel):
     """Which file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     file: str
     """File of the archive."""

@@ -20,7 +20,7 @@ _CLAIM = "\nClaim: "
 class Settings(BaseModel):
     """Which file, and which articles are another genre."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     member: str
     """The task file in the archive."""

@@ -14,7 +14,7 @@ from reprlab.data.sources import Sources, expected_format, json_items
 class Settings(BaseModel):
     """Which task."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     member: str
     """Task file in the archive."""

@@ -20,7 +20,7 @@ _TOKENS = re.compile(r"\w+|[^\w\s]")
 class Settings(BaseModel):
     """Which words, and which documents."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     data: str
     """Member with the synsets."""

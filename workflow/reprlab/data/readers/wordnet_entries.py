@@ -14,7 +14,7 @@ from reprlab.data.wordnet_glosses import read_synsets
 class Settings(BaseModel):
     """Which file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     data: str
     """Member with the synsets (`data.noun`)."""

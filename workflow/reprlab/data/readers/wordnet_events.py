@@ -25,7 +25,7 @@ _GROUP = "$"
 class Settings(BaseModel):
     """Which files, and how documents are drawn."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     data: str
     """Member with the verb synsets (`data.verb`)."""

@@ -33,7 +33,7 @@ _LEAST_WORDS = 4
 class Settings(BaseModel):
     """Which file, and what is asked."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     data: str
     """Member with the synsets (`data.noun`, `data.verb`)."""

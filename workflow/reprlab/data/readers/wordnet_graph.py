@@ -15,7 +15,7 @@ from reprlab.data.wordnet_glosses import read_synsets
 class Settings(BaseModel):
     """Which files."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     data: list[str] = Field(min_length=1)
     """Members with the synsets; pointers to synsets of other files are left out."""

@@ -15,7 +15,7 @@ from reprlab.data.wordnet_glosses import read_synsets
 class Settings(BaseModel):
     """Which file, and which topics."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     data: str
     """Member with the synsets."""
