@@ -232,8 +232,8 @@ def test_a_dry_run_plans_every_paper(checkout, scale: str, tmp_path: Path) -> No
     seconds, kib = json.loads((tmp_path / "used.json").read_text())
     counts = job_counts(text)
     assert counts == {rule: len(jobs) for rule, jobs in plan.jobs.items() if rule in counts}
-    # What is planned and not run would be a job that feeds no result; cut models are made when asked for.
-    assert set(plan.jobs) == {*counts, "write_report", "pema_adapt"}
+    # What is planned and not run would be a job that feeds no result; cut models and exports are made when asked for.
+    assert set(plan.jobs) == {*counts, "write_report", "pema_adapt", "export_encoder"}
     commands = re.findall(r"^Shell command: (.*)$", text, flags=re.M)
     assert len(commands) == sum(counts.values()) and max(map(len, commands)) < 400
     assert seconds < CPU_SECONDS
