@@ -87,7 +87,7 @@ new: $(STAMP) ## files to begin with: make new PAPER=my-paper | MODEL=my_t5 LIKE
 	  $(if $(GIVEN_TASK),--task "$$GIVEN_TASK") $(if $(GIVEN_LIKE),--like "$$GIVEN_LIKE") $(if $(GIVEN_FILE),--file "$$GIVEN_FILE")
 
 test: $(DEV_STAMP) ## the whole suite but the slow marks
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(or $(TEST_JOBS),2) --dist loadfile -m "not slow and not faults and not cluster" $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(or $(TEST_JOBS),2) --dist loadfile --no-loadscope-reorder -m "not slow and not faults and not cluster" $(ARGS)
 
 test-slow: $(DEV_STAMP) ## fuzzing and downloads
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "slow" $(ARGS)

@@ -16,6 +16,12 @@ def pytest_configure(config):
     config.stash[_KEY] = {"slow": 0, "faults": 0, "cluster": 0}
 
 
+def pytest_collection_modifyitems(items):
+    """The files that take longest first, so that no worker is left alone with one at the end."""
+    longest = ("test_planning.py", "workflow")
+    items.sort(key=lambda item: [part not in item.path.parts for part in longest])
+
+
 def pytest_deselected(items):
     for item in items:
         counts = item.config.stash[_KEY]
