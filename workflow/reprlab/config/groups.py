@@ -7,7 +7,9 @@ from pydantic import Field, model_validator
 
 from reprlab.config.settings import (
     CorpusName,
+    Course,
     Distinct,
+    Dropout,
     Ladder,
     ModelName,
     NonNegativeInt,
@@ -15,10 +17,12 @@ from reprlab.config.settings import (
     PositiveFloat,
     PositiveInt,
     SafeName,
+    Seeds,
     Settings,
 )
 from reprlab.reporting.cost_layout import Accelerator
 from reprlab.text.segmentation import SegmentationSettings
+from reprlab.training.settings import UpdateSettings
 
 Models = Annotated[list[ModelName], Field(min_length=1), Distinct]
 Names = Annotated[list[SafeName], Distinct]
@@ -39,6 +43,18 @@ class Batches(Settings):
         if self.batch_size % self.accumulation:
             raise ValueError(f"batch_size ({self.batch_size}) must be a multiple of accumulation ({self.accumulation})")
         return self
+
+
+class Finetuning(Batches):
+    """Passes over labelled examples."""
+
+    learning_rate: PositiveFloat
+    epochs: PositiveFloat
+    schedule: Course
+    optimizer: UpdateSettings
+    length: Annotated[PositiveInt, Field(ge=8)]
+    dropout: Dropout
+    seeds: Seeds
 
 
 class Length(Settings):

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from reprlab.config import groups
 from reprlab.config import settings as t
-from reprlab.training.settings import OptimizerSettings, UpdateSettings
+from reprlab.training.settings import OptimizerSettings
 
 Masking = Literal["random", "random_span", "concept"]
 Corpora = Annotated[list[t.CorpusName], t.Distinct]
@@ -46,18 +46,11 @@ class HeldOut(t.Settings):
     batch_size: t.PositiveInt
 
 
-class Tagging(groups.Batches):
+class Tagging(groups.Finetuning):
     """Fine-tuning on named entities."""
 
-    learning_rate: t.PositiveFloat
-    epochs: t.PositiveFloat
-    schedule: t.Course
-    length: Annotated[t.PositiveInt, Field(ge=8)]
-    dropout: t.Dropout
-    optimizer: UpdateSettings
     pieces: Literal["first", "all"]
     group_by_length: bool
-    seeds: t.Seeds
     pretrained: groups.Limit
     examples: groups.Limit
     scored: groups.Limit

@@ -73,34 +73,20 @@ class Absent(t.Settings):
     reason: str
 
 
-class Finetuning(groups.Batches):
+class Finetuning(groups.Finetuning):
     """Fine-tuning, alike for all models."""
 
-    learning_rate: t.PositiveFloat
-    epochs: t.PositiveFloat
-    schedule: t.Course
-    optimizer: UpdateSettings
-    length: Tokens
-    dropout: t.Dropout
     group_by_length: bool
     course: Literal["fresh", "upstream_resume"]
     resumed_epochs: t.PositiveFloat
-    seeds: t.Seeds
     examples: groups.Limit
     scored: groups.Limit
 
 
-class Discriminative(groups.Batches):
+class Discriminative(groups.Finetuning):
     """The encoder with a head over every token."""
 
     tasks: groups.Names
-    learning_rate: t.PositiveFloat
-    epochs: t.PositiveFloat
-    schedule: t.Course
-    optimizer: UpdateSettings
-    length: Tokens
-    dropout: t.Dropout
-    seeds: t.Seeds
 
 
 class Generation(t.Settings):
