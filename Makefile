@@ -2,7 +2,8 @@
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
-CORES ?= $(shell nproc 2>/dev/null || echo 2)
+# nproc would answer with OMP_NUM_THREADS, which is about threads of a job.
+CORES ?= $(shell env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc 2>/dev/null || echo 2)
 SCALE ?=
 SET ?=
 ARGS ?=
