@@ -124,6 +124,13 @@ def test_training_has_all_positives_and_inference_only_what_was_retrieved() -> N
         settings(negatives="all")
 
 
+def test_a_document_is_ranked_alike_whatever_documents_stand_before_it() -> None:
+    documents = [document(name) for name in ("a", "b", "c")]
+    there, back = rank_at_random(documents, seed=3), rank_at_random(documents[::-1], seed=3)
+    assert all((there[name].ranked == back[name].ranked).all() for name in ("a", "b", "c"))
+    assert (there["a"].scores != there["b"].scores).any()
+
+
 def test_labels_outside_the_set_are_in_no_part() -> None:
     one = document(size=5)
     assert len(known_pairs(one, settings(labels=["CAUSE"])).labels) == 10 - 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -35,10 +36,14 @@ def rank_mentions(documents: Sequence[EventDocument], vectors: Sequence[np.ndarr
 
 
 def rank_at_random(documents: Sequence[EventDocument], seed: int) -> dict[str, Ranking]:
-    """A ranking of each document in which every order of the other mentions is as likely, for each mention apart."""
-    rng = np.random.Generator(np.random.Philox(key=seed))
+    """A ranking of each document in which every order of the other mentions is as likely, for each mention apart.
+
+    It hangs on the seed and the name of the document, and not on the documents that stand before it.
+    """
     found = {}
     for document in documents:
+        digest = hashlib.sha256(f"{seed}\x00{document.name}".encode()).digest()
+        rng = np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))
         scores = rng.random((len(document), len(document)))
         np.fill_diagonal(scores, -np.inf)
         found[document.name] = Ranking(rank_by_score(scores, max(len(document) - 1, 0)), scores)
