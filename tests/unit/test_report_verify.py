@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from reprlab.artifacts.json_files import read_json
 from reprlab.config.load import load_config
@@ -78,14 +79,31 @@ def test_benchmarks_that_were_cut_off_are_left_out(tmp_path):
     assert set(found["seconds"]) <= {2.0, 2.5}
 
 
-@pytest.mark.parametrize(("scales", "known"), [([], True), (["mini"], True), (["nano"], False)])
-def test_memory_of_jobs_that_were_forked_is_not_known(tmp_path, scales, known):
+@pytest.mark.parametrize(("scales", "peak"), [([], 100.0), (["mini"], 100.0), (["nano"], 512.5)])
+def test_memory_of_jobs_that_were_forked_stands_in_their_logs(tmp_path, scales, peak):
     from reprlab.reporting.benchmarks import by_stage, read_benchmarks
 
-    (tmp_path / "benchmarks/train").mkdir(parents=True)
-    (tmp_path / "benchmarks/train/job.tsv").write_text("s\th:m:s\tmax_rss\n2.5\t0:00:02\t100.0\n")
+    for folder in ("benchmarks/train", "logs/train"):
+        (tmp_path / folder).mkdir(parents=True)
+    for job in ("job", "killed", "gone"):
+        (tmp_path / f"benchmarks/train/{job}.tsv").write_text("s\th:m:s\tmax_rss\n2.5\t0:00:02\t100.0\n")
+    (tmp_path / "logs/train/job.log").write_text("$ python\nused 512.5 MB at most, 3.0 CPU seconds\n")
+    (tmp_path / "logs/train/killed.log").write_text("$ python\n2026-11-23 INFO training: 1 of 2\n")
     config = load_config(ROOT, {"scale": "nano", "runtime": {"preloaded": scales}})
     (tmp_path / "settings.yaml").write_text(settings_text(config))
     (stage,) = by_stage(read_benchmarks(tmp_path / "benchmarks")).to_dict("records")
-    assert stage["seconds"] == 2.5
-    assert (stage["peak_mb"] == 100.0) == known
+    assert (stage["seconds"], stage["peak_mb"]) == (7.5, peak)
+
+
+def test_stage_says_in_its_log_what_it_took(tmp_path):
+    from reprlab.runtime.cli import run_stage
+    from reprlab.runtime.log import largest_memory
+
+    def nothing() -> None:
+        """Do nothing."""
+
+    log = tmp_path / "job.log"
+    with pytest.raises(SystemExit):
+        run_stage(nothing, ["--log", str(log)])
+    assert 10 < largest_memory(log) < 50_000
+    assert np.isnan(largest_memory(tmp_path / "none.log"))

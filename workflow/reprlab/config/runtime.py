@@ -36,9 +36,9 @@ class RuntimeSettings(Settings):
     save_every: PositiveInt = 500
     """Training steps between two saves from which a stopped run resumes."""
 
-    preloaded: list[Scale] = ["nano"]
+    preloaded: list[Scale] = ["nano", "mini"]
     """Scales whose jobs on this machine are forked from one process that has the libraries loaded: a start costs no
-    import. The engine, which looks at a job's own process, then knows neither memory nor CPU time of its jobs."""
+    import. Memory and CPU time of such a job stand in its log; the engine looks at another process."""
 
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """What the terminal shows; the log file of a stage has all of it."""

@@ -1,7 +1,7 @@
 """Seconds and memory of the stages, from the files that Snakemake's `benchmark:` writes.
 
-It measures the memory of the process that a rule's command starts. A run that forks its jobs from another process
-(`runtime.preloaded`) has seconds alone.
+It measures the memory of the process that a rule's command starts. Where a run forks its jobs from another process
+(`runtime.preloaded`), memory is what their logs say at the end.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from reprlab.artifacts.tables import read_tsv
 from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.log import largest_memory
 
 if TYPE_CHECKING:
     import pandas
@@ -31,8 +32,11 @@ def read_benchmarks(folder: Path) -> pandas.DataFrame:
             continue  # cut off by a kill or a power cut; times are no results, so the report goes without them
         if "s" not in frame or frame.empty or not pandas.api.types.is_numeric_dtype(frame["s"]):
             continue
-        peak = pandas.to_numeric(frame.get("max_rss", pandas.Series(dtype=float)), errors="coerce").max()
-        rows.append((path.parent.name, path.stem, float(frame["s"].sum()), float("nan") if forked else peak))
+        if forked:
+            peak = largest_memory(folder.parent / "logs" / path.parent.name / f"{path.stem}.log")
+        else:
+            peak = pandas.to_numeric(frame.get("max_rss", pandas.Series(dtype=float)), errors="coerce").max()
+        rows.append((path.parent.name, path.stem, float(frame["s"].sum()), peak))
     return pandas.DataFrame(rows, columns=list(COLUMNS))
 
 

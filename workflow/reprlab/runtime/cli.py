@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import describe_os_error
-from reprlab.runtime.log import configure_logging, get_logger, write_error
+from reprlab.runtime.log import configure_logging, get_logger, log_use, write_error
 from reprlab.runtime.process import end_with_parent
 
 
@@ -159,6 +159,7 @@ def _run(function: Callable[..., None], options: dict[str, Any], log: Path | Non
         _fail(describe_os_error(error, log or Path()))
     try:
         function(**options)
+        log_use()
     except ReprlabError as error:
         get_logger().debug("traceback", exc_info=True)
         _write_traceback(log)

@@ -1,14 +1,20 @@
 """Logging to the stage's log file, with the short form on the terminal."""
 
 import logging
+import math
 import os
+import re
+import resource
 import shlex
 import sys
 from pathlib import Path
 
 LOGGER_NAME = "reprlab"
+_USED = re.compile(r"^used ([0-9.]+) MB at most, [0-9.]+ CPU seconds$")
 # Set by an engine that shows its jobs itself (`reprlab.terminal`): what a stage says then goes to its log alone.
 SHOWN_BY_ENGINE = "REPRLAB_SHOWN_BY_ENGINE"
+# The log of this process.
+_file: Path | None = None
 # Where standard error went when this process began, and the log if that is another place.
 _terminal = 2
 _log: Path | None = None
@@ -26,7 +32,7 @@ def configure_logging(level: str, log: Path | None) -> None:
     """
     from reprlab.runtime.progress import report_beside
 
-    global _log
+    global _file, _log
     logger = get_logger()
     if os.environ.get("RANK", "0") != "0":
         level, log = "error", None
@@ -41,7 +47,7 @@ def configure_logging(level: str, log: Path | None) -> None:
         to_file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
         logger.addHandler(to_file)
         report_beside(log)
-    _log = None
+    _file, _log = log, None
     if log is not None and os.environ.get(SHOWN_BY_ENGINE):
         _divert(log)
     else:
@@ -49,6 +55,27 @@ def configure_logging(level: str, log: Path | None) -> None:
         terminal = logging.StreamHandler(sys.stderr)
         terminal.setFormatter(logging.Formatter("%(message)s"))
         logger.addHandler(terminal)
+
+
+def log_use() -> None:
+    """Last line of the log of a stage that is done: what it took. `largest_memory` reads it."""
+    if _file is None:
+        return
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    # Bytes on macOS, kilobytes elsewhere.
+    peak = used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+    with _file.open("a", encoding="utf-8") as handle:
+        handle.write(f"used {peak:.1f} MB at most, {used.ru_utime + used.ru_stime:.1f} CPU seconds\n")
+
+
+def largest_memory(log: Path) -> float:
+    """Peak memory of a stage in MB by the last line of its log; nan where it has none."""
+    try:
+        *_, last = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    except (OSError, ValueError):
+        return math.nan
+    found = _USED.search(last)
+    return float(found.group(1)) if found else math.nan
 
 
 def write_error(line: str) -> None:
