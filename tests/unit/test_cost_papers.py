@@ -12,14 +12,16 @@ import pyarrow.parquet
 import pytest
 from reprlab.artifacts.tables import write_tsv
 from reprlab.config.load import load_config
-from reprlab.config.models import ModelEntry, load_models
-from reprlab.models.flops import CountedModel, parameter_counts
+from reprlab.config.models import load_models
+from reprlab.models.counted_models import CountedModel
+from reprlab.models.flops import parameter_counts
 from reprlab.papers.plan import Plan
 from reprlab.papers.planning import make_plan
+from reprlab.preflight.planned_jobs import paper_plan
 from reprlab.preflight.room import check_memory
-from reprlab.reporting.cost import cost_table
-from reprlab.reporting.cost_layout import CostLayout, Shape
-from reprlab.reporting.cost_memory import memory_gb, weights_gb
+from reprlab.reporting.cost import RunCost, cost_table
+from reprlab.reporting.cost_layout import CostLayout
+from reprlab.reporting.cost_memory import weights_gb
 
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = load_models(ROOT / "config/models.yaml")
@@ -38,32 +40,12 @@ def published(paper: str, name: str) -> pandas.DataFrame:
     return pandas.read_csv(ROOT / f"resources/published/{paper}/{name}.tsv", sep="\t")
 
 
-def small_llama() -> tuple[ModelEntry, Shape]:
-    """Llama-3's proportions: four queries to a key, a wide feed-forward part, an output of its own."""
-    entry = MODELS["llama_3_8b"]
-    sizes = {
-        "hidden_size": 256, "intermediate_size": 896, "num_hidden_layers": 6, "num_attention_heads": 8,
-        "num_key_value_heads": 2, "vocab_size": 1000,
-    }  # fmt: skip
-    entry = entry.model_copy(update={"config": {**entry.config, **sizes}})
-    return entry, Shape.of(entry, 1000)
-
-
 def test_parameters_are_the_known_ones() -> None:
     for row in published("intrinsic-dimension", "models").itertuples():
         adapted = CountedModel(MODELS[row.model], rank=64, targets=tuple(TARGETS))
         assert parameter_counts(adapted) == (row.parameters, row.adapter_parameters)
     for name, known in CLASSIFIERS.items():
         assert parameter_counts(CountedModel(MODELS[name], labels=2)) == (known, 0)
-
-
-def test_frozen_weights_have_no_gradient_and_no_moments() -> None:
-    _, shape = small_llama()
-    assert memory_gb(shape, 10**9, 1, 1, 1, 4, training=True, adapter_parameters=10**7) == pytest.approx(4.16, rel=0.01)
-    assert memory_gb(shape, 10**9, 1, 1, 1, 2, training=True, adapter_parameters=10**7) == pytest.approx(6.16, rel=0.01)
-    kept = memory_gb(shape, 0, 10, 500, 1, 4, training=False, keeps_states=True)
-    assert kept - memory_gb(shape, 0, 10, 500, 1, 4, training=False) == pytest.approx(7 * 10 * 500 * 256 * 4 / 1e9)
-    assert weights_gb(10**9) == 4
 
 
 @functools.cache
@@ -82,6 +64,17 @@ def jobs_of(layout: CostLayout, scale: str) -> Counter[str]:
     for run in layout.runs:
         found[run.stage] += run.jobs if run.scale == scale else 0
     return found
+
+
+def test_states_that_are_collected_take_memory() -> None:
+    layout = layout_of("intrinsic-dimension", "nano")
+    run = next(run for run in layout.runs if run.scale == "nano" and run.stage == "collect_states")
+    entry = layout.models[run.model]
+    gone = RunCost(run.model_copy(update={"stage": "evaluate_lm"}), entry).memory_gb
+    sizes = int(entry.config["num_hidden_layers"]) + 1, int(entry.config["hidden_size"])
+    number = 2 if run.dtype == "bfloat16" else 4
+    states = sizes[0] * sizes[1] * run.part_size * run.text_length * number / 1e9
+    assert RunCost(run, entry).memory_gb - gone == pytest.approx(states) and weights_gb(10**9) == 4
 
 
 @pytest.mark.parametrize("scale", ["nano", "mini", "paper"])
@@ -138,7 +131,7 @@ def test_costs_of_the_published_models() -> None:
     assert (five["decoder_tokens"], five["jobs"]) == (1, 8)
     assert five["encoder_tokens"] == pytest.approx(6 * tuned["encoder_tokens"], rel=1e-3)
     assert five["memory_gb"] > 52 and float(table.loc[("train_adapter", "llama_2_13b/sft_945"), "memory_gb"]) > 78
-    plan = plan_of("paper")
+    plan = paper_plan(ROOT, "intrinsic-dimension", "paper")
     told = {finding.subject: finding.message for finding in check_memory(plan, "paper")}
     assert "weights alone take 52 GB" in told["collect_states llama_2_13b/icl_5"]
 

@@ -1,5 +1,6 @@
-"""FLOPs of one example, and parameters, counted by PyTorch on the meta device: no weights, and no formula for an
-architecture.
+"""FLOPs of one example, what its backward pass keeps, and parameters, counted by PyTorch on the meta device.
+
+There are no weights, and no formula for an architecture but for the scans of Mamba (`models.scan_cost`).
 
 Matrix products are counted, those over the context too (a causal mask saves nothing in this count); look-ups,
 normalisation, softmax and the optimizer are not. Attention is the one without a fused kernel, which hides its work.
@@ -10,43 +11,22 @@ it is counted at a few lengths with one block and with two, and known for all.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Sequence
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from reprlab.config.models import ModelEntry
-from reprlab.models.build import architecture_classes, build_from_config, configuration
+from reprlab.models.counted_models import ALONE, BOTH, READ, CountedModel, Powers
 
 if TYPE_CHECKING:
     import numpy as np
 
-_BLOCKS = ("num_hidden_layers", "n_layers", "n_layer", "num_layers", "num_decoder_layers")
-# The unit of lengths, a power of two, and the terms of each kind of model, by the powers of both lengths.
+# The unit of lengths, a power of two.
 _UNIT = 16
-_Powers = tuple[tuple[int, int], ...]
-_ALONE: _Powers = ((0, 0), (1, 0), (2, 0))
-_READ: _Powers = (*_ALONE, (0, 1))
-_BOTH: _Powers = (*_READ, (0, 2), (1, 1))
 # Lengths in that unit at which the coefficients of as many terms are read off.
-_POINTS = {_ALONE: ((1, 1), (2, 2), (4, 4)), _READ: ((1, 1), (2, 1), (4, 1), (4, 2)),
-           _BOTH: ((1, 1), (2, 1), (1, 2), (4, 1), (1, 4), (2, 2))}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class CountedModel:
-    """What the count depends on."""
-
-    entry: ModelEntry
-    """Architecture and its numbers."""
-    vocabulary: int | None = None
-    """Rows of the embedding in place of the entry's."""
-    labels: int = 0
-    """Outputs of a classification head; 0: the model as the entry has it, a language model."""
-    rank: int = 0
-    """Rank of low-rank adapters, which alone are trained; 0: all of the model is."""
-    targets: tuple[str, ...] = ()
-    """Layers with an adapter."""
+_POINTS = {ALONE: ((1, 1), (2, 2), (4, 4)), READ: ((1, 1), (2, 1), (4, 1), (4, 2)),
+           BOTH: ((1, 1), (2, 1), (1, 2), (4, 1), (1, 4), (2, 2))}  # fmt: skip
+_FLOPS, _KEPT = 0, 1
+_NUMBER_BYTES = 4
 
 
 def forward_flops(model: CountedModel, encoder_tokens: float, decoder_tokens: float, batch: int = 1) -> float:
@@ -57,128 +37,132 @@ def forward_flops(model: CountedModel, encoder_tokens: float, decoder_tokens: fl
         decoder_tokens: tokens of the decoder, or places at which the output layer of a decoder alone is read.
         batch: examples that share what is done once for all of them (DeBERTa projects its table of positions).
     """
-    return _known(_key(model), False, encoder_tokens, decoder_tokens, batch)
+    return _known(model, False, _FLOPS, encoder_tokens, decoder_tokens, batch)
 
 
 def training_flops(model: CountedModel, encoder_tokens: float, decoder_tokens: float, batch: int = 1) -> float:
     """FLOPs of one example forward and backward; of a decoder alone every token has a label."""
-    return _known(_key(model), True, encoder_tokens, decoder_tokens, batch)
+    return _known(model, True, _FLOPS, encoder_tokens, decoder_tokens, batch)
+
+
+def kept_numbers(model: CountedModel, encoder_tokens: float, decoder_tokens: float) -> float:
+    """Numbers that the backward pass of one example keeps of its forward pass, without weights and logits.
+
+    Attention weights are kept where transformers has no fused kernel for the model (T5, DeBERTa), and masks of dropout,
+    a byte each, are not counted.
+    """
+    return _known(model, True, _KEPT, encoder_tokens, decoder_tokens, 1)
 
 
 def parameter_counts(model: CountedModel) -> tuple[int, int]:
-    """Parameters of the model, tied ones once, and those of its adapters."""
-    return _parameter_counts(_key(model))
+    """Parameters of the model, tied ones once, and those of its adapters, or of what else is trained beside it."""
+    found, added = _in_blocks(model, lambda part: _parameters_of(part))
+    return round(found), round(added)
 
 
-_Key = tuple[str, int | None, int, int, tuple[str, ...]]
+@dataclass(frozen=True)
+class _Count:
+    powers: Powers
+    coefficients: np.ndarray
+    """[terms, 2] of FLOPs and kept numbers."""
 
 
-def _key(model: CountedModel) -> _Key:
-    return model.entry.model_dump_json(), model.vocabulary, model.labels, model.rank, model.targets
+_KNOWN: dict[Any, Any] = {}
 
 
-def _known(key: _Key, training: bool, encoder: float, decoder: float, batch: int) -> float:
-    (powers, alone), (_, together) = (_coefficients(key, training, examples) for examples in (1, 2))
-    terms = [(encoder / _UNIT) ** e * (decoder / _UNIT) ** d for e, d in powers]
-    one, two = (sum(c * term for c, term in zip(found, terms, strict=True)) for found in (alone, together))
+def _known(model: CountedModel, training: bool, what: int, encoder: float, decoder: float, batch: int) -> float:
+    def count(examples: int) -> float:
+        counted = _count_of(model, training, examples)
+        terms = [(encoder / _UNIT) ** e * (decoder / _UNIT) ** d for e, d in counted.powers]
+        return float(sum(c * term for c, term in zip(counted.coefficients[:, what], terms, strict=True)))
+
+    one = count(1)
+    if model.entry.architecture != "deberta_v2":
+        return one
+    two = count(2)
     # One example more costs two - one; the rest is done once for a batch.
     return two - one + (2 * one - two) / batch
 
 
-@functools.cache
-def _parameter_counts(key: _Key) -> tuple[int, int]:
-    model = _model(key)
-    sizes = [(parameter.numel(), parameter.requires_grad) for parameter in _build(model).parameters()]
-    # Beside adapters the rest is frozen.
-    added = sum(size for size, trained in sizes if trained) if model.rank else 0
-    return sum(size for size, _ in sizes) - added, added
+def _count_of(model: CountedModel, training: bool, examples: int) -> _Count:
+    key = model.key(), model.blocks, training, examples
+    if key not in _KNOWN:
+        powers: list[Powers] = []
+
+        def coefficients(part: CountedModel) -> np.ndarray:
+            counted = _polynomial(part, training, examples)
+            powers.append(counted.powers)
+            return counted.coefficients
+
+        found = _in_blocks(model, coefficients)
+        _KNOWN[key] = _Count(powers[0], found)
+    known: _Count = _KNOWN[key]
+    return known
 
 
-def _model(key: _Key) -> CountedModel:
-    return CountedModel(ModelEntry.model_validate_json(key[0]), *key[1:])
+def _in_blocks(model: CountedModel, count: Any) -> Any:
+    """What `count` gives for all blocks, from one and from two."""
+    if model.blocks is None:
+        return count(model)
+    one, two = (count(model.with_blocks(blocks)) for blocks in (1, 2))
+    return one + (model.blocks - 1) * (two - one)
 
 
-@functools.cache
-def _coefficients(key: _Key, training: bool, examples: int) -> tuple[_Powers, tuple[float, ...]]:
-    """The terms of so many examples through the model with all of its blocks, and their coefficients."""
+def _parameters_of(model: CountedModel) -> np.ndarray:
     import numpy as np
 
-    model = _model(key)
-    names = [name for name in _BLOCKS if name in model.entry.config]
-    blocks = {int(model.entry.config[name]) for name in names}
-    if len(blocks) != 1:
-        powers, found = _polynomial(model, training, examples)
-    else:
-        powers, one = _polynomial(_with_blocks(model, names, 1), training, examples)
-        _, two = _polynomial(_with_blocks(model, names, 2), training, examples)
-        found = one + (blocks.pop() - 1) * (two - one)
-    return powers, tuple(np.asarray(found).tolist())
+    key = model.key(), "parameters"
+    if key not in _KNOWN:
+        _KNOWN[key] = np.array(model.parameters(model.network()), dtype=np.int64)
+    found: np.ndarray = _KNOWN[key]
+    return found
 
 
-def _with_blocks(model: CountedModel, names: Sequence[str], count: int) -> CountedModel:
-    config = {**model.entry.config, **dict.fromkeys(names, count)}
-    entry = model.entry.model_copy(update={"config": config})
-    return CountedModel(entry, model.vocabulary, model.labels, model.rank, model.targets)
-
-
-def _polynomial(model: CountedModel, training: bool, examples: int) -> tuple[_Powers, np.ndarray]:
+def _polynomial(model: CountedModel, training: bool, examples: int) -> _Count:
     """Terms, and the coefficients with which they give what is counted at each point."""
     import numpy as np
 
-    network = _build(model)
-    powers = _ALONE if model.labels or training else _READ
-    powers = _BOTH if network.config.is_encoder_decoder else powers
-    points = _POINTS[powers]
-    counted = [_count(network, model, training, (examples, _UNIT * e, _UNIT * d)) for e, d in points]
-    terms = [[float(e**power * d**other) for power, other in powers] for e, d in points]
-    return powers, np.linalg.solve(np.array(terms), np.array(counted, dtype=np.float64))
+    network = model.network()
+    # Of a model with a fused kernel attention weights are counted, and not kept.
+    fused = network.config._attn_implementation not in ("eager", None)
+    network.config._attn_implementation = "eager"
+    powers = model.powers(network, training)
+    counted = [_count(network, model, training, (examples, _UNIT * e, _UNIT * d)) for e, d in _POINTS[powers]]
+    terms = [[float(e**power * d**other) for power, other in powers] for e, d in _POINTS[powers]]
+    found = np.linalg.solve(np.array(terms), np.array(counted, dtype=np.float64))
+    if fused:
+        found[[sum(power) == 2 for power in powers], _KEPT] = 0
+    return _Count(powers, found)
 
 
-def _build(model: CountedModel) -> Any:
+def _count(network: Any, model: CountedModel, training: bool, sizes: tuple[int, int, int]) -> tuple[float, float]:
+    """FLOPs of examples of these lengths (examples, tokens of encoder and of decoder), and the numbers kept."""
     import torch
-    from transformers import AutoModelForSequenceClassification
-
-    network: Any
-    with torch.device("meta"):
-        if model.labels:
-            config_class, _ = architecture_classes(model.entry.architecture)
-            config = configuration(config_class, model.entry, model.vocabulary)
-            config.num_labels = model.labels
-            network = AutoModelForSequenceClassification.from_config(
-                config, attn_implementation="eager", trust_remote_code=False
-            )
-            # It would be looked for among the ids, which have no values here.
-            network.config.pad_token_id = None
-            return network
-        network = build_from_config(model.entry, model.vocabulary)
-        network.config._attn_implementation = "eager"
-        if not model.rank:
-            return network
-        from peft import LoraConfig, get_peft_model
-
-        adapters = LoraConfig(r=model.rank, target_modules=list(model.targets), task_type="CAUSAL_LM")
-        return get_peft_model(network, adapters)
-
-
-def _count(network: Any, model: CountedModel, training: bool, sizes: tuple[int, int, int]) -> int:
-    """FLOPs that torch counts for examples of these lengths: examples, tokens of encoder and of decoder."""
-    import torch
+    from torch.multiprocessing.reductions import StorageWeakRef
     from torch.utils.flop_counter import FlopCounterMode
 
-    examples, encoder, decoder = sizes
-    with torch.device("meta"):
-        ids = torch.zeros((examples, encoder), dtype=torch.long)
-        labels = torch.zeros((examples, decoder), dtype=torch.long)
-    options: dict[str, Any] = {"input_ids": ids}
-    if network.config.is_encoder_decoder:
-        options["labels"] = labels
-    elif training and not model.labels:
-        options["labels"] = ids
-    elif not model.labels:
-        options["logits_to_keep"] = decoder
+    from reprlab.models.scan_cost import counted_kernels
+
+    def place(tensor: torch.Tensor) -> StorageWeakRef:
+        return StorageWeakRef(tensor.untyped_storage())
+
+    weights = {place(parameter) for parameter in network.parameters()}
+    logits = model.outputs(network)
+    kept: dict[StorageWeakRef, float] = {}
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.is_floating_point() and place(tensor) not in weights and tensor.shape[-1:] != (logits,):
+            kept[place(tensor)] = tensor.untyped_storage().nbytes() / _NUMBER_BYTES
+        return tensor
+
     counter = FlopCounterMode(display=False)
-    with counter, torch.set_grad_enabled(training):
-        output = network(**options)
+    mamba = model.entry.architecture.startswith("mamba")
+    with contextlib.ExitStack() as within:
+        scans = within.enter_context(counted_kernels()) if mamba else []
+        within.enter_context(counter)
+        within.enter_context(torch.set_grad_enabled(training))
+        with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+            loss = model.run(network, *sizes, training)
         if training:
-            (output.logits.sum() if model.labels else output.loss).backward()
-    return int(counter.get_total_flops())
+            loss.backward()
+    return counter.get_total_flops() + sum(scans), sum(kept.values())

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.config.models import ModelEntry
-from reprlab.models.flops import CountedModel, forward_flops, parameter_counts, training_flops
-from reprlab.reporting.cost_layout import Accelerator, CostLayout, CostRun, Shape
+from reprlab.models.counted_models import CountedBackbone, CountedModel
+from reprlab.models.flops import forward_flops, kept_numbers, parameter_counts, training_flops
+from reprlab.reporting.cost_layout import Accelerator, CostLayout, CostRun
 from reprlab.reporting.cost_measured import Measured, measure
-from reprlab.reporting.cost_memory import memory_gb
+from reprlab.reporting.cost_memory import inference_gb, logits_bytes, training_gb
+from reprlab.sentences.counted_encoders import CountedEncoder
 
 if TYPE_CHECKING:
     import pandas
@@ -41,7 +43,8 @@ COLUMNS = [
 def cost_table(layout: CostLayout, benchmarks: Path) -> pandas.DataFrame:
     """One row for equal jobs of a stage.
 
-    - `encoder_tokens`, `decoder_tokens`: of one example; upper bounds (inputs filled to their length) as published,
+    - `batch_size`: examples, which are several sequences where they are triples or groups.
+    - `encoder_tokens`, `decoder_tokens`: of one sequence; upper bounds (inputs filled to their length) as published,
       means where a run was measured.
     - `flops`: of all jobs together; `memory_gb`: of one device.
     - `hours`: of one job on `devices`; `device_hours`: of all.
@@ -66,7 +69,7 @@ def _rate(costs: list[RunCost]) -> float:
     pretraining = [(cost, seen) for cost, seen in found if cost.run.stage == "pretrain_lm"]
     chosen = pretraining or found
     seconds = sum(seen.seconds for _, seen in chosen)
-    return sum(cost.flops * seen.share for cost, seen in chosen) / seconds if seconds else 0.0
+    return sum(cost.timed_flops for cost, _ in chosen) / seconds if seconds else 0.0
 
 
 @dataclass(frozen=True)
@@ -92,20 +95,49 @@ class RunCost:
         return text * run.encoder_share, text * run.decoder_share + extra
 
     @property
+    def steps(self) -> int:
+        """Updates of one training: those that were made, where it was."""
+        made = self.seen.steps if self.seen else 0
+        return made or self.run.steps
+
+    @property
     def flops(self) -> float:
         """FLOPs of all jobs."""
-        run, found = self.run, 0.0
-        if run.steps:
-            found += run.steps * run.batch_size * training_flops(self._adapted(), *self.lengths, run.part_size)
-        if run.forwarded:
-            found += run.forwarded * forward_flops(self._counted(), *self.lengths, run.part_size)
-        return run.jobs * found
+        return self.run.jobs * (self._updates() + self._forwarded())
+
+    @property
+    def timed_flops(self) -> float:
+        """Those that the measured seconds belong to; 0 where nothing was measured."""
+        if not self.seen:
+            return 0.0
+        return self.seen.share * self.run.jobs * (self._updates() + (0 if self.run.spent else self._forwarded()))
+
+    def _updates(self) -> float:
+        run = self.run
+        if not run.steps:
+            return 0.0
+        each = training_flops(self._trained(), *self.lengths, run.part_size)
+        each += forward_flops(self._trained(), *self.lengths, run.part_size) if run.recomputed else 0
+        return self.steps * run.batch_size * run.sequences * each
+
+    def _forwarded(self) -> float:
+        run = self.run
+        return run.forwarded * forward_flops(self._counted(), *self.lengths, run.part_size) if run.forwarded else 0.0
 
     def _counted(self) -> CountedModel:
-        return CountedModel(self.entry, self.run.vocabulary, self.run.labels)
+        run = self.run
+        if run.encoder:
+            return self._trained()
+        return (CountedBackbone if run.headless else CountedModel)(self.entry, run.vocabulary, run.labels)
 
-    def _adapted(self) -> CountedModel:
-        return replace(self._counted(), rank=self.run.adapter_rank, targets=tuple(self.run.adapter_targets))
+    def _trained(self) -> CountedModel:
+        run, encoder = self.run, self.run.encoder
+        if encoder:
+            layers = self.seen.layers if self.seen and self.seen.layers else encoder.layers
+            return CountedEncoder(self.entry, run.vocabulary, encoder=encoder.model_copy(update={"layers": layers}))
+        if run.headless:
+            return self._counted()
+        return CountedModel(self.entry, run.vocabulary, run.labels, run.adapter_rank, tuple(run.adapter_targets))
 
     def hours(self, accelerator: Accelerator) -> float:
         """Hours of one job on the run's devices."""
@@ -116,27 +148,28 @@ class RunCost:
     @property
     def memory_gb(self) -> float:
         """Memory of one device."""
-        run = self.run
-        outputs = run.labels or run.vocabulary or int(self.entry.config["vocab_size"])
+        run, number = self.run, 2 if self.run.dtype == "bfloat16" else 4
         encoder, decoder = self.lengths
-        return memory_gb(
-            Shape.of(self.entry, outputs),
-            self.parameters,
-            run.part_size,
-            encoder,
-            decoder,
-            2 if run.dtype == "bfloat16" else 4,
-            training=run.steps > 0,
-            adapter_parameters=parameter_counts(self._adapted())[1],
-            keeps_states=run.stage == "collect_states",
-        )
+        outputs = 0 if run.headless or run.encoder else run.labels or run.vocabulary
+        outputs = int(self.entry.config["vocab_size"]) if outputs is None else outputs
+        logits = run.part_size * logits_bytes(decoder, outputs, number)
+        if run.steps:
+            kept = run.part_size * kept_numbers(self._trained(), encoder, decoder)
+            added = parameter_counts(self._trained())[1]
+            return training_gb(self.parameters, added, kept * number + logits, number)
+        # One block at a time, and the states of all where they are collected.
+        kept = run.part_size * kept_numbers(self._counted().with_blocks(1), encoder, decoder)
+        if run.stage in ("collect_states", "measure_layers"):
+            width, blocks = (int(self.entry.config[name]) for name in ("hidden_size", "num_hidden_layers"))
+            kept += (blocks + 1) * run.part_size * encoder * width
+        return inference_gb(self.parameters, kept * number + logits)
 
 
 def _row(cost: RunCost, rate: float, accelerator: Accelerator) -> dict[str, Any]:
     run, seen = cost.run, cost.seen
     encoder, decoder = cost.lengths
     hours = cost.hours(accelerator) if run.scale == "paper" else None
-    predicted = cost.flops * seen.share / rate if seen and rate else None
+    predicted = cost.timed_flops / rate if seen and rate else None
     return {
         "scale": run.scale,
         "stage": run.stage,
@@ -144,7 +177,7 @@ def _row(cost: RunCost, rate: float, accelerator: Accelerator) -> dict[str, Any]
         "jobs": run.jobs,
         "devices": run.devices,
         "parameters": cost.parameters,
-        "steps": run.steps,
+        "steps": cost.steps,
         "batch_size": run.batch_size,
         "encoder_tokens": round(encoder, 1),
         "decoder_tokens": round(decoder, 1),

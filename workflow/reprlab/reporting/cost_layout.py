@@ -8,64 +8,9 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from reprlab.config.models import ModelEntry
+from reprlab.sentences.settings import EncoderSettings
 
 _STRICT = ConfigDict(extra="forbid", frozen=True)
-
-ARCHITECTURES = ("t5", "llama", "distilbert", "bert", "roberta", "xlm_roberta", "deberta_v2")
-"""Models whose sizes tell their memory."""
-
-
-class Shape(BaseModel):
-    """Sizes of an encoder-decoder.
-
-    A causal language model and an encoder alone have no decoder layers: their blocks are those of the encoder, and the
-    decoder's tokens are the places at which the output layer is read.
-    """
-
-    model_config = _STRICT
-
-    width: int
-    """Width of the residual stream (d_model)."""
-    heads: int
-    """Attention heads of a block."""
-    inner: int
-    """Heads times their width."""
-    key_value: int
-    """The same of keys and values, whose heads can be fewer."""
-    feed_forward: int
-    """Width of the feed-forward part."""
-    gated: bool
-    """Whether that part has a gate, so three matrices in place of two."""
-    encoder_layers: int
-    """Blocks of the encoder."""
-    decoder_layers: int
-    """Blocks of the decoder."""
-    vocabulary: int
-    """Rows of the output layer."""
-
-    @classmethod
-    def of(cls, entry: ModelEntry, outputs: int) -> Shape:
-        """The sizes of an entry of ARCHITECTURES, by the names of its transformers configuration; `outputs` are the
-        rows of its output layer."""
-        numbers = entry.config
-
-        def number(*names: str, otherwise: int = 0) -> int:
-            return next((int(numbers[name]) for name in names if name in numbers), otherwise)
-
-        width, heads = number("d_model", "hidden_size", "dim"), number("num_heads", "num_attention_heads", "n_heads")
-        inner = heads * number("d_kv", otherwise=width // heads)
-        gated = str(numbers.get("feed_forward_proj", "")).startswith("gated")
-        return cls(
-            width=width,
-            heads=heads,
-            inner=inner,
-            key_value=inner // heads * number("num_key_value_heads", otherwise=heads),
-            feed_forward=number("d_ff", "intermediate_size", "hidden_dim"),
-            gated=gated or entry.architecture == "llama",
-            encoder_layers=number("num_layers", "num_hidden_layers", "n_layers"),
-            decoder_layers=number("num_decoder_layers"),
-            vocabulary=outputs,
-        )
 
 
 class Accelerator(BaseModel):
@@ -93,7 +38,16 @@ class CostRun(BaseModel):
     scale: str
     """Scale of the run."""
     stage: Literal[
-        "pretrain_lm", "evaluate_lm", "finetune_model", "measure_finetuning", "train_adapter", "collect_states"
+        "pretrain_lm",
+        "evaluate_lm",
+        "finetune_model",
+        "measure_finetuning",
+        "train_adapter",
+        "collect_states",
+        "train_encoder",
+        "measure_layers",
+        "train_reranker",
+        "rerank_passages",
     ]
     """The stage."""
     name: str
@@ -110,10 +64,14 @@ class CostRun(BaseModel):
     """Updates of one training; 0 for inference."""
     batch_size: int = Field(ge=1)
     """Examples of an update, or of a batch of inference."""
+    sequences: int = Field(default=1, ge=1)
+    """Sequences of an example: the texts of a triple, the pairs of a group."""
     forwarded: int = Field(default=0, ge=0)
-    """Examples that each job sends forward only (validation, prediction)."""
+    """Sequences that each job sends forward only (validation, prediction)."""
+    recomputed: bool = False
+    """Whether an update makes its forward pass twice, to keep no more than a part of its batch."""
     text_length: float
-    """Tokens of an example before corruption; the upper bound where nothing was measured."""
+    """Tokens of a sequence before corruption; the upper bound where nothing was measured."""
     encoder_share: float = 1
     """Tokens of the encoder for each token of text."""
     decoder_share: float = 0
@@ -121,7 +79,7 @@ class CostRun(BaseModel):
     decoder_extra: float = 0
     """Tokens of the decoder besides those."""
     part_size: int = Field(ge=1)
-    """Examples that one device holds at once."""
+    """Sequences that one device holds at once."""
     devices: int = Field(default=1, ge=1)
     """Devices of one job."""
     dtype: Literal["float32", "bfloat16"]
@@ -130,10 +88,16 @@ class CostRun(BaseModel):
     """Rank of low-rank adapters, which alone are trained; 0: all of the model is."""
     adapter_targets: list[str] = []
     """The layers that have one."""
+    headless: bool = False
+    """Whether the model takes part without its output layer."""
+    encoder: EncoderSettings | None = None
+    """The sentence encoder that is made of it."""
     published_hours: str = ""
     """Hours that the paper reports for one job."""
     measured: list[Path] = []
-    """Tables with the times or tokens of these jobs; empty: not run."""
+    """Tables with the times or tokens of these jobs; empty: not run, or they tell neither."""
+    spent: list[Path] = []
+    """Tables with the seconds of their updates, where a stage writes these apart from its losses."""
     benchmarks: list[str] = []
     """The engine's benchmark files of these jobs, relative to its folder of benchmarks."""
     note: str = ""

@@ -19,9 +19,13 @@ class Measured:
 
     seconds: float
     text_length: float
-    """Mean tokens of an example before corruption."""
-    share: float
+    """Mean tokens of a sequence before corruption."""
+    steps: int = 0
+    """Updates of one training, where they follow from the data."""
+    share: float = 1.0
     """Share of the run that the seconds belong to."""
+    layers: int = 0
+    """Layers that were kept, where losses choose them."""
 
 
 def measure(run: CostRun, benchmarks: Path) -> Measured | None:
@@ -32,12 +36,16 @@ def measure(run: CostRun, benchmarks: Path) -> Measured | None:
         return _from_throughput(run)
     if run.stage == "measure_finetuning":
         return _from_timings(run)
+    if run.stage == "train_encoder":
+        return _from_encoders(run)
     files = [benchmarks / name for name in run.benchmarks]
     if not all(file.exists() for file in files):
         return None
     seconds = sum(float(read_tsv(file)["s"].iloc[0]) for file in files)
+    if run.stage == "train_reranker":
+        return Measured(seconds, *_from_losses(run), share=1.0)
     length = _length(run)
-    return Measured(seconds, length, 1.0) if length else None
+    return Measured(seconds, length) if length else None
 
 
 def _length(run: CostRun) -> float:
@@ -64,11 +72,30 @@ def _joined(tables: list[pandas.DataFrame]) -> pandas.DataFrame:
     return pandas.concat(tables, ignore_index=True)
 
 
+def _from_losses(run: CostRun) -> tuple[float, int]:
+    """Mean tokens of a sequence, and updates of one training, from losses by step with the tokens read so far."""
+    steps = tokens = longest = 0
+    for path in run.measured:
+        table = read_tsv(path)
+        table = table[table["chosen"] == 1] if "chosen" in table else table
+        last = table.groupby("seed")[["step", "tokens"]].max()
+        steps, tokens = steps + int(last["step"].sum()), tokens + int(last["tokens"].sum())
+        longest = max(longest, int(last["step"].max()))
+    return tokens / (steps * run.batch_size * run.sequences), longest
+
+
+def _from_encoders(run: CostRun) -> Measured:
+    """Encoders, which say themselves how long the updates of the chosen rate took."""
+    spent = _joined([read_tsv(path) for path in run.spent])
+    share = len(spent) / run.jobs
+    return Measured(float(spent["seconds"].sum()), *_from_losses(run), share=share, layers=int(spent["layers"].max()))
+
+
 def _from_timings(run: CostRun) -> Measured:
     """Timed runs, which say themselves how long their optimizer steps took."""
     rows = _joined([read_tsv(path) for path in run.measured])
     read = float(rows["tokens"].sum()) / (float(rows["steps"].sum()) * run.batch_size)
-    return Measured(float(rows["train_seconds"].sum()), read, 1.0)
+    return Measured(float(rows["train_seconds"].sum()), read)
 
 
 def _from_throughput(run: CostRun) -> Measured | None:
@@ -82,4 +109,4 @@ def _from_throughput(run: CostRun) -> Measured | None:
     seconds = float(last["seconds"] - first["seconds"])
     if steps <= 0 or seconds <= 0:
         return None
-    return Measured(seconds, tokens / steps / run.batch_size, steps / run.steps)
+    return Measured(seconds, tokens / steps / run.batch_size, share=steps / run.steps)

@@ -50,8 +50,10 @@ def read_published(paths: Sequence[Path], declarations: Mapping[str, PublishedTa
     return tables
 
 
-def read_printed(root: Path, paper: str, table: str) -> dict[str, dict[str, str]]:
-    """The rows of a published table of the checkout `root` by their first column, without the time to load pandas.
+def read_printed(root: Path, paper: str, table: str, keys: int = 1) -> dict[str, dict[str, str]]:
+    """The rows of a published table of the checkout `root` by their first columns, joined by spaces.
+
+    pandas is not loaded, which takes its time.
 
     Raises:
         ReprlabError: the table cannot be read.
@@ -62,7 +64,7 @@ def read_printed(root: Path, paper: str, table: str) -> dict[str, dict[str, str]
             rows = list(csv.reader(lines, delimiter="\t"))
     except (OSError, ValueError) as error:
         raise ReprlabError(f"{path}: cannot be read ({error}); restore the file from the repository") from None
-    return {row[0]: dict(zip(rows[0], row, strict=False)) for row in rows[1:]}
+    return {" ".join(row[:keys]): dict(zip(rows[0], row, strict=False)) for row in rows[1:]}
 
 
 def row_name(row: Mapping[str, object] | pandas.Series, keys: Sequence[str]) -> str:

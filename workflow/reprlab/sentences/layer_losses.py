@@ -14,13 +14,11 @@ from reprlab.sentences.attention import attention_inputs
 from reprlab.sentences.contrastive import contrastive_loss
 from reprlab.sentences.depths import chosen_depths
 from reprlab.sentences.early_exit import layer_outputs, layers_of
-from reprlab.sentences.settings import EncoderSettings, LayerLosses
+from reprlab.sentences.settings import TEXTS_AT_ONCE, EncoderSettings, LayerLosses
 from reprlab.sentences.triples import Triples
 
 if TYPE_CHECKING:
     import torch
-
-_PART = 48
 
 
 def layer_losses(model: Any, triples: Triples, settings: LayerLosses) -> np.ndarray:
@@ -51,7 +49,7 @@ def layer_losses(model: Any, triples: Triples, settings: LayerLosses) -> np.ndar
                 _layer_vectors(
                     model, {name: value[part, -int(lengths[part].max()) :] for name, value in batch.items()}, encoder
                 )
-                for part in order.split(_PART)
+                for part in order.split(TEXTS_AT_ONCE)
             ]
             for layer, vectors in enumerate(torch.cat(parts, dim=1)[:, order.argsort()]):
                 anchors, positives, negatives = vectors.chunk(3)

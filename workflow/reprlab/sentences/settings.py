@@ -46,6 +46,10 @@ class LowRank(BaseModel):
     """Whether some of the names may match nothing, as upstream's do in Phi-3, whose projections are fused."""
 
 
+TEXTS_AT_ONCE = 48
+"""Texts of a forward pass where the losses of all layers are measured."""
+
+
 class EncoderSettings(BaseModel):
     """A decoder as a sentence encoder."""
 

@@ -102,6 +102,7 @@ class OverparameterizedEncodersSettings(t.Settings):
     evaluation: Scoring
     dtype: t.Computed
     warm_start: groups.WarmStart
+    cost: groups.Published
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:

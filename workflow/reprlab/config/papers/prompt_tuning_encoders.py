@@ -118,6 +118,13 @@ class Evaluation(t.Settings):
     bootstrap: Annotated[t.PositiveInt, Field(ge=100)]
 
 
+class PublishedRuns(groups.Published):
+    """What the published runs are reckoned for."""
+
+    triples: dict[t.TaskDataName, t.PositiveInt]
+    pairs: dict[t.TaskDataName, t.PositiveInt]
+
+
 class PromptTuningEncodersSettings(t.Settings):
     """Soft prompts behind the text, beside adapters and all weights."""
 
@@ -130,6 +137,7 @@ class PromptTuningEncodersSettings(t.Settings):
     dtype: t.Computed
     warm_start: groups.WarmStart
     mntp: Mntp
+    cost: PublishedRuns
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:

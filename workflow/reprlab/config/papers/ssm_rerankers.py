@@ -120,6 +120,13 @@ class Speed(t.Settings):
     operators: t.PositiveInt
 
 
+class PublishedRuns(groups.Published):
+    """What the published runs are reckoned for."""
+
+    trained: dict[t.TaskDataName, t.PositiveInt]
+    scored: dict[t.TaskDataName, t.PositiveInt]
+
+
 class SsmRerankersSettings(t.Settings):
     """Language models as cross-encoders: state spaces beside attention."""
 
@@ -132,6 +139,7 @@ class SsmRerankersSettings(t.Settings):
     dtype: t.Computed
     warm_start: WarmStart
     speed: Speed
+    cost: PublishedRuns
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.config.settings import derive
 from reprlab.papers import paths
+from reprlab.papers.cost_jobs import add_cost
 from reprlab.papers.encoder_jobs import add_encoder
+from reprlab.papers.overparameterized_encoders.plan_cost import cost_runs
 from reprlab.papers.overparameterized_encoders.results import CHOSEN, COSTS, PARTS, RESULTS, TRIPLES
 from reprlab.papers.plan import Plan
 from reprlab.papers.shared_jobs import add_task
@@ -53,6 +55,7 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     ]
     options = {"tasks": len(paper.evaluation.scored)}
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)
+    add_cost(plan, config, SLUG, lambda settings, scale: cost_runs(config, settings, scale, _NAME))
 
 
 def _scored(paper: "OverparameterizedEncodersSettings") -> dict[str, Any]:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.config.settings import derive
 from reprlab.papers import paths
+from reprlab.papers.cost_jobs import add_cost
 from reprlab.papers.encoder_jobs import add_encoder
 from reprlab.papers.plan import Job, Plan
+from reprlab.papers.prompt_tuning_encoders.plan_cost import cost_runs
 from reprlab.papers.prompt_tuning_encoders.results import RESULTS, UNTRAINED
 from reprlab.papers.shared_jobs import add_model, add_task
 from reprlab.papers.warm_starts import Recipe, Start, add_start
@@ -33,6 +35,7 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
         jobs = _BackboneJobs(plan, config, name)
         entries += [*jobs.scores(), *jobs.courses(), jobs.sizes()]
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale)
+    add_cost(plan, config, SLUG, lambda settings, scale: cost_runs(config, settings, scale, _NAME))
 
 
 class _BackboneJobs:

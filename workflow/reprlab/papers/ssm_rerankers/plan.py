@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from reprlab.config.papers.ssm_rerankers import FirstStage as Kind
 from reprlab.config.settings import derive
+from reprlab.papers.cost_jobs import add_cost
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.shared_jobs import add_model, add_task
 from reprlab.papers.ssm_rerankers.claims import RANDOM
+from reprlab.papers.ssm_rerankers.plan_cost import cost_runs
 from reprlab.papers.ssm_rerankers.plan_models import add_ranking_start, add_start, ranking_engine, stages_on_spans
 from reprlab.papers.ssm_rerankers.results import RESULTS, SPEED
 from reprlab.results.planning import add_results
@@ -46,6 +48,7 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     for reranker in paper.speed.models:
         entries.append(_speed(plan, config, paper, reranker))
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale)
+    add_cost(plan, config, SLUG, lambda settings, scale: cost_runs(config, settings, scale))
 
 
 def _factors(paper: "SsmRerankersSettings", name: str) -> dict[str, Any]:

@@ -1,0 +1,60 @@
+"""What soft prompts and their rivals cost in training: one row for the encoders of a decoder that train alike."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from reprlab.config.load import LoadedConfig
+from reprlab.papers.cost_jobs import computed, equal_jobs, examples_of
+from reprlab.reporting.cost_layout import CostRun
+
+if TYPE_CHECKING:
+    from reprlab.config.papers.prompt_tuning_encoders import PromptTuningEncodersSettings
+
+_TEXTS = 3
+
+
+def cost_runs(config: LoadedConfig, paper: "PromptTuningEncodersSettings", scale: str, name: str) -> Iterator[CostRun]:
+    """The cost runs of one scale; `name` is that of the cells.
+
+    Attention, position, pooling and post-training change nothing of the work: a row has the cells with one method and
+    one number of vectors, or rank.
+    """
+    training, known = paper.training, paper.cost
+    for backbone, given in ((each, paper.backbones[each]) for each in paper.compared):
+        rows, pairs = (
+            [examples_of(numbers, data, limit, f"papers.prompt-tuning-encoders.cost.{setting}") for data in chosen]
+            for setting, numbers, chosen, limit in (
+                ("triples", known.triples, training.triples, given.triples),
+                ("pairs", known.pairs, training.held_out, training.held_out_limit),
+            )
+        )
+        steps = max(1, round(training.epochs * (sum(count for count, _ in rows) // training.batch_size)))
+        alike: dict[tuple[str, int], list[str]] = defaultdict(list)
+        if given.full:
+            alike["full", 0].append("full")
+        for encoder, sizes in given.grid.items():
+            for size in sizes:
+                alike[paper.encoders[encoder].method, size].append(encoder)
+        for (method, size), encoders in alike.items():
+            kind: Any = method if method in ("lora", "full") else "soft"
+            recipe = training.recipes[kind]
+            yield equal_jobs(
+                scale,
+                "train_encoder",
+                [f"{backbone}/{name}_{encoder}_{size}" for encoder in encoders],
+                name=f"{backbone}/{method}" + (f"_{size}" if size else ""),
+                jobs=len(encoders) * len(recipe.learning_rates) * len(given.seeds),
+                model=given.model,
+                steps=steps,
+                batch_size=training.batch_size,
+                sequences=_TEXTS,
+                part_size=min(training.part_size, _TEXTS * training.batch_size),
+                recomputed=training.part_size < _TEXTS * training.batch_size,
+                forwarded=math.ceil(steps / training.evaluate_every) * 2 * sum(count for count, _ in pairs),
+                text_length=training.length,
+                dtype=computed(config, paper.dtype, scale),
+                encoder=paper.made(encoders[0], size, training.length),
+                note="; ".join(["texts filled to their length", *(note for _, note in (*rows, *pairs) if note)]),
+            )
