@@ -12,7 +12,7 @@ frozen() { pip freeze --exclude-editable --exclude pip --exclude setuptools | se
 pip install -r requirements.in
 frozen > "$folder/base"
 { echo "# Locked by envs/lock.sh from requirements.in."; grep -v '^nvidia-\|^triton==\|^cuda-' "$folder/base"; } > requirements.txt
-for extra in dev gpu audio; do
+for extra in dev gpu audio parsing; do
   pip install -r "$extra.in"
   frozen > "$folder/$extra"
   { echo "# Locked by envs/lock.sh from $extra.in: what it adds to requirements.txt."; comm -13 "$folder/base" "$folder/$extra"; } > "$extra.txt"

@@ -7,4 +7,5 @@ ALLOWED = (
     "REPRLAB_MIRROR has no released prompts",
     "REPRLAB_MIRROR has no Event StoryLine Corpus",
     "REPRLAB_MIRROR has no tagged sentences",
+    "spaCy is an extra",
 )

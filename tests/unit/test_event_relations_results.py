@@ -56,7 +56,8 @@ def frame(scale="small"):
         rows += rows_of(retriever, "roberta", {"accuracy": 90.0, "weighted_f1": 85.0}, "all pairs")
     for k, precision in ((3, 45.0), (10, 30.0)):
         rows += rows_of("sbert_ft", "roberta", {"precision": precision, "recall": 60 - precision}, "related", k=k)
-    rows += rows_of("sbert_ft", "roberta", {"f1": 35.0}, "related", encoding="trigger")
+    for encoding in ("trigger", "graph"):
+        rows += rows_of("sbert_ft", "roberta", {"f1": 35.0}, "related", encoding=encoding)
     rows += [{"classifier": "t5", "reason": "needs weights"}, {"dataset": "red", "reason": "licensed"}]
     table = pandas.DataFrame(rows).reindex(columns=[*RESULTS.factors, *FIXED])
     return frame_of(table.assign(scale=scale), RESULTS.settings(scale, [], OPTIONS))
@@ -64,7 +65,7 @@ def frame(scale="small"):
 
 def test_claims_name_their_unit_and_judge_what_can_be_judged() -> None:
     found = claims_table(RESULTS.claims, frame(), RESULTS.unjudged, STATED).set_index("id")
-    for name in ("E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "E10", "E11", "E13"):
+    for name in ("E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "E10", "E11", "E13", "E14"):
         assert found.loc[name, "verdict"] == "supported", name
         assert (found.loc[name, "unit"], found.loc[name, "units"]) == ("seed", 3), name
     assert found.loc["E2", "estimate"] == pytest.approx(10.35)

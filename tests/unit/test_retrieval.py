@@ -12,7 +12,14 @@ from reprlab.models.build import load_model
 from reprlab.models.pooling import pool
 from reprlab.models.span_pairs import pair_head, pool_spans
 from reprlab.retrieval.bi_encoder import add_tokens, embed, encode_texts
-from reprlab.retrieval.pair_training import PairBatches, PairSet, sampled_pairs, train_bi_encoder
+from reprlab.retrieval.pair_training import (
+    EncodedTexts,
+    PairBatches,
+    PairSet,
+    sampled_pairs,
+    text_vectors,
+    train_bi_encoder,
+)
 from reprlab.retrieval.search import kept_pairs, most_pairs_kept, rank_partners, search
 from reprlab.retrieval.settings import BiEncoderTraining
 from reprlab.runtime.errors import ReprlabError
@@ -134,8 +141,9 @@ def test_training_brings_related_texts_together(encoder_folder: Path, tmp_path: 
         PairSet(np.array([4]), related[:1, :1]),
     ]
     run = train_bi_encoder(
-        model, sets, ids, 0, settings(), work=tmp_path / "work", save_every=100, fingerprint="x", device="cpu"
-    )
+        text_vectors(model, "mean"), sets, EncodedTexts(ids, 0), settings(),
+        work=tmp_path / "work", save_every=100, fingerprint="x", device="cpu",
+    )  # fmt: skip
     assert run.step == 10 and run.metrics[-1]["loss"] < 0.7 * run.metrics[0]["loss"]
     vectors = embed(model, ids, 0, "mean")
     scores = vectors @ vectors.T
@@ -144,7 +152,8 @@ def test_training_brings_related_texts_together(encoder_folder: Path, tmp_path: 
 
 def test_cutting_a_batch_into_parts_keeps_its_pairs(encoder_folder: Path) -> None:
     ids = encode_texts(load_tokenizer(encoder_folder), TEXTS, 16)
-    batches = PairBatches([PairSet(np.array([n, n + 1]), relations(n, 2, 0.5)) for n in range(4)], ids, 0, settings())
+    sets = [PairSet(np.array([n, n + 1]), relations(n, 2, 0.5)) for n in range(4)]
+    batches = PairBatches(sets, EncodedTexts(ids, 0), settings())
     whole, cut = (
         sorted(label for part in parts for label in batches(np.array(part), 3)["pairs"][:, 2].tolist())
         for parts in PARTS
@@ -158,6 +167,6 @@ def test_a_scale_that_ranks_backwards_is_refused(encoder_folder: Path, tmp_path:
     sets = [PairSet(np.arange(3), np.zeros((3, 3), dtype=bool))]
     with pytest.raises(ReprlabError, match="scale is -"):
         train_bi_encoder(
-            load_model(encoder_folder), sets, ids, 0, settings(head_learning_rate=1.0, epochs=40),
-            work=tmp_path, save_every=100, fingerprint="x", device="cpu",
+            text_vectors(load_model(encoder_folder), "mean"), sets, EncodedTexts(ids, 0),
+            settings(head_learning_rate=1.0, epochs=40), work=tmp_path, save_every=100, fingerprint="x", device="cpu",
         )  # fmt: skip

@@ -1,6 +1,28 @@
 """Events in documents: retrievers, rankings of partners, classifiers of pairs."""
 
 
+rule parse_sentences:
+    input:
+        inputs("parse_sentences"),
+    output:
+        **outputs("parse_sentences"),
+    log:
+        log_of("parse_sentences"),
+    benchmark:
+        benchmark_of("parse_sentences")
+    threads: LOADED.threads("parse_sentences")
+    resources:
+        mem_mb=by_attempt(4000),
+        runtime=by_attempt(120),
+    params:
+        key=key_of,
+        job=digest("parse_sentences"),
+    message:
+        "Parse the sentences of {wildcards.dataset}"
+    shell:
+        COMMAND
+
+
 rule train_retriever:
     input:
         inputs("train_retriever"),

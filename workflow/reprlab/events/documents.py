@@ -49,6 +49,11 @@ class EventDocument:
             found[head, tail] = found[tail, head] = True
         return found
 
+    def around(self, mention: int) -> tuple[int, int]:
+        """First token and end of the sentence in which a trigger begins, or of the trigger if that ends behind."""
+        first, end = self.sentences[self.sentence_of[mention]]
+        return first, max(end, max(self.triggers[mention]) + 1)
+
     def trigger(self, mention: int) -> str:
         """The text of a trigger."""
         return " ".join(self.tokens[token] for token in self.triggers[mention])

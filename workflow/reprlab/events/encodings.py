@@ -7,7 +7,8 @@ from typing import Literal
 from reprlab.data.event_rows import NO_CHAIN
 from reprlab.events.documents import EventDocument
 
-Encoding = Literal["wrapped", "trigger"]
+Encoding = Literal["wrapped", "trigger", "graph"]
+"""What stands for a mention: one of two texts, or its sentence as a dependency tree (`sentence_graphs`)."""
 
 OPEN, CLOSE, SEPARATOR, COREFERENCE = "<m>", "</m>", "<sep>", "<coref>"
 MARKERS = (OPEN, CLOSE, SEPARATOR, COREFERENCE)
@@ -20,6 +21,8 @@ def mention_texts(document: EventDocument, encoding: Encoding, *, chains: bool =
     `trigger`: the trigger alone between markers. `chains` appends the triggers of the other mentions of its chain
     (our reading: the paper says no more than that chains are supplementary inputs).
     """
+    if encoding == "graph":
+        raise ValueError("a tree is no text")
     return [
         (_wrapped(document, mention) if encoding == "wrapped" else f"{OPEN} {document.trigger(mention)} {CLOSE}")
         + (_chain(document, mention) if chains else "")
@@ -28,10 +31,9 @@ def mention_texts(document: EventDocument, encoding: Encoding, *, chains: bool =
 
 
 def _wrapped(document: EventDocument, mention: int) -> str:
-    first, end = document.sentences[document.sentence_of[mention]]
     trigger = set(document.triggers[mention])
     parts = []
-    for token in range(first, max(end, max(trigger) + 1)):
+    for token in range(*document.around(mention)):
         inside = token in trigger
         if inside and token - 1 not in trigger:
             parts.append(OPEN)

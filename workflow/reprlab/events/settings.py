@@ -30,9 +30,24 @@ class EventSelection(BaseModel):
     limit: int | None = Field(default=None, ge=1)
     """Use only so many documents of each split, the first ones; null: all."""
     encoding: Encoding = "wrapped"
-    """Text of a mention: its sentence with the trigger between markers, or the trigger alone."""
+    """A mention is its sentence with the trigger between markers, the trigger alone, or the sentence as a tree."""
     chains: bool = False
     """Append the triggers of the mention's coreference chain."""
+
+    @model_validator(mode="after")
+    def _a_tree_has_no_chain(self) -> Self:
+        if self.encoding == "graph" and self.chains:
+            raise ValueError("chains are appended to a text; encoding: graph has none")
+        return self
+
+
+class SentenceParsing(BaseModel):
+    """Dependency trees of the sentences."""
+
+    model_config = _STRICT
+
+    parser: str = Field(min_length=1)
+    """A spaCy pipeline: the name of an installed package, or a folder."""
 
 
 class RetrieverTraining(BaseModel):
@@ -44,6 +59,8 @@ class RetrieverTraining(BaseModel):
     """Documents and texts."""
     training: BiEncoderTraining
     """Pairs, loop and optimizer."""
+    graph_learning_rate: float = Field(default=1e-4, gt=0)
+    """Peak learning rate of the layer over the dependency tree, where that is the encoding."""
     seeds: list[int] = Field(default=[0], min_length=1)
     """One retriever is trained for each; a seed replaces that of the engine."""
 
@@ -56,7 +73,8 @@ class Retrieval(BaseModel):
     events: EventSelection
     """Documents and texts."""
     pooling: Literal["first", "mean", "random"] = "mean"
-    """Vector of a mention: first token, mean of the tokens; `random`: every order is as likely, no model is read."""
+    """Vector of a mention: first token, mean of the tokens; `random`: every order is as likely, no model is read.
+    Where the encoding is a tree, it is the mean of the trigger's words."""
     max_length: int = Field(default=128, ge=8)
     """Longest text in tokens."""
     ks: list[int] = Field(min_length=1)
@@ -82,6 +100,12 @@ class PairTask(BaseModel):
     """Partners of each mention."""
     inference: Literal["retrieved", "all"] = "retrieved"
     """Pairs that are classified; the rest is predicted to have no relation."""
+
+    @model_validator(mode="after")
+    def _events_are_text(self) -> Self:
+        if self.events.encoding == "graph":
+            raise ValueError("encoding: graph is one of retrievers; a classifier reads text")
+        return self
 
 
 class PairClassification(PairTask):

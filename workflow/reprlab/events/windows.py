@@ -51,14 +51,23 @@ def encode_documents(tokenizer: Any, documents: Sequence[EventDocument], max_len
     around = tokenizer("")["input_ids"]
     before, behind = around[:-1], around[-1:]
     room = max_length - len(around)
+    return [
+        _encoded(document, pieces, before, behind, room)
+        for document, pieces in zip(documents, word_pieces(tokenizer, documents), strict=True)
+    ]
+
+
+def word_pieces(tokenizer: Any, documents: Sequence[EventDocument]) -> list[list[list[int]]]:
+    """Ids of each word of each document, by a tokenizer that can be given words."""
+    if not documents:
+        return []
     encoded = tokenizer(
         [list(document.tokens) for document in documents], is_split_into_words=True, add_special_tokens=False
     )
-    found = []
-    for number, document in enumerate(documents):
-        pieces = _pieces(encoded["input_ids"][number], encoded.word_ids(number), len(document.tokens), tokenizer)
-        found.append(_encoded(document, pieces, before, behind, room))
-    return found
+    return [
+        _pieces(encoded["input_ids"][number], encoded.word_ids(number), len(document.tokens), tokenizer)
+        for number, document in enumerate(documents)
+    ]
 
 
 def _pieces(ids: list[int], words: list[int], count: int, tokenizer: Any) -> list[list[int]]:

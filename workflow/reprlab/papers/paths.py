@@ -80,6 +80,7 @@ OUTPUTS: dict[str, dict[str, str]] = {
         "out": f"{SHARED}/scored/{{model}}/{{task}}/{{cell}}/scores.tsv",
         "predictions": f"{SHARED}/scored/{{model}}/{{task}}/{{cell}}/predictions.parquet",
     },
+    "parse_sentences": {"out": f"{SHARED}/tasks/{{dataset}}/parses.parquet"},
     "train_retriever": {
         "out": f"{SHARED}/retrievers/{{model}}/{{dataset}}/{{cell}}/models/",
         "metrics": f"{SHARED}/retrievers/{{model}}/{{dataset}}/{{cell}}/metrics.tsv",

@@ -96,6 +96,7 @@ def _answers(kind: str, labels: list[str]) -> tuple[list[Any], list[Any]]:
 
 def check_tools(plan: Plan) -> Iterator[Finding]:
     """What stages need besides the locked packages."""
+    from reprlab.events.parses import open_parser
     from reprlab.text.sentences import nltk_splitter
 
     splitters = {setting(job, "settings").get("splitter") for job in plan.jobs.get("segment_documents", {}).values()}
@@ -105,3 +106,9 @@ def check_tools(plan: Plan) -> Iterator[Finding]:
             yield Finding("tool", "nltk", "ok", "punkt_tab is on this machine")
         except ReprlabError as error:
             yield Finding("tool", "nltk", "problem", str(error))
+    for name in sorted({setting(job, "settings")["parser"] for job in plan.jobs.get("parse_sentences", {}).values()}):
+        try:
+            open_parser(name)
+            yield Finding("tool", name, "ok", "the spaCy pipeline is on this machine")
+        except ReprlabError as error:
+            yield Finding("tool", name, "problem", str(error))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -33,17 +33,36 @@ class PairSet:
     related: np.ndarray
 
 
+class Texts(Protocol):
+    """What is paired, as its encoder reads it."""
+
+    def batch(self, rows: np.ndarray) -> dict[str, torch.Tensor]:
+        """The texts `rows`, their attention mask among it."""
+
+
+@dataclass(frozen=True)
+class EncodedTexts:
+    """Texts as ids."""
+
+    ids: Ragged
+    pad: int
+
+    def batch(self, rows: np.ndarray) -> dict[str, torch.Tensor]:
+        """Ids and mask [B, L] of the texts `rows`."""
+        ids, mask = padded(self.ids, rows, self.pad)
+        return {"input_ids": ids, "attention_mask": mask}
+
+
 @dataclass(frozen=True)
 class PairBatches:
     """Batches of sets: a pure function of (seed, step), whatever came before."""
 
     sets: Sequence[PairSet]
-    ids: Ragged
-    pad: int
+    texts: Texts
     settings: BiEncoderTraining
 
     def __call__(self, share: np.ndarray, step: int) -> dict[str, torch.Tensor]:
-        """Ids, mask and the pairs with their labels of some of the sets."""
+        """Texts and the pairs with their labels of some of the sets."""
         import torch
 
         pairs, rows, start = [], [], 0
@@ -54,8 +73,7 @@ class PairBatches:
             pairs.append(found + np.array([start, start, 0]))
             rows.append(self.sets[number].rows)
             start += len(rows[-1])
-        tokens, mask = padded(self.ids, np.concatenate(rows), self.pad)
-        return {"input_ids": tokens, "attention_mask": mask, "pairs": torch.from_numpy(np.concatenate(pairs))}
+        return {**self.texts.batch(np.concatenate(rows)), "pairs": torch.from_numpy(np.concatenate(pairs))}
 
 
 def sampled_pairs(related: np.ndarray, negatives: int, rng: np.random.Generator) -> np.ndarray:
@@ -71,27 +89,43 @@ def sampled_pairs(related: np.ndarray, negatives: int, rng: np.random.Generator)
     return np.stack([first[kept], second[kept], label[kept]], axis=1).astype(np.int64)
 
 
-def scoring_model(encoder: Any, pooling: Pooling, negatives: int, rate_factor: float) -> Any:
-    """The encoder with the score a (r_h . r_t) / sqrt(d) + b; a starts at 1, b at the log odds of the training pairs.
+def text_vectors(encoder: Any, pooling: Pooling) -> Any:
+    """The encoder as a module from the batches of `EncodedTexts` to vectors [B, d]."""
+    import torch
 
-    Unscaled, the product of two vectors of 768 numbers saturates the loss at the first step. A positive a leaves the
-    ranking as it is.
+    class TextVectors(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.encoder = encoder
+
+        def forward(self, batch: dict[str, Any]) -> torch.Tensor:
+            mask = batch["attention_mask"]
+            return pool(
+                self.encoder(input_ids=batch["input_ids"], attention_mask=mask).last_hidden_state, mask, pooling
+            )
+
+    return TextVectors()
+
+
+def scoring_model(vectors_of: Any, negatives: int, rate_factor: float) -> Any:
+    """A module that gives vectors, with the score a (r_h . r_t) / sqrt(d) + b of two of them.
+
+    The scale a starts at 1, the offset b at the log odds of the training pairs. Unscaled, the product of two vectors of
+    768 numbers saturates the loss at the first step. A positive a leaves the ranking as it is.
     """
     import torch
 
     class PairScores(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.encoder = encoder
+            self.vectors_of = vectors_of
             self.scale = torch.nn.Parameter(torch.tensor(1.0))
             self.offset = torch.nn.Parameter(torch.tensor(-math.log(negatives)))
             for parameter in (self.scale, self.offset):
                 parameter.rate_factor = rate_factor  # type: ignore[attr-defined]
 
         def forward(self, batch: dict[str, Any]) -> torch.Tensor:
-            mask = batch["attention_mask"]
-            states = self.encoder(input_ids=batch["input_ids"], attention_mask=mask).last_hidden_state
-            vectors = pool(states, mask, pooling)
+            vectors = self.vectors_of(batch)
             products = (vectors[batch["pairs"][:, 0]] * vectors[batch["pairs"][:, 1]]).sum(1)
             return self.scale * products / math.sqrt(vectors.shape[1]) + self.offset
 
@@ -109,10 +143,9 @@ def pair_loss(model: Any, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor,
 
 
 def train_bi_encoder(
-    encoder: Any,
+    vectors_of: Any,
     sets: Sequence[PairSet],
-    ids: Ragged,
-    pad: int,
+    texts: Texts,
     settings: BiEncoderTraining,
     *,
     work: Path,
@@ -120,7 +153,7 @@ def train_bi_encoder(
     fingerprint: str,
     device: str,
 ) -> TrainingRun:
-    """Train `encoder` in place.
+    """Train `vectors_of` in place, a module from the batches of `texts` to vectors [B, d].
 
     Raises:
         ReprlabError: no set has two texts, or the learnt scale is not positive, so that scores would rank backwards.
@@ -129,11 +162,11 @@ def train_bi_encoder(
     if not usable:
         raise ReprlabError("bi-encoder: no set of the training data has two texts to pair")
     factor = settings.head_learning_rate / settings.engine.optimizer.learning_rate
-    model = scoring_model(encoder, settings.pooling, settings.negatives, factor)
+    model = scoring_model(vectors_of, settings.negatives, factor)
     run = train_passes(
         model,
         len(usable),
-        PairBatches(usable, ids, pad, settings),
+        PairBatches(usable, texts, settings),
         pair_loss,
         settings.engine,
         epochs=settings.epochs,

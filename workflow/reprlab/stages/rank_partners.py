@@ -17,6 +17,7 @@ def rank_partners(
     tokenizer: Path | None = None,
     device: str = "cpu",
     inference_batch: int = 64,
+    parses: Path | None = None,
 ) -> None:
     """Write `out`, a ranking `seed-<seed>.parquet` for each seed, and `metrics`, recall and candidates on each split.
 
@@ -25,6 +26,7 @@ def rank_partners(
         model: folder of the encoder, or of one such folder for each seed; none for random order.
         tokenizer: its folder, where that of the encoder has none.
         inference_batch: mentions in a forward pass; it does not change the result.
+        parses: dependency trees of the documents, where they are the encoding.
 
     Raises:
         ReprlabError: unreadable inputs, or no model where one is needed.
@@ -35,8 +37,10 @@ def rank_partners(
     from reprlab.artifacts.tables import write_tsv
     from reprlab.events.documents import load_events
     from reprlab.events.pairs import write_candidates
+    from reprlab.events.parses import read_parses
     from reprlab.events.rankings import mention_vectors, of_seed, rank_at_random, rank_mentions, selected
     from reprlab.events.scoring import ROW, retrieval_rows
+    from reprlab.events.sentence_graphs import graph_vectors
     from reprlab.models.build import load_model, quiet_transformers
     from reprlab.runtime.errors import ReprlabError
     from reprlab.runtime.files import atomic_directory
@@ -55,10 +59,14 @@ def rank_partners(
                 rankings = rank_at_random(documents, seed)
             else:
                 place = model if (model / "config.json").exists() else of_seed(model, seed)
-                encoder: Any = load_model(place)
-                encoder.to(choose_device(device))
-                reader = load_tokenizer(tokenizer or place)
-                vectors = mention_vectors(documents, settings, encoder, reader, inference_batch)
+                if settings.events.encoding == "graph":
+                    trees = read_parses(parses, documents)
+                    vectors = graph_vectors(place, documents, trees, settings, choose_device(device), inference_batch)
+                else:
+                    encoder: Any = load_model(place)
+                    encoder.to(choose_device(device))
+                    reader = load_tokenizer(tokenizer or place)
+                    vectors = mention_vectors(documents, settings, encoder, reader, inference_batch)
                 rankings = rank_mentions(documents, vectors)
             write_candidates(folder / f"seed-{seed}.parquet", rankings)
             rng = np.random.Generator(np.random.Philox(key=seed))

@@ -65,6 +65,13 @@ class ClassifierRecipe(Recipe):
     relation_weight: t.PositiveFloat
 
 
+class GraphEncoding(t.Settings):
+    """Dependency trees as the encoding."""
+
+    parser: Annotated[str, Field(min_length=1)] | None
+    learning_rate: t.PositiveFloat
+
+
 class ZeroShot(t.Settings):
     """The row of a chat model."""
 
@@ -85,6 +92,7 @@ class EventRelationsSettings(t.Settings):
     ks: Annotated[list[t.PositiveInt], Field(min_length=1), t.Distinct]
     ablation_classifier: Literal["roberta", "t5"]
     trigger_alone: bool
+    graph: GraphEncoding
     chains: bool
     timed_events: Annotated[list[t.PositiveInt], Field(min_length=1), t.Distinct]
     case_study: t.PositiveInt

@@ -58,4 +58,5 @@ CLAIMS = [
     _f1("E11", {"encoding": "wrapped"}, {"encoding": "trigger"}, retriever="sbert_ft", classifier=_BOTH),
     _f1("E12", {"chains": "yes"}, {"chains": "no"}, retriever="sbert_ft", classifier=_BOTH),
     Claim("E13", "", ABOVE_ZERO, Paired({**_SWEEP, "metric": "recall"}, {"k": 10}, {"k": 3})),
+    _f1("E14", {"encoding": "wrapped"}, {"encoding": "graph"}, retriever="sbert_ft", classifier=_BOTH),
 ]

@@ -13,6 +13,7 @@ from reprlab.events.settings import (
     PairTiming,
     Retrieval,
     RetrieverTraining,
+    SentenceParsing,
     ZeroShotClassification,
 )
 from reprlab.papers import paths
@@ -52,6 +53,9 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     if not paper.zero_shot.enabled:
         reason = f"off: it asks {paper.zero_shot.chat.model} for every pair; set papers.{SLUG}.zero_shot.enabled=true"
         entries.append(Missing(factors={"classifier": "gpt", "retriever": "none"}, reason=reason))
+    if paper.graph.parser is None:
+        reason = f"off: it needs a dependency parser; set papers.{SLUG}.graph.parser"
+        entries.append(Missing(factors={"encoding": "graph"}, reason=reason))
     entries += [
         Missing(factors={"classifier": name}, reason=f"needs pretrained weights that no package carries ({name})")
         for name, classifier in paper.classifiers.items()
@@ -96,6 +100,7 @@ class Fold:
         for retriever in RETRIEVERS:
             found += self._retrieval(retriever, "wrapped", chains=False)
         further = [("trigger", False)] * paper.trigger_alone + [("wrapped", True)] * paper.chains
+        further += [("graph", False)] * (paper.graph.parser is not None)
         for encoding, chains in further:
             for retriever in paper.sweep_retrievers:
                 found += self._retrieval(retriever, encoding, chains=chains)
@@ -139,14 +144,22 @@ class Fold:
         recipe = paper.retriever_training
         encoder = paper.encoders["roberta" if retriever.startswith("roberta") else "sbert"]
         model = tokenizer = add_model(self.plan, self.config, encoder.model, seed=0)
+        trees = self._trees() if encoding == "graph" else {}
         if retriever.endswith("_ft"):
             training = derive(BiEncoderTraining, recipe, engine=self._engine(recipe), pooling=encoder.pooling)
             tuned = RetrieverTraining(events=events, training=training, seeds=seeds)
-            inputs = {"examples": self.examples, "model": model, "tokenizer": model}
+            tuned = tuned.model_copy(update={"graph_learning_rate": paper.graph.learning_rate} if trees else {})
+            inputs = {"examples": self.examples, "model": model, "tokenizer": model, **trees}
             model, tokenizer = self.plan.add("train_retriever", key, Job(inputs, {"settings": tuned}))["out"], ""
         settings = derive(Retrieval, encoder, recipe, events=events, ks=paper.ks, seeds=seeds, dtype=self.dtype)
-        inputs = {"examples": self.examples, "model": model, "tokenizer": tokenizer}
+        inputs = {"examples": self.examples, "model": model, "tokenizer": tokenizer, **trees}
         return self.plan.add("rank_partners", key, Job(inputs, {"settings": settings}))
+
+    def _trees(self) -> dict[str, str]:
+        """The parses of the corpus, as an input."""
+        settings = SentenceParsing.model_validate({"parser": self.paper.graph.parser})
+        job = Job({"examples": self.examples}, {"settings": settings})
+        return {"parses": self.plan.add("parse_sentences", self.data.dataset, job)["out"]}
 
     def _factors(self, **own: Any) -> dict[str, Any]:
         part = "main" if own["k"] == self.paper.k else "sweep"
@@ -178,15 +191,17 @@ class Fold:
         if self.paper.classifiers[classifier].model is None:
             return []
         job = self.trained(classifier, retriever, **how)
-        events = job.settings.events
-        about = {"retriever": retriever, "classifier": classifier, "encoding": events.encoding}
-        factors = self._factors(**about, chains="yes" if events.chains else "no", k=job.settings.k)
+        about = {"retriever": retriever, "classifier": classifier, "encoding": how.get("encoding", "wrapped")}
+        factors = self._factors(**about, chains="yes" if job.settings.events.chains else "no", k=job.settings.k)
         return [self._scores(Path(job.scored["metrics"]), factors)]
 
     def trained(
         self, classifier: _Classifier, retriever: str, *, encoding: str = "wrapped", chains: bool = False, k: int = 0
     ) -> _Trained:
-        """One classifier; `none` is trained and used on all pairs, `random` trained on as many random negatives."""
+        """One classifier; `none` is trained and used on all pairs, `random` trained on as many random negatives.
+
+        A tree is the encoding of the retriever alone: the classifier behind it reads wrapped sentences.
+        """
         paper, recipe = self.paper, self.paper.classifiers[classifier]
         assert recipe.model is not None
         sweep = encoding != "wrapped" or chains or bool(k) or retriever in paper.encoders
@@ -196,7 +211,7 @@ class Fold:
             PairClassification,
             recipe,
             self.data,
-            events=self._events(encoding, chains),
+            events=self._events("wrapped" if encoding == "graph" else encoding, chains),
             k=k or paper.k,
             negatives=how[0],
             inference=how[1],
