@@ -36,7 +36,8 @@ def frame(scale="paper", without=(), measures="ours"):
                 found = value + shift + seed * (1 + (init == "pr") / 10)
                 run = about | {"seed": seed, "split": "test"}
                 for metric, more in (("precision", 1.0), ("recall", -1.0), ("f1", 0.0), ("upstream_f1", 20.0)):
-                    one = {"metric": metric, "value": found + more, "baseline_value": 3.0}
+                    flag = "not learned" if metric == "upstream_f1" else "learned"
+                    one = {"metric": metric, "value": found + more, "baseline_value": 3.0, "learned": flag}
                     rows += [run | one | {"part": "generative"}, run | one | {"part": "joint", "train_set": "joint"}]
                 rows.append(run | {"part": "generative", "metric": "malformed", "value": 2.0})
                 for metric in MEASURES:
@@ -86,7 +87,7 @@ def test_tables():
     first = made["table1"].set_index(["task", "train_set", "eval_set"])
     row = first.loc[("sbd", "ptb", "ptb")]
     assert row["t5_f1"] == pytest.approx(61) and row["delta_pr"] == pytest.approx(10.1) and row["seeds"] == 3
-    assert row["pr_malformed"] == 2 and row["trivial"] == 3
+    assert row["pr_malformed"] == 2 and row["trivial"] == 3 and row["pr_learned"] == "learned"
     assert "internal data" in first.loc[("ner", "econ_mner", "econ_mner"), "note"]
     assert set(made["table2"]["train_set"]) == {"joint"}
     third = made["table3"].set_index(["statistic", "task"])
@@ -103,6 +104,7 @@ def test_tables():
 def test_the_authors_way_to_count_fills_the_same_tables():
     table = RESULTS.table("table1").make(frame(measures="upstream")).set_index(["task", "train_set", "eval_set"])
     assert table.loc[("sbd", "ptb", "ptb"), "t5_f1"] == pytest.approx(81)
+    assert table.loc[("sbd", "ptb", "ptb"), "t5_learned"] == "not learned"
 
 
 def test_printed_cells_meet_ours():

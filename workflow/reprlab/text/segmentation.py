@@ -16,12 +16,14 @@ class SegmentationSettings(BaseModel):
 
     splitter: SplitterName = "punkt_package"
     """Where Punkt's model comes from."""
-    passages: Literal["document", "window"] = "document"
-    """document: one passage per document, whose overlong rest tokenisation drops; window: consecutive passages."""
+    passages: Literal["document", "window", "words"] = "document"
+    """document: one passage per document, whose overlong rest tokenisation drops; window: consecutive passages of whole
+    sentences; words: consecutive runs of `passage_words` words, wherever sentences end."""
     max_sentences: int = Field(default=20, ge=1)
     """window: most sentences of a passage. DEPTH drops later sentences of a document itself; T5 reads on."""
     passage_words: int = Field(default=380, ge=1)
-    """window: a passage ends before the sentence that would exceed so many words; it has at least one sentence."""
+    """window: a passage ends before the sentence that would exceed so many words; it has at least one sentence. words:
+    its length, but for the last one of a document."""
     training_characters: int = Field(default=2_000_000, ge=1)
     """punkt_trained: characters of the train split that Punkt learns from."""
 
@@ -32,6 +34,10 @@ def cut_passages(sentences: list[str], settings: SegmentationSettings) -> list[l
         return []
     if settings.passages == "document":
         return [sentences]
+    if settings.passages == "words":
+        text = [word for sentence in sentences for word in sentence.split()]
+        size = settings.passage_words
+        return [[" ".join(text[start : start + size])] for start in range(0, len(text), size)]
     passages: list[list[str]] = [[]]
     words = 0
     for sentence in sentences:

@@ -41,7 +41,8 @@ def by_init(frame: Frame) -> Rows:
             one = cell[cell["init"] == init]
             line |= {f"{init}_{name}": one.loc[one["metric"] == own, "value"].mean() for name, own in measures.items()}
             malformed = one.loc[one["metric"] == "malformed", "value"].mean()
-            line |= {f"{init}_malformed": malformed, f"{init}_learned": _common(one, "learned")}
+            judged = one[one["metric"] == measures["f1"]]
+            line |= {f"{init}_malformed": malformed, f"{init}_learned": _common(judged, "learned")}
         line |= {f"delta_{init}": line[f"{init}_f1"] - line["t5_f1"] for init in inits if init != "t5"}
         known = cell[cell["metric"] == measures["f1"]]
         line |= {"trivial": known["baseline_value"].mean(), "n": known["n"].max(), "seeds": known["seed"].nunique()}
