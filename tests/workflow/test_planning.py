@@ -122,6 +122,12 @@ COMPANIONS = {
         for name in PUBLISHED
         if name.startswith("papers.overparameterized-encoders.warm_start.")
     },
+    # Of the further sets the smaller plan has one.
+    **{
+        name: f"papers.ssm-rerankers.passages.further=[{name.rpartition('.')[2]}]"
+        for name in PUBLISHED
+        if name.startswith("papers.ssm-rerankers.cost.scored.beir_")
+    },
     **{
         name: "papers.ssm-rerankers.rerankers.opt_125m.model=opt_mini; "
         "papers.ssm-rerankers.warm_start.text.corpus=squad_text"
