@@ -48,8 +48,8 @@ def training_flops(model: CountedModel, encoder_tokens: float, decoder_tokens: f
 def kept_numbers(model: CountedModel, encoder_tokens: float, decoder_tokens: float) -> float:
     """Numbers that the backward pass of one example keeps of its forward pass, without weights and logits.
 
-    Attention weights are kept where transformers has no fused kernel for the model (T5, DeBERTa), and masks of dropout,
-    a byte each, are not counted.
+    Attention weights are kept where no fused kernel serves the model: transformers has none (DeBERTa), or positions
+    have a learnt bias (T5). Masks of dropout, a byte each, are not counted.
     """
     return _known(model, True, _KEPT, encoder_tokens, decoder_tokens, 1)
 
@@ -123,8 +123,10 @@ def _polynomial(model: CountedModel, training: bool, examples: int) -> _Count:
     import numpy as np
 
     network = model.network()
-    # Of a model with a fused kernel attention weights are counted, and not kept.
-    fused = network.config._attn_implementation not in ("eager", None)
+    # Of a model with a fused kernel attention weights are counted, and not kept. A learnt bias of positions, whose
+    # gradient is wanted, goes to PyTorch's plain kernel, which keeps them.
+    biased = hasattr(network.config, "relative_attention_num_buckets")
+    fused = not biased and network.config._attn_implementation not in ("eager", None)
     network.config._attn_implementation = "eager"
     powers = model.powers(network, training)
     counted = [_count(network, model, training, (examples, _UNIT * e, _UNIT * d)) for e, d in _POINTS[powers]]
