@@ -513,6 +513,19 @@ CASES = {
         reads(task(reader="triple_lines", kind="choice", labels=[], role="x", options={"file": "main"})),
         (*JSON, b"\n", b'"query"'),
     ),
+    "mteb_lines": Case(
+        "jsonl", b'{"sentences": ["a", "b"], "labels": ["x", "y"]}\n' * 2,
+        reads(task(reader="mteb_lines", kind="single", labels=["x", "y"], role="x",
+                   options={"files": [{"file": "main", "split": "test"}], "texts": ["sentences"], "label": "labels"})),
+        (*JSON, b"\n", b'"labels"'),
+    ),
+    "mteb_candidates": Case(
+        "jsonl.gz", b'{"query": "q", "positive": ["a"], "negative": ["b"]}\n' * 2,
+        reads(task(reader="mteb_lines", kind="ranking", labels=[], role="x",
+                   options={"files": [{"file": "main.gz", "split": "test"}],
+                            "texts": ["query", "positive", "negative"]}), "main.gz"),
+        (*JSON, b"\n", b'"positive"'), gzip.compress,
+    ),
     "simcse_triples": Case(
         "csv", b"sent0,sent1,hard_neg\na,b,c\n\"d, e\",f,g\n",
         reads(task(reader="simcse_triples", kind="choice", labels=[], role="x", options={"file": "main"})),

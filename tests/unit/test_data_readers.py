@@ -343,6 +343,73 @@ def test_triples_in_json_lines(tmp_path: Path) -> None:
             examples_of(entry, file_set({"x.jsonl": f"{text}\n{wrong}".encode()}, tmp_path), Limits())
 
 
+def lines(*rows: Any) -> bytes:
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def of_mteb(options: dict[str, Any], content: bytes, tmp_path: Path, **more: Any) -> list[dict[str, Any]]:
+    """What mteb_lines reads from the file of the test split, gzipped."""
+    options = {"files": [{"file": "x.jsonl.gz", "split": "test"}], **options}
+    entry = task(reader="mteb_lines", options=options, **{"labels": [], **more})
+    return examples_of(entry, file_set({"x.jsonl.gz": gzip.compress(content)}, tmp_path), Limits())
+
+
+def test_candidates_of_mteb(tmp_path: Path) -> None:
+    first = {"query": "q", "positive": ["a", "b"], "negative": ["c"]}
+    # The same query stands there twice; one without candidates of both kinds is left out, as mteb does.
+    content = lines(first, {**first, "positive": []}, {**first, "positive": ["b"]})
+    rows = of_mteb({"texts": ["query", "positive", "negative"]}, content, tmp_path, kind="ranking")
+    assert [(row["query_id"], row["passage"], row["relevance"]) for row in rows] == [
+        ("1", "a", 1), ("1", "b", 1), ("1", "c", 0), ("3", "b", 1), ("3", "c", 0),
+    ]  # fmt: skip
+    assert {row["split"] for row in rows} == {"test"} and {row["query"] for row in rows} == {"q"}
+    with pytest.raises(ReprlabError, match="line 1: not an example of mteb"):
+        of_mteb({"texts": ["query", "positive", "others"]}, content, tmp_path, kind="ranking")
+
+
+def test_sets_and_pairs_of_mteb(tmp_path: Path) -> None:
+    sets = [{"sentences": ["a", "b"], "labels": ["zoology", "ecology"]}, {"sentences": ["a"], "labels": ["ecology"]}]
+    form = {"texts": ["sentences"], "label": "labels"}
+    found = of_mteb(form, lines(*sets), tmp_path, kind="single", labels=["ecology", "zoology"])
+    assert [(row["subset"], row["text"], row["label"]) for row in found] == [
+        ("1", "a", "zoology"), ("1", "b", "ecology"), ("2", "a", "ecology"),
+    ]  # fmt: skip
+    with pytest.raises(ReprlabError, match="line 2: not an example of mteb"):
+        of_mteb(form, lines(sets[0], {**sets[1], "labels": []}), tmp_path, kind="single", labels=["ecology", "zoology"])
+    all_pairs = {"sent1": ["a", "b"], "sent2": ["c", "d"], "labels": [1, 0]}
+    form = {"texts": ["sent1", "sent2"], "label": "labels", "label_names": ["other", "same"]}
+    found = of_mteb(form, lines(all_pairs), tmp_path, kind="pair", labels=["other", "same"])
+    assert [(row["text_a"], row["text_b"], row["label"]) for row in found] == [("a", "c", "same"), ("b", "d", "other")]
+    for wrong in (2, -1, "1", None):
+        with pytest.raises(ReprlabError, match="line 1: not an example of mteb"):
+            of_mteb(form, lines({**all_pairs, "labels": [1, wrong]}), tmp_path, kind="pair", labels=["other", "same"])
+    rated = {"sentence1": "a", "sentence2": "b", "score": 2.4, "lang": "en-en"}
+    form = {"texts": ["sentence1", "sentence2"], "score": "score"}
+    (found,) = of_mteb(form, lines(rated), tmp_path, kind="similarity")
+    assert (found["text_a"], found["text_b"], found["score"]) == ("a", "b", 2.4)
+
+
+def test_labels_of_mteb(tmp_path: Path) -> None:
+    # Banking77 is not gzipped and has numbers, MASSIVE is gzipped and has names.
+    files = {
+        "train.jsonl": lines({"text": "a", "label": 11, "label_text": "card"}),
+        "en.json.gz": gzip.compress(lines({"id": "7", "text": "b", "label": "alarm_set", "lang": "en"})),
+    }
+    options = {"texts": ["text"], "label": "label", "files": [{"file": "train.jsonl", "split": "train"},
+                                                             {"file": "en.json.gz", "split": "test"}]}  # fmt: skip
+    entry = task(reader="mteb_lines", kind="single", labels=["11", "alarm_set"], options=options)
+    found = examples_of(entry, file_set(files, tmp_path), Limits())
+    assert [(row["split"], row["text"], row["label"], row["subset"]) for row in found] == [
+        ("train", "a", "11", ""), ("test", "b", "alarm_set", ""),
+    ]  # fmt: skip
+    files["en.json.gz"] = files["en.json.gz"][:-9]
+    with pytest.raises(ReprlabError, match="broken after line"):
+        examples_of(entry, file_set(files, tmp_path), Limits())
+    for wrong in ({"score": "x"}, {"label": ""}, {"texts": ["a", "b", "c"]}):
+        with pytest.raises(ReprlabError, match="have a label or a score"):
+            examples_of(entry.model_copy(update={"options": {**options, **wrong}}), file_set(files, tmp_path), Limits())
+
+
 def test_c4_json_lines(tmp_path: Path) -> None:
     def shard(name: str, count: int) -> bytes:
         lines = [json.dumps({"text": f"{name} {n}", "timestamp": "t", "url": f"http://x/{n}"}) for n in range(count)]

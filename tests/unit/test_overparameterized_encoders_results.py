@@ -1,6 +1,7 @@
 """Tables, claims, comparison, audit and figures of L3Prune, from a frame whose numbers are known."""
 
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pandas
@@ -25,6 +26,10 @@ STATED = stated(FOLDER / "claims.yaml")
 WRONG = {
     "5.3f", "5.12d", "5.12f", "8.1a", "8.1b", "8.1d", "8.1e", "8.1f", "8.1g", "8.1h", "8.2b", "8.4a", "8.4b", "8.4e",
     "8.4g", "8.4h", "8.4i", "8.4j", "8.5a", "8.5b", "8.5c", "8.5d", "8.5f", "8.6d",
+}  # fmt: skip
+# Table 3.
+COUNTED = {
+    "retrieval": 3, "reranking": 2, "clustering": 3, "pair_classification": 1, "classification": 3, "sts": 3,
 }  # fmt: skip
 DEPTHS = {"p00": 32, "p20": 25, "one": 1, "small": 5, "large": 25}
 TASKS = ("scifact", "emotion")
@@ -178,4 +183,29 @@ def test_depths_are_whole_numbers_and_the_chosen_ones_wait_for_the_losses(scale)
     if scale == "paper":
         assert set(paper.compared) == set(LABELS) and len(paper.evaluation.scored) == 15 and len(jobs) == 48
         scored = make_plan(config).jobs["evaluate_encoder"]["llama_3_8b/l3prune_p20_trained"]
-        assert len(json.loads(scored.settings["settings"])["tasks"]) == 6
+        tasks = json.loads(scored.settings["settings"])["tasks"]
+        assert Counter(task["category"] for task in tasks) == COUNTED and len(scored.inputs["tasks"]) == 15
+        assert {task["name"]: task["per_label"] for task in tasks if task["category"] == "classification"} == {
+            "banking77": None, "emotion": 16, "massive": None,
+        }  # fmt: skip
+
+
+def test_what_mteb_pins_is_pinned_as_there() -> None:
+    """The repositories and revisions of the installed mteb; of reranking the first edition's, whose form it changed."""
+    import mteb
+
+    registry = load_config(ROOT, {"scale": "paper"}).datasets
+    names = {
+        "biorxiv_titles": "BiorxivClusteringS2S", "medrxiv_titles": "MedrxivClusteringS2S",
+        "sprint_duplicates": "SprintDuplicateQuestions", "banking77": "Banking77Classification",
+        "emotion": "EmotionClassification", "massive_intent": "MassiveIntentClassification", "sts17": "STS17",
+    }  # fmt: skip
+    for name, theirs in names.items():
+        about = mteb.get_task(theirs).metadata.dataset
+        assert registry.archives[name].origins == [f"hub:{about['path']}@{about['revision']}"]
+    read = {name: entry for name, entry in registry.tasks.items() if entry.reader == "mteb_lines"}
+    assert read.keys() == names.keys() | {"stackoverflow_duplicates", "scidocs_titles"}
+    for name, entry in read.items():
+        archive = registry.archives[name]
+        assert {file.revision for file in archive.files} == {archive.version} == {entry.revision}
+        assert {file["file"] for file in entry.options["files"]} == {file.file for file in archive.files}

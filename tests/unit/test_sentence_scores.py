@@ -46,9 +46,11 @@ def test_search_by_ndcg():
 def test_candidates_by_the_rank_of_the_right_one():
     queries, starts = directions(0, 90), np.array([0, 3, 5])
     candidates = directions(10, 20, 5, 90, 90)
-    found = average_precisions(queries, candidates, starts, np.array([0, 1]))
+    found = average_precisions(queries, candidates, starts, np.array([1, 0, 0, 0, 1]))
     # The right one of the first query is second; the second query's two candidates tie, which counts as the worse rank.
     np.testing.assert_allclose(found, [1 / 2, 1 / 2])
+    several = average_precisions(queries, candidates, starts, np.array([1, 1, 0, 1, 0]))
+    np.testing.assert_allclose(several, [(1 / 2 + 2 / 3) / 2, 1 / 2])
 
 
 def test_clusters_and_few_examples():

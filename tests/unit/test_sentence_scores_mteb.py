@@ -159,6 +159,30 @@ def test_candidates(tmp_path):
     assert found == pytest.approx(theirs(AbsTaskRetrieval, "Reranking", "map_at_1000", data), abs=1e-3)
 
 
+def test_candidates_of_which_several_are_right(tmp_path):
+    queries, wrong = texts(25, 14), texts(150, 15)
+    rows, passages, judged, ranked = [], {}, {}, {}
+    for n, query in enumerate(queries):
+        # Words of the query make some candidates right.
+        found = wrong[6 * n : 6 * n + 6]
+        right = [text for text in found if shared(query, text)] or found[:1]
+        for place, text in enumerate(found):
+            name = f"p{n}-{place}"
+            passages[name] = text
+            ranked.setdefault(f"q{n}", []).append(name)
+            if text in right:
+                judged.setdefault(f"q{n}", {})[name] = 1
+            rows.append({"query_id": f"q{n}", "query": query, "passage_id": name, "passage": text,
+                         "relevance": int(text in right)})  # fmt: skip
+    assert max(map(len, judged.values())) > 2
+    data = searched({f"q{n}": query for n, query in enumerate(queries)}, passages, judged, ranked)
+    # A query without a right one has no score.
+    unjudged = {**rows[0], "query_id": "none", "relevance": 0}
+    found = ours(tmp_path, "reranking", "ranking", [*rows, unjudged])
+    assert 30 < found < 98
+    assert found == pytest.approx(theirs(AbsTaskRetrieval, "Reranking", "map_at_1000", data), abs=1e-3)
+
+
 def test_clusters_of_each_set(tmp_path):
     rows = [{"text": text, "label": text.split()[0], "subset": f"{n % 2}"} for n, text in enumerate(texts(300, 11))]
     sets = [[row for row in rows if row["subset"] == name] for name in "01"]

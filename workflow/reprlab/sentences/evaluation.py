@@ -24,13 +24,14 @@ Encode = Callable[[Sequence[str], str], np.ndarray]
 """Vectors [n, d] of texts, with an instruction before each ("" for none)."""
 Row = dict[str, Any]
 DEPTH = 10
-_KINDS: dict[Category, str] = {
-    "sts": "similarity",
-    "retrieval": "ranking",
-    "reranking": "choice",
-    "clustering": "single",
-    "pair_classification": "pair",
-    "classification": "single",
+_KINDS: dict[Category, tuple[str, ...]] = {
+    "sts": ("similarity",),
+    "retrieval": ("ranking",),
+    # One candidate is right, or several.
+    "reranking": ("choice", "ranking"),
+    "clustering": ("single",),
+    "pair_classification": ("pair",),
+    "classification": ("single",),
 }
 _METRICS: dict[Category, str] = {
     "sts": "spearman",
@@ -50,10 +51,13 @@ def score_task(path: Path, task: EmbeddingTask, encode: Encode, settings: Evalua
     """
     import pyarrow.compute
 
-    from reprlab.data.schema import read_rows
+    from reprlab.artifacts.tables import read_parquet
+    from reprlab.data.schema import schema_of
     from reprlab.data.splits import drawn
 
-    table, _ = read_rows(path, _KINDS[task.category])
+    table, kinds = read_parquet(path), _KINDS[task.category]
+    if table.schema.remove_metadata() not in [schema_of(kind) for kind in kinds]:
+        raise ReprlabError(f"{path}: its columns are not those of {' or '.join(kinds)}; delete it and run again")
     chosen = table.filter(pyarrow.compute.equal(table["split"], task.split))
     if not len(chosen):
         raise ReprlabError(f"{path}: no example in the split {task.split} for {task.name}")
@@ -154,12 +158,31 @@ _JUDGED = ("query_id", "passage_id", "relevance")
 def _reranking(
     _: Any, rows: pyarrow.Table, task: EmbeddingTask, encode: Encode, settings: Evaluation, seed: int
 ) -> Row:
-    choices = rows["choices"].to_pylist()
-    starts = np.cumsum([0, *map(len, choices)])
-    asked = encode(rows["question"].to_pylist(), task.instruction)
-    found = encode([choice for one in choices for choice in one], "")
-    values = scores.average_precisions(asked, found, starts, rows["answer"].to_numpy())
+    questions, candidates, relevant = (_one_right if "choices" in rows.column_names else _several_right)(rows)
+    asked = encode(questions, task.instruction)
+    found = encode([text for own in candidates for text in own], "")
+    starts = np.cumsum([0, *map(len, candidates)])
+    values = scores.average_precisions(asked, found, starts, np.concatenate(relevant))
     return _over_units(values, settings.resamples, seed)
+
+
+_Candidates = tuple[list[str], list[list[str]], list[np.ndarray]]
+
+
+def _one_right(rows: pyarrow.Table) -> _Candidates:
+    questions, choices, answers = (rows[name].to_pylist() for name in ("question", "choices", "answer"))
+    return questions, choices, [np.arange(len(own)) == at for own, at in zip(choices, answers, strict=True)]
+
+
+def _several_right(rows: pyarrow.Table) -> _Candidates:
+    """By query; one without a relevant candidate has no score."""
+    table = rows.to_pandas()
+    parts = [part for _, part in table.groupby("query_id", sort=False) if part["relevance"].max() > 0]
+    return (
+        [part["query"].iloc[0] for part in parts],
+        [part["passage"].tolist() for part in parts],
+        [part["relevance"].to_numpy() > 0 for part in parts],
+    )
 
 
 def _clustering(
@@ -191,7 +214,7 @@ def _classification(
         (encode(part["text"].to_pylist(), task.instruction), part["label"].to_pylist()) for part in (training, rows)
     ]
     values = scores.few_shot_accuracies(
-        sides[0], sides[1], per_label=settings.per_label, draws=settings.draws, seed=seed
+        sides[0], sides[1], per_label=task.per_label or settings.per_label, draws=settings.draws, seed=seed
     )
     return {**_over_units(values, settings.resamples, seed), "majority": 100 * _largest_share(sides[1][1])}
 

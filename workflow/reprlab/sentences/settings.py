@@ -155,6 +155,8 @@ class EmbeddingTask(BaseModel):
     """Passages of retrieval, those of the queries first; null takes all."""
     train_limit: int | None = Field(default=None, ge=1)
     """Training examples that classification draws from; null takes all."""
+    per_label: int | None = Field(default=None, ge=1)
+    """Examples of a label in few-shot classification; null: the evaluation's."""
     same: str = "same"
     """Label of pairs whose texts belong together."""
 
@@ -198,7 +200,7 @@ class Evaluation(BaseModel):
     separator: str = ": "
     """Between instruction and text."""
     per_label: int = Field(default=32, ge=1)
-    """Examples of a label in few-shot classification (MTEB's setting of the tweet task)."""
+    """Examples of a label in few-shot classification (MTEB's setting of the tweet task), where a task names none."""
     draws: int = Field(default=10, ge=1)
     """Draws of them."""
     resamples: int = Field(default=1000, ge=1)

@@ -79,20 +79,18 @@ def ndcg(
 
 
 def average_precisions(
-    queries: np.ndarray, candidates: np.ndarray, starts: np.ndarray, right: np.ndarray
+    queries: np.ndarray, candidates: np.ndarray, starts: np.ndarray, relevant: np.ndarray
 ) -> np.ndarray:
-    """[queries] average precision of each query's candidates with one right one: 1 / its rank; ties rank it last.
+    """[queries] average precision of each query's candidates; of one relevant one it is 1 / its rank, last among ties.
 
     Args:
         queries: [queries, d]. candidates: [candidates, d], those of query i from `starts[i]` to `starts[i + 1]`.
-        right: [queries], place of the right one among the query's candidates.
+        relevant: [candidates], 0 or 1; at least one of each query is.
     """
 
     owner = np.repeat(np.arange(len(queries)), np.diff(starts))
-    scores = (unit(queries)[owner] * unit(candidates)).sum(1)
-    best = scores[starts[:-1] + right][owner]
-    ranks = np.bincount(owner, weights=scores >= best, minlength=len(queries))
-    return 1 / ranks
+    scores = cosines(queries[owner], candidates)
+    return np.array([average_precision(scores[a:b], relevant[a:b]) for a, b in itertools.pairwise(starts.tolist())])
 
 
 def v_measure(vectors: np.ndarray, labels: Sequence[str], seed: int, batch_size: int = 500) -> float:

@@ -66,7 +66,7 @@ class Task(t.Settings):
     """One task of the evaluation."""
 
     category: Category
-    dataset: t.TaskDataName | None
+    dataset: t.TaskDataName
     instruction: str
     limit: groups.Limit = None
     """Examples; null takes all."""
@@ -74,6 +74,8 @@ class Task(t.Settings):
     """Passages of retrieval, those of the queries first; null takes all."""
     train_limit: groups.Limit = None
     """Training examples that classification draws from; null takes all."""
+    per_label: groups.Limit = None
+    """Examples of a label that classification draws; null: the number of all tasks."""
 
 
 class Scoring(t.Settings):

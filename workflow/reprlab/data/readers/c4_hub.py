@@ -1,7 +1,5 @@
 """C4 from the JSON lines of the hub (paper scale): one object {text, timestamp, url} a line."""
 
-import gzip
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,8 +7,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.config.dataset_entries import ArchiveFile, SplitSettings
-from reprlab.data.sources import Sources, expected_format, parse_json
-from reprlab.runtime.errors import ReprlabError
+from reprlab.data.json_lines import json_lines
+from reprlab.data.sources import Sources, expected_format
 
 
 class Settings(BaseModel):
@@ -73,23 +71,10 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
 
 def _documents(shard: Path) -> Iterator[tuple[str, str, str]]:
     prefix = shard.name.partition(".")[2].partition("-of-")[0]
-    number = 0
-    try:
-        opened = gzip.open if shard.suffix == ".gz" else open
-        with opened(shard, "rt", encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
-                text, address = _parsed(line, shard, number)
-                if text.strip():
-                    yield f"{prefix}-{number}", text, address
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise ReprlabError(f"{shard}: broken after line {number} ({error}); delete it and run again") from None
-
-
-def _parsed(line: str, shard: Path, number: int) -> tuple[str, str]:
-    place = f"{shard}: line {number}"
-    document = parse_json(line, place)
-    with expected_format(place, "a document of C4"):
-        text, address = document["text"], document["url"]
-        if not isinstance(text, str) or not isinstance(address, str):
-            raise TypeError("text and url must be strings")
-        return text, address
+    for number, document in json_lines(shard):
+        with expected_format(f"{shard}: line {number}", "a document of C4"):
+            text, address = document["text"], document["url"]
+            if not isinstance(text, str) or not isinstance(address, str):
+                raise TypeError("text and url must be strings")
+        if text.strip():
+            yield f"{prefix}-{number}", text, address

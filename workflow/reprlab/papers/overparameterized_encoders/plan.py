@@ -13,7 +13,7 @@ from reprlab.papers.plan import Plan
 from reprlab.papers.shared_jobs import add_task
 from reprlab.papers.warm_starts import Recipe, add_start
 from reprlab.results.planning import add_results
-from reprlab.results.sources import Baseline, Missing, Source
+from reprlab.results.sources import Baseline, Source
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.depths import kept_layers
 from reprlab.sentences.settings import (
@@ -39,27 +39,15 @@ _NAME = "l3prune"
 def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     """Plan all of the paper at the config's scale."""
     paper = config.papers[SLUG]
-    entries: list[Source | Missing] = []
+    entries: list[Source] = []
     for name in paper.compared:
         jobs = _Backbone(plan, config, paper, name)
         entries.append(jobs.curve())
         for depth in paper.backbones[name].depths:
             entries += jobs.at(depth)
-    entries += [
-        Missing(
-            factors={"part": "scores", "dataset": name, "category": task.category},
-            reason=f"no entry of datasets.yaml has {name}; papers.{SLUG}.evaluation.tasks.{name}.dataset names one",
-        )
-        for name, task in _scored(paper).items()
-        if task.dataset is None
-    ]
     options = {"tasks": len(paper.evaluation.scored)}
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)
     add_cost(plan, config, SLUG, lambda settings, scale: cost_runs(config, settings, scale, _NAME))
-
-
-def _scored(paper: "OverparameterizedEncodersSettings") -> dict[str, Any]:
-    return {name: paper.evaluation.tasks[name] for name in paper.evaluation.scored}
 
 
 class _Backbone:
@@ -79,7 +67,7 @@ class _Backbone:
             tokenizer={"sentinels": 1, "sentence_tokens": 1},
         )
         self.start = add_start(plan, config, self.backbone.model, recipe)
-        self.tasks = {name: task for name, task in _scored(paper).items() if task.dataset is not None}
+        self.tasks = {name: paper.evaluation.tasks[name] for name in paper.evaluation.scored}
         self.triples = [add_task(plan, config, dataset) for dataset in paper.triples]
         titles = [config.datasets.tasks[dataset].title for dataset in paper.triples]
         self.shared: dict[str, Any] = {"instructions": self._instructions(), "both_sides": paper.training.both_sides}

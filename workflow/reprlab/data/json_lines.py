@@ -1,0 +1,27 @@
+"""Files of one JSON value a line, gzipped or not."""
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from reprlab.data.sources import parse_json
+from reprlab.runtime.errors import ReprlabError
+
+
+def json_lines(path: Path) -> Iterator[tuple[int, Any]]:
+    """(line number, value) of each line that is not empty.
+
+    Raises:
+        ReprlabError: the file is broken, or a line is not JSON.
+    """
+    number = 0
+    opened = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opened(path, "rt", encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    yield number, parse_json(line, f"{path}: line {number}")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise ReprlabError(f"{path}: broken after line {number} ({error}); delete it and run again") from None
