@@ -1,9 +1,13 @@
 """Costs of rerankers and sentence encoders: counts by hand for a tiny model of each kind, known figures, and tables."""
 
+from __future__ import annotations
+
 import functools
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas
 import pytest
@@ -17,9 +21,18 @@ from reprlab.papers.plan import Plan
 from reprlab.preflight.planned_jobs import paper_plan
 from reprlab.reporting.cost import RunCost, cost_table
 from reprlab.reporting.cost_layout import CostLayout, CostRun
+from reprlab.reporting.cost_measured import Measured
+from reprlab.reporting.cost_memory import training_gb
 from reprlab.sentences.counted_encoders import CountedEncoder
 from reprlab.sentences.encoder import build_encoder
 from reprlab.sentences.settings import EncoderSettings, LowRank
+from reprlab.sentences.texts import EncodedTexts
+from reprlab.sentences.training import triple_loss
+from reprlab.sentences.triples import Triples
+from reprlab.training.finetuning_encoding import Ragged
+
+if TYPE_CHECKING:
+    import torch
 
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = load_models(ROOT / "config/models.yaml")
@@ -145,6 +158,15 @@ def test_what_is_kept_is_what_torch_keeps_with_fused_attention(name: str, settin
     encoder = build_encoder(build_from_config(entry, seed=0), settings, 0).train()
     ids = torch.randint(5, 1000, (2, LENGTH))
     seen = torch.ones_like(ids)
+    _, found = kept_by(encoder, {"input_ids": ids, "attention_mask": seen, "text_mask": seen})
+    # Kernels of a CPU keep a mask and repeated heads that others do not.
+    assert 8 * kept_numbers(CountedEncoder(entry, encoder=settings), LENGTH, 0) == pytest.approx(found, rel=0.2)
+
+
+def kept_by(encoder: torch.nn.Module, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, int]:
+    """The vectors of a batch, and the bytes that PyTorch keeps for their gradient."""
+    import torch
+
     kept: dict[int, torch.UntypedStorage] = {}
     weights = {value.untyped_storage().data_ptr() for value in encoder.parameters()}
 
@@ -156,10 +178,41 @@ def test_what_is_kept_is_what_torch_keeps_with_fused_attention(name: str, settin
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        encoder({"input_ids": ids, "attention_mask": seen, "text_mask": seen}).sum()
-    found = sum(storage.nbytes() for storage in kept.values()) / 4
-    # Kernels of a CPU keep a mask and repeated heads that others do not.
-    assert 2 * kept_numbers(CountedEncoder(entry, encoder=settings), LENGTH, 0) == pytest.approx(found, rel=0.2)
+        vectors = encoder(batch)
+    return vectors, sum(storage.nbytes() for storage in kept.values())
+
+
+def test_memory_is_of_the_part_with_the_longest_texts() -> None:
+    """A batch of mixed lengths in three parts, as training reads it: no part keeps more than is counted."""
+    import numpy as np
+
+    entry, settings, size = entry_of("llama_deep_nano", num_hidden_layers=3), low_rank(2), 4
+    rng = np.random.default_rng(0)
+    lengths = np.array([70, 8, 64, 5, 3, 60, 9, 4, 66, 12, 7, 6])
+    ids = Ragged.of([rng.integers(5, 1000, length).tolist() for length in lengths])
+    triples = Triples(EncodedTexts(ids, np.zeros(12, dtype=np.int64), 0), {"mixed": size})
+    encoder = build_encoder(build_from_config(entry, seed=0), settings, 0).train()
+    parts = []
+
+    def read(batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        vectors, found = kept_by(encoder, batch)
+        parts.append((batch["input_ids"].shape, found))
+        return vectors
+
+    triple_loss(0.05, size)(read, triples.batch(np.arange(size)))
+    assert [tuple(shape) for shape, _ in parts] == [(size, 70), (size, 12), (size, 6)]
+    nano = next(run for run in layout_of("overparameterized-encoders", "nano").runs if run.encoder)
+    given = {"dtype": "float32", "part_size": size, "text_length": 64, "encoder": settings}
+    run = nano.model_copy(update=given)
+    seen = Measured(1.0, float(lengths.mean()), layers=3, longest=70)
+    cost = RunCost(run, entry, seen)
+    without = training_gb(*parameter_counts(CountedEncoder(entry, encoder=settings)), 0, 4)
+    counted = 1e9 * (cost.memory_gb - without)
+    # An instruction stands before a text that was cut to 64: what was read is longer than the limit.
+    assert counted == pytest.approx(parts[0][1], rel=0.2) and counted > 5 * max(found for _, found in parts[1:])
+    assert cost.lengths == (lengths.mean(), 0), "FLOPs are those of all texts"
+    unknown, limit = (RunCost(run, entry, replace(seen, longest=longest)) for longest in (0, 64))
+    assert unknown.memory_gb == limit.memory_gb < cost.memory_gb
 
 
 def test_counting_leaves_the_scans_as_they_are() -> None:
@@ -236,7 +289,12 @@ def measured(run: CostRun, folder: Path, seconds: float, steps: int, tokens: int
     write_tsv(
         spent,
         pandas.DataFrame(
-            {"seed": [0, 1], "seconds": [seconds / 2] * 2, "layers": [2 if "large" in run.name else 4] * 2}
+            {
+                "seed": [0, 1],
+                "seconds": [seconds / 2] * 2,
+                "layers": [2 if "large" in run.name else 4] * 2,
+                "longest": [24, 30],
+            }
         ),
     )
     write_tsv(folder / "benchmark.tsv", pandas.DataFrame({"s": [seconds]}))

@@ -196,6 +196,11 @@ def test_without_held_out_pairs_the_last_update_is_kept_and_the_loss_of_a_sample
     spent = read_tsv(tmp_path / "cost.tsv")
     small = int(with_layers(EncoderSettings.model_validate(METHODS["cut"]), tmp_path / "depths.tsv").layers)
     assert set(spent.layers) == {small} and set(spent.of_layers) == {4} and (spent.seconds > 0).all()
+    reader = load_tokenizer(place["model"])
+    form = EncoderSettings.model_validate(METHODS["cut"]).form
+    triples = read_triples(place["triples"], reader, form, split="train", instructions={}, separator="")
+    whole = triples.batch(np.arange(triples.count))["attention_mask"]
+    assert set(spent.longest) == {int(whole.sum(1).max())} and whole.sum(1).min() < whole.shape[1]
     # A layer: four projections of attention with two of four heads for keys, three of the MLP, two norms.
     layer = 2 * 16 * 16 + 2 * 16 * 8 + 3 * 16 * 24 + 2 * 16
     assert set(spent.of_parameters - spent.parameters) == {(4 - small) * layer}

@@ -46,7 +46,7 @@ def cost_table(layout: CostLayout, benchmarks: Path) -> pandas.DataFrame:
     - `batch_size`: examples, which are several sequences where they are triples or groups.
     - `encoder_tokens`, `decoder_tokens`: of one sequence; upper bounds (inputs filled to their length) as published,
       means where a run was measured.
-    - `flops`: of all jobs together; `memory_gb`: of one device.
+    - `flops`: of all jobs together; `memory_gb`: of one device, at the longest sequences that it may hold at once.
     - `hours`: of one job on `devices`; `device_hours`: of all.
     - `predicted_seconds`: the counted FLOPs over the rate at which this machine ran all measured pre-training, or
       all measured runs of a paper that does none; `ratio`: measured over predicted. It says how well the count
@@ -88,8 +88,17 @@ class RunCost:
     @property
     def lengths(self) -> tuple[float, float]:
         """Tokens of encoder and decoder of one example."""
+        return self._lengths(self.seen.text_length if self.seen else self.run.text_length)
+
+    @property
+    def longest(self) -> tuple[float, float]:
+        """The same of the longest example: as it was read where the run tells, else as long as one may be."""
+        seen = self.seen
+        longest = seen and (seen.longest or max(self.run.text_length, seen.text_length))
+        return self._lengths(longest or self.run.text_length)
+
+    def _lengths(self, text: float) -> tuple[float, float]:
         run = self.run
-        text = self.seen.text_length if self.seen else run.text_length
         # Labels besides corrupted text (sentence tokens) grow with the text; those of a task do not.
         extra = run.decoder_extra * (text / run.text_length if run.decoder_share else 1)
         return text * run.encoder_share, text * run.decoder_share + extra
@@ -147,9 +156,9 @@ class RunCost:
 
     @property
     def memory_gb(self) -> float:
-        """Memory of one device."""
+        """Memory of one device, which holds a part of the batch: of its longest sequences."""
         run, number = self.run, 2 if self.run.dtype == "bfloat16" else 4
-        encoder, decoder = self.lengths
+        encoder, decoder = self.longest
         outputs = 0 if run.headless or run.encoder else run.labels or run.vocabulary
         outputs = int(self.entry.config["vocab_size"]) if outputs is None else outputs
         logits = run.part_size * logits_bytes(decoder, outputs, number)

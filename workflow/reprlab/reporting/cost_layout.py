@@ -71,7 +71,7 @@ class CostRun(BaseModel):
     recomputed: bool = False
     """Whether an update makes its forward pass twice, to keep no more than a part of its batch."""
     text_length: float
-    """Tokens of a sequence before corruption; the upper bound where nothing was measured."""
+    """Tokens of a sequence before corruption: as many as it may have, or where that says little, a mean."""
     encoder_share: float = 1
     """Tokens of the encoder for each token of text."""
     decoder_share: float = 0

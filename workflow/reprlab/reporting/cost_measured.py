@@ -26,6 +26,8 @@ class Measured:
     """Share of the run that the seconds belong to."""
     layers: int = 0
     """Layers that were kept, where losses choose them."""
+    longest: int = 0
+    """Tokens of the longest sequence, with what stands around its text; 0: not told."""
 
 
 def measure(run: CostRun, benchmarks: Path) -> Measured | None:
@@ -88,7 +90,8 @@ def _from_encoders(run: CostRun) -> Measured:
     """Encoders, which say themselves how long the updates of the chosen rate took."""
     spent = _joined([read_tsv(path) for path in run.spent])
     share = len(spent) / run.jobs
-    return Measured(float(spent["seconds"].sum()), *_from_losses(run), share=share, layers=int(spent["layers"].max()))
+    layers, longest = (int(spent[name].max()) for name in ("layers", "longest"))
+    return Measured(float(spent["seconds"].sum()), *_from_losses(run), share=share, layers=layers, longest=longest)
 
 
 def _from_timings(run: CostRun) -> Measured:

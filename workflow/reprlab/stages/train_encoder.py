@@ -8,7 +8,7 @@ from reprlab.runtime.cli import run_stage
 from reprlab.sentences.settings import ContrastiveTraining
 
 # Measured, or of the model alone: not among the metrics, which are the same bytes on every machine.
-_COST = ("layers", "parameters", "of_layers", "of_parameters", "seconds", "peak_memory")
+_COST = ("layers", "parameters", "of_layers", "of_parameters", "longest", "seconds", "peak_memory")
 
 
 def train_encoder(
@@ -28,7 +28,8 @@ def train_encoder(
     device: str = "cpu",
 ) -> None:
     """Write `out`, a folder for each seed with what was trained, `metrics`, losses and held-out scores by step, and
-    `cost`: of each seed the layers and parameters that are kept, seconds of the updates, peak memory in bytes.
+    `cost`: of each seed the layers and parameters that are kept, tokens of the longest text as it is read, seconds of
+    the updates, peak memory in bytes.
 
     Args:
         model: folder of the decoder, which is not changed.
@@ -107,7 +108,8 @@ def train_encoder(
                 if not run.is_main:
                     continue
                 about = {"learning_rate": rate, "seed": seed, "trained": trained_count(encoder)}
-                spent = [*size_of(network), *uncut, run.throughput[-1]["seconds"], peak_memory(network.device)]
+                sizes = [*size_of(network), *uncut, int(data.texts.ids.lengths.max())]
+                spent = [*sizes, run.throughput[-1]["seconds"], peak_memory(network.device)]
                 about |= dict(zip(_COST, spent, strict=True))
                 # The peak, not the rate of the step on its schedule.
                 rows = [
