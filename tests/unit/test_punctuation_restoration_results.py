@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas
 import pytest
 from reprlab.config.load import load_config
+from reprlab.papers import paths
 from reprlab.papers.planning import make_plan
 from reprlab.papers.punctuation_restoration.results import RESULTS
 from reprlab.papers.punctuation_restoration.tables import MEASURES
@@ -152,10 +153,25 @@ def test_models_that_are_compared_are_trained_alike(scale):
     assert [first["engine"][name] for name in alike] == [second["engine"][name] for name in alike]
 
 
-def test_resumed_runs_are_another_course_for_restoration_alone():
-    jobs = plan_of("nano", f"papers.{SLUG}.finetuning.course=upstream_resume").jobs["train_seq2seq"]
-    horizons = {key: json.loads(job.settings["settings"])["horizon_epochs"] for key, job in jobs.items()}
-    assert {key.partition("/")[0].rpartition("_")[2] for key, value in horizons.items() if value} == {"pr"}
+def test_resumed_runs_have_another_course_and_the_moments_of_restoration():
+    plain = plan_of("nano").jobs
+    jobs = plan_of("nano", f"papers.{SLUG}.finetuning.course=upstream_resume").jobs
+    changed = {stage: {key for key in keys if jobs[stage][key] != plain[stage][key]} for stage, keys in plain.items()}
+    resumed = {
+        key: job for key, job in jobs["train_seq2seq"].items() if json.loads(job.settings["settings"])["horizon_epochs"]
+    }
+    assert resumed and {key.partition("/")[0].rpartition("_")[2] for key in resumed} == {"pr"}
+    (kept,) = (key for key, job in jobs["train_seq2seq"].items() if "keep_moments" in job.settings)
+    assert "/restoration/" in kept and {stage: keys for stage, keys in changed.items() if keys} == {
+        "train_seq2seq": {kept, *resumed},
+        "write_report": {paths.ONLY},  # it shows the settings
+    }
+    ladder = paths.output("train_seq2seq", "out", kept)
+    assert {job.inputs["moments"] for job in resumed.values()} == {ladder}
+    # Without the switch nothing of it is in the plan.
+    assert {name for job in plain["train_seq2seq"].values() for name in (*job.inputs, *job.settings)} == {
+        "pairs", "tokenizer", "init", "settings",
+    }  # fmt: skip
 
 
 def test_the_published_settings_train_t5_alone_and_say_why():

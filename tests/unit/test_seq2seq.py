@@ -24,6 +24,8 @@ from reprlab.text.tokenizers import save_tokenizer, train_unigram
 from reprlab.text.vocabulary import Vocabulary
 from reprlab.training.finetuning_heads import EncoderHead
 from reprlab.training.finetuning_settings import TaskSettings
+from reprlab.training.finetuning_text import TextToText
+from safetensors.torch import load_file, save_file
 
 WORDS = ["Anna", "London", "it's", "rain,", "tea.", '"Go!"', "why?", "and", "the", "house"]
 EVERYTHING = {"train": None, "validation": None, "test": None}
@@ -120,6 +122,86 @@ def test_training_learns_resumes_and_keeps_its_last_step(made, tmp_path):
     weights = (tmp_path / "out/step-00000020/model.safetensors").read_bytes()
     again = train(made, tmp_path, training(epochs=2), out=tmp_path / "again")
     assert again.equals(whole) and (tmp_path / "again/step-00000020/model.safetensors").read_bytes() == weights
+
+
+def resumed(made, folder):
+    """A run that kept its moments, and what makes another run go on with them."""
+    pairs_of(made, folder, "passages", tasks=["restoration"])
+    train(made, folder, training(), out=folder / "first", keep_moments=True)
+    return {"init": folder / "first", "moments": folder / "first"}
+
+
+def weights_of(ladder, step):
+    return load_file(ladder / f"step-{step:08d}/model.safetensors")
+
+
+def test_a_run_with_the_moments_of_another_goes_on_as_adamw_would(made, tmp_path):
+    """By hand: eight updates of one run, then one of the next by the same optimizer."""
+    start = resumed(made, tmp_path)
+    engine = training().engine.model_copy(update={"steps": 1, "seed": 5})
+    second = training(engine=engine.model_dump(), init_step=8)
+    train(made, tmp_path, second, **start)
+    train(made, tmp_path, second, init=start["init"], out=tmp_path / "anew")
+    task = pair_task(made / "tokenizer", 48, 48)
+    data = task.encode(load_pairs(tmp_path / "pairs.parquet", "train"))
+    model = task.load(made / "model", 0.0).train()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2, weight_decay=0.0)
+    for run in (training(), second):
+        for step in range(run.engine.steps):
+            loss, _ = task.loss(model, task.batch(data, order_of(run, data).rows(step)))
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            optimizer.zero_grad()
+    ours, anew = weights_of(tmp_path / "out", 1), weights_of(tmp_path / "anew", 1)
+    assert ours.keys() == anew.keys() and ours["shared.weight"].shape == model.shared.weight.shape
+    gaps = {name: (ours[name] - one).abs().max() for name, one in model.named_parameters() if name in ours}
+    # A hundredth of the learning rate, which is about the size of an update.
+    assert len(gaps) == len(ours) and max(gaps.values()) < 1e-4
+    assert max((anew[name] - ours[name]).abs().max() for name in ours) > 1e-3
+    assert not list(tmp_path.glob("out/step-*/moments*")), "kept where they are asked for"
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_killed_run_keeps_the_moments_that_it_began_with(made, tmp_path, monkeypatch, damaged):
+    start, settings = resumed(made, tmp_path), training(init_step=8)
+    train(made, tmp_path, settings, **start)
+    batch, left = TextToText.batch, []
+
+    def dying(self, *given):
+        if not left:
+            raise KeyboardInterrupt
+        left.pop()
+        return batch(self, *given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(TextToText, "batch", dying)
+        # Another run of the same job, further on, leaves its points in the same folder.
+        for one, updates in ((training(init_step=8, target_length=40), 6), (settings, 3)):
+            left[:] = [None] * updates
+            with pytest.raises(KeyboardInterrupt):
+                train(made, tmp_path, one, **start, out=tmp_path / "again", save_every=1)
+    for point in (tmp_path / "work").rglob("state.json") if damaged else ():
+        point.write_text("{")
+    train(made, tmp_path, settings, **start, out=tmp_path / "again")
+    weights = [(tmp_path / name / "step-00000008/model.safetensors").read_bytes() for name in ("out", "again")]
+    assert weights[0] == weights[1]
+
+
+def test_moments_of_another_model_are_refused(made, tmp_path):
+    start = resumed(made, tmp_path)
+    with pytest.raises(ReprlabError, match="kept no moments"):
+        train(made, tmp_path, training(init_step=8), init=start["init"], moments=made / "model")
+    (file,) = start["moments"].glob("step-00000008/moments.safetensors")
+    moments = load_file(file)
+    assert moments["optimizer.exp_avg_sq.shared.weight"].shape == weights_of(start["init"], 8)["shared.weight"].shape
+    assert {float(value) for name, value in moments.items() if ".step." in name} == {8.0}
+    save_file(moments | {"optimizer.exp_avg.shared.weight": torch.zeros(3, 4)}, file)
+    with pytest.raises(ReprlabError, match=r"not the moments of this model \(optimizer.exp_avg.shared.weight\)"):
+        train(made, tmp_path, training(init_step=8), **start)
+    file.write_bytes(b"cut off")
+    with pytest.raises(ReprlabError, match="not readable"):
+        train(made, tmp_path, training(init_step=8), **start)
 
 
 def test_the_course_is_one_of_pairs_and_settings_alone(made, tmp_path):

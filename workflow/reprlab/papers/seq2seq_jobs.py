@@ -13,11 +13,24 @@ def add_pairs(plan: Plan, key: str, tables: Sequence[str], tokenizer: str, setti
 
 
 def add_pair_training(
-    plan: Plan, key: str, pairs: str, tokenizer: str, init: str, settings: PairTraining
+    plan: Plan,
+    key: str,
+    pairs: str,
+    tokenizer: str,
+    init: str,
+    settings: PairTraining,
+    *,
+    moments: str = "",
+    keep_moments: bool = False,
 ) -> dict[str, str]:
-    """Plan a training; `key` is model/task/cell. Returns `out`, its ladder, and `metrics`."""
-    inputs = {"pairs": pairs, "tokenizer": tokenizer, "init": init}
-    return plan.add("train_seq2seq", key, Job(inputs, {"settings": settings}))
+    """Plan a training; `key` is model/task/cell. Returns `out`, its ladder, and `metrics`.
+
+    Args:
+        moments: ladder of a run with `keep_moments`, with whose moments of Adam it begins.
+    """
+    inputs = {"pairs": pairs, "tokenizer": tokenizer, "init": init, **({"moments": moments} if moments else {})}
+    kept = {"keep_moments": True} if keep_moments else {}
+    return plan.add("train_seq2seq", key, Job(inputs, {"settings": settings, **kept}))
 
 
 def add_answers(

@@ -197,8 +197,16 @@ class Models:
             target_length=recipe.length,
             init_step=start.step,
         )
-        key = f"{NAME}_{name}/restoration/s{recipe.seed}"
-        return add_pair_training(self.plan, key, self.pairs["out"], self.tokenizer, start.made_in, settings)
+        resumed = self.paper.finetuning.course == "upstream_resume" and name == self.paper.compared
+        return add_pair_training(
+            self.plan,
+            f"{NAME}_{name}/restoration/s{recipe.seed}",
+            self.pairs["out"],
+            self.tokenizer,
+            start.made_in,
+            settings,
+            keep_moments=resumed,
+        )
 
 
 def _restored(scores: str, factors: dict[str, Value], title: str) -> Source:

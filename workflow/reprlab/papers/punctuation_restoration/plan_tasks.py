@@ -124,7 +124,8 @@ class Tasks:
             init_step=start.step,
         )
         key = f"{NAME}_{init}/{name}/s{seed}"
-        return add_pair_training(self.plan, key, pairs, self.models.tokenizer, start.made_in, settings)
+        moments = start.made_in if resumed else ""
+        return add_pair_training(self.plan, key, pairs, self.models.tokenizer, start.made_in, settings, moments=moments)
 
     def _scores(self, task: StructureTask, dataset: str, model: str, cell: str, trained: dict[str, str]) -> str:
         pairs = self._pairs(task, dataset)["out"]
