@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reprlab.data.event_rows import Mention, event_row
 from reprlab.evaluation.relation_scores import all_pair_scores, confusion, related_scores
 from reprlab.events.classification import open_classifier, predict_labels
-from reprlab.events.documents import event_document, split_events
+from reprlab.events.documents import EventDocument, event_document, split_events
 from reprlab.events.encodings import mention_texts, pair_text
 from reprlab.events.mention_inputs import mention_pieces
 from reprlab.events.pairs import inference_pairs, known_pairs, read_candidates, training_pairs, write_candidates
@@ -131,6 +131,18 @@ def test_a_document_is_ranked_alike_whatever_documents_stand_before_it() -> None
     assert (there["a"].scores != there["b"].scores).any()
 
 
+def test_the_hardness_of_negatives_is_alike_in_whatever_order_documents_stand() -> None:
+    documents = [document(name, size=size) for name, size in (("a", 9), ("b", 7), ("c", 8))]
+    rankings = rank_at_random(documents, seed=3)
+
+    def hardness(documents: list[EventDocument], seed: int = 0) -> float:
+        rows = retrieval_rows(documents, rankings, [2], "test", seed)
+        (found,) = (row["value"] for row in rows if row["metric"] == "hardness")
+        return float(found)
+
+    assert hardness(documents) == pytest.approx(hardness(documents[::-1]), abs=1e-12) != hardness(documents, seed=1)
+
+
 def test_labels_outside_the_set_are_in_no_part() -> None:
     one = document(size=5)
     assert len(known_pairs(one, settings(labels=["CAUSE"])).labels) == 10 - 2
@@ -186,10 +198,7 @@ def test_a_positive_that_was_not_retrieved_is_missed_and_a_document_of_one_event
     rows = classification_rows(documents, asked, right, settings(k=1), "test")
     score = {row["metric"]: row["value"] for row in rows if row["subset"] == "related"}
     assert score["precision"] == 100.0 and score["recall"] == pytest.approx(100 * (asked[0].labels > 0).sum() / 5)
-    found = {
-        row["metric"]: row["value"]
-        for row in retrieval_rows(documents, rankings, [1], "test", np.random.default_rng(0))
-    }
+    found = {row["metric"]: row["value"] for row in retrieval_rows(documents, rankings, [1], "test", 0)}
     assert (
         found["retrieval_recall"] == pytest.approx(score["recall"])
         and max(found["retrieval_recall"], found["greedy_oracle"]) <= found["recall_ceiling"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from reprlab.events.documents import EventDocument
+from reprlab.events.draws import draws_of
 from reprlab.events.mention_inputs import closed_mentions
 from reprlab.events.pairs import Ranking
 from reprlab.events.settings import EventSelection, Retrieval
@@ -42,9 +42,7 @@ def rank_at_random(documents: Sequence[EventDocument], seed: int) -> dict[str, R
     """
     found = {}
     for document in documents:
-        digest = hashlib.sha256(f"{seed}\x00{document.name}".encode()).digest()
-        rng = np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))
-        scores = rng.random((len(document), len(document)))
+        scores = draws_of(seed, document.name).random((len(document), len(document)))
         np.fill_diagonal(scores, -np.inf)
         found[document.name] = Ranking(rank_by_score(scores, max(len(document) - 1, 0)), scores)
     return found

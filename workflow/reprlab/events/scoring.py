@@ -12,6 +12,7 @@ from reprlab.artifacts.tables import write_parquet
 from reprlab.evaluation.relation_scores import all_pair_scores, confusion, related_scores
 from reprlab.evaluation.resampling import percentiles, resample_sums
 from reprlab.events.documents import EventDocument
+from reprlab.events.draws import draws_of
 from reprlab.events.pairs import LabelledPairs, Ranking, known_pairs
 from reprlab.events.settings import PairTask
 from reprlab.retrieval.search import kept_pairs, most_pairs_kept, rank_by_score
@@ -23,7 +24,7 @@ _RESAMPLES = 1000
 
 
 def retrieval_rows(
-    documents: Sequence[EventDocument], rankings: dict[str, Ranking], ks: Sequence[int], split: str, rng: Any
+    documents: Sequence[EventDocument], rankings: dict[str, Ranking], ks: Sequence[int], split: str, seed: int
 ) -> list[dict[str, Any]]:
     """Recall of related pairs (either end names the other), its ceiling, and how many pairs are left to classify.
 
@@ -31,7 +32,7 @@ def retrieval_rows(
     `positive_share` is the share of related pairs among the candidates, over unordered pairs as is recall;
     `candidates` counts (head, tail) with tail among the k best of head, `all_pairs` n (n - 1). `hardness` is the mean
     score of the retrieved unrelated pairs less that of as many unrelated pairs drawn at random, in standard deviations
-    of the scores of the document.
+    of the scores of the document; what is drawn hangs on `seed`, the name of the document and k.
     """
     found = []
     for k in ks:
@@ -54,7 +55,7 @@ def retrieval_rows(
         totals = {
             "candidates": candidates.sum(),
             "all_pairs": pairs.sum(),
-            "hardness": _hardness(documents, rankings, k, rng),
+            "hardness": _hardness(documents, rankings, k, seed),
         }
         found += [{**about, "metric": name, "value": float(value)} for name, value in totals.items()]
     return found
@@ -82,7 +83,7 @@ def gold_ranking(document: EventDocument) -> np.ndarray:
     return rank_by_score(scores, max(len(document) - 1, 0))
 
 
-def _hardness(documents: Sequence[EventDocument], rankings: dict[str, Ranking], k: int, rng: Any) -> float:
+def _hardness(documents: Sequence[EventDocument], rankings: dict[str, Ranking], k: int, seed: int) -> float:
     gaps = []
     for document in documents:
         ranking = rankings[document.name]
@@ -91,6 +92,7 @@ def _hardness(documents: Sequence[EventDocument], rankings: dict[str, Ranking], 
         hard = unrelated & kept_pairs(ranking.ranked, k)
         spread = float(ranking.scores[upper].std()) if upper.any() else 0.0
         if hard.any() and spread > 0:
+            rng = draws_of(seed, document.name, "hardness", k)
             drawn = rng.choice(ranking.scores[unrelated], size=int(hard.sum()), replace=False)
             gaps.append(float((ranking.scores[hard].mean() - drawn.mean()) / spread))
     return float(np.mean(gaps)) if gaps else float("nan")

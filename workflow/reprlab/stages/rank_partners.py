@@ -31,7 +31,6 @@ def rank_partners(
     Raises:
         ReprlabError: unreadable inputs, or no model where one is needed.
     """
-    import numpy as np
     import pandas
 
     from reprlab.artifacts.tables import write_tsv
@@ -69,9 +68,8 @@ def rank_partners(
                     vectors = mention_vectors(documents, settings, encoder, reader, inference_batch)
                 rankings = rank_mentions(documents, vectors)
             write_candidates(folder / f"seed-{seed}.parquet", rankings)
-            rng = np.random.Generator(np.random.Philox(key=seed))
             for split, part in splits.items():
-                rows += [{"seed": seed, **row} for row in retrieval_rows(part, rankings, settings.ks, split, rng)]
+                rows += [{"seed": seed, **row} for row in retrieval_rows(part, rankings, settings.ks, split, seed)]
     write_tsv(metrics, pandas.DataFrame(rows, columns=ROW))
 
 
