@@ -70,6 +70,10 @@ def frame(scale="paper", without=(), options=None):
                 ]  # fmt: skip
             before = {"depth": depth, "training": "none", "dataset": "triples", "layers": layers, "split": "validation"}
             rows.append(row(model, "scores", 4.0 + layers / 100, "contrastive_loss", **before))
+    about = {"layers": 24, "seed": 42}
+    rows.append(row("bge", "published", 335_141_888, "parameters", **about))
+    rows += [row("bge", "published", value, "accuracy", **about, dataset=task, category="classification")
+             for task, value in zip(TASKS, (60, 64), strict=True)]  # fmt: skip
     rows = [one for one in rows if one["part"] not in without]
     table = pandas.DataFrame(rows).reindex(columns=[*RESULTS.factors, *FIXED])
     settings = RESULTS.settings(scale, [], options or {"tasks": len(TASKS)})
@@ -113,8 +117,16 @@ def test_printed_cells_meet_ours() -> None:
     assert ours["Table 1: model=LLaMA-3-8B variant=small", "layers"] == "5"
     assert ours["Table 1: model=Mistral-7B variant=large", "delta"] == "-7.0"
     assert ours["Table 2, in minutes: model=LLaMA-3-8B", "small"] == "5.0"
-    others = found[found["row"].str.contains("BGE")]
-    assert others["note"].str.contains("not built here").all()
+    assert ours["Table 1: model=BGE", "score"] == "62.0" and ours["Table 1: model=BGE", "layers"] == "24"
+    assert ours["Table 1: model=BGE", "params"] == "0.34"
+    assert (found[found["row"].str.contains("GTE|E5")]["ours"] == "").all()
+
+
+def test_a_mean_of_some_tasks_is_none_for_encoders_of_others_too() -> None:
+    whole, part = (RESULTS.table("published").make(frame(options={"tasks": n})) for n in (2, 3))
+    none = RESULTS.table("published").make(frame(without=("published",)))
+    assert none["score"].isna().all() and none["note"].tolist() == ["not run at scale paper"]
+    assert whole["score"].tolist() == [62] and part["score"].isna().all() and part["emotion"].tolist() == [64]
 
 
 def test_the_audit_finds_what_is_wrong_and_nothing_else() -> None:
@@ -181,9 +193,15 @@ def test_depths_are_whole_numbers_and_the_chosen_ones_wait_for_the_losses(scale)
         assert encoder["form"]["before"] == paper.backbones[name].before
         assert encoder["adapter"]["partial"] == (name == "phi3_4b")
     if scale == "paper":
-        assert set(paper.compared) == set(LABELS) and len(paper.evaluation.scored) == 15 and len(jobs) == 48
+        assert (
+            {*paper.compared, *paper.beside} == set(LABELS) and len(paper.evaluation.scored) == 15 and len(jobs) == 48
+        )
         scored = make_plan(config).jobs["evaluate_encoder"]["llama_3_8b/l3prune_p20_trained"]
         tasks = json.loads(scored.settings["settings"])["tasks"]
+        e5 = json.loads(make_plan(config).jobs["evaluate_encoder"]["e5/l3prune_published"].settings["settings"])
+        before = {task["name"]: (task["instruction"], task["passage_instruction"]) for task in e5["tasks"]}
+        assert before["scifact"] == ("query: ", "passage: ") and before["stackoverflow"] == ("query: ", "query: ")
+        assert (e5["separator"], e5["encoder"]["pooling"], e5["encoder"]["normalised"]) == ("", "mean", True)
         assert Counter(task["category"] for task in tasks) == COUNTED and len(scored.inputs["tasks"]) == 15
         assert {task["name"]: task["per_label"] for task in tasks if task["category"] == "classification"} == {
             "banking77": None, "emotion": 16, "massive": None,

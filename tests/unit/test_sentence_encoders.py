@@ -221,3 +221,37 @@ def test_a_prefix_in_every_layer(name):
         for row, length in enumerate((7, 4, 1)):
             alone = encoder({key: value[row : row + 1, -length:] for key, value in inputs.items()})
             torch.testing.assert_close(together[row], alone[0], atol=2e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("pooling", ["first", "mean"])
+def test_a_published_encoder_reads_its_words_and_its_own_tokens(pooling, tmp_path):
+    from finetune_fixtures import make_tokenizer
+    from reprlab.sentences.encoder import build_encoder, embed, size_of
+    from reprlab.sentences.settings import EncoderSettings
+    from reprlab.sentences.texts import encode_texts
+    from reprlab.text.model_tokenizers import load_tokenizer
+    from tokenizers.processors import TemplateProcessing
+    from transformers import BertConfig, BertModel
+
+    make_tokenizer(tmp_path)
+    tokenizer = load_tokenizer(tmp_path)
+    # As BERT's: a token before and one behind each text.
+    first, last = tokenizer.convert_ids_to_tokens([7, 8])
+    ends = [(first, 7), (last, 8)]
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single=f"{first} $A {last}", special_tokens=ends)
+    torch.manual_seed(0)
+    model = BertModel(BertConfig(**{**SHARED, "vocab_size": 200}, intermediate_size=24)).eval()
+    form = {"whole": True, "max_length": 9}
+    settings = EncoderSettings.model_validate({"method": "none", "pooling": pooling, "form": form})
+    texts = ["the cat finds the letters of the house and the river", "the cat", ""]
+    found = embed(
+        build_encoder(model, settings, 0), encode_texts(tokenizer, texts, settings.form, "query: "), batch_size=3
+    )
+    assert size_of(model)[0] == 5
+    for vector, text in zip(found, texts, strict=True):
+        ids = tokenizer(f"query: {text}", truncation=True, max_length=9)["input_ids"]
+        assert len(ids) <= 9 and (ids[0], ids[-1]) == (7, 8)
+        with torch.no_grad():
+            states = model(torch.tensor([ids])).last_hidden_state[0]
+        expected = states[0] if pooling == "first" else states.mean(0)
+        torch.testing.assert_close(torch.from_numpy(vector), expected, atol=1e-5, rtol=1e-4)

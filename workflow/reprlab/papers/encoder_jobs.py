@@ -1,10 +1,16 @@
-"""Jobs around sentence encoders that any paper may ask for: training, and the folder for sentence-transformers."""
+"""Jobs around sentence encoders that any paper may ask for: training, its export, the scores of others' encoders."""
 
 from collections.abc import Mapping
+from typing import Any
 
-from reprlab.papers.plan import Plan
+from pydantic import BaseModel
+
+from reprlab.config.load import LoadedConfig
+from reprlab.config.settings import derive
+from reprlab.papers.plan import Job, Plan
+from reprlab.papers.shared_jobs import add_model, add_task
 from reprlab.papers.warm_starts import Start
-from reprlab.sentences.settings import ContrastiveTraining
+from reprlab.sentences.settings import ContrastiveTraining, EmbeddingTask, EncoderSettings, Evaluation, TextForm
 
 
 def add_encoder(
@@ -19,3 +25,34 @@ def add_encoder(
     for seed in settings.seeds:
         plan.add("export_encoder", f"{key}_seed_{seed}", start.job(exported, {"seed": seed}))
     return trained
+
+
+def add_published(
+    plan: Plan, config: LoadedConfig, key: str, given: Any, tasks: Mapping[str, Any], *groups: BaseModel, dtype: str
+) -> str:
+    """Plan the scores of an encoder of others as it is; only retrieval has two kinds of texts. Returns their table.
+
+    Args:
+        given: model, pooling, max_length, and the words before a query, a passage and any other text.
+        tasks: the tasks by name, each with its dataset. groups: the other settings of the evaluation.
+    """
+    words = {
+        kind: {"instruction": before, "passage_instruction": other}
+        for kind, before, other in ((True, given.query, given.passage), (False, given.text, given.text))
+    }
+    form = TextForm(whole=True, max_length=given.max_length)
+    settings = derive(
+        Evaluation,
+        *groups,
+        encoder=EncoderSettings(method="none", pooling=given.pooling, normalised=True, form=form),
+        tasks=[
+            derive(EmbeddingTask, task, name=name, **words[task.category == "retrieval"])
+            for name, task in tasks.items()
+        ],
+        separator="",
+        dtype=dtype,
+    )
+    model = add_model(plan, config, given.model, seed=0)
+    data = [add_task(plan, config, task.dataset) for task in tasks.values()]
+    job = Job({"model": model, "tokenizer": model, "tasks": data}, {"settings": settings})
+    return plan.add("evaluate_encoder", key, job)["out"]

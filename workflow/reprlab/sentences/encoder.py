@@ -10,7 +10,7 @@ from reprlab.inference.generation import sorted_batches
 from reprlab.models.pooling import Pooling, pool
 from reprlab.runtime.errors import ReprlabError, first_line
 from reprlab.sentences.attention import attention_inputs
-from reprlab.sentences.early_exit import headless, keep_layers, layers_of
+from reprlab.sentences.early_exit import headless, keep_layers
 from reprlab.sentences.settings import EncoderSettings, LowRank
 from reprlab.sentences.soft_prompts import first_vectors, frozen, prefixed, prompted
 from reprlab.sentences.texts import EncodedTexts
@@ -113,7 +113,7 @@ def _pooled(decoder: Any, pooling: Pooling, bidirectional: bool) -> Any:
 def size_of(model: Any) -> tuple[int, int]:
     """Layers of a decoder, and its parameters without the output layer and without adapters."""
     weights = headless(model).named_parameters()
-    return len(layers_of(model)[0]), sum(weight.numel() for name, weight in weights if "lora_" not in name)
+    return model.config.num_hidden_layers, sum(weight.numel() for name, weight in weights if "lora_" not in name)
 
 
 def trained_weights(encoder: Any) -> dict[str, torch.Tensor]:

@@ -147,7 +147,8 @@ def _retrieval(
     judged: dict[str, dict[str, int]] = {}
     for query, passage, grade in zip(*(rows[name].to_pylist() for name in _JUDGED), strict=True):
         judged.setdefault(query, {})[passage] = grade
-    asked, found = encode(list(queries.values()), task.instruction), encode(list(passages.values()), "")
+    asked = encode(list(queries.values()), task.instruction)
+    found = encode(list(passages.values()), task.passage_instruction)
     values = scores.ndcg(asked, list(queries), found, list(passages), judged, DEPTH)
     return _over_units(values, settings.resamples, seed)
 
@@ -160,7 +161,7 @@ def _reranking(
 ) -> Row:
     questions, candidates, relevant = (_one_right if "choices" in rows.column_names else _several_right)(rows)
     asked = encode(questions, task.instruction)
-    found = encode([text for own in candidates for text in own], "")
+    found = encode([text for own in candidates for text in own], task.passage_instruction)
     starts = np.cumsum([0, *map(len, candidates)])
     values = scores.average_precisions(asked, found, starts, np.concatenate(relevant))
     return _over_units(values, settings.resamples, seed)

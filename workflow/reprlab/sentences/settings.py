@@ -27,6 +27,9 @@ class TextForm(BaseModel):
     """Whether the tokenizer's own first token, where it has one, stands before all."""
     max_length: int = Field(default=512, ge=1)
     """Tokens of the text alone; longer ones are cut, so that nothing behind the text is lost."""
+    whole: bool = False
+    """Whether instruction and text are one, between the tokenizer's own tokens, and all of it is pooled and counted, as
+    published encoders do; then there is nothing else before or behind."""
 
 
 class LowRank(BaseModel):
@@ -74,6 +77,8 @@ class EncoderSettings(BaseModel):
     """The adapters of `lora`."""
     form: TextForm = TextForm()
     """How a text is written."""
+    normalised: bool = False
+    """Whether vectors have length 1, which classification and clustering see."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -149,6 +154,8 @@ class EmbeddingTask(BaseModel):
     """Part that is scored."""
     instruction: str = ""
     """Instruction of the texts; of retrieval's and reranking's queries alone."""
+    passage_instruction: str = ""
+    """Instruction of retrieval's passages and reranking's candidates."""
     limit: int | None = Field(default=None, ge=1)
     """Examples; null takes all."""
     passages: int | None = Field(default=None, ge=1)

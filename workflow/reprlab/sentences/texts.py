@@ -84,5 +84,9 @@ def encode_texts(
     pad = tokenizer.pad_token_id
     pad = (tokenizer.eos_token_id or 0) if pad is None else pad
     cut = form.max_length if max_length is None else min(max_length, form.max_length)
+    if form.whole:
+        own = tokenizer([instruction + text for text in texts], truncation=True, max_length=cut) if texts else {}
+        found = Ragged.of([ids or [pad] for ids in own.get("input_ids", [])])
+        return EncodedTexts(found, np.zeros(len(found), dtype=np.int64), pad)
     rows = [[*head, *ids[:cut], *tail] or [pad] for ids in piece_ids(tokenizer, texts)]
     return EncodedTexts(Ragged.of(rows), np.full(len(rows), len(head), dtype=np.int64), pad)

@@ -30,7 +30,7 @@ def evaluate_encoder(
     device: str = "cpu",
     inference_batch: int = 64,
 ) -> None:
-    """Write `out`, a row for each task and seed: main score in percent, interval, number of units, steps, tokens.
+    """Write `out`, a row for each task and seed: main score in percent, interval, number of units, size, steps, tokens.
 
     Beside a score stand those that know nothing: of the most frequent label, and of random vectors.
 
@@ -51,6 +51,7 @@ def evaluate_encoder(
     from reprlab.sentences.encoder import build_encoder, embed, load_encoder, size_of
     from reprlab.sentences.evaluation import random_vectors, sample_loss, score_task
     from reprlab.sentences.layer_losses import with_layers
+    from reprlab.sentences.task_scores import unit
     from reprlab.sentences.texts import encode_texts
     from reprlab.sentences.triples import read_triples
     from reprlab.text.model_tokenizers import load_tokenizer
@@ -77,9 +78,11 @@ def evaluate_encoder(
             places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
             encoded = encode_texts(reader, list(places), form, asked)
             vectors = embed(encoder, encoded, batch_size=inference_batch, dtype=settings.dtype)
+            vectors = unit(vectors) if settings.encoder.normalised else vectors
             return vectors[[places[text] for text in texts]]
 
-        about = {"seed": seed, "layers": size_of(network)[0], **_trained(training, seed)}
+        about = dict(zip(("seed", "layers", "parameters"), (seed, *size_of(network)), strict=True))
+        about |= _trained(training, seed)
         nothing = {"majority": math.nan, "random": math.nan}
         for (path, task), random in zip(track(given, "tasks"), chance, strict=True):
             found = score_task(path, task, encode, settings, seed)

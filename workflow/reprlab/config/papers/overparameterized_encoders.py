@@ -30,6 +30,17 @@ class Backbone(t.Settings):
     learning_rate: t.PositiveFloat
 
 
+class Published(t.Settings):
+    """An encoder of others that is scored as it is, with the words before its texts."""
+
+    model: t.ModelName
+    pooling: Literal["first", "mean"]
+    max_length: t.PositiveInt
+    query: str
+    passage: str
+    text: str
+
+
 class Sample(t.Settings):
     """Triples whose untrained losses choose the depths."""
 
@@ -95,6 +106,8 @@ class OverparameterizedEncodersSettings(t.Settings):
 
     backbones: dict[t.SafeName, Backbone]
     compared: Annotated[groups.Names, Field(min_length=1)]
+    published: dict[t.SafeName, Published]
+    beside: groups.Names
     triples: Annotated[list[t.TaskDataName], Field(min_length=1), t.Distinct]
     instructions: dict[t.SafeName, _Words]
     max_length: t.PositiveInt
@@ -109,6 +122,7 @@ class OverparameterizedEncodersSettings(t.Settings):
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:
         groups.require("compared", self.compared, self.backbones, "backbones")
+        groups.require("beside", self.beside, self.published, "published")
         groups.require("training.both_sides", self.training.both_sides, self.triples, "triples")
         groups.require("evaluation.scored", self.evaluation.scored, self.evaluation.tasks, "evaluation.tasks")
         return self

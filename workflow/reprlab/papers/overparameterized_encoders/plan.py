@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from reprlab.config.settings import derive
 from reprlab.papers import paths
 from reprlab.papers.cost_jobs import add_cost
-from reprlab.papers.encoder_jobs import add_encoder
+from reprlab.papers.encoder_jobs import add_encoder, add_published
 from reprlab.papers.overparameterized_encoders.plan_cost import cost_runs
 from reprlab.papers.overparameterized_encoders.results import CHOSEN, COSTS, PARTS, RESULTS, TRIPLES
 from reprlab.papers.plan import Plan
@@ -45,9 +45,27 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
         entries.append(jobs.curve())
         for depth in paper.backbones[name].depths:
             entries += jobs.at(depth)
+    entries += [source for name in paper.beside for source in _published(plan, config, paper, name)]
     options = {"tasks": len(paper.evaluation.scored)}
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)
     add_cost(plan, config, SLUG, lambda settings, scale: cost_runs(config, settings, scale, _NAME))
+
+
+def _published(
+    plan: Plan, config: "LoadedConfig", paper: "OverparameterizedEncodersSettings", name: str
+) -> list[Source]:
+    """An encoder of others: its score on each task, and its parameters."""
+    tasks = {one: paper.evaluation.tasks[one] for one in paper.evaluation.scored}
+    groups, key = (paper.training, paper.evaluation), f"{name}/{_NAME}_published"
+    out = add_published(plan, config, key, paper.published[name], tasks, *groups, dtype=config.arithmetic(paper.dtype))
+    fixed: dict[str, Any] = {"path": Path(out), "keys": {"seed": "seed", "layers": "layers"}}
+    about: dict[str, Any] = {"model": name, "part": "published"}
+    found = [
+        Source(factors={**about, "dataset": one, "category": task.category}, where={"dataset": one},
+               data=config.datasets.tasks[task.dataset].title, **fixed)
+        for one, task in tasks.items()
+    ]  # fmt: skip
+    return [*found, Source(factors=about, where={"dataset": next(iter(tasks))}, wide=["parameters"], **fixed)]
 
 
 class _Backbone:

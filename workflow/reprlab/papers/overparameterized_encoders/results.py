@@ -19,6 +19,7 @@ _TRAINED = {"part": ("cost", "scores", "training")}
 _TABLES: dict[str, tuple[Any, Any]] = {
     "table1": (tables.variants, _TRAINED),
     "table2": (tables.times, {"part": ("cost", "training")}),
+    "published": (tables.published, {"part": "published"}),
     "mteb15": (tables.tasks, {"part": "scores"}),
     "scores": (
         Pivot("model depth training", "dataset", "scale layers steps tokens", "low high learned data", over="seed"),
@@ -66,6 +67,7 @@ _OURS: dict[str, Find] = {
 }
 LABELS = {
     "llama_3_8b": "LLaMA-3-8B", "mistral_7b": "Mistral-7B", "qwen2_7b": "Qwen2-7B", "phi3_4b": "Phi3-4B",
+    "bge": "BGE", "gte": "GTE", "e5": "E5",
 }  # fmt: skip
 RESULTS = results_of(
     "overparameterized-encoders",

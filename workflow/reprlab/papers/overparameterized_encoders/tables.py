@@ -96,6 +96,19 @@ def _counted(flags: Rows) -> str:
     return f"{(known == 'learned').sum()} of {len(known)} rows" if len(known) else ""
 
 
+def published(frame: Frame) -> Rows:
+    """The encoders of others: size, mean score where every task is scored, each score (Table 1)."""
+    rows = frame.select(part="published")
+    scored, sizes = rows[rows["dataset"] != ""], rows[rows["metric"] == "parameters"]
+    by = scored.groupby("model", sort=False)
+    table = by.agg(layers=("layers", "first"), score=("value", "mean"), tasks=("value", "count"))
+    table["score"] = table["score"].where(table["tasks"] == frame.options["tasks"])
+    table["params_exact"] = sizes.groupby("model")["value"].first()
+    table["params_B"] = table["params_exact"] / _BILLION
+    each = scored.pivot_table(index="model", columns="dataset", values="value", sort=False)
+    return table.join(each).reset_index().assign(scale=frame.scale)
+
+
 def tasks(frame: Frame) -> Rows:
     """The tasks with what is measured and on which data; those without data with the reason (Table 3)."""
     rows = frame.narrowed({"part": "scores"}).rows
@@ -139,7 +152,7 @@ def first_table(own: Own, row: Cell, column: str) -> Counterpart:
     """Our cell beside one of Table 1."""
     name = {"layers": "layers", "params": "params_B", "pct": "pct", "score": "score", "delta": "delta"}[column]
     places = {"layers": 0, "params": 2, "pct": 0}.get(column, 1)
-    return _cell(own, "table1", row, name, places)
+    return _cell(own, "table1" if row["variant"] else "published", row, name, places)
 
 
 def second_table(own: Own, row: Cell, column: str) -> Counterpart:
@@ -150,10 +163,8 @@ def second_table(own: Own, row: Cell, column: str) -> Counterpart:
 def _cell(own: Own, table: str, row: Cell, column: str, places: int) -> Counterpart:
     from reprlab.papers.overparameterized_encoders.results import LABELS
 
-    key = {label: name for name, label in LABELS.items()}.get(row["model"])
-    if key is None:
-        return Counterpart("", "an encoder that others published; not built here")
-    ours = own.rows(table, model=key, depth=row["variant"])
+    key = {label: name for name, label in LABELS.items()}[row["model"]]
+    ours = own.rows(table, model=key, **({"depth": row["variant"]} if row["variant"] else {}))
     if ours.empty or column not in ours or ours[column].isna().all():
         return own.missing(model=key)
     return Counterpart(f"{ours[column].iloc[0]:.{places}f}", f"scale {own.frame.scale}")
