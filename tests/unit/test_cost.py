@@ -11,7 +11,7 @@ from reprlab.config.load import load_config
 from reprlab.config.models import load_models
 from reprlab.models.build import build_from_config
 from reprlab.models.counted_models import CountedModel
-from reprlab.models.flops import kept_numbers
+from reprlab.models.flops import kept_bytes
 from reprlab.papers.depth.plan import add_jobs
 from reprlab.papers.plan import Plan
 from reprlab.papers.planning import make_plan
@@ -42,7 +42,7 @@ def test_activations_are_those_that_torch_keeps() -> None:
         loss = model(input_ids=torch.ones((4, 96), dtype=torch.long), labels=torch.ones((4, 48), dtype=torch.long)).loss
     assert loss.item() > 0
     softmax = 4 * 48 * int(entry.config["vocab_size"]) * 4
-    assert 4 * 4 * kept_numbers(CountedModel(entry), 96, 48) + softmax == pytest.approx(sum(kept.values()), rel=0.02)
+    assert 4 * kept_bytes(CountedModel(entry), 96, 48) + softmax == pytest.approx(sum(kept.values()), rel=0.02)
 
 
 def test_training_memory_holds_weights_gradients_and_moments() -> None:

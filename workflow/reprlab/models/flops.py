@@ -26,7 +26,21 @@ _UNIT = 16
 _POINTS = {ALONE: ((1, 1), (2, 2), (4, 4)), READ: ((1, 1), (2, 1), (4, 1), (4, 2)),
            BOTH: ((1, 1), (2, 1), (1, 2), (4, 1), (1, 4), (2, 2))}  # fmt: skip
 _FLOPS, _KEPT = 0, 1
-_NUMBER_BYTES = 4
+
+
+@dataclass(frozen=True)
+class _Pass:
+    """What is counted of."""
+
+    backward: bool
+    """Whether a backward pass follows."""
+    training: bool = True
+    """Whether the model is in training, where the kernels of Mamba do a block at once."""
+    dtype: str = "float32"
+    """Arithmetic of the products of matrices."""
+
+
+_FORWARD, _TRAINING = _Pass(backward=False), _Pass(backward=True)
 
 
 def forward_flops(model: CountedModel, encoder_tokens: float, decoder_tokens: float, batch: int = 1) -> float:
@@ -37,21 +51,29 @@ def forward_flops(model: CountedModel, encoder_tokens: float, decoder_tokens: fl
         decoder_tokens: tokens of the decoder, or places at which the output layer of a decoder alone is read.
         batch: examples that share what is done once for all of them (DeBERTa projects its table of positions).
     """
-    return _known(model, False, _FLOPS, encoder_tokens, decoder_tokens, batch)
+    return _known(model, _FORWARD, _FLOPS, encoder_tokens, decoder_tokens, batch)
 
 
 def training_flops(model: CountedModel, encoder_tokens: float, decoder_tokens: float, batch: int = 1) -> float:
     """FLOPs of one example forward and backward; of a decoder alone every token has a label."""
-    return _known(model, True, _FLOPS, encoder_tokens, decoder_tokens, batch)
+    return _known(model, _TRAINING, _FLOPS, encoder_tokens, decoder_tokens, batch)
 
 
-def kept_numbers(model: CountedModel, encoder_tokens: float, decoder_tokens: float) -> float:
-    """Numbers that the backward pass of one example keeps of its forward pass, without weights and logits.
+def kept_bytes(
+    model: CountedModel, encoder_tokens: float, decoder_tokens: float, dtype: str = "float32", *, training: bool = True
+) -> float:
+    """Bytes that the backward pass of one example keeps of its forward pass, without weights, casts of them and logits.
 
     Attention weights are kept where no fused kernel serves the model: transformers has none (DeBERTa), or positions
     have a learnt bias (T5). Masks of dropout, a byte each, are not counted.
+
+    Args:
+        dtype: arithmetic; with bfloat16, under autocast, what lies between products of matrices stays in float32, and
+            what they read is kept once more.
+        training: false: as a model that only infers would keep it.
     """
-    return _known(model, True, _KEPT, encoder_tokens, decoder_tokens, 1)
+    made = _Pass(backward=True, training=training, dtype=dtype)
+    return _known(model, made, _KEPT, encoder_tokens, decoder_tokens, 1)
 
 
 def parameter_counts(model: CountedModel) -> tuple[int, int]:
@@ -64,15 +86,15 @@ def parameter_counts(model: CountedModel) -> tuple[int, int]:
 class _Count:
     powers: Powers
     coefficients: np.ndarray
-    """[terms, 2] of FLOPs and kept numbers."""
+    """[terms, 2] of FLOPs and kept bytes."""
 
 
 _KNOWN: dict[Any, Any] = {}
 
 
-def _known(model: CountedModel, training: bool, what: int, encoder: float, decoder: float, batch: int) -> float:
+def _known(model: CountedModel, made: _Pass, what: int, encoder: float, decoder: float, batch: int) -> float:
     def count(examples: int) -> float:
-        counted = _count_of(model, training, examples)
+        counted = _count_of(model, made, examples)
         terms = [(encoder / _UNIT) ** e * (decoder / _UNIT) ** d for e, d in counted.powers]
         return float(sum(c * term for c, term in zip(counted.coefficients[:, what], terms, strict=True)))
 
@@ -84,13 +106,13 @@ def _known(model: CountedModel, training: bool, what: int, encoder: float, decod
     return two - one + (2 * one - two) / batch
 
 
-def _count_of(model: CountedModel, training: bool, examples: int) -> _Count:
-    key = model.key(), model.blocks, training, examples
+def _count_of(model: CountedModel, made: _Pass, examples: int) -> _Count:
+    key = model.key(), model.blocks, made, examples
     if key not in _KNOWN:
         powers: list[Powers] = []
 
         def coefficients(part: CountedModel) -> np.ndarray:
-            counted = _polynomial(part, training, examples)
+            counted = _polynomial(part, made, examples)
             powers.append(counted.powers)
             return counted.coefficients
 
@@ -118,18 +140,18 @@ def _parameters_of(model: CountedModel) -> np.ndarray:
     return found
 
 
-def _polynomial(model: CountedModel, training: bool, examples: int) -> _Count:
+def _polynomial(model: CountedModel, made: _Pass, examples: int) -> _Count:
     """Terms, and the coefficients with which they give what is counted at each point."""
     import numpy as np
 
-    network = model.network()
+    network = model.network().train(made.training)
     # Of a model with a fused kernel attention weights are counted, and not kept. A learnt bias of positions, whose
     # gradient is wanted, goes to PyTorch's plain kernel, which keeps them.
     biased = hasattr(network.config, "relative_attention_num_buckets")
     fused = not biased and network.config._attn_implementation not in ("eager", None)
     network.config._attn_implementation = "eager"
-    powers = model.powers(network, training)
-    counted = [_count(network, model, training, (examples, _UNIT * e, _UNIT * d)) for e, d in _POINTS[powers]]
+    powers = model.powers(network, made.backward)
+    counted = [_count(network, model, made, (examples, _UNIT * e, _UNIT * d)) for e, d in _POINTS[powers]]
     terms = [[float(e**power * d**other) for power, other in powers] for e, d in _POINTS[powers]]
     found = np.linalg.solve(np.array(terms), np.array(counted, dtype=np.float64))
     if fused:
@@ -137,12 +159,13 @@ def _polynomial(model: CountedModel, training: bool, examples: int) -> _Count:
     return _Count(powers, found)
 
 
-def _count(network: Any, model: CountedModel, training: bool, sizes: tuple[int, int, int]) -> tuple[float, float]:
-    """FLOPs of examples of these lengths (examples, tokens of encoder and of decoder), and the numbers kept."""
+def _count(network: Any, model: CountedModel, made: _Pass, sizes: tuple[int, int, int]) -> tuple[float, float]:
+    """FLOPs of examples of these lengths (examples, tokens of encoder and of decoder), and the bytes kept."""
     import torch
     from torch.multiprocessing.reductions import StorageWeakRef
     from torch.utils.flop_counter import FlopCounterMode
 
+    from reprlab.models.meta_autocast import short_products
     from reprlab.models.scan_cost import counted_kernels
 
     def place(tensor: torch.Tensor) -> StorageWeakRef:
@@ -151,10 +174,11 @@ def _count(network: Any, model: CountedModel, training: bool, sizes: tuple[int, 
     weights = {place(parameter) for parameter in network.parameters()}
     logits = model.outputs(network)
     kept: dict[StorageWeakRef, float] = {}
+    casts: list[torch.Tensor] = []
 
     def keep(tensor: torch.Tensor) -> torch.Tensor:
         if tensor.is_floating_point() and place(tensor) not in weights and tensor.shape[-1:] != (logits,):
-            kept[place(tensor)] = tensor.untyped_storage().nbytes() / _NUMBER_BYTES
+            kept[place(tensor)] = tensor.untyped_storage().nbytes()
         return tensor
 
     counter = FlopCounterMode(display=False)
@@ -162,9 +186,14 @@ def _count(network: Any, model: CountedModel, training: bool, sizes: tuple[int, 
     with contextlib.ExitStack() as within:
         scans = within.enter_context(counted_kernels()) if mamba else []
         within.enter_context(counter)
-        within.enter_context(torch.set_grad_enabled(training))
-        with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-            loss = model.run(network, *sizes, training)
-        if training:
+        within.enter_context(torch.set_grad_enabled(made.backward))
+        with contextlib.ExitStack() as forward:
+            forward.enter_context(torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor))
+            if made.dtype == "bfloat16":
+                forward.enter_context(short_products(casts))
+            loss = model.run(network, *sizes, made.backward)
+        if made.backward:
             loss.backward()
-    return counter.get_total_flops() + sum(scans), sum(kept.values())
+    cast = {place(weight) for weight in casts}
+    found = sum(size for storage, size in kept.items() if storage not in cast)
+    return counter.get_total_flops() + sum(scans), found

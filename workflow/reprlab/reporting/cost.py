@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.config.models import ModelEntry
 from reprlab.models.counted_models import CountedBackbone, CountedModel
-from reprlab.models.flops import forward_flops, kept_numbers, parameter_counts, training_flops
+from reprlab.models.flops import forward_flops, kept_bytes, parameter_counts, training_flops
 from reprlab.reporting.cost_layout import Accelerator, CostLayout, CostRun
 from reprlab.reporting.cost_measured import Measured, measure
 from reprlab.reporting.cost_memory import inference_gb, logits_bytes, training_gb
@@ -163,15 +163,16 @@ class RunCost:
         outputs = int(self.entry.config["vocab_size"]) if outputs is None else outputs
         logits = run.part_size * logits_bytes(decoder, outputs, number)
         if run.steps:
-            kept = run.part_size * kept_numbers(self._trained(), encoder, decoder)
+            kept = run.part_size * kept_bytes(self._trained(), encoder, decoder, run.dtype)
             added = parameter_counts(self._trained())[1]
-            return training_gb(self.parameters, added, kept * number + logits, number)
+            return training_gb(self.parameters, added, kept + logits, number)
         # One block at a time, and the states of all where they are collected.
-        kept = run.part_size * kept_numbers(self._counted().with_blocks(1), encoder, decoder)
+        one = self._counted().with_blocks(1)
+        kept = run.part_size * kept_bytes(one, encoder, decoder, run.dtype, training=False)
         if run.stage in ("collect_states", "measure_layers"):
             width, blocks = (int(self.entry.config[name]) for name in ("hidden_size", "num_hidden_layers"))
-            kept += (blocks + 1) * run.part_size * encoder * width
-        return inference_gb(self.parameters, kept * number + logits)
+            kept += (blocks + 1) * run.part_size * encoder * width * number
+        return inference_gb(self.parameters, kept + logits)
 
 
 def _row(cost: RunCost, rate: float, accelerator: Accelerator) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Memory of a job, from what PyTorch counts on its meta device before it runs (`models.flops.kept_numbers`)."""
+"""Memory of a job, from what PyTorch counts on its meta device before it runs (`models.flops.kept_bytes`)."""
 
 # Bytes of a parameter in training: weight, gradient and both moments of AdamW in float32.
 _BYTES_OF_PARAMETER = 16

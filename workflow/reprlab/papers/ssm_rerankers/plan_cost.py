@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from reprlab.config.papers.ssm_rerankers import SsmRerankersSettings, Task
 
 _SETTING = "papers.ssm-rerankers.cost"
+_FILLED = "sequences filled to their length"
+_COMPILED = "with Mamba's compiled kernels; the scans in plain PyTorch hold more"
 
 
 def cost_runs(config: LoadedConfig, paper: "SsmRerankersSettings", scale: str) -> Iterator[CostRun]:
@@ -26,6 +28,7 @@ def cost_runs(config: LoadedConfig, paper: "SsmRerankersSettings", scale: str) -
         notes = dict.fromkeys([note, *(each for _, each in asked)])
         for name in paper.compared:
             reranker = paper.rerankers[name]
+            scans = _COMPILED if config.models[reranker.model].architecture.startswith("mamba") else ""
             for truncation, length in given.lengths.items():
                 if truncation == "longp" and not reranker.long:
                     continue
@@ -36,7 +39,7 @@ def cost_runs(config: LoadedConfig, paper: "SsmRerankersSettings", scale: str) -
                     "headless": True,
                     "text_length": length,
                     "dtype": computed(config, paper.dtype, scale),
-                    "note": "; ".join(filter(None, ["sequences filled to their length", *notes])),
+                    "note": "; ".join(filter(None, [_FILLED, scans, *notes])),
                 }
                 yield equal_jobs(
                     scale,
