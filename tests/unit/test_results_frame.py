@@ -305,6 +305,20 @@ def test_an_edge_is_the_first_or_last_value_among_the_others_that_are_selected()
     assert sums(skip=("small",)).reason(step=LAST, model="small") == "was not trained"
 
 
+def test_of_several_reasons_the_one_of_the_whole_selection_is_given():
+    factors = {name: Factor(about=name, kind="text") for name in ("model", "encoding")}
+    records = PaperResults(factors, {"f1": Metric(about="f1", unit="percent")}, [])
+    rows = [{"encoding": "graph", "reason": "no parser"}, {"model": "t5", "reason": "no weights"},
+            {"model": "bert", "encoding": "words", "metric": "f1", "value": 1.0}]  # fmt: skip
+    found = frame_of(pandas.DataFrame(rows, columns=[*factors, *FIXED]), records.settings("nano", [], {}))
+    assert found.reason(model="t5", metric="f1") == found.reason(model="t5", encoding="words") == "no weights"
+    assert found.reason(model=("bert", "t5"), encoding="graph") == "no parser"
+    assert found.reason(model="bert", encoding="words") == ""
+    where = {"metric": "f1", "model": ("bert", "t5")}
+    contrast = Contrast(where, {"encoding": "words"}, {"encoding": "graph"}, "model", mean)
+    assert contrast(found) == "no parser"
+
+
 def test_ratios_are_over_seeds_where_there_are_several_else_over_batches():
     of, last, first = ("loss_sum", "count"), {"step": LAST, "model": "small"}, {"step": FIRST, "model": "small"}
     one = Ratio(of, last)(sums())

@@ -127,4 +127,6 @@ class Ratio:
 
 
 def _reason(frame: Frame, selections: Iterator[Where]) -> str:
-    return next((reason for where in selections if (reason := frame.reason(**where))), "")
+    """That of the first selection without a value; where all have values, of the first that has a reason."""
+    ordered = sorted(selections, key=lambda where: not frame.select(**where).empty)
+    return next((reason for where in ordered if (reason := frame.reason(**where))), "")

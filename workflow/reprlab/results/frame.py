@@ -79,10 +79,18 @@ class Frame:
         return rows[rows["reason"] == ""]
 
     def reason(self, **where: Choice) -> str:
-        """Why a selection has no value; "" where nothing is registered."""
+        """Why a selection has no value; "" where nothing is registered.
+
+        A reason that gives a factor which the selection leaves open, or gives several values of, is about a part of the
+        selection: of several reasons the one with the fewest of them is given.
+        """
         rows = self.narrowed(where).rows
-        found = rows.loc[rows["reason"] != "", "reason"]
-        return "" if found.empty else str(found.iloc[0])
+        found = rows[rows["reason"] != ""]
+        if found.empty:
+            return ""
+        left_open = [name for name in self.factors if name not in where or isinstance(where[name], tuple)]
+        partial = sum((~(found[name].isna() | (found[name] == "")).fillna(True)).astype(int) for name in left_open)
+        return str(found["reason"].iloc[int(partial.argmin())] if left_open else found["reason"].iloc[0])
 
 
 def chosen(table: Rows, where: Mapping[str, Any]) -> Rows:
