@@ -196,7 +196,9 @@ def test_memory_is_held_against_the_device(monkeypatch) -> None:
     plan = paper_plan(ROOT, "depth", "paper")
     monkeypatch.setattr(room, "count_gpus", lambda: 0)
     found = list(room.check_memory(plan, "paper"))
-    assert [finding.subject for finding in found] == ["finetune_model t5/mnli", "finetune_model depth/mnli"]
+    # In bfloat16, under autocast, ni's batches of 64 times 1,024 tokens keep 50 GB where all inputs are that long.
+    tasks = [f"finetune_model {model}/{task}" for task in ("mnli", "ni") for model in ("t5", "depth")]
+    assert [finding.subject for finding in found] == tasks
     small = list(room.check_memory(paper_plan(ROOT, "depth", "nano"), "nano"))
     assert [finding.status for finding in small] == ["ok"]
 
