@@ -126,6 +126,15 @@ class Wanted(_Strict):
         return entry.model_copy(update={"files": self.files, "listed": None}) if self.files else entry
 
 
+class SplitFile(_Strict):
+    """A file of a repository that fills a split."""
+
+    file: str
+    """Path in the repository."""
+    split: Split
+    """The split that it fills."""
+
+
 class SplitSettings(_Strict):
     """Shares of the groups (documents, pairs, …) that go to each split, by a hash of seed and group."""
 

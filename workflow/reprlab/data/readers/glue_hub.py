@@ -6,20 +6,14 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.artifacts.tables import read_parquet
-from reprlab.config.dataset_entries import Split, SplitSettings
+from reprlab.config.dataset_entries import SplitFile, SplitSettings
 from reprlab.data.sources import Sources
 from reprlab.runtime.errors import ReprlabError
 
 
-class File(BaseModel):
+class File(SplitFile):
     """One Parquet file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    file: str
-    """Path in the repository."""
-    split: Split
-    """The split that it fills."""
     subset: str = ""
     """matched or mismatched (MNLI)."""
 

@@ -6,22 +6,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.artifacts.tables import read_parquet
-from reprlab.config.dataset_entries import Split, SplitSettings
+from reprlab.config.dataset_entries import SplitFile, SplitSettings
 from reprlab.data.sources import Sources, expected_format
 from reprlab.runtime.errors import ReprlabError
 
 _STRICT = ConfigDict(extra="forbid", frozen=True)
-
-
-class File(BaseModel):
-    """One Parquet file."""
-
-    model_config = _STRICT
-
-    file: str
-    """Path in the repository."""
-    split: Split
-    """The split that it fills."""
 
 
 class Settings(BaseModel):
@@ -29,7 +18,7 @@ class Settings(BaseModel):
 
     model_config = _STRICT
 
-    files: list[File] = Field(min_length=1)
+    files: list[SplitFile] = Field(min_length=1)
     """The files."""
     form: Literal["text_to_text", "choice", "chat"]
     """Kind of the examples."""

@@ -5,22 +5,11 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from reprlab.config.dataset_entries import Split, SplitSettings
+from reprlab.config.dataset_entries import SplitFile, SplitSettings
 from reprlab.data.json_lines import json_lines
 from reprlab.data.sources import Sources, expected_format
 
 _STRICT = ConfigDict(extra="forbid", frozen=True)
-
-
-class File(BaseModel):
-    """One file, gzipped or not."""
-
-    model_config = _STRICT
-
-    file: str
-    """Path in the repository."""
-    split: Split
-    """The split that it fills."""
 
 
 class Settings(BaseModel):
@@ -28,8 +17,8 @@ class Settings(BaseModel):
 
     model_config = _STRICT
 
-    files: list[File] = Field(min_length=1)
-    """The files."""
+    files: list[SplitFile] = Field(min_length=1)
+    """The files, gzipped or not."""
     texts: list[str] = Field(min_length=1, max_length=3)
     """Fields of the text, of two texts, or of a query with its relevant candidates and the others."""
     label: str = ""

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from reprlab.config.papers.punctuation_restoration import PunctuationRestorationSettings
 
 SLUG, NAME = "punctuation-restoration", "punctuation_restoration"
-# Pieces of the published vocabulary of T5, below its sentinels.
-_PUBLISHED_PIECES = 32_000
 
 
 @dataclass(frozen=True)
@@ -127,11 +125,11 @@ class Models:
         return add_sentences(self.plan, self.config, self.paper.corpus, NAME, self.paper.segmentation)
 
     def _tokenizer(self) -> str:
-        name = self.paper.sizes[self.paper.compared].model
+        name, pieces = self.paper.sizes[self.paper.compared].model, self.paper.warm_start.pieces
         if not self._scratch(self.paper.compared):
             origin: Any = self.config.models[name].origin
             published = TokenizerSettings(
-                source="model", pieces=_PUBLISHED_PIECES, model=origin.repository, revision=origin.revision
+                source="model", pieces=pieces, model=origin.repository, revision=origin.revision
             )
             return add_trained_tokenizer(self.plan, f"{NAME}_{name}", "", published)
         if not self.passages:
@@ -139,7 +137,7 @@ class Models:
                 f"papers.{SLUG}.corpus is null, but {name} is drawn at random and needs text; name a corpus of "
                 "datasets.yaml"
             )
-        settings = TokenizerSettings(source="trained", pieces=self.paper.warm_start.pieces)
+        settings = TokenizerSettings(source="trained", pieces=pieces)
         return add_trained_tokenizer(self.plan, NAME, self.passages, settings)
 
     def _start(self, name: str) -> Init:
