@@ -19,9 +19,9 @@ from reprlab.reporting.page.data import data_table
 from reprlab.reporting.page.folder import PaperFolder
 from reprlab.reporting.page.graph import draw_graph, layers
 from reprlab.reporting.page.html import Html, join, tag
+from reprlab.reporting.page.html_tables import shown, table
 from reprlab.reporting.page.overview import summary_table
 from reprlab.reporting.page.report import render
-from reprlab.reporting.page.tables import shown, table
 from reprlab.reporting.provenance import public_path, write_provenance
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.write_report import write_report

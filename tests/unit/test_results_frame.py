@@ -16,7 +16,7 @@ from reprlab.results.gather import gather_rows
 from reprlab.results.records import Drawn, Figure, PaperResults, Table
 from reprlab.results.schema import FIXED, Factor, Metric
 from reprlab.results.sources import Baseline, Missing, Source
-from reprlab.results.tables import Listing, Pivot
+from reprlab.results.table_forms import Listing, Pivot
 from reprlab.runtime.errors import ReprlabError
 from reprlab.statistics import ABOVE_ZERO, Estimate
 

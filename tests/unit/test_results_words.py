@@ -2,7 +2,7 @@
 
 import pytest
 from reprlab.results import words
-from reprlab.results.tables import Listing
+from reprlab.results.table_forms import Listing
 from reprlab.runtime.errors import ReprlabError
 
 RESULTS = """

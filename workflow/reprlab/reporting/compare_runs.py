@@ -70,8 +70,8 @@ def _named(frame: "pandas.DataFrame", names: tuple[str, str]) -> "pandas.DataFra
 
 def _page(parts: dict[str, "pandas.DataFrame"], names: tuple[str, str]) -> str:
     from reprlab.reporting.page.html import tag
+    from reprlab.reporting.page.html_tables import table
     from reprlab.reporting.page.shell import document, entry, section
-    from reprlab.reporting.page.tables import table
 
     title = f"{names[0]} and {names[1]}"
     sections = []
@@ -85,7 +85,7 @@ def _page(parts: dict[str, "pandas.DataFrame"], names: tuple[str, str]) -> str:
 
 def _text(title: str, frame: "pandas.DataFrame") -> str:
     """A table for the terminal: its first rows, long texts cut."""
-    from reprlab.reporting.page.tables import shown
+    from reprlab.reporting.page.html_tables import shown
 
     if not len(frame):
         return f"{title}: none\n"

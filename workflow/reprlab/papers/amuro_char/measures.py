@@ -11,8 +11,8 @@ from typing import Any
 
 from reprlab.papers.amuro_char.aggregate import changes, complete
 from reprlab.papers.amuro_char.names import BASE, PREDICTION_METHODS, Pair, first_checkpoint, last_checkpoint
-from reprlab.papers.amuro_char.tables import HEADLINE, SCORES, in_pairs, prediction_table, scores
 from reprlab.papers.amuro_char.tables_changes import ratio_over_sets, unlabelled_table
+from reprlab.papers.amuro_char.tables_scores import HEADLINE, SCORES, in_pairs, prediction_table, scores
 from reprlab.results.contrasts import Ratio, scores_of
 from reprlab.results.frame import FIRST, LAST, Frame, Rows
 from reprlab.statistics import (

@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from reprlab.papers.amuro_char import tables, tables_changes
+from reprlab.papers.amuro_char import tables_changes
+from reprlab.papers.amuro_char import tables_scores as tables
 from reprlab.papers.amuro_char.claims import CLAIMS
 from reprlab.papers.amuro_char.figures import draw_final_formats, draw_final_ood, draw_gains, draw_ood, of_model
 from reprlab.papers.amuro_char.names import BASE, CLASS_TO_GEN, GEN_TO_CLASS, MAIN_METHODS, PREDICTION_METHODS
-from reprlab.papers.amuro_char.tables import HEADLINE, SCORES
+from reprlab.papers.amuro_char.tables_scores import HEADLINE, SCORES
 from reprlab.reporting.comparison import Counterpart
 from reprlab.results.comparison import Cell, Own, about
 from reprlab.results.figures import Axis, Curves

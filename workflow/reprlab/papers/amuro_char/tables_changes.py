@@ -11,7 +11,7 @@ from typing import Any
 
 from reprlab.papers.amuro_char.aggregate import KEYS, all_other_pairs, changes, complete, group_means, mean_ratio
 from reprlab.papers.amuro_char.names import BASE, last_checkpoint
-from reprlab.papers.amuro_char.tables import ABOUT, about_rows, joined, scores, table_of
+from reprlab.papers.amuro_char.tables_scores import ABOUT, about_rows, joined, scores, table_of
 from reprlab.results.frame import Frame, Rows
 from reprlab.statistics import mean_over_crossed, mean_over_units
 

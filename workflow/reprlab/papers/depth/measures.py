@@ -7,7 +7,7 @@ from typing import Any
 
 from reprlab.papers.depth.names import DISCOURSE_COHERENCE, SENTENCE_POSITION
 from reprlab.results.frame import Frame, Rows
-from reprlab.results.tables import Pivot
+from reprlab.results.table_forms import Pivot
 from reprlab.statistics import Estimate, ratio_over_units
 
 LOSSES = {

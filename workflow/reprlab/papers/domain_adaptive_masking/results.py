@@ -3,7 +3,7 @@
 from typing import Any
 
 from reprlab.papers.domain_adaptive_masking.claims import CLAIMS
-from reprlab.papers.domain_adaptive_masking.tables import (
+from reprlab.papers.domain_adaptive_masking.tables_masking import (
     annotated,
     compute,
     held_out_losses,
@@ -12,7 +12,7 @@ from reprlab.papers.domain_adaptive_masking.tables import (
 )
 from reprlab.results.comparison import Find, Match
 from reprlab.results.figures import Axis, Curves
-from reprlab.results.tables import Listing, Pivot
+from reprlab.results.table_forms import Listing, Pivot
 from reprlab.results.words import results_of
 
 NONE, UNTRAINED = "none", "untrained"

@@ -11,7 +11,7 @@ import torch
 
 from reprlab.evaluation.relation_scores import all_pair_scores, confusion, related_scores
 from reprlab.models.span_pairs import pair_head
-from reprlab.papers.event_relations.tables import candidates
+from reprlab.papers.event_relations.tables_relations import candidates
 from reprlab.reporting.audit import Found, found, rounded
 from reprlab.reporting.audit_records import Given
 from reprlab.results.words import printed_of

@@ -3,9 +3,9 @@
 from typing import Any
 
 from reprlab.papers.event_relations.claims import CLAIMS
-from reprlab.papers.event_relations.tables import compared_score, complexity, retrieval_recall, seconds
+from reprlab.papers.event_relations.tables_relations import compared_score, complexity, retrieval_recall, seconds
 from reprlab.results.figures import Axis, Curves
-from reprlab.results.tables import Listing, Pivot
+from reprlab.results.table_forms import Listing, Pivot
 from reprlab.results.words import results_of
 
 SCORES = ("precision", "recall", "f1")

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Any
 
 from reprlab.results.frame import Choice, Frame, Option, Rows
-from reprlab.results.tables import Pivot
+from reprlab.results.table_forms import Pivot
 from reprlab.statistics import over_halves
 
 ALL = "all"

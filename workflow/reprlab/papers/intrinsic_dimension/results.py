@@ -22,7 +22,7 @@ from reprlab.reporting.comparison import Counterpart
 from reprlab.results.comparison import Cell, Match, Own
 from reprlab.results.figures import Axis, Boxes, Curves
 from reprlab.results.frame import Option
-from reprlab.results.tables import Listing
+from reprlab.results.table_forms import Listing
 from reprlab.results.words import printed_of, results_of
 
 # What the tables call fine-tuning on all training examples (the paper: "Finetune 1K").

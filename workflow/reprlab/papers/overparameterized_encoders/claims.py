@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reprlab.papers.overparameterized_encoders.tables import curves, mean_scores
+from reprlab.papers.overparameterized_encoders.tables_pruning import curves, mean_scores
 from reprlab.results.claims import Claim, Find
 from reprlab.results.frame import Frame, Rows
 from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Estimate, Rule, mean_over_crossed, mean_over_units, slope

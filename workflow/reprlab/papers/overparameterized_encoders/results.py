@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from reprlab.papers.overparameterized_encoders import tables
+from reprlab.papers.overparameterized_encoders import tables_pruning as tables
 from reprlab.papers.overparameterized_encoders.claims import CLAIMS
 from reprlab.results.comparison import Find
 from reprlab.results.figures import Axis, Curves
-from reprlab.results.tables import Listing, Pivot
+from reprlab.results.table_forms import Listing, Pivot
 from reprlab.results.words import results_of
 
 # The two depths that the untrained losses choose; with and without training.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from reprlab.papers.prompt_tuning_encoders.tables import KEYS
+from reprlab.papers.prompt_tuning_encoders.tables_prompts import KEYS
 from reprlab.results.claims import Claim, Find
 from reprlab.results.frame import Choice, Frame, Rows
 from reprlab.statistics import (

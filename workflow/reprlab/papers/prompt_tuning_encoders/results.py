@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from reprlab.papers.prompt_tuning_encoders.claims import CLAIMS
-from reprlab.papers.prompt_tuning_encoders.tables import (
+from reprlab.papers.prompt_tuning_encoders.tables_prompts import (
     attention_pairs,
     beside_prefixes,
     by_size,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reprlab.papers.punctuation_restoration.tables import chosen_measures
+from reprlab.papers.punctuation_restoration.tables_structure import chosen_measures
 from reprlab.results.claims import Claim, Find
 from reprlab.results.contrasts import scores_of
 from reprlab.results.frame import Frame, Rows

@@ -6,7 +6,7 @@ from reprlab.papers.plan import Plan
 from reprlab.papers.punctuation_restoration.plan_models import SLUG, Models
 from reprlab.papers.punctuation_restoration.plan_tasks import Tasks
 from reprlab.papers.punctuation_restoration.results import RESULTS
-from reprlab.papers.punctuation_restoration.tables import MEASURES
+from reprlab.papers.punctuation_restoration.tables_structure import MEASURES
 from reprlab.results.planning import add_results
 from reprlab.results.sources import Missing, Source, Value
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from reprlab.papers.punctuation_restoration.claims import CLAIMS
-from reprlab.papers.punctuation_restoration.tables import (
+from reprlab.papers.punctuation_restoration.tables_structure import (
     by_init,
     examples,
     first_losses,
@@ -16,7 +16,7 @@ from reprlab.papers.punctuation_restoration.tables import (
 )
 from reprlab.results.comparison import Find
 from reprlab.results.figures import Axis, Curves
-from reprlab.results.tables import Listing
+from reprlab.results.table_forms import Listing
 from reprlab.results.words import results_of
 
 _TABLES: dict[str, tuple[Any, Any]] = {

@@ -3,10 +3,17 @@
 from typing import Any
 
 from reprlab.papers.ssm_rerankers.claims import CLAIMS
-from reprlab.papers.ssm_rerankers.tables import beir, draw_operators, first_stage, out_of_domain, reranked, speed
+from reprlab.papers.ssm_rerankers.tables_reranking import (
+    beir,
+    draw_operators,
+    first_stage,
+    out_of_domain,
+    reranked,
+    speed,
+)
 from reprlab.results.comparison import Find
 from reprlab.results.figures import Axis, Curves
-from reprlab.results.tables import Listing, Pivot
+from reprlab.results.table_forms import Listing, Pivot
 from reprlab.results.words import results_of
 
 SPEED = "speed"

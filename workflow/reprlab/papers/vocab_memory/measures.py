@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from reprlab.results.frame import Frame, Rows
-from reprlab.results.tables import Pivot
+from reprlab.results.table_forms import Pivot
 
 MISMATCHED = "mnli_mm"
 _ABOUT_COUNTS = "n and tokens: all columns together; tokens without padding"

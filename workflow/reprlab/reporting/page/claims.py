@@ -7,7 +7,7 @@ from typing import Any
 
 from reprlab.reporting.page.folder import PaperFolder
 from reprlab.reporting.page.html import Html, join, tag
-from reprlab.reporting.page.tables import interval, shown, table
+from reprlab.reporting.page.html_tables import interval, shown, table
 from reprlab.reporting.page.verdicts import ORDERS, chip, counts, legend
 
 _HEADS = ("Claim", "Verdict", "Estimate", "Unit", "What was measured, and the rule", "Note")

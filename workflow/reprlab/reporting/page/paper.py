@@ -10,7 +10,7 @@ from reprlab.reporting.page.claims import audit, claims
 from reprlab.reporting.page.figures import figures
 from reprlab.reporting.page.folder import PaperFolder
 from reprlab.reporting.page.html import Html, heading, join, tag
-from reprlab.reporting.page.tables import table
+from reprlab.reporting.page.html_tables import table
 from reprlab.reporting.page.verdicts import LEARNED, ORDERS, counts, legend
 
 if TYPE_CHECKING:

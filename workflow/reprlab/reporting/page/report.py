@@ -10,11 +10,11 @@ from reprlab.reporting.benchmarks import by_stage
 from reprlab.reporting.page.folder import PaperFolder
 from reprlab.reporting.page.graph import Edge, draw_graph
 from reprlab.reporting.page.html import tag
+from reprlab.reporting.page.html_tables import table
 from reprlab.reporting.page.overview import overview, summary_table
 from reprlab.reporting.page.paper import paper_section
 from reprlab.reporting.page.run import facts, file_links
 from reprlab.reporting.page.shell import Section, document, entry, section
-from reprlab.reporting.page.tables import table
 
 if TYPE_CHECKING:
     import pandas

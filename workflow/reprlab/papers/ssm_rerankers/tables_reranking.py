@@ -8,7 +8,7 @@ from reprlab.reporting.comparison import Counterpart
 from reprlab.results.comparison import Cell, Find, Own, about
 from reprlab.results.figures import nothing
 from reprlab.results.frame import Frame, Rows
-from reprlab.results.tables import Pivot
+from reprlab.results.table_forms import Pivot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,7 +7,7 @@ from typing import Any
 from reprlab.reporting.comparison import Counterpart
 from reprlab.results.comparison import Cell, Own, about
 from reprlab.results.frame import Frame, Rows
-from reprlab.results.tables import together
+from reprlab.results.table_forms import together
 
 CATEGORIES = ("retrieval", "sts", "clustering", "classification")
 KEYS = ["backbone", "encoder", "size"]
@@ -51,7 +51,7 @@ def beside_prefixes(frame: Frame) -> Rows:
 
 def per_data_set(frame: Frame) -> Rows:
     """A row for each encoder, a column for each STS set, and their mean (Table 5)."""
-    from reprlab.results.tables import Pivot
+    from reprlab.results.table_forms import Pivot
 
     pivot = Pivot(
         rows=" ".join(KEYS), across="dataset", about="scale n steps tokens", over="seed", beside="data learned"
