@@ -1,13 +1,11 @@
 """The row of a chat model: real requests of the openai client to a local server, each sent once."""
 
-import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from chat_endpoint import KEY, Endpoint, serving
 from event_samples import write_documents
 from reprlab.artifacts.tables import read_parquet, read_tsv
 from reprlab.config.load import load_config
@@ -18,59 +16,14 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.ask_relations import ask_relations
 
 ROOT = Path(__file__).parents[2]
-KEY = "sk-a-secret-of-this-test"
-
-
-class Endpoint(ThreadingHTTPServer):
-    """Says that t0 is a cause, and nothing of other events; keeps what it is asked."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Answer)
-        self.asked: list[dict[str, Any]] = []
-        self.lock = threading.Lock()
-        self.status = 200
-
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/v1"
-
-
-class Answer(BaseHTTPRequestHandler):
-    server: Endpoint
-
-    def do_POST(self) -> None:
-        request = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        with self.server.lock:
-            self.server.asked.append({"path": self.path, "key": self.headers["authorization"], **request})
-        message = {
-            "role": "assistant",
-            "content": " It is CAUSE, not entails." if "t0" in request["messages"][0]["content"] else "none",
-        }
-        content: dict[str, Any] = {"id": "1", "object": "chat.completion", "created": 1, "model": "m"}
-        content["choices"] = [{"index": 0, "finish_reason": "stop", "message": message}]
-        if self.server.status != 200:
-            content = {"error": {"message": f"the key {KEY} is wrong"}}
-        body = json.dumps(content).encode()
-        self.send_response(self.server.status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *arguments: object) -> None:
-        """Nothing on the terminal."""
 
 
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
+    """Says that t0 is a cause, and nothing of other events."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    server = Endpoint()
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(lambda prompt: " It is CAUSE, not entails." if "t0" in prompt else "none") as server:
+        yield server
 
 
 def arguments(folder: Path, endpoint: Endpoint, **chat: object) -> dict[str, Any]:
@@ -92,7 +45,7 @@ def test_every_pair_is_asked_once_and_scored(endpoint: Endpoint, tmp_path: Path)
     scores = read_tsv(tmp_path / "scores.tsv")
     assert set(scores.name) == {"model", "majority relation", "no relation"} and set(scores.split) == {"test"}
     # The same pair of sentences is one request, whatever document it stands in.
-    prompts = [request["messages"][0]["content"] for request in endpoint.asked]
+    prompts = endpoint.prompts
     assert len(prompts) == len(set(prompts)) and all("Answer with one of" in prompt for prompt in prompts)
     assert {(request["path"], request["key"], request["temperature"]) for request in endpoint.asked} == {
         ("/v1/chat/completions", f"Bearer {KEY}", 0.0)

@@ -4,12 +4,14 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 import torch
+from chat_endpoint import KEY, serving
 from checkouts import ROOT
 from reprlab.artifacts.tables import read_tsv
 from reprlab.config.models import load_models
 from reprlab.data.schema import write_rows
 from reprlab.models.build import load_model
 from reprlab.runtime.errors import ReprlabError
+from reprlab.stages.ask_seq2seq import ask_seq2seq
 from reprlab.stages.build_model import build_model
 from reprlab.stages.build_seq2seq import build_seq2seq
 from reprlab.stages.generate_seq2seq import generate_seq2seq
@@ -18,7 +20,7 @@ from reprlab.stages.train_seq2seq import train_seq2seq
 from reprlab.structure import restoration
 from reprlab.structure.pair_scores import score_rows
 from reprlab.structure.seq2seq import course_of, engine_of, load_pairs, order_of, pair_task
-from reprlab.structure.seq2seq_settings import GenerationSettings, PairScoring, PairSettings, PairTraining
+from reprlab.structure.seq2seq_settings import ChatAnswers, GenerationSettings, PairScoring, PairSettings, PairTraining
 from reprlab.text.tokenizer_folder import open_tokenizer
 from reprlab.text.tokenizers import save_tokenizer, train_unigram
 from reprlab.text.vocabulary import Vocabulary
@@ -234,6 +236,31 @@ def test_answers_are_written_in_the_words_of_the_formats_and_scored_apart(made, 
     scores = read_tsv(tmp_path / "s.tsv").set_index("metric")
     assert set(scores["steps"]) == {8} and scores.loc["f1", "trivial"] == 0
     assert {"precision", "upstream_f1", "malformed"} <= set(scores.index)
+
+
+def test_a_chat_model_is_asked_each_source_once_and_its_answers_are_scored(made, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    rows = [row for row in pairs_of(made, tmp_path, "passages", tasks=["restoration"]) if row["split"] == "test"]
+    definition, targets = rows[0]["definition"], {row["source"]: row["targets"][0] for row in rows}
+    out = tmp_path / "answers.parquet"
+    with serving(lambda prompt: targets[prompt.removeprefix(definition)]) as endpoint:
+        chat = {"model": "m", "base_url": endpoint.address}
+
+        def ask(**more):
+            settings = ChatAnswers.model_validate({"chat": {**chat, **more}})
+            ask_seq2seq(pairs=tmp_path / "pairs.parquet", out=out, cache=tmp_path / "cache", settings=settings)
+            return out.read_bytes()
+
+        first = ask()
+        assert sorted(endpoint.prompts) == sorted(definition + source for source in targets)
+        assert ask() == first and len(endpoint.asked) == len(targets), "an answer is kept"
+        endpoint.status = 401
+        with pytest.raises(ReprlabError) as refused:
+            ask(model="another")
+    assert KEY not in str(refused.value) and out.read_bytes() == first
+    score_seq2seq(answers=out, out=tmp_path / "s.tsv", settings=PairScoring(resamples=20))
+    scores = read_tsv(tmp_path / "s.tsv").set_index("metric")["value"]
+    assert scores["f1"] == scores["precision"] == 100 and scores["malformed"] == 0
 
 
 def test_scores_of_known_answers_with_what_needs_no_model():

@@ -1,0 +1,66 @@
+"""A local server of the interface that the openai client speaks, which keeps what it is asked."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+KEY = "sk-a-secret-of-this-test"
+
+
+class Endpoint(ThreadingHTTPServer):
+    """Says to a prompt what `say` makes of it; with another `status` than 200 it refuses the key."""
+
+    def __init__(self, say: Callable[[str], str]) -> None:
+        super().__init__(("127.0.0.1", 0), Answer)
+        self.say = say
+        self.asked: list[dict[str, Any]] = []
+        self.lock = threading.Lock()
+        self.status = 200
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+    @property
+    def prompts(self) -> list[str]:
+        return [request["messages"][0]["content"] for request in self.asked]
+
+
+class Answer(BaseHTTPRequestHandler):
+    server: Endpoint
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        with self.server.lock:
+            self.server.asked.append({"path": self.path, "key": self.headers["authorization"], **request})
+        message = {"role": "assistant", "content": self.server.say(request["messages"][0]["content"])}
+        content: dict[str, Any] = {"id": "1", "object": "chat.completion", "created": 1, "model": "m"}
+        content["choices"] = [{"index": 0, "finish_reason": "stop", "message": message}]
+        if self.server.status != 200:
+            content = {"error": {"message": f"the key {KEY} is wrong"}}
+        body = json.dumps(content).encode()
+        self.send_response(self.server.status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments: object) -> None:
+        """Nothing on the terminal."""
+
+
+@contextmanager
+def serving(say: Callable[[str], str]) -> Iterator[Endpoint]:
+    """An endpoint that answers while the context lasts."""
+    server = Endpoint(say)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
