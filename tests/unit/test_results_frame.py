@@ -309,10 +309,12 @@ def test_of_several_reasons_the_one_of_the_whole_selection_is_given():
     factors = {name: Factor(about=name, kind="text") for name in ("model", "encoding")}
     records = PaperResults(factors, {"f1": Metric(about="f1", unit="percent")}, [])
     rows = [{"encoding": "graph", "reason": "no parser"}, {"model": "t5", "reason": "no weights"},
+            {"model": "gpt", "encoding": "words", "reason": "off"},
             {"model": "bert", "encoding": "words", "metric": "f1", "value": 1.0}]  # fmt: skip
     found = frame_of(pandas.DataFrame(rows, columns=[*factors, *FIXED]), records.settings("nano", [], {}))
     assert found.reason(model="t5", metric="f1") == found.reason(model="t5", encoding="words") == "no weights"
     assert found.reason(model=("bert", "t5"), encoding="graph") == "no parser"
+    assert found.reason(model="gpt", metric="f1") == "off", "what is named counts before what is left open"
     assert found.reason(model="bert", encoding="words") == ""
     where = {"metric": "f1", "model": ("bert", "t5")}
     contrast = Contrast(where, {"encoding": "words"}, {"encoding": "graph"}, "model", mean)

@@ -47,7 +47,7 @@ class Claim:
         """The row of the claim. `unjudged` are scales at which no claim of the paper is judged, with the reason."""
         reason = self.because if self.only_at and frame.scale not in self.only_at else unjudged.get(frame.scale, "")
         chosen = frame.narrowed(self.where)
-        found: Estimate | str = chosen.reason() if self.where else ""
+        found: Estimate | str = frame.reason(**self.where) if self.where else ""
         try:
             found = self.find(chosen) if len(chosen.select()) else found
         except NoVerdict as none:

@@ -81,16 +81,18 @@ class Frame:
     def reason(self, **where: Choice) -> str:
         """Why a selection has no value; "" where nothing is registered.
 
-        A reason that gives a factor which the selection leaves open, or gives several values of, is about a part of the
-        selection: of several reasons the one with the fewest of them is given.
+        Of several reasons the one is given that shares most factors with the selection, and of these the one with the
+        fewest others: a factor that the selection leaves open, or gives several values of, makes it a reason of a part.
         """
         rows = self.narrowed(where).rows
         found = rows[rows["reason"] != ""]
         if found.empty:
             return ""
-        left_open = [name for name in self.factors if name not in where or isinstance(where[name], tuple)]
-        partial = sum((~(found[name].isna() | (found[name] == "")).fillna(True)).astype(int) for name in left_open)
-        return str(found["reason"].iloc[int(partial.argmin())] if left_open else found["reason"].iloc[0])
+        given = ~(found[[*self.factors]].isna() | (found[[*self.factors]] == "")).fillna(True)
+        named = [name for name in self.factors if name in where and not isinstance(where[name], tuple)]
+        shared, others = given[named].sum(axis=1), given.drop(columns=named).sum(axis=1)
+        best = min(range(len(found)), key=lambda place: (-shared.iloc[place], others.iloc[place]))
+        return str(found["reason"].iloc[best])
 
 
 def chosen(table: Rows, where: Mapping[str, Any]) -> Rows:
