@@ -45,10 +45,13 @@ def _compare(ours, reference, arguments, **options):
         torch.testing.assert_close(one, two, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("at_once", [1, 2, 1000])
 @pytest.mark.parametrize("length", [1, 5, 32, 70])
-def test_mamba_scan_is_transformers(length):
+def test_mamba_scan_is_transformers(length, at_once, monkeypatch):
+    """Of three sequences so many at once."""
     from transformers.models.mamba import modeling_mamba
 
+    monkeypatch.setattr(scans, "_SCANNED", at_once * 6 * 4)
     torch.manual_seed(length)
     arguments = [torch.randn(3, 6, length), torch.randn(3, 6, length), -torch.rand(6, 4)]
     arguments += [torch.randn(3, 4, length), torch.randn(3, 4, length), torch.randn(6), torch.randn(3, 6, length)]

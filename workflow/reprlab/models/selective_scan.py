@@ -1,7 +1,9 @@
 """Selective scans of Mamba-1 and Mamba-2 in chunks, for machines without the compiled kernels.
 
-The plain path of transformers steps through Mamba-1 position by position, and pads Mamba-2 to chunks of 256 with one
-score matrix for each head. Here both run over chunks side by side, with the same results to rounding.
+The plain path of transformers steps through Mamba-1 position by position, keeping all that it makes, and pads Mamba-2
+to chunks of 256 with one score matrix for each head. Here Mamba-1 runs over chunks of sequences whose states stay in
+the cache and makes them again in the backward pass, as the compiled kernel does; Mamba-2 runs over chunks of positions
+side by side. Results are the same to rounding.
 """
 
 from __future__ import annotations
@@ -15,8 +17,8 @@ if TYPE_CHECKING:
 
 ScanPath = Literal["compiled", "chunked"]
 _CHUNK = 32
-# Numbers of a state tensor that are scanned at once. Larger ones leave the cache, and each is asked of the system anew.
-_SCANNED = 2**22
+# Numbers of the states at one position that are scanned at once: more leave the cache, fewer are all overhead.
+_SCANNED = 2**16
 
 
 def install_scans() -> ScanPath:
@@ -126,27 +128,72 @@ def selective_scan(
 
     Source: Gu and Dao 2023, algorithm 2, with the Euler step for B that released models are trained with.
     """
-    import torch
     from torch.nn import functional
 
     dt = dt if delta_bias is None else dt + delta_bias.to(dt.dtype)[..., None]
     dt = (functional.softplus(dt) if delta_softplus else dt).transpose(1, 2).float()
     inputs = hidden_states.transpose(1, 2).float()
-    rows = max(1, _SCANNED // (dt[0].numel() * A.shape[1]))
-    columns = [part.split(rows) for part in (dt, inputs, B.transpose(1, 2), C.transpose(1, 2))]
-    found = torch.cat([_scan_rows(A.float(), *part) for part in zip(*columns, strict=True)])
+    columns = [part.contiguous() for part in (dt, dt * inputs, B.transpose(1, 2).float(), C.transpose(1, 2).float())]
+    found = _read_states().apply(A.float(), *columns)
     found = (found if D is None else found + inputs * D).transpose(1, 2)
     return (found if z is None else found * functional.silu(z)).to(hidden_states.dtype)
 
 
-def _scan_rows(
-    rates: torch.Tensor, dt: torch.Tensor, inputs: torch.Tensor, before: torch.Tensor, after: torch.Tensor
-) -> torch.Tensor:
-    """[batch, L, channels] of A [channels, N], steps and inputs of that shape, B and C [batch, L, N]."""
+@functools.cache
+def _read_states() -> Any:
+    """A function of A [channels, N], steps and weighted inputs [batch, L, channels], B and C [batch, L, N]: the states'
+    products with C, [batch, L, channels]."""
     import torch
 
-    states = linear_recurrence(torch.exp(dt[..., None] * rates), (dt * inputs)[..., None] * before[:, :, None].float())
-    return (states @ after[..., None].float()).squeeze(-1)
+    def parts(steps: torch.Tensor, rates: torch.Tensor) -> list[slice]:
+        size = max(1, _SCANNED // rates.numel())
+        return [slice(start, start + size) for start in range(0, len(steps), size)]
+
+    class ReadStates(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, rates: torch.Tensor, *columns: torch.Tensor) -> torch.Tensor:
+            ctx.save_for_backward(rates, *columns)
+            found = torch.empty_like(columns[0])
+            for rows in parts(columns[0], rates):
+                steps, inputs, before, after = (part[rows] for part in columns)
+                states = rates.new_zeros(len(steps), *rates.shape)
+                decay = torch.empty_like(states)
+                for place in range(steps.shape[1]):
+                    torch.mul(steps[:, place, :, None], rates, out=decay).exp_()
+                    states.mul_(decay).addcmul_(inputs[:, place, :, None], before[:, place, None])
+                    found[rows, place] = torch.bmm(states, after[:, place, :, None])[..., 0]
+            return found
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            rates, *columns = ctx.saved_tensors
+            of_rates = torch.zeros_like(rates)
+            of_columns = [torch.empty_like(part) for part in columns]
+            for rows in parts(columns[0], rates):
+                steps, inputs, before, after = (part[rows] for part in columns)
+                of_steps, of_inputs, of_before, of_after = (part[rows] for part in of_columns)
+                read = gradients[0][rows]
+                decay = rates.new_empty(steps.shape[1], len(steps), *rates.shape)
+                # One more than there are positions: before the first one the states are 0.
+                states = rates.new_zeros(steps.shape[1] + 1, len(steps), *rates.shape)
+                for place in range(steps.shape[1]):
+                    torch.mul(steps[:, place, :, None], rates, out=decay[place]).exp_()
+                    torch.mul(states[place], decay[place], out=states[place + 1])
+                    states[place + 1].addcmul_(inputs[:, place, :, None], before[:, place, None])
+                flow = torch.zeros_like(states[0])
+                for place in reversed(range(steps.shape[1])):
+                    of_after[:, place] = torch.bmm(read[:, None, place], states[place + 1])[:, 0]
+                    flow.addcmul_(read[:, place, :, None], after[:, place, None])
+                    of_inputs[:, place] = torch.bmm(flow, before[:, place, :, None])[..., 0]
+                    of_before[:, place] = torch.bmm(inputs[:, None, place], flow)[:, 0]
+                    flow.mul_(decay[place])
+                    # Over the states behind this position, which nobody reads any more.
+                    of_exponent = torch.mul(flow, states[place], out=states[place + 1])
+                    of_steps[:, place] = (of_exponent * rates).sum(-1)
+                    of_rates += of_exponent.mul_(steps[:, place, :, None]).sum(0)
+            return of_rates, *of_columns
+
+    return ReadStates
 
 
 def state_space_dual(
