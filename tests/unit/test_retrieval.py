@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from reprlab.models.build import load_model
 from reprlab.models.pooling import pool
 from reprlab.models.span_pairs import pair_head, pool_spans
+from reprlab.retrieval import search as exact_search
 from reprlab.retrieval.bi_encoder import add_tokens, embed, encode_texts
 from reprlab.retrieval.pair_training import (
     EncodedTexts,
@@ -20,7 +21,7 @@ from reprlab.retrieval.pair_training import (
     text_vectors,
     train_bi_encoder,
 )
-from reprlab.retrieval.search import kept_pairs, most_pairs_kept, rank_partners, search
+from reprlab.retrieval.search import kept_pairs, most_pairs_kept, rank_by_score, rank_partners, search
 from reprlab.retrieval.settings import BiEncoderTraining
 from reprlab.runtime.errors import ReprlabError
 from reprlab.text.model_tokenizers import load_tokenizer
@@ -69,12 +70,22 @@ def test_the_ceiling_is_reached_by_some_retrieval() -> None:
     assert most_pairs_kept(~np.eye(4, dtype=bool), 1) == 4 and most_pairs_kept(~np.eye(4, dtype=bool), 2) == 6
 
 
-def test_search_in_blocks_is_search() -> None:
+def test_search_in_blocks_is_search(monkeypatch) -> None:
+    monkeypatch.setattr(exact_search, "_SCORES", 2 * 11)
     rng = np.random.default_rng(0)
     queries, passages = rng.normal(size=(7, 5)), rng.normal(size=(11, 5))
-    found, scores = search(queries, passages, 3, block=2)
+    found, scores = search(queries, passages, 3)
     assert (found == np.argsort(-(queries @ passages.T), axis=1)[:, :3]).all()
     assert (scores[:, 0] == (queries @ passages.T).max(1)).all()
+
+
+@pytest.mark.parametrize("k", [1, 7, 100, 300])
+def test_the_best_of_many_are_the_first_of_all_in_order(k: int) -> None:
+    """Ties, with the k-th too, and rows without candidates."""
+    scores = np.random.default_rng(0).integers(0, 40, (20, 1500)).astype(np.float32)
+    scores[0], scores[1] = 0, -np.inf
+    scores[1, 5] = 3
+    assert (rank_by_score(scores, k) == np.argsort(-scores, axis=1, kind="stable")[:, :k]).all()
 
 
 def test_pooling_leaves_padding_out() -> None:

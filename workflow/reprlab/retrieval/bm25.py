@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from reprlab.retrieval.search import rank_by_score, search
+from reprlab.retrieval.search import block_of_queries, rank_by_score, search
 from reprlab.retrieval.trec import Run
 
 if TYPE_CHECKING:
     import numpy as np
-
-_BLOCK = 256
 
 
 def bm25_run(
@@ -38,10 +36,11 @@ def bm25_run(
         return index.get_scores(terms) if terms else np.zeros(len(names), dtype=np.float32)
 
     found: Run = {}
-    for start in range(0, len(asked), _BLOCK):
-        scores = np.stack([scores_of(terms) for terms in asked[start : start + _BLOCK]])
+    block = block_of_queries(len(names))
+    for start in range(0, len(asked), block):
+        scores = np.stack([scores_of(terms) for terms in asked[start : start + block]])
         best = rank_by_score(scores, depth)
-        for query, row, columns in zip(list(queries)[start : start + _BLOCK], scores, best, strict=True):
+        for query, row, columns in zip(list(queries)[start : start + block], scores, best, strict=True):
             found[query] = {names[column]: float(row[column]) for column in columns.tolist() if row[column] > 0}
     return found
 

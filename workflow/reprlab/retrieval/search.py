@@ -4,22 +4,41 @@ from __future__ import annotations
 
 import numpy as np
 
+# Columns up to which all are sorted, and how many times the wanted ones.
+_FEW, _FEW_TIMES = 1000, 4
+# Scores that are held at once: half a gigabyte in single precision.
+_SCORES = 2**27
+
+
+def block_of_queries(passages: int) -> int:
+    """Queries whose scores over so many passages are held at once."""
+    return max(1, min(1024, _SCORES // max(passages, 1)))
+
 
 def rank_by_score(scores: np.ndarray, k: int | None = None) -> np.ndarray:
     """[queries, k] columns of the k highest scores of each row, best first; of equal scores the lower column first.
 
     Columns with the score -inf are no candidates: they come last, and callers cut them off. All columns by default.
     """
-    return np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    columns = scores.shape[1]
+    if k is None or k < 1 or columns < _FEW or columns < _FEW_TIMES * k:
+        return np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    # Of millions of columns a hundred are wanted: sort those that reach the k-th score, ties with it included.
+    least = np.partition(scores, columns - k, axis=1)[:, columns - k]
+    found = np.empty((len(scores), k), dtype=np.intp)
+    for row, (own, bound) in enumerate(zip(scores, least, strict=True)):
+        reaching = np.flatnonzero(own >= bound)
+        found[row] = reaching[np.argsort(-own[reaching], kind="stable")[:k]]
+    return found
 
 
-def search(queries: np.ndarray, passages: np.ndarray, k: int, block: int = 1024) -> tuple[np.ndarray, np.ndarray]:
+def search(queries: np.ndarray, passages: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Exact search by dot product: ([queries, k] passages best first, their scores), in blocks of queries.
 
     Args:
         queries: [queries, d]. passages: [passages, d].
     """
-    k = min(k, len(passages))
+    k, block = min(k, len(passages)), block_of_queries(len(passages))
     found = np.empty((len(queries), k), dtype=np.int64)
     scores = np.empty((len(queries), k), dtype=np.result_type(queries, passages))
     for start in range(0, len(queries), block):

@@ -55,16 +55,24 @@ def retrieve_passages(
         find = functools.partial(
             bm25_run, passages=collection.passages, depth=settings.depth, k1=settings.k1, b=settings.b
         )
+    queries = {
+        split: collection.limited(split, settings.queries.get(split), settings.seed) for split in settings.splits
+    }
+    for split, texts in queries.items():
+        if not texts:
+            raise ReprlabError(f"{examples}: the split {split} has no query; name another split")
+    # Together, so that passages are embedded or indexed once.
+    named = {(split, name): text for split, texts in queries.items() for name, text in texts.items()}
+    asked = {str(place): settings.prefix + text for place, text in enumerate(named.values())}
+    runs: dict[str, Any] = {split: {} for split in queries}
+    ranked_lists = find(asked)
+    for place, (split, name) in enumerate(named):
+        runs[split][name] = ranked_lists.get(str(place), {})
     rows: list[dict[str, Any]] = []
     with atomic_directory(out) as folder:
-        for split in settings.splits:
-            queries = collection.limited(split, settings.queries.get(split), settings.seed)
-            if not queries:
-                raise ReprlabError(f"{examples}: the split {split} has no query; name another split")
-            asked = {name: settings.prefix + text for name, text in queries.items()}
-            run = find(asked)
-            write_run(folder / f"{split}.trec", {name: run.get(name, {}) for name in queries}, settings.kind)
-            judged = {name: collection.judgements[split][name] for name in queries}
+        for split, run in runs.items():
+            write_run(folder / f"{split}.trec", run, settings.kind)
+            judged = {name: collection.judgements[split][name] for name in run}
             for name, ranked in {settings.kind: run, "random order": random_order(run, settings.seed)}.items():
                 rows += metric_rows(ranked, judged, settings.metrics, name=name, split=split)
     write_tsv(metrics, pandas.DataFrame(rows))
