@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reprlab.config.conditions import conditions
 from reprlab.config.load import leaves, load_config
 from reprlab.config.papers import PAPERS
 from reprlab.config.runtime import SCALES
@@ -37,17 +38,8 @@ sys.exit(status)
 MEMORY_KIB = 2**20
 # Settings of a paper that no stage at paper scale reads, with the reason. Empty is best.
 DEAD: dict[str, str] = {}
-_OLMO, _LLAMA = "papers.amuro-char.families.olmo1b", "papers.amuro-char.families.llama3_8b"
-_TRAINED_HERE = f"{_OLMO}.model=olmo_mini; {_OLMO}.checkpoints=[main]; {_OLMO}.revisions=[]"
 PUBLISHED = [".".join(path) for path, _ in leaves(load_config(ROOT, {"scale": "paper"}).as_dict())]
-_MASKING = "papers.domain-adaptive-masking"
-_TEXT = {"graph": "wordnet_graph", "domain": "[hpo_definitions]", "general": "[brown]"}
-_CURRICULUM = "; ".join(f"{_MASKING}.{name}={value}" for name, value in _TEXT.items())
-_OF_CURRICULUM = tuple(
-    f"{_MASKING}.{name}" for name in ("curriculum.", "maskings", "pretraining.", "held_out.", "documents")
-)
 _RESTORING = "papers.punctuation-restoration"
-_RESTORED = f"{_RESTORING}.corpus=wikipedia_sample"
 # Values of settings whose own schema gives none.
 SECOND = {
     f"{_RESTORING}.joint": ["[ner_conll03, chunking_conll00]"],
@@ -61,136 +53,6 @@ SECOND = {
         "{a: {words: 8, query_words: 3, scattered: 0, foreign: 0, windows: 1, near: 0, max_length: 32, max_query: 12, "
         "negatives: 3, epochs: 1, batch_size: 4, learning_rate: 1e-3, schedule: constant}}"
     ],
-}
-# Edits beside which alone a setting is read, or another value of it allowed.
-COMPANIONS = {
-    "papers.depth.finetuning.seeds": "papers.depth.pretraining.seeds=[2137, 7]",
-    "papers.depth.finetuning.tasks.cola.epochs": "papers.depth.finetuning.tasks.cola.steps=null",
-    "papers.depth.finetuning.tasks.sp_wiki.epochs": "papers.depth.finetuning.tasks.sp_wiki.steps=null",
-    "papers.depth.finetuning.tasks.ni.steps": "papers.depth.finetuning.tasks.ni.epochs=null",
-    # Of two lengths one is given.
-    "papers.vocab-memory.finetuning.steps": "papers.vocab-memory.finetuning.epochs=null",
-    # The corpus of Table 1 is not named in the paper.
-    "papers.vocab-memory.unseen.tokenizers": "papers.vocab-memory.unseen.corpus=wikipedia_sample",
-    "papers.vocab-memory.unseen.examples": "papers.vocab-memory.unseen.corpus=wikipedia_sample",
-    # For models that are drawn at random.
-    "papers.intrinsic-dimension.data.scratch.corpus": "papers.intrinsic-dimension.comparison.models=[llama_nano]",
-    **{
-        name: "papers.intrinsic-dimension.comparison.models=[llama_nano]; "
-        "papers.intrinsic-dimension.data.scratch.corpus=wikipedia_sample"
-        for name in PUBLISHED
-        if name.startswith(("papers.intrinsic-dimension.data.scratch.s", "papers.intrinsic-dimension.data.scratch.p"))
-    },
-    # The lengths of the published data are known.
-    "papers.intrinsic-dimension.cost.characters_otherwise": (
-        "papers.intrinsic-dimension.icl_unique.datasets.ag_news.dataset=tweet_ratings"
-    ),
-    # No further seeds as published.
-    "papers.intrinsic-dimension.replication.seeds": "papers.intrinsic-dimension.replication.datasets=[sst2]",
-    "papers.intrinsic-dimension.replication.datasets": "papers.intrinsic-dimension.replication.seeds=[7]",
-    "papers.intrinsic-dimension.replication.shots": (
-        "papers.intrinsic-dimension.replication.seeds=[7]; papers.intrinsic-dimension.replication.datasets=[sst2]"
-    ),
-    # Where all learning rates are chosen, none is tried; where steps are not known, neither are tokens.
-    f"{_OLMO}.candidates": f"{_OLMO}.chosen.xsum=null",
-    f"{_LLAMA}.candidates": f"{_LLAMA}.chosen.xsum=null",
-    f"{_LLAMA}.tokens_per_step": f"{_LLAMA}.main_step=5",
-    f"{_LLAMA}.chat_epochs": f"{_LLAMA}.trainings=[xsum, tulu]",
-    f"{_OLMO}.checkpoints": f"{_OLMO}.revisions=[]",
-    f"{_OLMO}.revisions": f"{_OLMO}.checkpoints=[main]",
-    "papers.amuro-char.grid.everywhere": "papers.amuro-char.grid.tuned=[main]",
-    **{
-        f"papers.amuro-char.evaluations.{name}.normalisation": f"papers.amuro-char.evaluations.{name}.kind=choice"
-        for name in ("mnli_matched", "cnn")
-    },
-    # A training set has data of its own or is a mixture.
-    "papers.amuro-char.trainings.xsum.mixture": "papers.amuro-char.trainings.xsum.dataset=null",
-    # Published checkpoints are not pre-trained here.
-    **{name: _TRAINED_HERE for name in PUBLISHED if name.startswith("papers.amuro-char.pretraining.")},
-    # A cut of the folds and of the seeds must leave those that are named.
-    "papers.event-relations.data.esc.folds": "papers.event-relations.data.esc.tested=[0]",
-    # The documents of MS MARCO are in no registry entry.
-    **{
-        name: "papers.ssm-rerankers.documents.dataset=squad_sections"
-        for name in PUBLISHED
-        if name.startswith(("papers.ssm-rerankers.documents.", "papers.ssm-rerankers.rerankers."))
-    },
-    # Published models are not warmed up.
-    **{
-        name: "papers.overparameterized-encoders.backbones.llama_3_8b.model=llama_deep_mini; "
-        "papers.overparameterized-encoders.warm_start.text.corpus=squad_text"
-        for name in PUBLISHED
-        if name.startswith("papers.overparameterized-encoders.warm_start.")
-    },
-    # Of the further sets the smaller plan has one.
-    **{
-        name: f"papers.ssm-rerankers.passages.further=[{name.rpartition('.')[2]}]"
-        for name in PUBLISHED
-        if name.startswith("papers.ssm-rerankers.cost.scored.beir_")
-    },
-    **{
-        name: "papers.ssm-rerankers.rerankers.opt_125m.model=opt_mini; "
-        "papers.ssm-rerankers.warm_start.text.corpus=squad_text"
-        for name in PUBLISHED
-        if name.startswith("papers.ssm-rerankers.warm_start.")
-    },
-    # Published decoders are not drawn at random.
-    **{
-        name: "papers.prompt-tuning-encoders.backbones.opt_125m.model=soft_prompt_mini; "
-        "papers.prompt-tuning-encoders.warm_start.text.corpus=wordnet_text"
-        for name in PUBLISHED
-        if name.startswith("papers.prompt-tuning-encoders.warm_start.")
-        or name == "papers.prompt-tuning-encoders.backbones.opt_125m.pretrained"
-    },
-    # The published adapters of MNTP are fetched.
-    **{
-        name: "papers.prompt-tuning-encoders.backbones.llama_2_7b.model=soft_prompt_mini; "
-        "papers.prompt-tuning-encoders.backbones.llama_2_7b.mntp=null; "
-        "papers.prompt-tuning-encoders.warm_start.text.corpus=wordnet_text"
-        for name in PUBLISHED
-        if name.startswith("papers.prompt-tuning-encoders.mntp.")
-    },
-    # ConceptNet and PubMed are in no registry.
-    **{name: _CURRICULUM for name in PUBLISHED if name.startswith(_OF_CURRICULUM)},
-    **{
-        f"{_MASKING}.{name}": "; ".join(f"{_MASKING}.{other}={_TEXT[other]}" for other in _TEXT if other != name)
-        for name in _TEXT
-    },
-    **{
-        name: f"{_CURRICULUM}; {_MASKING}.model=bert_masking_mini; {_MASKING}.warm_start.text.corpus=brown"
-        for name in PUBLISHED
-        if name.startswith(f"{_MASKING}.warm_start.")
-    },
-    **{
-        f"{_MASKING}.tasks.{name}": f"{_MASKING}.compared=[{name}]; {_MASKING}.warm_start.text.corpus=brown"
-        for name in ("wordnet_entities", "conll2003")
-    },
-    # The text that is restored is internal data of the authors.
-    **{
-        name: _RESTORED
-        for name in PUBLISHED
-        if name.removeprefix(f"{_RESTORING}.").startswith(
-            ("segmentation.", "excerpts.", "sizes.", "restored", "restoration.", "corruption.", "finetuning.course")
-        )
-        and name.startswith(_RESTORING)
-    },
-    **{
-        name: f"{_RESTORED}; {_RESTORING}.sizes.t5_base.model=t5_restoration_mini"
-        for name in PUBLISHED
-        if name.startswith(f"{_RESTORING}.warm_start.")
-    },
-    f"{_RESTORING}.finetuning.resumed_epochs": f"{_RESTORED}; {_RESTORING}.finetuning.course=upstream_resume",
-    **{
-        name: f"{_RESTORED}; {_RESTORING}.zero_shot.enabled=true"
-        for name in PUBLISHED
-        if name.startswith((f"{_RESTORING}.zero_shot.chat", f"{_RESTORING}.zero_shot.excerpts"))
-    },
-    # Off at paper scale.
-    **{
-        f"papers.depth.ablations.{name}.{key}": f"papers.depth.ablations.{name}.enabled=true"
-        for name in ("padding_in_loss", "int8_bug")
-        for key in ("steps", "input_length")
-    },
 }
 # One job for each ladder keeps the plan small, so that a hundred plans take seconds.
 SMALLER = {
@@ -246,9 +108,10 @@ def test_a_dry_run_plans_every_paper(checkout, scale: str, tmp_path: Path) -> No
     assert kib < MEMORY_KIB
 
 
-def dump(paper: str, overrides: dict[str, Any], *, cost: bool = False) -> str:
-    """All jobs of a paper's plan as text but for the table of costs, which reads the plan itself; or that one."""
-    config = load_config(ROOT, {**overrides, "build": [paper]})
+@functools.lru_cache(maxsize=4)
+def dump(paper: str, edits: str, cost: bool) -> str:
+    """All jobs of a paper's plan at paper scale but the table of costs, which reads the plan itself; or that one."""
+    config = load_config(ROOT, {"scale": "paper", "set": edits, "build": [paper]})
     plan = make_plan(replace(config, papers={paper: config.papers[paper]}))
     return repr({stage: jobs for stage, jobs in plan.jobs.items() if (stage == "estimate_cost") == cost})
 
@@ -336,45 +199,47 @@ def representative(paths: list[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
             yield path
 
 
+def reaches(paper: str, path: tuple[str, ...], edits: list[str], others: list[str]) -> tuple[bool, str, int]:
+    """Whether two values of a setting give two plans beside other edits; why all were refused; how many were tried."""
+    name, cost = ".".join(("papers", paper, *path)), path[0] == "cost" or path[-1] == "published_model"
+    beside = [edit for edit in others if edit and not edit.startswith(f"{name}=")]
+    first, reason = "", ""
+    # The published value may not go with what it is read beside: then two other values are compared.
+    for tried, own in enumerate([[], *([f"{name}={edit}"] for edit in edits)], 1):
+        try:
+            found = dump(paper, "; ".join([*beside, *own]), cost)
+        except ReprlabError as error:
+            reason = reason or str(error)
+            continue
+        if found != (first or found):
+            return True, "", tried
+        first = found
+    return False, "" if first else reason, len(edits) + 1
+
+
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_published_setting_reaches_a_stage(paper: str) -> None:
     """Changes each setting of the paper at paper scale and looks for the change in the jobs."""
-    small = SMALLER.get(paper, "")
     schema = PAPERS[paper].model_json_schema()
     values = dict(leaves(load_config(ROOT, {"scale": "paper"}).papers[paper].model_dump(mode="json")))
-    bases = {cost: dump(paper, {"scale": "paper", "set": small}, cost=cost) for cost in (False, True)}
+    said = conditions((ROOT / f"config/papers/{paper}.yaml").read_text(encoding="utf-8"), PAPERS[paper], values)
     dead: list[str] = []
     refused: list[str] = []
     start, tried = time.process_time(), 0
     for path in representative(list(values)):
-        name, cost = ".".join(("papers", paper, *path)), path[0] == "cost" or path[-1] == "published_model"
         if "const" in schema_at(schema, path):
             continue  # one value only, so far
-        beside = [edit for edit in (small, COMPANIONS.get(name, "")) if edit and not edit.startswith(f"{name}=")]
-        # The published value does not go with a companion: then two other values are compared.
-        if name in COMPANIONS:
-            alone = ""
-        else:
-            alone = (
-                bases[cost]
-                if beside == [small]
-                else dump(paper, {"scale": "paper", "set": "; ".join(beside)}, cost=cost)
-            )
-        understood, reason, reached = False, "", False
-        again = [json.dumps(values[path])] if name in COMPANIONS else []
-        for edit in [*SECOND.get(name, []), *alternatives(schema, path, values[path]), *again]:
-            tried += 1
-            try:
-                found = dump(paper, {"scale": "paper", "set": "; ".join([*beside, f"{name}={edit}"])}, cost=cost)
-            except ReprlabError as error:
-                reason = str(error)
-                continue
-            understood, alone = True, alone or found
-            if found != alone:
-                reached = True
+        name = ".".join(("papers", paper, *path))
+        edits = [*SECOND.get(name, []), *alternatives(schema, path, values[path])]
+        beside = [f"papers.{paper}.{edit}" for edit in said.get(path, [])]
+        # A smaller plan first, which saves time; what does not show there may show in the whole one.
+        for small in dict.fromkeys([SMALLER.get(paper, ""), ""]):
+            reached, reason, plans = reaches(paper, path, edits, [small, *beside])
+            tried += plans
+            if reached:
                 break
         if not reached:
-            (dead if understood else refused).append(name if understood else f"{name}: {reason}")
+            (refused if reason else dead).append(f"{name}: {reason}" if reason else name)
     assert not refused, f"the test must know a second value for each: {'; '.join(refused)}"
     assert sorted(dead) == sorted(name for name in DEAD if name.startswith(f"papers.{paper}."))
     assert (time.process_time() - start) / tried < 1, "a plan takes a fraction of a second"

@@ -122,7 +122,7 @@ def parse_edits(text: Any) -> dict[str, Any]:
     """
     values: dict[str, Any] = {}
     parts = [str(part) for part in text] if isinstance(text, list | tuple) else [str(text)]
-    for edit in (edit for part in parts for edit in _split(part)):
+    for edit in (edit for part in parts for edit in split_edits(part)):
         name, equals, value = edit.partition("=")
         name = name.strip()
         if not equals or not _DOTTED.match(name):
@@ -156,7 +156,7 @@ def typed_edits(arguments: Iterable[str]) -> str | None:
 _QUOTED = re.compile(r"""'(?:[^']|'')*'|"(?:[^"\\]|\\.)*\"""", re.S)
 
 
-def _split(text: str) -> list[str]:
+def split_edits(text: str) -> list[str]:
     """Cut at commas and semicolons outside brackets and quotes; a quote opens where a value starts, as in YAML."""
     parts, current, depth, place, last = [], "", 0, 0, ""
     while place < len(text):

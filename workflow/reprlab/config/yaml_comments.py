@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 from ruamel.yaml import YAML
@@ -11,6 +11,7 @@ from ruamel.yaml.comments import CommentedMap
 from reprlab.config.errors import holds_entries
 from reprlab.config.yaml_text import Key
 
+T = TypeVar("T")
 _SOURCE = re.compile(r"\((?:paper, |upstream code, |\[decision\] ).{3,}\)")
 
 
@@ -41,10 +42,11 @@ def sources(text: str, model: type[BaseModel], leaves: Iterable[Key]) -> dict[Ke
     A comment holds for its key and for all below it. Of equal entries, the first one's comments hold for the others.
     """
     words = {path: found[0] for path, comment in comments(text).items() if (found := _SOURCE.findall(comment))}
-    return {path: source for path in leaves if (source := _source(path, model, words))}
+    return {path: found[0] for path in leaves if (found := list(holding(path, model, words)))}
 
 
-def _source(path: Key, model: type[BaseModel], words: Mapping[Key, str]) -> str:
+def holding(path: Key, model: type[BaseModel], words: Mapping[Key, T]) -> Iterator[T]:
+    """Of what is said of keys, what holds for one: its own, that of equal entries, then of the groups around it."""
     for length in range(len(path), 0, -1):
         own = path[:length]
         tables = [place for place in range(1, length) if holds_entries(model, own[:place])]
@@ -53,7 +55,4 @@ def _source(path: Key, model: type[BaseModel], words: Mapping[Key, str]) -> str:
             for other in words
             if len(other) == length and all(other[i] == own[i] or i in tables for i in range(length))
         ]
-        for found in [own, *alike]:
-            if found in words:
-                return words[found]
-    return ""
+        yield from (words[found] for found in dict.fromkeys([own, *alike]) if found in words)

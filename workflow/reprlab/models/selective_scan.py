@@ -221,6 +221,8 @@ def state_space_dual(
 
     batch, length, heads, _width = hidden_states.shape
     groups, chunk = B.shape[2], min(chunk_size, _CHUNK, length)
+    # As few chunks, equally long: 48 positions are two of 24, not 64 with a quarter of padding.
+    chunk = -(-length // -(-length // chunk))
     dt = dt if dt_bias is None else dt + dt_bias.to(dt.dtype)
     dt = torch.clamp(functional.softplus(dt) if dt_softplus else dt, *dt_limit).float()
     inputs = hidden_states.float()

@@ -15,12 +15,16 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.folders import checkout_root, download_cache
 
 
-def preflight(config: LoadedConfig, papers: list[str], cache: Path) -> list[Finding]:
+def preflight(config: LoadedConfig, papers: list[str], cache: Path, edits: str = "") -> list[Finding]:
     """All findings for some papers at the config's scale. Nothing is downloaded but headers and lists of versions.
+
+    Args:
+        edits: what `set` gave the config, of which those are noted that change nothing.
 
     Raises:
         ReprlabError: there is no such paper, or the config cannot be planned.
     """
+    from reprlab.preflight.edits import check_edits
     from reprlab.preflight.machinery import check_models, check_scorers, check_tools
     from reprlab.preflight.room import check_disk, check_memory
     from reprlab.preflight.sources import check_origins, check_rows, planned_archives
@@ -35,6 +39,7 @@ def preflight(config: LoadedConfig, papers: list[str], cache: Path) -> list[Find
     sized = {*missing, *(finding.subject for finding in origins if "in the cache" in finding.message)}
     unknown = [entry.name for entry in archives if entry.name not in sized]
     return [
+        *check_edits(config, edits),
         *origins,
         *check_models(plan),
         *check_rows(plan, config.datasets.archives, cache),
@@ -66,7 +71,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         root = checkout_root()
         config = load_config(root, overrides)
-        findings = preflight(config, given.paper or list(config.papers), download_cache(root))
+        findings = preflight(config, given.paper or list(config.papers), download_cache(root), given.set)
     except ReprlabError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1

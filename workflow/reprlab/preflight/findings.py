@@ -11,7 +11,7 @@ class Finding:
     """One checked thing."""
 
     check: str
-    """origin, model, data, scorer, tool, disk or memory."""
+    """setting, origin, model, data, scorer, tool, disk or memory."""
     subject: str
     """What was checked."""
     status: Status

@@ -70,7 +70,8 @@ def retrieve_passages(
         runs[split][name] = ranked_lists.get(str(place), {})
     rows: list[dict[str, Any]] = []
     with atomic_directory(out) as folder:
-        for split, run in runs.items():
+        for split in settings.splits:
+            run = runs[split]
             write_run(folder / f"{split}.trec", run, settings.kind)
             judged = {name: collection.judgements[split][name] for name in run}
             for name, ranked in {settings.kind: run, "random order": random_order(run, settings.seed)}.items():

@@ -1,0 +1,49 @@
+"""Edits that change no job: settings that nothing reads at this scale, with what they are read beside."""
+
+from collections.abc import Iterator
+
+from reprlab.config.conditions import conditions
+from reprlab.config.load import LoadedConfig, load_config, paper_file
+from reprlab.config.overrides import split_edits
+from reprlab.config.papers import PAPERS
+from reprlab.papers.plan import Plan
+from reprlab.plugins import load_plugin
+from reprlab.preflight.findings import Finding
+from reprlab.runtime.errors import ReprlabError
+
+
+def check_edits(config: LoadedConfig, edits: str) -> Iterator[Finding]:
+    """A note for each edit of a paper's setting without which the plan of its paper is the same.
+
+    Args:
+        config: with all of the edits.
+        edits: as given under `set`.
+    """
+    given = [edit.strip() for edit in split_edits(edits)]
+    for number, edit in enumerate(given):
+        name = edit.partition("=")[0].strip()
+        keys = tuple(name.split("."))
+        if len(keys) < 3 or keys[0] != "papers" or keys[1] not in PAPERS:
+            continue
+        others = "; ".join(given[:number] + given[number + 1 :])
+        try:
+            without = load_config(config.root, {"scale": config.scale, "set": others})
+            same = _jobs(without, keys[1]) == _jobs(config, keys[1])
+        except ReprlabError:
+            continue  # the others need it
+        if same:
+            yield Finding("setting", name, "note", _message(config, keys))
+
+
+def _jobs(config: LoadedConfig, slug: str) -> str:
+    plan = Plan()
+    load_plugin("papers", f"{slug.replace('-', '_')}.plan").add_jobs(plan, config)
+    return repr(plan.jobs)
+
+
+def _message(config: LoadedConfig, keys: tuple[str, ...]) -> str:
+    message = f"the edit changes no job at scale {config.scale}"
+    text = (config.config_root / paper_file(keys[1])).read_text(encoding="utf-8")
+    beside = conditions(text, PAPERS[keys[1]], [keys[2:]]).get(keys[2:], [])
+    named = "; ".join(f"papers.{keys[1]}.{edit}" for edit in beside)
+    return f"{message}; at scale paper it is read beside {named}" if named else message
