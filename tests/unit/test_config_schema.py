@@ -67,6 +67,11 @@ finetuning:
     assert comments(text)["loss", "sentence_weight"] == "Weight."
 
 
+def test_the_comment_below_a_text_of_lines_is_that_of_the_next_key():
+    text = "a: >-\n  text\n# Of b.\nb: 3\nc: {x: 3,\n  y: 4} # behind\nd: |\n  text\n\n# Of e.\ne: 5\n"
+    assert comments(text) == {("b",): "Of b.", ("c",): "behind", ("e",): "Of e."}
+
+
 @pytest.mark.parametrize("slug", PAPERS)
 def test_models_of_papers_hold_no_published_value(slug):
     """What a default of theirs may say is "nothing", and in equal entries alone: all else is written in the file."""

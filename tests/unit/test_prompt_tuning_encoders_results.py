@@ -226,6 +226,12 @@ def test_a_causal_prompt_before_the_text_is_refused_when_planning():
         load_config(ROOT, {"scale": "nano", "set": edit})
 
 
+def test_published_weights_are_not_called_random():
+    edit = "papers.prompt-tuning-encoders.backbones.opt_125m.pretrained=false"
+    with pytest.raises(ReprlabError, match="opt_125m has published weights"):
+        make_plan(load_config(ROOT, {"scale": "paper", "set": edit, "build": ["prompt-tuning-encoders"]}))
+
+
 @pytest.mark.parametrize("scale", ["mini", "nano"])
 def test_small_scales_have_every_method_and_a_random_control(plans, scale):
     keys = {key for key in plans[scale].jobs["train_encoder"] if "/prompt_tuning_" in key}

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 ScanPath = Literal["compiled", "chunked"]
 _CHUNK = 32
-# Numbers of the states at one position that are scanned at once: more leave the cache, fewer are all overhead.
-_SCANNED = 2**16
+# Numbers of the states at one position that are scanned at once: on a CPU more leave the cache and fewer are all
+# overhead; elsewhere each step is a launch, and what bounds it is the memory of all positions.
+_SCANNED, _SCANNED_ELSEWHERE = 2**16, 2**22
 
 
 def install_scans() -> ScanPath:
@@ -146,7 +147,8 @@ def _read_states() -> Any:
     import torch
 
     def parts(steps: torch.Tensor, rates: torch.Tensor) -> list[slice]:
-        size = max(1, _SCANNED // rates.numel())
+        at_once = _SCANNED if rates.device.type == "cpu" else _SCANNED_ELSEWHERE
+        size = max(1, at_once // rates.numel())
         return [slice(start, start + size) for start in range(0, len(steps), size)]
 
     class ReadStates(torch.autograd.Function):

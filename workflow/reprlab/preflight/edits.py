@@ -1,5 +1,6 @@
 """Edits that change no job: settings that nothing reads at this scale, with what they are read beside."""
 
+import functools
 from collections.abc import Iterator
 
 from reprlab.config.conditions import conditions
@@ -20,6 +21,7 @@ def check_edits(config: LoadedConfig, edits: str) -> Iterator[Finding]:
         edits: as given under `set`.
     """
     given = [edit.strip() for edit in split_edits(edits)]
+    planned = functools.cache(functools.partial(_jobs, config))
     for number, edit in enumerate(given):
         name = edit.partition("=")[0].strip()
         keys = tuple(name.split("."))
@@ -28,7 +30,7 @@ def check_edits(config: LoadedConfig, edits: str) -> Iterator[Finding]:
         others = "; ".join(given[:number] + given[number + 1 :])
         try:
             without = load_config(config.root, {"scale": config.scale, "set": others})
-            same = _jobs(without, keys[1]) == _jobs(config, keys[1])
+            same = _jobs(without, keys[1]) == planned(keys[1])
         except ReprlabError:
             continue  # the others need it
         if same:
@@ -44,6 +46,6 @@ def _jobs(config: LoadedConfig, slug: str) -> str:
 def _message(config: LoadedConfig, keys: tuple[str, ...]) -> str:
     message = f"the edit changes no job at scale {config.scale}"
     text = (config.config_root / paper_file(keys[1])).read_text(encoding="utf-8")
-    beside = conditions(text, PAPERS[keys[1]], [keys[2:]]).get(keys[2:], [])
+    beside = conditions(text, [keys[2:]]).get(keys[2:], [])
     named = "; ".join(f"papers.{keys[1]}.{edit}" for edit in beside)
     return f"{message}; at scale paper it is read beside {named}" if named else message

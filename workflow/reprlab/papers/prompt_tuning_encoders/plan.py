@@ -125,9 +125,14 @@ class _BackboneJobs:
         """The decoder that an encoder is made of.
 
         Raises:
-            ReprlabError: there is no such decoder after MNTP.
+            ReprlabError: there is no such decoder after MNTP, or a published one is said not to be pre-trained.
         """
         paper, backbone = self.paper, self.backbone
+        if not backbone.pretrained and self.config.models[backbone.model].origin.kind != "scratch":
+            raise ReprlabError(
+                f"papers.{SLUG}.backbones.{self.name}.pretrained is false, and {backbone.model} has published weights; "
+                "name a model that is drawn at random, or leave it true"
+            )
         if mntp and backbone.mntp is not None:
             folder = add_model(self.plan, self.config, backbone.mntp, seed=0)
             return Start(folder, folder, folder)
