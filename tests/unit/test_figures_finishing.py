@@ -50,6 +50,18 @@ def test_ticks_whose_numbers_would_touch_are_not_at_the_points(drawing, points):
     assert not any(one.overlaps(other) for one, other in itertools.pairwise(extents))
 
 
+@pytest.mark.parametrize("points", [[15, 30, 60, 120, 240], [0, 4000, 9000, 20_000, 25_000]])
+def test_nor_do_they_touch_in_a_panel_of_a_grid(points):
+    with house_style():
+        figure, [[panel, *_]] = panels(1, 4)
+        panel.plot(points, points)
+        finish(figure, {})
+        figure.canvas.draw()
+    low, high = panel.get_xlim()
+    extents = [text.get_window_extent() for text in panel.get_xticklabels() if low <= text.get_position()[0] <= high]
+    assert len(extents) > 2 and not any(one.overlaps(other) for one, other in itertools.pairwise(extents))
+
+
 def test_lines_that_are_moved_apart_stay_in_their_panel(drawing):
     figure, [[panel]] = drawing
     lines = [panel.plot(range(9), [9, *[1] * 8], marker="")[0] for _ in range(12)]

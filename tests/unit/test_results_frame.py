@@ -467,3 +467,14 @@ def test_bars_stand_side_by_side_with_their_intervals():
         long = table.melt(["task", "model"], ["own", "low"], "kind", "score")
         (one,) = Bars("task", [Axis("score", "score")], "points", line="kind")(long, Drawn("nano", {})).axes
         assert [patch.get_height() for patch in one.patches] == [2, 3, 3, 4]
+
+
+def test_counts_of_several_sizes_stand_on_a_logarithmic_axis():
+    from reprlab.reporting.figures import house_style
+    from reprlab.results.figures import Axis, Curves
+
+    table = pandas.DataFrame({"threshold": [1, 2], "concepts": [100, 90_000], "after": "graph", "panel": "hops"})
+    curves = Curves(Axis("threshold", "Threshold"), [Axis("concepts", "Concepts", log=True)], "after", "panel")
+    with house_style():
+        (panel,) = curves(table, Drawn("nano", {})).axes
+        assert (panel.get_xscale(), panel.get_yscale()) == ("linear", "log")

@@ -44,15 +44,12 @@ def whole_ticks(axes: Axes) -> None:
         return
     if any(not point.is_integer() for point in points):
         return
-    few = len(points) <= _FEW_TICKS and _have_room(points)
-    axes.xaxis.set_major_locator(FixedLocator(points) if few else MaxNLocator(integer=True, min_n_ticks=2))
-
-
-def _have_room(points: list[float]) -> bool:
-    """Whether the numbers of these ticks stand clear of each other in a panel of a grid."""
-    widest = min(max(len(f"{point:g}") for point in points), _LONGEST) + 1
+    # Room for the widest number and a space, as a share of a panel of a grid.
+    room = (min(max(len(f"{point:g}") for point in points), _LONGEST) + 1) * _DIGIT
     gaps = [after - before for before, after in itertools.pairwise(points)]
-    return not gaps or min(gaps) >= widest * _DIGIT * (points[-1] - points[0])
+    few = len(points) <= _FEW_TICKS and (not gaps or min(gaps) >= room * (points[-1] - points[0]))
+    most = MaxNLocator(nbins=int(1 / room), integer=True, min_n_ticks=2)
+    axes.xaxis.set_major_locator(FixedLocator(points) if few else most)
 
 
 def short_powers(axes: Axes) -> None:

@@ -23,7 +23,7 @@ _SLANTED = 5
 class Axis:
     """A column with its label; `low` and `high` bound a band around it, `level` is a dotted line for each curve.
 
-    `log` is for steps of training, which double.
+    `log`: of x, for steps of training, which double; of y, for counts of several sizes.
     """
 
     column: str
@@ -70,6 +70,8 @@ class Curves:
                 if self.x.log:
                     step_axis(panel, rows[self.x.column].dropna().tolist())
                 _draw_ticks(panel, rows, self.x)
+                if axis.log:
+                    panel.set_yscale("log")
                 panel.set_ylabel(axis.label if not place % (_COLUMNS if wrapped else len(groups)) else "")
             data = "; ".join(dict.fromkeys(rows["data"].dropna())) if "data" in rows else ""
             name_panel(axes[0][place], "\n".join(name), data)

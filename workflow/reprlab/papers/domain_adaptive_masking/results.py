@@ -49,7 +49,7 @@ _TABLES: dict[str, tuple[Any, Any]] = {
 _FIGURES: dict[str, tuple[str, Any]] = {
     "thresholds": (
         "thresholds",
-        Curves(Axis("setting", "Threshold"), [Axis("concepts", "Concepts")], line="after", panel="threshold"),
+        Curves(Axis("setting", "Threshold"), [Axis("concepts", "Concepts", log=True)], line="after", panel="threshold"),
     ),
     "held_out": (
         "pretrain_loss",
