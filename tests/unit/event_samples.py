@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from reprlab.data.event_rows import Mention, event_row
 from reprlab.data.schema import write_rows
 from reprlab.events.documents import EventDocument, event_document
@@ -107,17 +108,31 @@ VERBS = (
 EXCEPTIONS = b"went go\nran run\n"
 
 
+# Words of `finetune_fixtures.WORDS`: other words are all one id to its tokenizer, and sentences of one length one input.
+_BEFORE = ["the", "very", "first"]
+_TRIGGERS = ["good", "bad", "film", "coherent", "positive"]
+
+
 def document(name: str = "d", split: str = "train", group: str = "1", size: int = 6) -> EventDocument:
-    """A document of `size` sentences `w<i> t<i> .`; relations 0-1, 1-2 and so on; mentions 0 and 2 corefer."""
+    """A document of `size` sentences of three, four and five words, the last but one an event.
+
+    Relations hold between mentions 0-1, 1-2 and so on; mentions 0 and 2 corefer. The first 15 sentences all differ.
+    """
     return event_document({**row(name, group, size), "split": split})
 
 
 def row(name: str, group: str, size: int, labels: Sequence[str] = ("ENTAILS", "CAUSE")) -> dict[str, Any]:
     """The row behind `document`."""
-    sentences = [[f"w{n % 3}", f"t{n % 5}", "."] for n in range(size)]
-    mentions = [Mention(f"m{n:02d}", (3 * n + 1,), "verb", 0 if n in (0, 2) else -1) for n in range(size)]
+    sentences = [[*_BEFORE[: 1 + n % 3], _TRIGGERS[n % 5], "."] for n in range(size)]
+    ends = np.cumsum([len(sentence) for sentence in sentences]).tolist()
+    mentions = [Mention(f"m{n:02d}", (end - 2,), "verb", 0 if n in (0, 2) else -1) for n, end in enumerate(ends)]
     relations = [(f"m{n:02d}", f"m{n + 1:02d}", labels[n % 2]) for n in range(size - 1)]
     return event_row(name, group, sentences, mentions, relations, name)
+
+
+def heads(one: EventDocument) -> np.ndarray:
+    """[tokens] dependency heads: each sentence of `document` hangs on its event."""
+    return np.repeat([trigger[0] for trigger in one.triggers], np.diff([*one.sentence_starts, len(one.tokens)]))
 
 
 def write_documents(path: Path, counts: dict[str, int] | None = None) -> Path:

@@ -1,5 +1,6 @@
 """Tables, claims, comparison and figures of event relations, from a frame whose numbers are known; its plan."""
 
+import json
 from pathlib import Path
 
 import pandas
@@ -79,6 +80,8 @@ def test_claims_name_their_unit_and_judge_what_can_be_judged() -> None:
 
 def test_tables_have_their_rows_and_reasons() -> None:
     made = {table.name: table.make(frame()) for table in RESULTS.tables}
+    # No pruning and random negatives stand side by side (trap 8.1).
+    assert all({"none", "random"} <= set(made[name].retriever) for name in ("table1", "table2"))
     second = made["table2"].set_index("retriever")
     assert second.loc["sbert_ft", "f1"] == pytest.approx(40.35) and second.loc["sbert_ft", "seeds"] == 3
     assert set(made["table4"].k) >= {3, 5, 10}
@@ -156,16 +159,36 @@ def test_conditions_without_a_retriever_match_the_number_of_its_negatives() -> N
     plan = make_plan(load_config(ROOT, {"scale": "paper"}))
     jobs = plan.jobs["train_pair_classifier"]
     for classifier in ("roberta", "t5"):
-        found = {
-            name: jobs[f"{classifier}/event_storyline_v0_9/{name}.wrapped.fold3.k5"]
+        keys = {
+            name: f"{classifier}/event_storyline_v0_9/{name}.wrapped.fold3.k5"
             for name in ("none", "random", "sbert_ft")
         }
+        found = {name: jobs[key] for name, key in keys.items()}
         assert len({job.inputs["rankings"] for job in found.values()}) == 1
-        assert (
-            '"negatives": "all"' in found["none"].settings["settings"]
-            and '"inference": "all"' in found["random"].settings["settings"]
-        )
+        # Trap 8.1: no pruning at all and random negatives are two conditions; only a retriever prunes what is tested.
+        given = {name: json.loads(job.settings["settings"]) for name, job in found.items()}
+        assert {name: (one["negatives"], one["inference"]) for name, one in given.items()} == {
+            "none": ("all", "all"), "random": ("random", "all"), "sbert_ft": ("retrieved", "retrieved"),
+        }  # fmt: skip
+        scored = {name: json.loads(plan.jobs["classify_pairs"][key].settings["settings"]) for name, key in keys.items()}
+        assert scored == given
     # Another k retrieves nothing anew.
     assert not any(
         ".k3" in key or ".k10" in key for key in (*plan.jobs["rank_partners"], *plan.jobs["train_retriever"])
     )
+
+
+def test_a_retriever_has_the_vector_of_its_encoder_in_training_and_ranking() -> None:
+    plan = make_plan(load_config(ROOT, {"scale": "paper", "build": ["event-relations"]}))
+    found: dict[tuple[str, str], set[str]] = {}
+    for stage in ("train_retriever", "rank_partners"):
+        for key, job in plan.jobs[stage].items():
+            given = json.loads(job.settings["settings"])
+            found.setdefault((stage, key.split("/")[0]), set()).add(given.get("training", given)["pooling"])
+    assert found == {
+        **{(stage, "roberta_ft"): {"first"} for stage in ("train_retriever", "rank_partners")},
+        **{(stage, "sbert_ft"): {"mean"} for stage in ("train_retriever", "rank_partners")},
+        ("rank_partners", "roberta"): {"first"},
+        ("rank_partners", "sbert"): {"mean"},
+        ("rank_partners", "random"): {"random"},
+    }

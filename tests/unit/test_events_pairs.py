@@ -24,6 +24,7 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.text.model_tokenizers import load_tokenizer
 from reprlab.training.settings import EngineSettings, OptimizerSettings
 from sklearn.metrics import precision_recall_fscore_support
+from tokenizers.processors import TemplateProcessing
 
 ENGINE = EngineSettings(steps=1, batch_size=2, optimizer=OptimizerSettings(learning_rate=1e-2))
 
@@ -87,6 +88,23 @@ def test_windows_hold_whole_sentences_and_every_trigger(tmp_path: Path) -> None:
         tokenizer, [event_document({**row, "split": "train"})], 7 + len(tokenizer("")["input_ids"]) - 1
     )
     assert len(set(long.window_of.tolist())) == 1
+
+
+def test_windows_end_at_sentences(tmp_path: Path) -> None:
+    """And each has the special tokens around it, for which there must be room."""
+    make_tokenizer(tmp_path)
+    tokenizer = open_word_tokenizer(tmp_path)
+    ends = [(token, tokenizer.convert_tokens_to_ids(token)) for token in ("_", "</s>")]
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single="_ $A </s>", special_tokens=ends)
+    sentences = [["the", "film", "was", "good"], ["very", "bad", "."], ["a", "b"]]
+    mentions = [Mention("m", (3,)), Mention("n", (4, 5)), Mention("o", (8,))]
+    one = event_document({**event_row("d", "g", sentences, mentions, [], "x"), "split": "train"})
+    for room, wanted in ((9, [(0, 1, 2)]), (7, [(0, 1), (2,)]), (6, [(0,), (1, 2)]), (4, [(0,), (1,), (2,)])):
+        (found,) = encode_documents(tokenizer, [one], room + 2)
+        windows = [tokenizer.convert_ids_to_tokens(window) for window in found.windows]
+        assert windows == [["_", *(word for n in run for word in sentences[n]), "</s>"] for run in wanted], room
+        places = zip(found.window_of, found.place_of, found.mention_of, strict=True)
+        assert [(windows[w][p], m) for w, p, m in places] == [("good", 0), ("very", 1), ("bad", 1), ("b", 2)]
 
 
 def test_candidates_are_read_as_written(tmp_path: Path) -> None:
@@ -154,6 +172,10 @@ def test_folds_are_runs_of_groups() -> None:
     documents = [document(f"d{n}", "validation" if n == 10 else "train", str(n)) for n in range(11)]
     parts = split_events(documents, 5, 1)
     assert [one.group for one in parts["test"]] == ["2", "3"] and len(parts["train"]) == 8
+    # By number, not by letter.
+    numbered = [*(document(n, group=n) for n in ("10", "2", "11", "1")), documents[-1]]
+    tested = [{one.group for one in split_events(numbered, 2, fold)["test"]} for fold in (0, 1)]
+    assert tested == [{"1", "2"}, {"10", "11"}]
     with pytest.raises(ReprlabError, match="folds"):
         split_events(documents, 11, 0)
     with pytest.raises(ReprlabError, match="no document is in the test split"):
@@ -211,15 +233,20 @@ def test_a_prediction_depends_on_its_pair_alone(kind: str, tmp_path: Path) -> No
     """So pruning changes which pairs are classified, never the answer to one; document order changes nothing."""
     vocabulary = make_tokenizer(tmp_path)
     (make_bert if kind == "discriminative" else make_t5)(tmp_path, vocabulary)
-    given = settings(kind=kind, max_length=48, none="bad", labels=["good", "film"], epochs=1)
+    # Label words and a seed with which random weights do not answer alike to all.
+    engine = ENGINE.model_copy(update={"seed": 4})
+    given = settings(kind=kind, max_length=48, none="coherent", labels=["Coherent", "SParxiv"], engine=engine)
     documents = [document(f"d{n}", size=size) for n, size in enumerate((5, 1, 3, 6))]
     classifier = open_classifier(tmp_path, given)
+    read = {token for one in documents for token in classifier.tokenizer.convert_tokens_to_ids(list(one.tokens))}
+    assert classifier.tokenizer.unk_token_id not in read, "the tokenizer must know the words, or all inputs are one"
     every = settings(labels=["CAUSE", "ENTAILS"], inference="all")
     rankings = rank_at_random(documents, 0)
     everything = [inference_pairs(one, rankings[one.name], every) for one in documents]
     some = [inference_pairs(one, rankings[one.name], settings()) for one in documents]
     whole = predict_labels(classifier, documents, everything, device="cpu", batch_size=3)
     part = predict_labels(classifier, documents[::-1], some[::-1], device="cpu", batch_size=2)[::-1]
+    assert set(np.concatenate(part).tolist()) == {0, 1, 2}, "answers must vary, or any two are the same"
     assert [len(labels) for labels in whole] == [10, 0, 3, 15]
     for asked, answers, kept, found in zip(everything, whole, some, part, strict=True):
         of = dict(zip(map(tuple, asked.pairs.tolist()), answers.tolist(), strict=True))
@@ -236,7 +263,11 @@ def test_only_the_generative_input_has_markers(tmp_path: Path) -> None:
         classifier = open_classifier(tmp_path / kind, settings(kind=kind, max_length=64))
         batch = classifier.prepare(documents, pairs).batch(np.array([0]))
         found[kind] = classifier.tokenizer.convert_ids_to_tokens(batch["input_ids"][0].tolist())
-    assert not {"<m>", "</m>", "<sep>"} & set(found["discriminative"])
+        reader = classifier.tokenizer
+        if kind == "discriminative":
+            words = reader(list(documents[0].tokens), is_split_into_words=True)["input_ids"]
+            assert batch["input_ids"].tolist() == [words] and reader.convert_tokens_to_ids("<m>") == reader.unk_token_id
+    assert found["discriminative"] == list(documents[0].tokens)
     marks = [token for token in found["generative"] if token in ("<m>", "</m>", "<sep>")]
     assert marks == ["<m>", "</m>", "<sep>", "<m>", "</m>"]
 

@@ -20,9 +20,9 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
-    """Says that t0 is a cause, and nothing of other events."""
+    """Says that good is a cause, and nothing of other events."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with serving(lambda prompt: " It is CAUSE, not entails." if "t0" in prompt else "none") as server:
+    with serving(lambda prompt: " It is CAUSE, not entails." if "<m> good" in prompt else "none") as server:
         yield server
 
 
@@ -40,7 +40,7 @@ def test_every_pair_is_asked_once_and_scored(endpoint: Endpoint, tmp_path: Path)
     # Test documents of four, five and one mentions.
     assert len(answers) == 6 + 10
     pairs = answers[(answers.document == "test0") & (answers["head"] == 0)]
-    assert set(pairs.predicted) == {"CAUSE"}, "t0 is in its prompts"
+    assert set(pairs.predicted) == {"CAUSE"}, "good is in its prompts"
     assert (answers[answers["head"] == 1].predicted == "NONE").all()
     scores = read_tsv(tmp_path / "scores.tsv")
     assert set(scores.name) == {"model", "majority relation", "no relation"} and set(scores.split) == {"test"}

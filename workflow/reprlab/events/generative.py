@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from reprlab.events.encodings import MARKERS, pair_text
 from reprlab.events.mention_inputs import mention_pieces
 from reprlab.events.pairs import LabelledPairs, pair_weights
 from reprlab.events.settings import EventSelection, PairClassification
-from reprlab.inference.generation import sorted_batches
+from reprlab.inference.generation import EncoderBatch, decode, generate, sorted_batches
 from reprlab.inference.label_strings import label_string_scores
 from reprlab.retrieval.bi_encoder import add_tokens, padded
 from reprlab.training.finetuning_encoding import Ragged
@@ -56,8 +56,9 @@ class TextPairs:
         self.model: Any = load_model(folder)
         if not trained:
             add_tokens(self.tokenizer, self.model, MARKERS, settings.engine.seed)
-        strings = Ragged.of(self.tokenizer([settings.none, *settings.labels])["input_ids"])
-        self.strings = torch.from_numpy(strings.pad(np.arange(len(strings)), _IGNORED))
+        ids = self.tokenizer([settings.none, *settings.labels])["input_ids"]
+        self.strings = torch.from_numpy(Ragged.of(ids).pad(np.arange(len(ids)), _IGNORED))
+        self.numbers = {text: number for number, text in enumerate(decode(self.tokenizer, ids))}
 
     def save(self, folder: Path) -> None:
         """Model and tokenizer in one folder."""
@@ -91,13 +92,28 @@ class TextPairs:
         return loss, {"count": count, "loss_sum": loss.detach() * count, "tokens": batch["attention_mask"].sum()}
 
     def predict(self, items: TextItems, device: torch.device, batch_size: int) -> list[np.ndarray]:
-        """Label number of each pair of each document: the likeliest label string, in batches of similar length."""
-        found = np.zeros(len(items), dtype=np.int64)
-        for rows in sorted_batches(items.inputs.lengths, batch_size):
+        """Label number of each pair of each document, in batches of similar length."""
+
+        def batch(rows: np.ndarray) -> EncoderBatch:
             ids, mask = (tensor.to(device) for tensor in padded(items.inputs, rows, items.pad))
-            scores = label_string_scores(self.model, ids, mask, self.strings.to(device))
-            found[rows] = scores.argmax(-1).cpu().numpy()
+            return EncoderBatch(rows, ids, mask, mask)
+
+        answers = self._written if self.settings.decoding == "greedy" else self._likeliest
+        found = answers(map(batch, sorted_batches(items.inputs.lengths, batch_size)), len(items))
         return np.split(found, np.cumsum(items.counts)[:-1]) if items.counts else []
+
+    def _likeliest(self, batches: Iterable[EncoderBatch], rows: int) -> np.ndarray:
+        """Number of the label string that is the likeliest answer to each of `rows` inputs."""
+        found = np.zeros(rows, dtype=np.int64)
+        for batch in batches:
+            scores = label_string_scores(self.model, batch.ids, batch.mask, self.strings.to(batch.ids.device))
+            found[batch.rows] = scores.argmax(-1).cpu().numpy()
+        return found
+
+    def _written(self, batches: Iterable[EncoderBatch], rows: int) -> np.ndarray:
+        """Number of the label string that is the greedy answer; 0, no relation, for any other text."""
+        texts = decode(self.tokenizer, generate(self.model, batches, self.strings.shape[1], rows))
+        return np.array([self.numbers.get(text, 0) for text in texts], dtype=np.int64)
 
 
 class TextItems:

@@ -129,6 +129,9 @@ class PairClassification(PairTask):
     """Dropout of the head."""
     features: Features = "concatenated"
     """What the head reads of two spans: both vectors, or also their product and difference."""
+    decoding: Literal["scored", "greedy"] = "scored"
+    """Answer of a generative classifier: the label string of the highest mean log-probability, or the text that it
+    writes greedily, where a text that is no label string is no relation."""
     relation_weight: float = Field(default=1.0, gt=0)
     """Weight of a related pair in the loss; an unrelated one has 1."""
     max_length: int = Field(default=512, ge=16)

@@ -62,6 +62,7 @@ class ClassifierRecipe(Recipe):
     dropout: t.Dropout
     patience: t.PositiveInt | None
     features: Features
+    decoding: Literal["scored", "greedy"]
     relation_weight: t.PositiveFloat
 
 
