@@ -15,11 +15,19 @@ from reprlab.events.classification import open_classifier, predict_labels
 from reprlab.events.documents import EventDocument, event_document, split_events
 from reprlab.events.encodings import mention_texts, pair_text
 from reprlab.events.mention_inputs import mention_pieces
-from reprlab.events.pairs import inference_pairs, known_pairs, read_candidates, training_pairs, write_candidates
+from reprlab.events.pairs import (
+    Ranking,
+    inference_pairs,
+    known_pairs,
+    read_candidates,
+    training_pairs,
+    write_candidates,
+)
 from reprlab.events.rankings import rank_at_random
-from reprlab.events.scoring import classification_rows, confusions, retrieval_rows
+from reprlab.events.scoring import classification_rows, confusions, gold_ranking, retrieval_rows
 from reprlab.events.settings import EventSelection, PairClassification
 from reprlab.events.windows import encode_documents, open_word_tokenizer
+from reprlab.retrieval.search import rank_by_score
 from reprlab.runtime.errors import ReprlabError
 from reprlab.text.model_tokenizers import load_tokenizer
 from reprlab.training.settings import EngineSettings, OptimizerSettings
@@ -226,6 +234,30 @@ def test_a_positive_that_was_not_retrieved_is_missed_and_a_document_of_one_event
         and max(found["retrieval_recall"], found["greedy_oracle"]) <= found["recall_ceiling"]
     )
     assert (found["candidates"], found["all_pairs"]) == (6, 30)
+
+
+@pytest.mark.parametrize(
+    ("size", "pairs", "k", "recall", "ceiling"),
+    [
+        (7, [(0, other) for other in range(1, 7)], 2, 100.0, 100.0),  # a star: each of the others names its middle
+        (4, [(1, 0), (0, 2), (3, 0), (1, 2), (2, 3), (3, 1)], 1, 50.0, 100 * 4 / 6),  # all name the first, it the second
+        (6, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)], 2, 100.0, 100.0),  # a ring: nobody has more than two
+        (5, [(0, 4), (1, 3)], 1, 100.0, 100.0),
+    ],
+)
+def test_relations_as_scores_recall_what_their_order_allows(
+    size: int, pairs: list[tuple[int, int]], k: int, recall: float, ceiling: float
+) -> None:
+    """The ceiling is reached where no mention has more than k partners; ties by place may stay below it elsewhere."""
+    rows = [Mention(f"m{n}", (n,)) for n in range(size)]
+    links = [(f"m{head}", f"m{tail}", "CAUSE") for head, tail in pairs]
+    one = event_document({**event_row("d", "g", [["good"] * size], rows, links, "x"), "split": "train"})
+    scores = np.where(np.eye(size, dtype=bool), -np.inf, one.related.astype(float))
+    for ranked in (gold_ranking(one), rank_by_score(scores, size - 1)):
+        found = retrieval_rows([one], {"d": Ranking(ranked, scores)}, [k], "test", 0)
+        values = {row["metric"]: row["value"] for row in found}
+        assert values["retrieval_recall"] == values["greedy_oracle"] == pytest.approx(recall)
+        assert values["recall_ceiling"] == pytest.approx(ceiling)
 
 
 @pytest.mark.parametrize("kind", ["discriminative", "generative"])

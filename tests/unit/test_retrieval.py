@@ -1,6 +1,9 @@
 """Exact search, its ceiling, pooling and the training of bi-encoders."""
 
+import itertools
+import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reprlab.models.build import load_model
 from reprlab.models.pooling import pool
-from reprlab.models.span_pairs import pair_head, pool_spans
+from reprlab.models.span_pairs import pair_head, pool_spans, span_pair_classifier
+from reprlab.retrieval import pair_training
 from reprlab.retrieval import search as exact_search
 from reprlab.retrieval.bi_encoder import add_tokens, embed, encode_texts
 from reprlab.retrieval.pair_training import (
@@ -18,6 +22,7 @@ from reprlab.retrieval.pair_training import (
     PairBatches,
     PairSet,
     sampled_pairs,
+    scoring_model,
     text_vectors,
     train_bi_encoder,
 )
@@ -70,6 +75,18 @@ def test_the_ceiling_is_reached_by_some_retrieval() -> None:
     assert most_pairs_kept(~np.eye(4, dtype=bool), 1) == 4 and most_pairs_kept(~np.eye(4, dtype=bool), 2) == 6
 
 
+@given(st.integers(2, 5).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, 2 ** (n * (n - 1) // 2) - 1))))
+def test_the_ceiling_is_the_best_way_to_give_each_pair_to_an_end(graph: tuple[int, int]) -> None:
+    size, chosen = graph
+    edges = [edge for bit, edge in enumerate(itertools.combinations(range(size), 2)) if chosen >> bit & 1]
+    related = np.zeros((size, size), dtype=bool)
+    for first, second in edges:
+        related[first, second] = related[second, first] = True
+    given = [[owners.count(end) for end in range(size)] for owners in itertools.product(*edges)]
+    for k in (1, 2, 3):
+        assert most_pairs_kept(related, k) == max(sum(min(k, count) for count in counts) for counts in given)
+
+
 def test_search_in_blocks_is_search(monkeypatch) -> None:
     monkeypatch.setattr(exact_search, "_SCORES", 2 * 11)
     rng = np.random.default_rng(0)
@@ -106,6 +123,22 @@ def test_the_head_has_the_size_of_the_specification() -> None:
         assert sum(p.numel() for p in pair_head(1024, 3, 0.1).parameters()) == 2_101_251
 
 
+@pytest.mark.parametrize("features", ["concatenated", "compared"])
+def test_the_head_reads_the_first_span_before_the_second(features) -> None:
+    torch.manual_seed(0)
+    model = span_pair_classifier(SimpleNamespace(config=SimpleNamespace(hidden_size=4)), 3, 0.1, features=features)
+    model.eval()
+    vectors = torch.randn(5, 4)
+    pairs = torch.tensor([[0, 1], [1, 0], [4, 2]])
+    with torch.no_grad():
+        found = model.scores(vectors, pairs)
+        for (first, second), scores in zip(pairs.tolist(), found, strict=True):
+            head, tail = vectors[first], vectors[second]
+            more = [head * tail, (head - tail).abs()] if features == "compared" else []
+            torch.testing.assert_close(scores, model.head(torch.cat([head, tail, *more])))
+    assert (found[0] - found[1]).abs().max() > 1e-3, "the other order is another pair"
+
+
 @pytest.fixture()
 def encoder_folder(tmp_path: Path) -> Path:
     folder = tmp_path / "encoder"
@@ -130,6 +163,32 @@ def settings(**changes: object) -> BiEncoderTraining:
     return BiEncoderTraining.model_validate(
         {"engine": engine, "epochs": 10, "head_learning_rate": 1e-2, "negatives": 1, **changes}
     )
+
+
+def test_the_score_is_the_scaled_dot_product_with_the_odds_of_the_training_pairs(tmp_path, monkeypatch) -> None:
+    """a (r_h . r_t) / sqrt(d) + b; a is 1 and b the log odds at first, both are learnt at the rate of the head."""
+    vectors = torch.tensor([[1.0, 2.0, 0.0, 4.0], [3.0, 0.0, 7.0, 1.0], [-1.0, 1.0, 2.0, 0.5]], requires_grad=True)
+    batch = {"pairs": torch.tensor([[0, 1, 1], [2, 1, 0]])}
+    model = scoring_model(lambda batch: vectors, 5, 30.0)
+    # Products 7 and 11.5, four numbers each, one related pair in six.
+    assert model(batch).tolist() == pytest.approx([7 / 2 - math.log(5), 11.5 / 2 - math.log(5)], abs=1e-6)
+    learnt = dict(model.named_parameters())
+    assert set(learnt) == {"scale", "offset"} and {one.rate_factor for one in learnt.values()} == {30.0}
+    model(batch).sum().backward()
+    assert (learnt["scale"].grad, learnt["offset"].grad) == (pytest.approx(9.25), 2)
+    with torch.no_grad():
+        model.scale.fill_(0.5)
+        model.offset.fill_(3.0)
+    assert model(batch).tolist() == pytest.approx([7 / 4 + 3, 11.5 / 4 + 3], abs=1e-6)
+    # The settings reach it: a rate of the head 20 times that of the encoder, one related pair in four.
+    trained = []
+    monkeypatch.setattr(pair_training, "train_passes", lambda model, *_, **__: trained.append(model))
+    train_bi_encoder(
+        lambda batch: vectors, [PairSet(np.arange(2), relations(0, 2, 0.5))], EncodedTexts(encode_texts(None, [], 8), 0),
+        settings(head_learning_rate=0.2, negatives=3), work=tmp_path, save_every=1, fingerprint="x", device="cpu",
+    )  # fmt: skip
+    (model,) = trained
+    assert model.offset.item() == pytest.approx(-math.log(3)) and model.scale.rate_factor == pytest.approx(20)
 
 
 def test_sampled_pairs_keep_every_positive_and_so_many_negatives() -> None:
