@@ -108,7 +108,7 @@ VERBS = (
 EXCEPTIONS = b"went go\nran run\n"
 
 
-# Words of `finetune_fixtures.WORDS`: other words are all one id to its tokenizer, and sentences of one length one input.
+# Words of `finetune_fixtures.WORDS`, in sentences of several lengths: other words are all one id to its tokenizer.
 _BEFORE = ["the", "very", "first"]
 _TRIGGERS = ["good", "bad", "film", "coherent", "positive"]
 
@@ -130,7 +130,7 @@ def row(name: str, group: str, size: int, labels: Sequence[str] = ("ENTAILS", "C
     return event_row(name, group, sentences, mentions, relations, name)
 
 
-def heads(one: EventDocument) -> np.ndarray:
+def event_heads(one: EventDocument) -> np.ndarray:
     """[tokens] dependency heads: each sentence of `document` hangs on its event."""
     return np.repeat([trigger[0] for trigger in one.triggers], np.diff([*one.sentence_starts, len(one.tokens)]))
 

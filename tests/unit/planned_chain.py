@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow
-from event_samples import heads
+from event_samples import event_heads
 from event_samples import row as event_row
 from pydantic import BaseModel
 from reprlab.artifacts.tables import write_parquet
@@ -220,7 +220,7 @@ class Chain:
             self._make(str(path.with_name("examples.parquet")))
             documents, _ = load_events(path.with_name("examples.parquet"))
             # The middle one of three words is the head of each sentence.
-            write_parses(path, documents, [heads(one) for one in documents], "by hand")
+            write_parses(path, documents, [event_heads(one) for one in documents], "by hand")
             return
         entry = settings_of(self.plan.jobs["build_examples"][name.split("/")[0]])["entry"]
         if entry["kind"] == "events":

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from event_samples import heads, write_documents
+from event_samples import event_heads, write_documents
 from finetune_fixtures import make_bert, make_tokenizer
 from pydantic import ValidationError
 from reprlab.artifacts.tables import read_tsv
@@ -140,7 +140,7 @@ def test_a_vector_hangs_on_its_mention_and_the_tree_alone(trained: Path) -> None
 def test_from_trees_to_rankings(encoder: Path, tmp_path: Path) -> None:
     examples = write_documents(tmp_path / "events.parquet")
     documents, _ = load_events(examples)
-    write_parses(tmp_path / "parses.parquet", documents, [heads(one) for one in documents], "")
+    write_parses(tmp_path / "parses.parquet", documents, [event_heads(one) for one in documents], "")
     engine = EngineSettings(steps=1, batch_size=2, optimizer=OptimizerSettings(learning_rate=1e-3), log_every=1)
     settings = RetrieverTraining.model_validate(
         {"events": {"encoding": "graph"}, "seeds": [0, 1], "graph_learning_rate": 3e-2}

@@ -240,7 +240,13 @@ def test_a_positive_that_was_not_retrieved_is_missed_and_a_document_of_one_event
     ("size", "pairs", "k", "recall", "ceiling"),
     [
         (7, [(0, other) for other in range(1, 7)], 2, 100.0, 100.0),  # a star: each of the others names its middle
-        (4, [(1, 0), (0, 2), (3, 0), (1, 2), (2, 3), (3, 1)], 1, 50.0, 100 * 4 / 6),  # all name the first, it the second
+        (
+            4,
+            [(1, 0), (0, 2), (3, 0), (1, 2), (2, 3), (3, 1)],
+            1,
+            50.0,
+            100 * 4 / 6,
+        ),  # all name the first, it the second
         (6, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)], 2, 100.0, 100.0),  # a ring: nobody has more than two
         (5, [(0, 4), (1, 3)], 1, 100.0, 100.0),
     ],

@@ -183,8 +183,9 @@ def test_the_score_is_the_scaled_dot_product_with_the_odds_of_the_training_pairs
     # The settings reach it: a rate of the head 20 times that of the encoder, one related pair in four.
     trained = []
     monkeypatch.setattr(pair_training, "train_passes", lambda model, *_, **__: trained.append(model))
+    sets, texts = [PairSet(np.arange(2), relations(0, 2, 0.5))], EncodedTexts(encode_texts(None, [], 8), 0)
     train_bi_encoder(
-        lambda batch: vectors, [PairSet(np.arange(2), relations(0, 2, 0.5))], EncodedTexts(encode_texts(None, [], 8), 0),
+        lambda batch: vectors, sets, texts,
         settings(head_learning_rate=0.2, negatives=3), work=tmp_path, save_every=1, fingerprint="x", device="cpu",
     )  # fmt: skip
     (model,) = trained
