@@ -1,4 +1,4 @@
-"""The marked blocks of docs/adding.md, and how each changes the texts of a checkout."""
+"""The marked blocks of a page, docs/adding.md above all, and how each changes the texts of a checkout."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -77,9 +77,9 @@ class Texts:
         self.changed[name] = self.read(name).replace(old, new)
 
 
-def blocks_of(root: Path, title: str) -> Iterator[Block]:
-    """The marked blocks of one section, in their order."""
-    sections = re.split(r"^## ", (root / DOCUMENT).read_text(encoding="utf-8"), flags=re.M)
+def blocks_of(root: Path, title: str, page: str = DOCUMENT) -> Iterator[Block]:
+    """The marked blocks of one section of a page, in their order."""
+    sections = re.split(r"^## ", (root / page).read_text(encoding="utf-8"), flags=re.M)
     (section,) = [text for text in sections if text.startswith(f"{title}\n")]
     for language, info, text in _BLOCK.findall(section):
         words = (word.partition("=") for word in info.split())
