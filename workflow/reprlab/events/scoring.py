@@ -16,6 +16,7 @@ from reprlab.events.draws import draws_of
 from reprlab.events.pairs import LabelledPairs, Ranking, known_pairs
 from reprlab.events.settings import PairTask
 from reprlab.retrieval.search import kept_pairs, most_pairs_kept, rank_by_score
+from reprlab.runtime.errors import ReprlabError
 
 ROW = ("seed", "k", "name", "metric", "split", "subset", "value", "low", "high", "n", "steps", "tokens")
 MODEL, MAJORITY, NOTHING = "model", "majority relation", "no relation"
@@ -33,12 +34,14 @@ def retrieval_rows(
     `candidates` counts (head, tail) with tail among the k best of head, `all_pairs` n (n - 1). `hardness` is the mean
     score of the retrieved unrelated pairs less that of as many unrelated pairs drawn at random, in standard deviations
     of the scores of the document; what is drawn hangs on `seed`, the name of the document and k.
+
+    Raises:
+        ReprlabError: more related pairs are kept than k partners can keep.
     """
     found = []
     for k in ks:
         counts = np.array([_retrieved(document, rankings[document.name], k) for document in documents], dtype=float)
         recalled, related, kept, best, greedy, candidates, pairs = counts.T
-        assert (recalled <= best).all() and (greedy <= best).all(), "no ranking recalls more than the maximum flow"
         rows = {
             "retrieval_recall": _ratio(recalled, related),
             "recall_ceiling": _ratio(best, related),
@@ -65,15 +68,35 @@ def _retrieved(document: EventDocument, ranking: Ranking, k: int) -> tuple[int, 
     related = np.triu(document.related, 1)
     kept = np.triu(kept_pairs(ranking.ranked, k), 1)
     size = len(document)
+    recalled = int((related & kept).sum())
+    greedy = int((related & np.triu(kept_pairs(gold_ranking(document), k), 1)).sum())
     return (
-        int((related & kept).sum()),
+        recalled,
         int(related.sum()),
         int(kept.sum()),
-        most_pairs_kept(document.related, k),
-        int((related & np.triu(kept_pairs(gold_ranking(document), k), 1)).sum()),
+        _ceiling(document, related, k, max(recalled, greedy), "kept"),
+        greedy,
         size * min(k, max(size - 1, 0)),
         size * max(size - 1, 0),
     )
+
+
+def _ceiling(document: EventDocument, related: np.ndarray, k: int, found: int, how: str) -> int:
+    """The most of these related pairs [n, n] that k partners can keep; `found` of them must not be more."""
+    most = most_pairs_kept(related, k)
+    if found > most:
+        raise ReprlabError(
+            f"{document.name}: {found} related pairs are {how}, and k = {k} partners can keep {most}; rankings or "
+            "answers are those of other settings: delete them and run again"
+        )
+    return most
+
+
+def _unordered(document: EventDocument, pairs: np.ndarray) -> np.ndarray:
+    """[n, n] bool above the diagonal: whether a pair is among `pairs`, in either order."""
+    found = np.zeros((len(document), len(document)), dtype=bool)
+    found[pairs[:, 0], pairs[:, 1]] = True
+    return np.triu(found | found.T, 1)
 
 
 def gold_ranking(document: EventDocument) -> np.ndarray:
@@ -118,8 +141,17 @@ def classification_rows(
 
     Subsets: `related` scores the relations alone (regime 1: micro), `all pairs` every label over every pair, and
     `retrieved or related` every label over the classified pairs and the related ones (regime 2, two denominators).
+
+    Raises:
+        ReprlabError: more relations of retrieved pairs are named rightly than k partners can keep.
     """
     classes = len(settings.labels) + 1
+    if settings.inference == "retrieved":
+        for document, pairs, labels in zip(documents, classified, predicted, strict=True):
+            known = known_pairs(document, settings)
+            right = _unordered(document, pairs.pairs[(labels == pairs.labels) & (labels > 0)])
+            named = _unordered(document, known.pairs[known.labels > 0])
+            _ceiling(document, named, settings.k, int(right.sum()), "named rightly")
     tables = np.array(
         [
             confusions(document, pairs, labels, settings)
