@@ -13,7 +13,8 @@ from reprlab.events.encodings import COREFERENCE, MARKERS, mention_texts
 from reprlab.events.generative import pair_inputs
 from reprlab.events.pairs import LabelledPairs
 from reprlab.events.settings import EventSelection
-from reprlab.papers.planning import make_plan
+from reprlab.papers.event_relations.plan import add_jobs
+from reprlab.papers.plan import Plan
 from reprlab.text.model_tokenizers import load_tokenizer
 
 ROOT = Path(__file__).parents[2]
@@ -44,7 +45,8 @@ def test_a_generative_classifier_reads_the_chains_of_both_mentions(tmp_path: Pat
 
 
 def test_every_stage_of_table_5_reads_chains_and_no_other_job_does() -> None:
-    plan = make_plan(load_config(ROOT, {"scale": "paper"}))
+    plan = Plan()
+    add_jobs(plan, load_config(ROOT, {"scale": "paper"}))
     for stage in ("train_retriever", "rank_partners", "train_pair_classifier", "classify_pairs"):
         with_chains = {key for key, job in plan.jobs[stage].items() if '"chains": true' in job.settings["settings"]}
         assert with_chains == {key for key in plan.jobs[stage] if "_chains" in key} != set(), stage

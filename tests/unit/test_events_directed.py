@@ -13,7 +13,8 @@ from reprlab.events.documents import EventDocument, event_document
 from reprlab.events.pairs import LabelledPairs, Ranking, inference_pairs, known_pairs, training_pairs
 from reprlab.events.scoring import confusions
 from reprlab.events.settings import PairClassification
-from reprlab.papers.planning import make_plan
+from reprlab.papers.event_relations.plan import add_jobs
+from reprlab.papers.plan import Plan
 from reprlab.scaffold.blocks import Texts, blocks_of
 from reprlab.training.settings import EngineSettings, OptimizerSettings
 
@@ -101,7 +102,8 @@ def test_the_corpora_with_direction_are_entered_as_the_documentation_says(tmp_pa
         texts.apply(block)
     assert set(texts.write()) == {"config/datasets.yaml", "mine.yaml"}
     config = load_config(ROOT, {"scale": "paper"}, [tmp_path / "mine.yaml"], home=tmp_path)
-    plan = make_plan(config)
+    plan = Plan()
+    add_jobs(plan, config)
     relations = {"maven_ere": "cause", "richer_events": "before/causes"}
     for name, label in relations.items():
         assert label in config.datasets.tasks[name].labels

@@ -13,6 +13,7 @@ from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.event_rows import Chains, Mention, event_row
 from reprlab.data.sources import Sources, expected_format, read_text
 from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.log import get_logger
 
 _TOKEN = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)]*\s+|\n\s*\n")
@@ -36,21 +37,24 @@ class Settings(BaseModel):
 def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:
     """One document for each annotation file; the group is the document.
 
-    Labels are lower case (`before/causes`). Identity chains (IDENT) make the coreference chains; a relation with a time
-    expression is left out. Tokens are words and marks of punctuation, sentences end at `.!?` or an empty line: the
-    corpus has neither.
+    Labels are lower case (`before/causes`). Identity chains (IDENT) make the coreference chains; a relation with an end
+    that is no event (a time expression) is left out, and the log says how many. Tokens are words and marks of
+    punctuation, sentences end at `.!?` or an empty line: the corpus has neither.
 
     Raises:
         ReprlabError: a file is not in the format, or a text is missing.
     """
-    archive = sources.archive
+    archive, dropped = sources.archive, 0
     for path in archive.members(f"*/{settings.annotation}/*{settings.suffix}"):
         name = path.name.removesuffix(settings.suffix)
         text = _beside(path, settings) / name
         if not text.is_file():
             raise ReprlabError(f"{path}: its text {text} is missing")
         with expected_format(str(path), "an annotation of RED"):
-            yield _document(name, read_text(text), _root(path), settings, str(path))
+            row, timed = _document(name, read_text(text), _root(path), settings, str(path))
+        dropped += timed
+        yield row
+    get_logger().info("%s: %d relations with a time expression are left out", archive.name, dropped)
 
 
 def _beside(path: Path, settings: Settings) -> Path:
@@ -63,7 +67,10 @@ def _beside(path: Path, settings: Settings) -> Path:
     return Path(*parts)
 
 
-def _document(name: str, text: str, root: ElementTree.Element, settings: Settings, place: str) -> dict[str, Any]:
+def _document(
+    name: str, text: str, root: ElementTree.Element, settings: Settings, place: str
+) -> tuple[dict[str, Any], int]:
+    """The row, and how many relations have an end that is no event."""
     sentences, spans = _tokens(text)
     events = {}
     for entity in root.iterfind("annotations/entity"):
@@ -72,7 +79,7 @@ def _document(name: str, text: str, root: ElementTree.Element, settings: Setting
             tokens = [n for n, (first, end) in enumerate(spans) if any(first < b and a < end for a, b in ranges)]
             kind = entity.findtext("properties/Type", default="")
             events[_text(entity, "id")] = (tuple(tokens), kind)
-    chains, relations = Chains(), []
+    chains, relations, dropped = Chains(), [], 0
     for relation in root.iterfind("annotations/relation"):
         kind = _text(relation, "type")
         if kind == "IDENT":
@@ -82,9 +89,11 @@ def _document(name: str, text: str, root: ElementTree.Element, settings: Setting
             head, tail = _text(relation, "properties/Source"), _text(relation, "properties/Target")
             if head in events and tail in events:
                 relations.append((head, tail, _text(relation, "properties/Type").lower()))
+            else:
+                dropped += 1
     numbers = chains.numbers(events)
     mentions = [Mention(key, tokens, kind, numbers[key]) for key, (tokens, kind) in events.items()]
-    return event_row(name, name, sentences, mentions, relations, place)
+    return event_row(name, name, sentences, mentions, relations, place), dropped
 
 
 def _tokens(text: str) -> tuple[list[list[str]], list[tuple[int, int]]]:

@@ -95,7 +95,17 @@ def corpora(given: Given, *, table: str) -> str:
     return ", ".join(dict.fromkeys(column.partition("_")[0].upper() for column in columns))
 
 
-def best_method(given: Given, *, column: str) -> str:
-    """8.3: what the text says of Table 2."""
-    values = given.tables["table2"].set_index("method")[column]
-    return values[values != ""].map(Decimal).astype(float).idxmax()
+def best_method(given: Given, *, column: str, by: str = "") -> Found:
+    """8.3: what the text says of Table 2, by the printed F1, or `by` the P and R beside it."""
+    table = given.tables["table2"].set_index("method")
+    p, r, f1 = (table.loc[table[f"{column}_f1"] != "", f"{column}_{score}"].map(Decimal) for score in ("p", "r", "f1"))
+    scores = (2 * p * r / (p + r) if by else f1).astype(float)
+    return found(scores.idxmax(), f1=f"{scores.max():.2f}")
+
+
+def stars(given: Given) -> Iterator[Found]:
+    """8.3: the highest value of each column that has a star, and the row it stands in."""
+    for star in given.tables["stars"].to_dict("records"):
+        values = {row: cells[star["column"]] for row, cells in given.cells[star["table"]].items()}
+        best = max(filter(values.get, values), key=lambda row: Decimal(values[row]))
+        yield found(f"{values[best]}, {best}", starred=values[star["row"]], **star)
