@@ -139,6 +139,8 @@ def test_query_and_end_survive(template):
     starts = inputs.starts("q", "d", inputs.room("q"))
     covered = {token for first in starts for token in inputs.ids("q", "d", first)}
     assert {name[f"w{number}"] for number in range(5000)} <= covered
+    # Passages farther apart than one is long would leave a gap.
+    assert inputs.starts("q", "d", 10 * inputs.room("q")) == starts
     assert inputs.starts("q", "s", 5) == [0]
     with pytest.raises(ReprlabError, match="leave no room"):
         pair_inputs(words, {"q": "who is it"}, {"d": text}, template, max_length=8, max_query=8)

@@ -41,9 +41,10 @@ class PairInputs:
         return self.max_length - len(self.start) - 1 - len(self.queries[query])
 
     def starts(self, query: str, document: str, stride: int) -> list[int]:
-        """Where the passages of a document start that together cover it (MaxP)."""
-        last = max(len(self.documents[document]) - self.room(query), 0)
-        return [*range(0, last, stride), last]
+        """Where the passages of a document start that together cover it (MaxP), at most `stride` tokens apart."""
+        room = self.room(query)
+        last = max(len(self.documents[document]) - room, 0)
+        return [*range(0, last, min(stride, room)), last]
 
 
 def pair_inputs(
