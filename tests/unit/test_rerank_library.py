@@ -7,12 +7,13 @@ import pytest
 import torch
 from reprlab.models.pooling import pool
 from reprlab.retrieval.bm25 import bm25_run, dense_run
+from reprlab.retrieval.collections import contrast_rows, query_scores, random_order
 from reprlab.retrieval.first_state import only_first_state
 from reprlab.retrieval.ranking_metrics import ranking_scores
 from reprlab.retrieval.rerank_groups import GroupBatches, mine_groups
 from reprlab.retrieval.rerank_inputs import pair_inputs
 from reprlab.retrieval.reranker import cpu_batches, group_loss, rerank, reranker
-from reprlab.retrieval.trec import ordered, read_judgements, read_run, write_run
+from reprlab.retrieval.trec import ordered, read_judgements, read_run, without_ties, write_run
 from reprlab.runtime.errors import ReprlabError
 from transformers import AutoConfig, AutoModel
 
@@ -54,6 +55,72 @@ def test_ties_are_trec_evals():
     assert ranking_scores(run, grades, ["mrr_at_4"])["mrr_at_4"][0] == 0.25
     assert ranking_scores(run, grades, ["mrr_at_3"])["mrr_at_3"][0] == 0
     assert ranking_scores(run, {"q": {"d": 1}}, ["ndcg_at_1"])["ndcg_at_1"][0] == 1
+
+
+def test_equal_scores_keep_the_order_in_which_they_stand(tmp_path):
+    """A reranker that says nothing repeats the first stage's metrics, in memory and from its file."""
+    first = {"q": {"a": 9.0, "c": 8.0, "b": 7.0, "d": 6.0}, "none": {}}
+    grades = {"q": {"b": 2, "d": 1}, "none": {"a": 1}}
+    for score in (0.1, 0.0, -3.0, 1e30):
+        silent = without_ties({query: dict.fromkeys(found, score) for query, found in first.items()})
+        write_run(tmp_path / "run.trec", silent, "test")
+        for run in (silent, read_run(tmp_path / "run.trec")):
+            assert ordered(run["q"]) == ordered(first["q"]) == ["a", "c", "b", "d"]
+            for metric in ("mrr_at_10", "ndcg_at_10", "ndcg_at_2", "recall_at_3"):
+                one, other = (ranking_scores(given, grades, [metric])[metric] for given in (first, run))
+                assert one.tolist() == other.tolist()
+
+
+def test_ties_are_broken_by_as_little_as_single_precision_has():
+    """What is lowered may not pass the next score, nor move scores that are distinct."""
+    below = float(np.nextafter(np.float32(1), np.float32(0)))
+    found = without_ties({"q": {"low": below, "b": 1.0, "a": 1.0 + 1e-9, "z": 2.0, "last": -5.0}})["q"]
+    assert ordered(found) == ["z", "b", "a", "low", "last"]
+    assert (found["z"], found["b"], found["a"], found["last"]) == (2.0, 1.0, below, -5.0)
+    assert found["low"] == float(np.nextafter(np.float32(below), np.float32(0)))
+    drawn = np.random.default_rng(0).normal(size=500).astype(np.float32)
+    distinct = {f"d{place}": float(score) for place, score in enumerate(np.unique(drawn)[::-1])}
+    assert without_ties({"q": distinct}) == {"q": distinct}
+
+
+def test_random_order_is_uniform():
+    """Of 20 documents one is relevant: the mean reciprocal rank is H_20 / 20, within four of its standard errors."""
+    documents = {f"d{place:02d}": float(-place) for place in range(20)}
+    run = {f"q{number}": documents for number in range(2000)}
+    found = random_order(run, 0)
+    assert all(set(scores) == set(documents) for scores in found.values())
+    assert found == random_order(run, 0) != random_order(run, 1)
+    ranks = np.arange(1, 21)
+    mean = (1 / ranks).mean()
+    error = math.sqrt(((1 / ranks**2).mean() - mean**2) / 2000)
+    assert round(100 * mean, 2) == 17.99 and round(100 * error, 2) == 0.49
+    scores = ranking_scores(found, {query: {"d03": 1} for query in run}, ["mrr_at_20"])["mrr_at_20"]
+    assert abs(scores.mean() - mean) < 4 * error
+    assert np.unique(scores.round(6)).size == 20
+    assert random_order({"q": {}}, 0) == {"q": {}}
+
+
+def test_contrasts_of_a_run_with_itself_and_of_a_constant_gain():
+    """One query more without hits is one unit more with a difference of 0."""
+    metrics = ["mrr_at_10", "ndcg_at_10"]
+    rng = np.random.default_rng(0)
+    run = {f"q{n}": {f"d{m}": float(score) for m, score in enumerate(rng.normal(size=12))} for n in range(40)}
+    grades = {query: {"d3": 1, "d5": 2} for query in run}
+    first = query_scores(run, grades, metrics)
+    assert list(first["query"]) == list(run) and first[metrics].to_numpy().max() <= 100
+    for row in contrast_rows(first, first, metrics, seed=1):
+        assert (row["seed"], row["n"], row["value"], row["low"], row["high"], row["p"]) == (1, 40, 0, 0, 0, 1)
+    rows = list(contrast_rows(first.assign(mrr_at_10=first["mrr_at_10"] + 3), first, metrics))
+    assert [row["metric"] for row in rows] == metrics
+    assert rows[0]["value"] == pytest.approx(3) and rows[0]["low"] > 2.99 and rows[0]["p"] < 0.01
+    assert rows[1]["value"] == 0 and rows[1]["p"] == 1
+    better = {query: {name: float(grades[query].get(name, 0)) for name in found} for query, found in run.items()}
+    grades["none"] = {"d1": 1}
+    oracle, first = (query_scores(given, grades, metrics) for given in (better, run))
+    forward, back = list(contrast_rows(oracle, first, metrics)), list(contrast_rows(first, oracle, metrics))
+    assert all(row["n"] == 41 and 0 < row["low"] < row["value"] < row["high"] for row in forward)
+    assert [row["value"] for row in forward] == [-row["value"] for row in back]
+    assert forward[0]["value"] == pytest.approx((oracle["mrr_at_10"] - first["mrr_at_10"]).mean())
 
 
 def test_files(tmp_path):

@@ -6,19 +6,25 @@ import numpy as np
 import pytest
 import torch
 from finetune_fixtures import WORDS, make_tokenizer
-from reprlab.artifacts.tables import read_tsv
+from reprlab.artifacts.tables import read_parquet, read_tsv
 from reprlab.config.models import ModelEntry
 from reprlab.data.schema import write_rows
-from reprlab.models.build import build_from_config, save_model
+from reprlab.models.build import build_from_config, load_model, save_model
 from reprlab.objectives.masked_lm import Objective, Settings
+from reprlab.papers.ssm_rerankers.results import CONTRAST, RESULTS
+from reprlab.results.frame import frame_of
+from reprlab.results.gather import gather_rows
+from reprlab.results.sources import Source
 from reprlab.retrieval.rerank_settings import FirstStage, RerankerTraining, Reranking
 from reprlab.retrieval.rerank_speed import SpeedSettings
-from reprlab.retrieval.trec import read_run
+from reprlab.retrieval.reranker import reranker, save_reranker
+from reprlab.retrieval.trec import ordered, read_run
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.measure_rerankers import measure_rerankers
 from reprlab.stages.rerank_passages import rerank_passages
 from reprlab.stages.retrieve_passages import retrieve_passages
 from reprlab.stages.train_reranker import train_reranker
+from reprlab.text.model_tokenizers import load_tokenizer
 from reprlab.training import passes
 
 SEEDS = [0, 1]
@@ -44,8 +50,11 @@ def model_folder(folder: Path, family: str) -> Path:
     return folder
 
 
-def collection(path: Path) -> Path:
-    """Passages of four words, each asked for by two of them; queries of an article stay in one split."""
+def collection(path: Path, unseen: str = "") -> Path:
+    """Passages of six words, each asked for by two of them; queries of an article stay in one split.
+
+    `unseen` is the text of one more test query.
+    """
     rng = np.random.default_rng(0)
     words = [*(word for word in WORDS if word.isalpha() and len(word) > 3), *(f"word{number}" for number in range(60))]
     rows = []
@@ -58,12 +67,14 @@ def collection(path: Path) -> Path:
             rows.append(
                 {"id": name, "group": name, "query_id": name, "query": " ".join(text[part : part + 2]), **about}
             )
+    if unseen:
+        rows.append({**rows[-1], "id": "unseen", "group": "unseen", "query_id": "unseen", "query": unseen})
     write_rows(path, rows, "ranking", {"name": "toy", "title": "Toy"})
     return path
 
 
 def run_all(folder: Path, model: Path, family: str, examples: Path) -> dict[str, Path]:
-    found = {name: folder / f"{name}.tsv" for name in ("first", "training", "scores")}
+    found = {name: folder / f"{name}.tsv" for name in ("first", "training", "scores", "contrasts")}
     first = FirstStage(depth=8, splits=["train", "test"], queries={"test": 10}, metrics=METRICS)
     retrieve_passages(examples=examples, out=folder / "runs", metrics=found["first"], settings=first)
     pairs = {"template": "query_first" if family == "bert_mlm" else "document_first", "max_length": 24, "max_query": 8}
@@ -79,10 +90,33 @@ def run_all(folder: Path, model: Path, family: str, examples: Path) -> dict[str,
     scoring = Reranking.model_validate({"pairs": pairs, "collections": [toy], "metrics": METRICS, "seeds": SEEDS})
     rerank_passages(
         models=folder / "models", training=found["training"], out=folder / "reranked", metrics=found["scores"],
-        settings=scoring,
+        contrasts=found["contrasts"], settings=scoring,
     )  # fmt: skip
     assert not any((folder / "work").iterdir())
-    return {**found, "run": folder / "reranked/toy.test.seed-1.trec"}
+    return {**found, "run": folder / "reranked/toy.test.seed-1.trec", "queries": folder / "reranked/queries.parquet"}
+
+
+def score_untrained(folder: Path, model: Path, examples: Path, head: float | None = None) -> dict[str, Path]:
+    """First stage and scores of rerankers that are drawn at random; `head`: all weights of their heads."""
+    found = {name: folder / f"{name}.tsv" for name in ("first", "training", "scores", "contrasts")}
+    first = FirstStage(depth=8, splits=["test"], metrics=METRICS)
+    retrieve_passages(examples=examples, out=folder / "runs", metrics=found["first"], settings=first)
+    found["training"].write_text("seed\tstep\ttokens\n" + "".join(f"{seed}\t1\t1\n" for seed in SEEDS))
+    for seed in SEEDS:
+        torch.manual_seed(seed)
+        whole = load_model(model)
+        network = reranker(whole, "last", 0.0)
+        if head is not None:
+            torch.nn.init.constant_(network.head.weight, head)
+        save_reranker(network, whole, load_tokenizer(model), folder / f"models/seed-{seed}")
+    toy = {"name": "toy", "examples": examples, "run": folder / "runs", "split": "test"}
+    pairs = {"template": "document_first", "max_length": 24, "max_query": 8}
+    rerank_passages(
+        models=folder / "models", training=found["training"], out=folder / "reranked", metrics=found["scores"],
+        contrasts=found["contrasts"],
+        settings=Reranking.model_validate({"pairs": pairs, "collections": [toy], "metrics": METRICS, "seeds": SEEDS}),
+    )  # fmt: skip
+    return found
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -102,6 +136,73 @@ def test_from_passages_to_scores(family, tmp_path):
     assert wide["ndcg_at_10"].between(0, 100).all()
     # Two of its six words, of 70 in all, ask for a passage.
     assert first[(first.split == "test") & (first.name == "bm25") & (first.metric == "mrr_at_10")].value.item() > 70
+
+
+def test_a_query_without_hits_counts_for_everything_that_is_compared(tmp_path):
+    """16 test queries find passages, one of unseen words does not: a mean over 17 is 16 seventeenths of theirs."""
+    model = model_folder(tmp_path / "model", "opt")
+    plain = score_untrained(tmp_path / "plain", model, collection(tmp_path / "toy.parquet"))
+    more = score_untrained(tmp_path / "more", model, collection(tmp_path / "more.parquet", "zzz yyy"))
+    assert "unseen" not in (tmp_path / "more/runs/test.trec").read_text()
+    for name in ("first", "scores"):
+        before, after = read_tsv(plain[name]), read_tsv(more[name])
+        assert set(before.n) == {16} and set(after.n) == {17}, name
+        # The order that is drawn is another where there are more queries to draw for.
+        known = before["value"] > 0 if name == "scores" else before["name"] == "bm25"
+        assert after.value[known].tolist() == pytest.approx((before.value[known] * 16 / 17).tolist())
+    contrasts = read_tsv(more["contrasts"])
+    assert set(contrasts.n) == {17} and set(contrasts.seed) == set(SEEDS)
+    assert set(contrasts.less) == {"bm25", "random order"} and len(contrasts) == len(SEEDS) * 2 * len(METRICS)
+    first, scores = (read_tsv(more[name]) for name in ("first", "scores"))
+    for row in contrasts.itertuples():
+        one = scores[(scores.seed == row.seed) & (scores.metric == row.metric)].value.item()
+        other = first[(first.name == row.less) & (first.metric == row.metric)].value.item()
+        assert row.value == pytest.approx(one - other) and row.low <= row.value <= row.high and 0 < row.p <= 1
+    each = read_parquet(tmp_path / "more/reranked/queries.parquet").to_pandas()
+    assert each.groupby("seed")["query"].nunique().tolist() == [17, 17]
+    assert (each[each["query"] == "unseen"][METRICS] == 0).all(axis=None)
+    means = each.groupby("seed")[METRICS].mean().stack()
+    assert means.tolist() == pytest.approx(scores.value.tolist())
+    source = Source(
+        path=more["contrasts"], factors={"model": "x", "part": CONTRAST, "truncation": "firstp"},
+        keys={name: name for name in ("seed", "less", "p")}, where={"dataset": "toy", "split": ["test"]},
+    )  # fmt: skip
+    gathering = RESULTS.settings("nano", [source], {})
+    table = RESULTS.table("significance").make(frame_of(gather_rows(gathering), gathering))
+    shown = contrasts[contrasts.metric.isin(table["metric"])]
+    assert len(table) == len(SEEDS) * 2 * 2 and set(table["queries"]) == {17}
+    assert table[["less", "difference", "p"]].to_numpy().tolist() == shown[["less", "value", "p"]].to_numpy().tolist()
+
+
+def test_a_reranker_that_says_nothing_repeats_the_first_stage(tmp_path):
+    """All scores are equal: the order of the first stage stays, whatever the ids, and no difference is found."""
+    found = score_untrained(
+        tmp_path, model_folder(tmp_path / "model", "opt"), collection(tmp_path / "toy.parquet", "zzz"), head=0.0
+    )
+    before = read_run(tmp_path / "runs/test.trec")
+    for seed in SEEDS:
+        after = read_run(tmp_path / f"reranked/toy.test.seed-{seed}.trec")
+        assert {name: ordered(hits) for name, hits in after.items()} == {
+            name: ordered(hits) for name, hits in before.items()
+        }
+    contrasts = read_tsv(found["contrasts"])
+    same = contrasts[contrasts.less == "bm25"]
+    assert (same[["value", "low", "high"]] == 0).all(axis=None) and (same.p == 1).all()
+    assert (contrasts[contrasts.less == "random order"].value != 0).any()
+
+
+@pytest.mark.parametrize("drop_own", [False, True])
+def test_a_query_does_not_find_itself_where_queries_are_passages(tmp_path, drop_own):
+    """One hit more is searched, so that as many are left; equal scores stand by descending id."""
+    about = {"split": "test", "query_id": "p5", "query": "cats", "passage": "cats chase mice", "relevance": 0}
+    rows = [{"id": f"x{n}", "group": f"x{n}", "passage_id": f"p{n}", **about} for n in range(6)]
+    write_rows(tmp_path / "toy.parquet", rows, "ranking", {"name": "toy", "title": "Toy"})
+    settings = FirstStage(depth=3, splits=["test"], metrics=METRICS, drop_own=drop_own)
+    retrieve_passages(
+        examples=tmp_path / "toy.parquet", out=tmp_path / "out", metrics=tmp_path / "m.tsv", settings=settings
+    )
+    found = ordered(read_run(tmp_path / "out/test.trec")["p5"])
+    assert found == (["p4", "p3", "p2"] if drop_own else ["p5", "p4", "p3"])
 
 
 def test_a_killed_training_goes_on_with_the_seed_that_was_not_finished(tmp_path, monkeypatch):

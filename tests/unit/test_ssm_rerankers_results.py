@@ -11,6 +11,7 @@ from reprlab.config.papers.ssm_rerankers import Family
 from reprlab.papers.planning import make_plan
 from reprlab.papers.ssm_rerankers.audit import TABLES
 from reprlab.papers.ssm_rerankers.results import LABELS, RESULTS
+from reprlab.preflight.planned_jobs import paper_plan
 from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import read_published
 from reprlab.results.claims import claims_table, stated
@@ -47,6 +48,8 @@ def frame(scale="paper", without=()):
             rows += [row(name, metric, value, split=split) for metric in ("mrr_at_10", "ndcg_at_10")]
         for place, dataset in enumerate(RESULTS.printed["table3"].values[:-1]):
             rows.append(row(name, "ndcg_at_10", value + place, "out_of_domain", f"beir_{dataset}", "test"))
+    for less, value in (("dense", 18.0), ("random order", 33.0)):
+        rows.append(row("mamba2_130m", "mrr_at_10", value, "contrast", low=1.0, high=40.0, less=less, p=0.01))
     rows.append(row("bge_large_en_v1_5", "recall_at_1000", 97.0))
     for truncation, gain in (("firstp", 0.0), ("longp", 2.0)):
         for name in ("opt_125m", "mamba2_130m"):
@@ -98,6 +101,10 @@ def test_tables_hold_first_stage_random_order_and_rerankers() -> None:
     second = made["table2"].set_index(["model", "split"])
     assert second.loc[("random order", "test"), "ndcg_at_10"] == 5.0
     assert second.loc[("mamba2_130m", "validation"), "mrr_at_10"] == 38.0
+    contrasts = made["significance"]
+    assert contrasts[["less", "difference", "p", "queries"]].to_numpy().tolist() == [
+        ["dense", 18.0, 0.01, 10], ["random order", 33.0, 0.01, 10],
+    ]  # fmt: skip
     third = made["table3"].set_index("model")
     assert third.loc["bert_base", "average"] == pytest.approx(46.0)
     assert set(made["table4"].truncation) == {"firstp", "longp"}
@@ -219,3 +226,10 @@ def test_every_family_has_a_reranker_at_small() -> None:
     paper = load_config(ROOT, {"scale": "small"}).papers["ssm-rerankers"]
     families = {paper.rerankers[name].family for name in paper.compared}
     assert families == set(get_args(Family)) - {"roberta"}, "RoBERTa drawn at random is BERT drawn at random"
+
+
+def test_hits_of_the_query_itself_are_left_out_where_queries_are_passages() -> None:
+    """Elsewhere numbers of queries and passages coincide, MS MARCO's among them."""
+    jobs = paper_plan(ROOT, "ssm-rerankers", "paper").jobs["retrieve_passages"]
+    settings = {key.split("/")[1]: json.loads(job.settings["settings"]) for key, job in jobs.items()}
+    assert {name for name, one in settings.items() if one.get("drop_own")} == {"beir_arguana", "beir_quora"}

@@ -122,6 +122,7 @@ OUTPUTS: dict[str, dict[str, str]] = {
     "rerank_passages": {
         "out": f"{SHARED}/reranked/{{model}}/{{dataset}}/{{cell}}/runs/",
         "metrics": f"{SHARED}/reranked/{{model}}/{{dataset}}/{{cell}}/metrics.tsv",
+        "contrasts": f"{SHARED}/reranked/{{model}}/{{dataset}}/{{cell}}/contrasts.tsv",
     },
     "measure_rerankers": {"out": f"{SHARED}/reranker_speed/{{model}}/{{cell}}.tsv"},
     "measure_layers": {"out": f"{SHARED}/layer_losses/{{model}}/{{cell}}.tsv"},

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reprlab.data.splits import drawn_places
 from reprlab.retrieval.ranking_metrics import ranking_scores
 from reprlab.retrieval.trec import Judgements, Run, ordered
 from reprlab.runtime.errors import ReprlabError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+QUERIES = "queries.parquet"
+"""File of the metrics of each query, in the folder of the runs."""
+RANDOM = "random order"
+"""Name of the order that is drawn."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +74,64 @@ def random_order(run: Run, seed: int) -> Run:
     }
 
 
-def metric_rows(run: Run, judgements: Judgements, metrics: Sequence[str], **about: Any) -> Iterator[dict[str, Any]]:
-    """A row for each metric: mean over the judged queries in percent with its bootstrap interval over queries."""
+def without_own(scores: dict[str, float], query: str, depth: int) -> dict[str, float]:
+    """The `depth` best of a query's hits, in their order, without the passage that has the query's own id."""
+    return dict([hit for hit in scores.items() if hit[0] != query][:depth])
+
+
+def query_scores(run: Run, judgements: Judgements, metrics: Sequence[str]) -> DataFrame:
+    """A row for each judged query, hits or none, in the order of the judgements: `query`, and metrics in percent."""
+    import pandas
+
+    scores = ranking_scores(run, judgements, metrics)
+    return pandas.DataFrame({"query": list(judgements), **{name: 100 * values for name, values in scores.items()}})
+
+
+def write_query_scores(folder: Path, tables: Sequence[DataFrame]) -> None:
+    """Write `query_scores` of several runs, told apart by further columns."""
+    import pandas
+    import pyarrow
+
+    from reprlab.artifacts.tables import write_parquet
+
+    write_parquet(folder / QUERIES, pyarrow.Table.from_pandas(pandas.concat(tables), preserve_index=False))
+
+
+def first_stage_scores(folder: Path, split: str, metrics: Sequence[str]) -> dict[str, DataFrame]:
+    """Metrics of every query that a first stage was asked, by the name of the order: its own, and `RANDOM`.
+
+    Raises:
+        ReprlabError: the file is unreadable, or lacks a metric.
+    """
+    from reprlab.artifacts.tables import read_parquet
+
+    table = read_parquet(folder / QUERIES, ["name", "split", "query", *metrics]).to_pandas()
+    return {str(name): rows for name, rows in table[table["split"] == split].groupby("name", sort=False)}
+
+
+def metric_rows(scores: DataFrame, metrics: Sequence[str], **about: Any) -> Iterator[dict[str, Any]]:
+    """A row for each metric of `query_scores`: mean over queries with its bootstrap interval."""
     from reprlab.evaluation.bootstrap import mean_interval
 
-    for metric, scores in ranking_scores(run, judgements, metrics).items():
-        value, low, high = mean_interval((100 * scores).tolist())
+    for metric in metrics:
+        value, low, high = mean_interval(scores[metric].tolist())
         yield {**about, "metric": metric, "value": value, "low": low, "high": high, "n": len(scores)}
+
+
+def contrast_rows(
+    first: DataFrame, second: DataFrame, metrics: Sequence[str], **about: Any
+) -> Iterator[dict[str, Any]]:
+    """A row for each metric: first less second in points on the same queries, by the paired bootstrap over them."""
+    import numpy as np
+
+    from reprlab.evaluation.paired_bootstrap import paired_bootstrap
+
+    # A difference of means is the mean of differences, which are exactly 0 where two runs agree.
+    gaps = first[[*metrics]].to_numpy() - second[[*metrics]].to_numpy()
+
+    def means(sums: np.ndarray) -> dict[str, np.ndarray]:
+        return {metric: sums[..., place] / len(gaps) for place, metric in enumerate(metrics)}
+
+    for metric, gap in paired_bootstrap(gaps, np.zeros_like(gaps), means).items():
+        about_gap = {"value": gap.value, "low": gap.low, "high": gap.high, "p": gap.p, "n": len(gaps)}
+        yield {**about, "metric": metric, **about_gap}

@@ -20,6 +20,8 @@ class FirstStage(BaseModel):
     """Words by BM25, or vectors of a bi-encoder searched exactly."""
     depth: int = Field(ge=1)
     """Passages found for each query."""
+    drop_own: bool = False
+    """Whether the passage that has the query's own id is the query itself, and no hit."""
     k1: float = Field(default=1.5, ge=0)
     """BM25's saturation."""
     b: float = Field(default=0.75, ge=0, le=1)

@@ -20,6 +20,25 @@ def ordered(scores: Mapping[str, float]) -> list[str]:
     return sorted(scores, key=lambda name: (np.float32(scores[name]), name), reverse=True)
 
 
+def without_ties(run: Run) -> Run:
+    """The run with distinct scores in single precision, documents best first.
+
+    Of equal scores the later one in `run` becomes the next smaller float32, so that trec_eval keeps their order.
+    """
+    import numpy as np
+
+    found: Run = {}
+    for query, scores in run.items():
+        names, values = list(scores), np.array(list(scores.values()), dtype=np.float32)
+        order = np.argsort(-values, kind="stable")
+        values = values[order]
+        # What is lowered may meet the next one, which is lowered then.
+        while (tied := np.flatnonzero((values[1:] == values[:-1]) & np.isfinite(values[1:]))).size:
+            values[tied + 1] = np.nextafter(values[tied], np.float32(-np.inf))
+        found[query] = dict(zip((names[place] for place in order.tolist()), values.tolist(), strict=True))
+    return found
+
+
 def write_run(path: Path, run: Run, tag: str) -> None:
     """Write `query Q0 document rank score tag` lines, queries in their order; scores keep all digits of a float32.
 

@@ -13,11 +13,15 @@ def rerank_passages(
     training: Path,
     out: Path,
     metrics: Path,
+    contrasts: Path,
     settings: Reranking,
     device: str = "cpu",
     inference_batch: int = 32,
 ) -> None:
-    """Write `out`, a TREC run `<collection>.<split>.seed-<seed>.trec` for each, and `metrics`, a row for each metric.
+    """Write `out`, `metrics`, a row for each metric, and `contrasts`, the same less first stage and less random order.
+
+    `out` has a TREC run `<collection>.<split>.seed-<seed>.trec` for each, and `queries.parquet`, the metrics of each
+    query that the first stage was asked: one without hits counts 0. Documents with equal scores stay in its order.
 
     Args:
         models: folder of rerankers, by seed. training: their losses, for steps and tokens.
@@ -31,10 +35,17 @@ def rerank_passages(
     from reprlab.artifacts.tables import read_tsv, write_tsv
     from reprlab.models.build import quiet_transformers
     from reprlab.models.selective_scan import install_scans
-    from reprlab.retrieval.collections import metric_rows, read_collection
+    from reprlab.retrieval.collections import (
+        contrast_rows,
+        first_stage_scores,
+        metric_rows,
+        query_scores,
+        read_collection,
+        write_query_scores,
+    )
     from reprlab.retrieval.rerank_inputs import pair_inputs
     from reprlab.retrieval.reranker import POOLED, load_reranker, rerank
-    from reprlab.retrieval.trec import read_run, write_run
+    from reprlab.retrieval.trec import read_run, without_ties, write_run
     from reprlab.runtime.files import atomic_directory
     from reprlab.text.model_tokenizers import load_tokenizer
     from reprlab.training.processes import choose_device
@@ -44,6 +55,8 @@ def rerank_passages(
     losses = read_tsv(training).groupby("seed").last()
     pairs = settings.pairs
     rows: list[dict[str, Any]] = []
+    gaps: list[dict[str, Any]] = []
+    tables = []
     with atomic_directory(out) as folder:
         for seed in settings.seeds:
             place = models / f"seed-{seed}"
@@ -52,7 +65,10 @@ def rerank_passages(
             about = {"seed": seed, "steps": int(losses["step"][seed]), "tokens": int(losses["tokens"][seed])}
             for wanted in settings.collections:
                 collection = read_collection(wanted.examples)
-                run = read_run(wanted.run / f"{wanted.split}.trec")
+                hits = read_run(wanted.run / f"{wanted.split}.trec")
+                beside = first_stage_scores(wanted.run, wanted.split, settings.metrics)
+                # A run has no line of a query without hits.
+                run = {name: hits.get(name, {}) for rows_of in beside.values() for name in rows_of["query"]}
                 queries = {name: collection.queries[wanted.split][name] for name in run}
                 found = {document for documents in run.values() for document in documents}
                 inputs = pair_inputs(
@@ -73,11 +89,18 @@ def rerank_passages(
                     dtype=settings.dtype,
                     device=choose_device(device),
                 )
+                reranked = without_ties(reranked)
                 write_run(folder / f"{wanted.name}.{wanted.split}.seed-{seed}.trec", reranked, "reranked")
                 judged = {name: collection.judgements[wanted.split][name] for name in queries}
+                scores = query_scores(reranked, judged, settings.metrics)
                 row = {**about, "dataset": wanted.name, "split": wanted.split}
-                rows += metric_rows(reranked, judged, settings.metrics, **row)
+                tables.append(scores.assign(**row))
+                rows += metric_rows(scores, settings.metrics, **row)
+                for name, first in beside.items():
+                    gaps += contrast_rows(scores, first, settings.metrics, **row, less=name)
+        write_query_scores(folder, tables)
     write_tsv(metrics, pandas.DataFrame(rows))
+    write_tsv(contrasts, pandas.DataFrame(gaps))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,9 @@ def retrieve_passages(
     device: str = "cpu",
     inference_batch: int = 64,
 ) -> None:
-    """Write `out`, a TREC run `<split>.trec` for each split, and `metrics`, rows of first stage and random order.
+    """Write `out` and `metrics`, rows of first stage and random order.
+
+    `out` has a TREC run `<split>.trec` for each split, and `queries.parquet`, the metrics of each query that was asked.
 
     Args:
         examples: queries and passages.
@@ -39,8 +41,16 @@ def retrieve_passages(
 
     from reprlab.artifacts.tables import write_tsv
     from reprlab.retrieval.bm25 import bm25_run, dense_run
-    from reprlab.retrieval.collections import metric_rows, random_order, read_collection
-    from reprlab.retrieval.trec import write_run
+    from reprlab.retrieval.collections import (
+        RANDOM,
+        metric_rows,
+        query_scores,
+        random_order,
+        read_collection,
+        without_own,
+        write_query_scores,
+    )
+    from reprlab.retrieval.trec import without_ties, write_run
     from reprlab.runtime.errors import ReprlabError
     from reprlab.runtime.files import atomic_directory
 
@@ -48,13 +58,12 @@ def retrieve_passages(
         raise ReprlabError("retrieve_passages: a dense first stage needs a model")
     collection = read_collection(examples)
     find: Callable[..., Any]
+    depth = settings.depth + settings.drop_own
     if settings.kind == "dense" and model is not None:
         embed = _embedding(model, settings, device, inference_batch)
-        find = functools.partial(dense_run, passages=collection.passages, depth=settings.depth, embed=embed)
+        find = functools.partial(dense_run, passages=collection.passages, depth=depth, embed=embed)
     else:
-        find = functools.partial(
-            bm25_run, passages=collection.passages, depth=settings.depth, k1=settings.k1, b=settings.b
-        )
+        find = functools.partial(bm25_run, passages=collection.passages, depth=depth, k1=settings.k1, b=settings.b)
     queries = {
         split: collection.limited(split, settings.queries.get(split), settings.seed) for split in settings.splits
     }
@@ -67,15 +76,20 @@ def retrieve_passages(
     runs: dict[str, Any] = {split: {} for split in queries}
     ranked_lists = find(asked)
     for place, (split, name) in enumerate(named):
-        runs[split][name] = ranked_lists.get(str(place), {})
+        ranked = ranked_lists.get(str(place), {})
+        runs[split][name] = without_own(ranked, name, settings.depth) if settings.drop_own else ranked
     rows: list[dict[str, Any]] = []
+    tables = []
     with atomic_directory(out) as folder:
         for split in settings.splits:
-            run = runs[split]
+            run = without_ties(runs[split])
             write_run(folder / f"{split}.trec", run, settings.kind)
             judged = {name: collection.judgements[split][name] for name in run}
-            for name, ranked in {settings.kind: run, "random order": random_order(run, settings.seed)}.items():
-                rows += metric_rows(ranked, judged, settings.metrics, name=name, split=split)
+            for name, order in {settings.kind: run, RANDOM: random_order(run, settings.seed)}.items():
+                scores = query_scores(order, judged, settings.metrics)
+                rows += metric_rows(scores, settings.metrics, name=name, split=split)
+                tables.append(scores.assign(name=name, split=split))
+        write_query_scores(folder, tables)
     write_tsv(metrics, pandas.DataFrame(rows))
 
 

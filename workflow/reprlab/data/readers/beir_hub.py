@@ -24,6 +24,9 @@ class Settings(BaseModel):
     """File of each split, with `query-id`, `corpus-id` and `score`."""
     passages: int = Field(ge=1)
     """Passages of the published corpus: a part of it would give other numbers under its name."""
+    drop_own: bool = False
+    """Whether queries are passages of the corpus, under the same id: a first stage then leaves a query's own one out.
+    Elsewhere equal ids are a coincidence of numbers."""
 
 
 def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:

@@ -7,9 +7,9 @@ from typing import Any
 
 from reprlab.results.claims import Claim, Find
 from reprlab.results.frame import Choice, Frame
+from reprlab.retrieval.collections import RANDOM
 from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Estimate, Rule, mean_over_crossed, mean_over_units
 
-RANDOM = "random order"
 _MRR: dict[str, Choice] = {"part": "in_domain", "metric": "mrr_at_10"}
 _BEYOND: dict[str, Choice] = {"part": "out_of_domain", "metric": "ndcg_at_10"}
 _DOCUMENTS: dict[str, Choice] = {"part": "document", "metric": "mrr_at_100"}

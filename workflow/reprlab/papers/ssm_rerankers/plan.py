@@ -3,17 +3,18 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from reprlab.config.dataset_entries import reader_settings
 from reprlab.config.papers.ssm_rerankers import FirstStage as Kind
 from reprlab.config.settings import derive
 from reprlab.papers.cost_jobs import add_cost
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.shared_jobs import add_model, add_task
-from reprlab.papers.ssm_rerankers.claims import RANDOM
 from reprlab.papers.ssm_rerankers.plan_cost import cost_runs
 from reprlab.papers.ssm_rerankers.plan_models import add_ranking_start, add_start, ranking_engine, stages_on_spans
-from reprlab.papers.ssm_rerankers.results import RESULTS, SPEED
+from reprlab.papers.ssm_rerankers.results import CONTRAST, RESULTS, SPEED
 from reprlab.results.planning import add_results
 from reprlab.results.sources import Baseline, Missing, Source
+from reprlab.retrieval.collections import RANDOM
 from reprlab.retrieval.rerank_settings import (
     FirstStage,
     PairSettings,
@@ -116,6 +117,7 @@ class _TaskJobs:
             kind=kind,
             depth=task.depth,
             splits=splits,
+            drop_own=getattr(reader_settings(self.config.datasets.tasks[dataset]), "drop_own", False),
             queries={name: limit for name in splits if (limit := limits[name]) is not None},
             seed=self.config.workflow.seed,
             metrics=[*task.metrics, f"recall_at_{task.recall_at}"],
@@ -175,20 +177,29 @@ class _TaskJobs:
                 {"models": trained["out"], "training": trained["metrics"], "after": list(dict.fromkeys(inputs))},
                 {"settings": settings},
             )
-            path = Path(self.plan.add("rerank_passages", f"{name}/{self.task.dataset}/{cell}", job)["metrics"])
+            made = self.plan.add("rerank_passages", f"{name}/{self.task.dataset}/{cell}", job)
             known = {**_factors(self.paper, name), "part": part, "truncation": "maxp" if stride else truncation}
             for dataset, splits, _ in chosen:
                 first = Path(self._first_stage(dataset, self.task.first_stage)["metrics"])
-                found.append(
+                shared: dict[str, Any] = {
+                    "where": {"dataset": dataset, "split": list(splits)},
+                    "data": self.config.datasets.tasks[dataset].title,
+                }
+                found += [
                     Source(
-                        path=path,
+                        path=Path(made["metrics"]),
                         factors={**known, "dataset": dataset},
                         keys={"seed": "seed"},
-                        where={"dataset": dataset, "split": list(splits)},
-                        data=self.config.datasets.tasks[dataset].title,
                         baselines=[Baseline(name=RANDOM, path=first, where={"name": RANDOM})],
-                    )
-                )
+                        **shared,
+                    ),
+                    Source(
+                        path=Path(made["contrasts"]),
+                        factors={**known, "dataset": dataset, "part": CONTRAST},
+                        keys={name: name for name in ("seed", "less", "p")},
+                        **shared,
+                    ),
+                ]
         return found
 
 

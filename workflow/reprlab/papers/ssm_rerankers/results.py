@@ -17,6 +17,7 @@ from reprlab.results.table_forms import Listing, Pivot
 from reprlab.results.words import results_of
 
 SPEED = "speed"
+CONTRAST = "contrast"
 _QUALITY = ("mrr_at_10", "mrr_at_100", "ndcg_at_10")
 _RECALL = tuple(f"recall_at_{depth}" for depth in (20, 50, 100, 1000))
 
@@ -40,6 +41,10 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "table8": (
         _pivot("model dataset split"),
         {"part": "document", "truncation": "none", "metric": (*_QUALITY, *_RECALL)},
+    ),
+    "significance": (
+        Listing("model less dataset truncation split seed metric difference=value low high p queries=n data scale"),
+        {"part": CONTRAST},
     ),
     "throughput": (
         Listing("model batch length tokens_per_second=value n kernels device data scale"),
