@@ -166,10 +166,10 @@ def classification_rows(
     ):
         total = scores(part.sum(0))
         drawn = scores(resample_sums(part.reshape(len(part), -1), _RESAMPLES, 0).reshape(-1, classes, classes))
-        pairs = int(part[:, 1:].sum() if subset == RELATED else part.sum())
+        count = int(part[:, 1:].sum() if subset == RELATED else part.sum())
         for name, value in total.items():
             low, high = percentiles(drawn[name], len(part))
-            row = {"metric": name, "value": float(value), "low": low, "high": high, "n": pairs}
+            row = {"metric": name, "value": float(value), "low": low, "high": high, "n": count}
             found.append({"k": settings.k, "name": answers, "split": split, "subset": subset, **row})
     return found
 
