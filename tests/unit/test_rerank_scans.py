@@ -23,7 +23,7 @@ def network(family: str):
 @pytest.mark.parametrize("family", ["mamba", "mamba2"])
 def test_no_time_goes_to_reading_single_numbers(family):
     """The paper's profile of Mamba-1 shows is_nonzero and item, and lays them to the architecture."""
-    install_scans()
+    install_scans(torch.device("cpu"))
     settings = SpeedSettings(
         template="document_first", training_length=8, training_batches=[1], lengths=[64], batch=4, documents=2,
         repeats=2, operators=200,
@@ -37,7 +37,7 @@ def test_no_time_goes_to_reading_single_numbers(family):
 @pytest.mark.parametrize("family", ["mamba", "mamba2"])
 def test_the_state_is_kept_in_single_precision(family):
     """In bfloat16 arithmetic the parameters of the state and their gradients stay float32, and scores stay near."""
-    install_scans()
+    install_scans(torch.device("cpu"))
     model = network(family).eval()
     ids = torch.randint(2, 60, (6, 40), generator=torch.Generator().manual_seed(0))
     mask = torch.ones_like(ids)

@@ -120,11 +120,14 @@ def score_untrained(folder: Path, model: Path, examples: Path, head: float | Non
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_from_passages_to_scores(family, tmp_path):
+def test_from_passages_to_scores(family, tmp_path, caplog):
+    caplog.set_level("INFO", logger="reprlab")
     model, examples = model_folder(tmp_path / "model", family), collection(tmp_path / "toy.parquet")
     found, again = (run_all(tmp_path / name, model, family, examples) for name in ("one", "two"))
     for name, path in found.items():
         assert path.read_bytes() == again[name].read_bytes(), f"{name} is not the same again"
+    said = [message for message in caplog.messages if message.startswith("scans of Mamba layers")]
+    assert len(said) == 4 and all(message.endswith("chunked") for message in said), "training and scoring, twice"
     first, scores = read_tsv(found["first"]), read_tsv(found["scores"])
     assert set(first.name) == {"bm25", "random order"} and set(first[first.split == "test"].n) == {10}
     before, after = (read_run(path) for path in (tmp_path / "one/runs/test.trec", found["run"]))

@@ -11,6 +11,18 @@ def _original(function):
     return getattr(function, "replaces", function)
 
 
+def _plain(monkeypatch):
+    """transformers' Mamba modules with their own functions."""
+    from transformers.models.mamba import modeling_mamba
+    from transformers.models.mamba2 import modeling_mamba2
+
+    for module in (modeling_mamba, modeling_mamba2):
+        for name, function in list(vars(module).items()):
+            if hasattr(function, "replaces"):
+                monkeypatch.setattr(module, name, function.replaces)
+    return modeling_mamba, modeling_mamba2
+
+
 @pytest.mark.parametrize("length", [1, 7, 64, 65, 100])
 @pytest.mark.parametrize("chunk", [1, 7, 64, 128])
 def test_recurrence_is_the_loop(length, chunk):
@@ -98,19 +110,13 @@ def _models():
 @pytest.mark.parametrize("name", ["mamba", "mamba2"])
 def test_model_with_chunks_is_the_plain_one(name, monkeypatch):
     """Forward, gradient, padding on either side, and token by token with a cache."""
-    from transformers.models.mamba import modeling_mamba
-    from transformers.models.mamba2 import modeling_mamba2
-
     model = _models()[name].eval()
     ids = torch.randint(1, 50, (2, 41), generator=torch.Generator().manual_seed(0))
     found = []
     for install in (False, True):
-        for module in (modeling_mamba, modeling_mamba2):
-            for function in ("mamba_selective_scan", "mamba2_chunk_scan", "causal_conv1d_fn"):
-                if hasattr(module, function):
-                    monkeypatch.setattr(module, function, _original(getattr(module, function)))
+        _plain(monkeypatch)
         if install:
-            assert scans.install_scans() == "chunked"
+            assert scans.install_scans(torch.device("cpu")) == "chunked"
         model.zero_grad()
         states = model(input_ids=ids, use_cache=False).last_hidden_state
         # The states are normalised, so that their squares sum to a constant: weigh them.
@@ -132,20 +138,110 @@ def test_model_with_chunks_is_the_plain_one(name, monkeypatch):
         both = model(input_ids=torch.cat([ids[:1], changed]), use_cache=False).last_hidden_state
         assert torch.equal(both[0, :20], both[1, :20])
         assert not torch.equal(both[0, 20:], both[1, 20:])
-        cache = None
-        for place in range(6):
+        cache, steps = None, []
+        for place in range(ids.shape[1]):
             step = model(input_ids=ids[:1, place : place + 1], cache_params=cache, use_cache=True)
             cache = step.cache_params
-        torch.testing.assert_close(step.last_hidden_state[:, 0], both[:1, 5], rtol=0, atol=1e-5)
+            steps.append(step.last_hidden_state)
+        torch.testing.assert_close(torch.cat(steps, 1), both[:1], rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("device", "missing", "path"),
+    [
+        ("cuda", (), "compiled"),
+        ("cpu", (), "chunked"),
+        ("cuda", ("is_causal_conv1d_available",), "chunked"),
+        ("cuda", ("is_mamba_2_ssm_available",), "chunked"),
+        ("cuda", ("is_mamba_2_ssm_available", "is_mamba_ssm_available"), "chunked"),
+    ],
+)
+def test_compiled_where_all_kernels_run(device, missing, path, monkeypatch, caplog):
+    """On a GPU with both packages, a mamba_ssm that knows Mamba-2; elsewhere no kernel of theirs is left in the way."""
+    from transformers.utils import import_utils
+
+    for check in ("is_mamba_ssm_available", "is_mamba_2_ssm_available", "is_causal_conv1d_available"):
+        monkeypatch.setattr(import_utils, check, lambda check=check: check not in missing)
+    mamba, mamba2 = _plain(monkeypatch)
+    replaced = {mamba: ("mamba_selective_scan", "mamba_inner_fn", "causal_conv1d_fn"),
+                mamba2: ("mamba2_chunk_scan", "mamba2_split_conv1d_scan_combined", "causal_conv1d_fn")}  # fmt: skip
+    for module, names in replaced.items():
+        for name in names:
+            monkeypatch.setattr(module, name, lambda *_, **__: "a kernel's result")
+    with caplog.at_level("INFO", logger="reprlab"):
+        assert scans.install_scans(torch.device(device)) == path
+    assert caplog.messages == [f"scans of Mamba layers, where a model has them: {path}"]
+    for module, names in replaced.items():
+        assert [hasattr(getattr(module, name), "replaces") for name in names] == [path == "chunked"] * 3
+    if path == "chunked":
+        assert mamba.mamba_inner_fn() is mamba2.mamba2_split_conv1d_scan_combined() is None
 
 
 def test_zero_order_hold():
     """A = -1 and d = ln 2: the decay is 1/2, the kernel 1/2, 1/4, 1/8 ..., the step response 1 - 2^-n."""
-    decay = torch.full((1, 12), math.exp(-math.log(2)), dtype=torch.float64)
-    step = torch.full((1, 12), (math.exp(-math.log(2)) - 1) / -1, dtype=torch.float64)
+    decay, step = scans.zero_order_hold(torch.full((1, 12), -1.0, dtype=torch.float64), math.log(2))
+    torch.testing.assert_close(decay, torch.full_like(step, 0.5))
     torch.testing.assert_close(step, torch.full_like(step, 0.5))
     impulse = torch.zeros_like(step)
     impulse[:, 0] = step[:, 0]
     halves = 0.5 ** torch.arange(1, 13, dtype=torch.float64)
     torch.testing.assert_close(scans.linear_recurrence(decay, impulse, 5)[0], halves)
     torch.testing.assert_close(scans.linear_recurrence(decay, step, 5)[0], 1 - halves)
+
+
+@pytest.mark.parametrize("step", [0.001, 0.1, 1.7])
+def test_zero_order_hold_solves_the_equation(step):
+    """h' = A h + u is linear in (h, u): both values stand in the exponential of its matrix. As A tends to 0 the factor
+    of B tends to the step."""
+    rates = torch.tensor([-30.0, -2.0, -0.3, -1e-9, 0.0], dtype=torch.float64)
+    found = torch.stack(scans.zero_order_hold(rates, step), 1)
+    matrices = torch.tensor([[[rate, 1.0], [0.0, 0.0]] for rate in rates.tolist()], dtype=torch.float64)
+    torch.testing.assert_close(found, torch.linalg.matrix_exp(step * matrices)[:, 0], rtol=1e-9, atol=1e-12)
+    torch.testing.assert_close(found[3:, 1], torch.full((2,), step, dtype=torch.float64), rtol=1e-8, atol=0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_recurrence_is_a_causal_convolution(seed):
+    """Parameters that do not change: y = K * x with K = (C B, C A B, C A^2 B, ...) of the discrete A and B."""
+    generator = torch.Generator().manual_seed(seed)
+    size, length = 16, 100
+    rates = -3 * torch.rand(size, generator=generator, dtype=torch.float64)
+    before, after = torch.randn(2, size, generator=generator, dtype=torch.float64)
+    inputs = torch.randn(length, generator=generator, dtype=torch.float64)
+    decay, factor = scans.zero_order_hold(rates, 0.1)
+    states = scans.linear_recurrence(decay.expand(1, length, size), (inputs[:, None] * factor * before)[None])
+    kernel = [(after * decay**power * factor * before).sum() for power in range(length)]
+    expected = [sum(kernel[place - past] * inputs[past] for past in range(place + 1)) for place in range(length)]
+    torch.testing.assert_close(states[0] @ after, torch.stack(expected), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("chunk", [1, 7, 64, 100])
+def test_mamba2_in_chunks_is_the_recurrence(chunk, groups, monkeypatch):
+    """h = exp(dt A) h + dt B x and y = C h, written out in double precision; values and gradients."""
+    monkeypatch.setattr(scans, "_CHUNK", chunk)
+    torch.manual_seed(0)
+    length, heads = 100, 4
+    given = [torch.randn(2, length, heads, 3), 0.1 * torch.rand(2, length, heads), -0.1 - 4 * torch.rand(heads)]
+    given += [torch.randn(2, length, groups, 5), torch.randn(2, length, groups, 5)]
+
+    def recurrence(inputs, dt, rates, before, after):
+        before, after = (part.repeat_interleave(heads // groups, dim=2) for part in (before, after))
+        state, found = 0, []
+        for place in range(length):
+            now = dt[:, place, :, None, None]
+            # [batch, heads, P, N]
+            added = inputs[:, place, :, :, None] * before[:, place, :, None]
+            state = (now * rates[:, None, None]).exp() * state + now * added
+            found.append((state @ after[:, place, :, :, None])[..., 0])
+        return torch.stack(found, 1)
+
+    outputs = []
+    for function, dtype in ((lambda *parts: scans.state_space_dual(*parts, chunk_size=chunk), torch.float32),
+                            (recurrence, torch.float64)):  # fmt: skip
+        parts = [part.to(dtype).requires_grad_() for part in given]
+        found = function(*parts)
+        weights = torch.randn(found.shape, generator=torch.Generator().manual_seed(1)).to(dtype)
+        outputs.append([found.detach(), *torch.autograd.grad((found * weights).sum(), parts)])
+    for one, two in zip(*outputs, strict=True):
+        torch.testing.assert_close(one.double(), two, rtol=0, atol=1e-5 * two.abs().max().item())

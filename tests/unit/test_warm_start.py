@@ -15,7 +15,8 @@ MODELS = load_models(Path(__file__).parents[2] / "config" / "models.yaml")
 
 
 @pytest.mark.parametrize("name", ["bert_nano_mlm", "opt_nano", "mamba_nano", "mamba2_nano"])
-def test_a_random_model_is_warmed_up(name, tmp_path):
+def test_a_random_model_is_warmed_up(name, tmp_path, caplog):
+    caplog.set_level("INFO", logger="reprlab")
     tokens, tokenizer = write_tokens(tmp_path, "causal", rows=20)
     build_model(entry=MODELS[name], out=tmp_path / "model", tokenizer=tokenizer)
     settings = PretrainSettings.model_validate(
@@ -39,6 +40,7 @@ def test_a_random_model_is_warmed_up(name, tmp_path):
     )  # fmt: skip
     assert read_tsv(tmp_path / "metrics.tsv")["loss"].gt(0).all()
     assert load_model(tmp_path / "ladder/step-00000002").config.hidden_size == 32
+    assert ("scans of Mamba layers, where a model has them: chunked" in caplog.messages) == name.startswith("mamba")
     if name == "mamba_nano":
         from transformers.models.mamba import modeling_mamba
 

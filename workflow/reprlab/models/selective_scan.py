@@ -12,6 +12,8 @@ import functools
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
+from reprlab.runtime.log import get_logger
+
 if TYPE_CHECKING:
     import torch
 
@@ -22,24 +24,33 @@ _CHUNK = 32
 _SCANNED, _SCANNED_ELSEWHERE = 2**16, 2**22
 
 
-def install_scans() -> ScanPath:
-    """Let transformers' Mamba models scan in chunks where the compiled kernels are not installed; says which path runs.
+def install_scans(device: torch.device) -> ScanPath:
+    """Let transformers' Mamba models scan in chunks where compiled kernels do not run; logs and returns the path.
 
-    Only a forward without a cache takes the chunked path; decoding token by token is left as it is.
+    The kernels are for CUDA and of two packages: the layer that is compiled whole for training has the convolution of
+    `causal_conv1d` in it. Mamba-2's are in mamba_ssm from 2.0.4 on; with an older one neither model runs compiled. Only
+    a forward without a cache takes the chunked path; decoding token by token is left as it is.
     """
-    from transformers.utils.import_utils import is_mamba_ssm_available
+    from transformers.utils.import_utils import is_causal_conv1d_available, is_mamba_2_ssm_available
 
-    # False without CUDA as well: the kernels are for nothing else.
-    if is_mamba_ssm_available():
-        return "compiled"
+    compiled = device.type == "cuda" and is_mamba_2_ssm_available() and is_causal_conv1d_available()
+    path: ScanPath = "compiled" if compiled else "chunked"
+    get_logger().info("scans of Mamba layers, where a model has them: %s", path)
+    if compiled:
+        return path
     from transformers.models.mamba import modeling_mamba
     from transformers.models.mamba2 import modeling_mamba2
 
     _replace(modeling_mamba, "mamba_selective_scan", selective_scan, "return_last_state")
     _replace(modeling_mamba2, "mamba2_chunk_scan", state_space_dual, "return_final_states", "initial_states")
-    for module in (modeling_mamba, modeling_mamba2):
+    for module, whole in ((modeling_mamba, "mamba_inner_fn"), (modeling_mamba2, "mamba2_split_conv1d_scan_combined")):
+        _replace(module, whole, _no_whole_layer)
         _replace(module, "causal_conv1d_fn", causal_convolution)
-    return "chunked"
+    return path
+
+
+def _no_whole_layer(*_: Any, **__: Any) -> None:
+    """None, at which transformers takes the steps of a layer one by one."""
 
 
 def _replace(module: ModuleType, name: str, ours: Any, *cached: str) -> None:
@@ -54,6 +65,17 @@ def _replace(module: ModuleType, name: str, ours: Any, *cached: str) -> None:
 
     scan.replaces = original  # type: ignore[attr-defined]
     setattr(module, name, scan)
+
+
+def zero_order_hold(rates: torch.Tensor, step: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """Of h' = A h + B x with diagonal A and x held for a `step` d: exp(d A), and expm1(d A) / A, the factor of B.
+
+    The factor tends to d as A tends to 0. Released models take d for it (Euler). Source: ssm-rerankers, equation 4.
+    """
+    import torch
+
+    exponent = step * rates
+    return exponent.exp(), torch.where(rates == 0, step, exponent.expm1() / rates)
 
 
 def linear_recurrence(decay: torch.Tensor, inputs: torch.Tensor, chunk: int = _CHUNK) -> torch.Tensor:

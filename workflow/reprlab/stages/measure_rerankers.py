@@ -25,7 +25,7 @@ def measure_rerankers(*, model: Path, out: Path, settings: SpeedSettings, device
     from reprlab.training.processes import choose_device
 
     quiet_transformers()
-    path = install_scans()
+    path = install_scans(choose_device(device))
     torch.manual_seed(0)
     whole = load_model(model)
     kernels = path if whole.config.model_type.startswith("mamba") else "none"

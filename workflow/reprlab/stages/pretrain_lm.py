@@ -50,7 +50,7 @@ def pretrain_lm(
     ladder = work / f"ladder-{identity[:16]}"
     model = load_model(source)
     if model.config.model_type.startswith("mamba"):
-        install_scans()
+        install_scans(choose_device(device))
     run = train(
         model,
         PretrainingBatches(store, objective, settings, ahead=choose_device(device).type == "cuda"),

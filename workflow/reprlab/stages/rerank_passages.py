@@ -51,7 +51,7 @@ def rerank_passages(
     from reprlab.training.processes import choose_device
 
     quiet_transformers()
-    install_scans()
+    install_scans(choose_device(device))
     losses = read_tsv(training).groupby("seed").last()
     pairs = settings.pairs
     rows: list[dict[str, Any]] = []

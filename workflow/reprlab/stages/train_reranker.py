@@ -46,10 +46,11 @@ def train_reranker(
     from reprlab.runtime.errors import ReprlabError
     from reprlab.text.model_tokenizers import load_tokenizer
     from reprlab.training.passes import train_passes
+    from reprlab.training.processes import choose_device
     from reprlab.training.seeds import seeded, train_each_seed
 
     quiet_transformers()
-    install_scans()
+    install_scans(choose_device(device))
     collection, reader, pairs = read_collection(examples), load_tokenizer(tokenizer), settings.pairs
     found_by = read_run(run / "train.trec")
     queries = {name: text for name, text in collection.queries.get("train", {}).items() if name in found_by}

@@ -40,8 +40,9 @@ def copy_tokenizer(source: Path, folder: Path) -> None:
 
 def start_ids(tokenizer: Any) -> list[int]:
     """The ids that the tokenizer puts before a text, as Llama 3 does; mostly none."""
-    empty = tokenizer("")["input_ids"]
-    return [int(index) for index in empty if index == tokenizer.bos_token_id][:1]
+    # Not of an empty text: where one token begins and ends texts, as OPT's, it could be either.
+    first = tokenizer("a")["input_ids"][:1]
+    return [int(index) for index in first if index == tokenizer.bos_token_id]
 
 
 def vocabulary_file(folder: Path) -> Path:

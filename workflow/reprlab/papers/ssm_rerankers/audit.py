@@ -8,8 +8,8 @@ from decimal import Decimal
 
 import torch
 
+from reprlab.models import selective_scan as scans
 from reprlab.models.counting import parameter_count
-from reprlab.models.selective_scan import linear_recurrence
 from reprlab.reporting.audit import Found, found, rounded
 from reprlab.reporting.audit_checks import parameters
 from reprlab.reporting.audit_records import Given
@@ -64,9 +64,9 @@ def loss_of_equal_scores(given: Given, *, size: str) -> float:
 
 def zero_order_hold(given: Given) -> Iterator[str]:
     """5.4: kernel and step response of A = -1 with a step of ln 2."""
-    half = torch.full((1, 3), math.exp(-math.log(2)), dtype=torch.float64)
-    for inputs in (torch.tensor([[0.5, 0.0, 0.0]], dtype=torch.float64), 1 - half):
-        yield " ".join(f"{value:g}" for value in linear_recurrence(half, inputs)[0].tolist())
+    decay, factor = scans.zero_order_hold(torch.full((1, 3), -1.0, dtype=torch.float64), math.log(2))
+    for inputs in (torch.tensor([[1.0, 0.0, 0.0]]), torch.ones(1, 3)):
+        yield " ".join(f"{value:g}" for value in scans.linear_recurrence(decay, factor * inputs)[0].tolist())
 
 
 def linear_gains(given: Given) -> float:
