@@ -15,6 +15,8 @@ from reprlab.config.papers import PAPERS
 from reprlab.config.runtime import SCALES
 from reprlab.runtime.errors import ReprlabError
 
+from tests.machine_speed import unit_seconds
+
 ROOT = Path(__file__).parents[2]
 RATE = "papers.depth.pretraining.optimizer.learning_rate"
 
@@ -135,7 +137,7 @@ def test_one_edit_changes_one_leaf():
 
 def test_loading_is_quick():
     # Processor time with all imports, because the engine pays it at every start; the least of five, because what runs
-    # beside it slows it.
+    # beside it slows it. It was 0.4 seconds where the unit is 0.14.
     program = (
         "import sys, time; from pathlib import Path; from reprlab.config.load import load_config; "
         "load_config(Path(sys.argv[1]), {'scale': 'nano'}); print(time.process_time()); "
@@ -143,7 +145,7 @@ def test_loading_is_quick():
     )
     command = [sys.executable, "-c", program, str(ROOT)]
     seconds = [float(subprocess.run(command, check=True, capture_output=True, text=True).stdout) for _ in range(5)]
-    assert min(seconds) < 0.6
+    assert min(seconds) < 4.3 * unit_seconds(5)
 
 
 D = "papers.depth."

@@ -22,10 +22,11 @@ from reprlab.preflight.planned_jobs import TABLE, planned_jobs
 from reprlab.runtime.errors import ReprlabError
 
 from tests.checkouts import job_counts
+from tests.machine_speed import unit_seconds
 
 ROOT = Path(__file__).resolve().parents[2]
-# A single argument of a program may have so many bytes on Linux, and the shell gets its command as one argument.
-CPU_SECONDS = 20
+# Of processor time, see tests/machine_speed.py.
+UNITS = 145
 # A process between this one and the engine: Linux counts the memory of the one that starts a program as the program's,
 # and a process of the suite may hold torch.
 MEASURE = """
@@ -49,6 +50,7 @@ SECOND = {
         for name in PUBLISHED
         if name.startswith(_RESTORING) and name.endswith("further")
     },
+    "papers.ssm-rerankers.documents.max_query_of": ["{squad_sections: 32}"],
     "papers.ssm-rerankers.warm_start.spans": [
         "{a: {words: 8, query_words: 3, scattered: 0, foreign: 0, windows: 1, near: 0, max_length: 32, max_query: 12, "
         "negatives: 3, epochs: 1, batch_size: 4, learning_rate: 1e-3, schedule: constant}}"
@@ -86,6 +88,7 @@ def test_a_dry_run_plans_every_paper(checkout, scale: str, tmp_path: Path) -> No
     command = checkout.command(
         "--dry-run", "--printshellcmds", "--cores", "2", "--config", f"scale={scale}", "--", *targets
     )
+    before = unit_seconds()
     with output.open("wb") as handle:
         engine = subprocess.run(
             [sys.executable, "-c", MEASURE, str(tmp_path / "used.json"), *command],
@@ -104,7 +107,8 @@ def test_a_dry_run_plans_every_paper(checkout, scale: str, tmp_path: Path) -> No
     assert set(plan.jobs) == {*counts, "write_report", "pema_adapt", "export_encoder"}
     commands = re.findall(r"^Shell command: (.*)$", text, flags=re.M)
     assert len(commands) == sum(counts.values()) and max(map(len, commands)) < 400
-    assert seconds < CPU_SECONDS
+    # What runs beside the engine at its end need not be what ran beside it at its start.
+    assert seconds < UNITS * max(before, unit_seconds())
     assert kib < MEMORY_KIB
 
 

@@ -86,7 +86,8 @@ class GatherSettings(BaseModel):
 
     def narrowed(self, where: Mapping[str, Sequence[Value]]) -> GatherSettings:
         """Without the entries that cannot have a row of a selection, given as the values of each column."""
-        kept = [_may_have(entry, where) for entry in self.entries]
+        known = [_known(entry) for entry in self.entries]
+        kept = [_may_have(values, where) for values in known]
         # The verdict `learned` of a kept source looks at the untrained model; most sources have the same one.
         beside = [
             one.untrained for one, keep in zip(self.entries, kept, strict=True) if keep and isinstance(one, Source)
@@ -96,8 +97,8 @@ class GatherSettings(BaseModel):
         }.values()
         chosen = [
             entry
-            for entry, keep in zip(self.entries, kept, strict=True)
-            if keep or any(_may_have(entry, one) for one in wanted)
+            for entry, values, keep in zip(self.entries, known, kept, strict=True)
+            if keep or any(_may_have(values, one) for one in wanted)
         ]
         return self.model_copy(update={"entries": chosen})
 
@@ -108,12 +109,19 @@ class GatherSettings(BaseModel):
         return sorted(found | {baseline.path for one in sources for baseline in one.baselines})
 
 
-def _may_have(entry: Source | Missing, where: Mapping[str, Sequence[Value]]) -> bool:
-    known: dict[str, Any] = dict(entry.factors)
+def _known(entry: Source | Missing) -> dict[str, Any]:
+    """What all rows of an entry have in common: a value, or the list of those that occur, by column."""
     if isinstance(entry, Source):
-        known = {**({"metric": entry.wide} if entry.wide else {}), **entry.where, **known}
+        return {**({"metric": entry.wide} if entry.wide else {}), **entry.where, **entry.factors}
+    return dict(entry.factors)
+
+
+def _may_have(known: Mapping[str, Any], where: Mapping[str, Sequence[Value]]) -> bool:
     for name, wanted in where.items():
         value = known.get(name)
-        if value is not None and not set(wanted) & set(value if isinstance(value, list) else [value]):
+        if isinstance(value, list):
+            if not any(one in wanted for one in value):
+                return False
+        elif value is not None and value not in wanted:
             return False
     return True
