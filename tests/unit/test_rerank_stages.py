@@ -9,15 +9,17 @@ from finetune_fixtures import WORDS, make_tokenizer
 from reprlab.artifacts.tables import read_parquet, read_tsv
 from reprlab.config.models import ModelEntry
 from reprlab.data.schema import write_rows
-from reprlab.models.build import build_from_config, load_model, save_model
+from reprlab.models.build import build_from_config, encoder_alone, load_model, save_model
 from reprlab.objectives.masked_lm import Objective, Settings
 from reprlab.papers.ssm_rerankers.results import CONTRAST, RESULTS
 from reprlab.results.frame import frame_of
 from reprlab.results.gather import gather_rows
 from reprlab.results.sources import Source
+from reprlab.retrieval.collections import read_collection
+from reprlab.retrieval.rerank_inputs import pair_inputs
 from reprlab.retrieval.rerank_settings import FirstStage, RerankerTraining, Reranking
 from reprlab.retrieval.rerank_speed import SpeedSettings
-from reprlab.retrieval.reranker import reranker, save_reranker
+from reprlab.retrieval.reranker import load_reranker, reranker, save_reranker
 from reprlab.retrieval.trec import ordered, read_run
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.measure_rerankers import measure_rerankers
@@ -26,6 +28,7 @@ from reprlab.stages.retrieve_passages import retrieve_passages
 from reprlab.stages.train_reranker import train_reranker
 from reprlab.text.model_tokenizers import load_tokenizer
 from reprlab.training import passes
+from safetensors.torch import load_file
 
 SEEDS = [0, 1]
 METRICS = ["mrr_at_10", "ndcg_at_10", "recall_at_5"]
@@ -268,6 +271,83 @@ def test_speed(family, tmp_path):
     assert rows.groupby("metric").size().to_dict() == {"operator_share": 5, "scoring_speed": 2, "training_speed": 2}
     assert set(rows.kernels) == {"none" if family == "opt" else "chunked"} and (rows.value > 0).all()
     assert rows[rows.metric == "operator_share"].value.sum() <= 100
+
+
+SIDES = {
+    "bart": {
+        "d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2,
+        "decoder_attention_heads": 2, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "max_position_embeddings": 64,
+        "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 1, "decoder_start_token_id": 1, "dropout": 0.0,
+    },
+    "t5": {"d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": 1, "num_heads": 2, "pad_token_id": 0, "eos_token_id": 1,
+           "dropout_rate": 0.0},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("family", SIDES)
+def test_an_encoder_alone_is_trained_kept_and_scored(family, tmp_path):
+    """Of an encoder-decoder: no weight of the decoder is trained or saved, and scores are those of the encoder."""
+    vocabulary, examples = make_tokenizer(tmp_path / "model"), collection(tmp_path / "toy.parquet")
+    entry = ModelEntry(
+        architecture=family, config=SIDES[family], source="x", tie_output=True, origin={"kind": "scratch"}
+    )
+    whole = build_from_config(entry, vocabulary.padded_size, seed=0)
+    save_model(whole, tmp_path / "model")
+    fresh = {name: value.clone() for name, value in whole.get_encoder().state_dict().items()}
+    first = FirstStage(depth=8, splits=["train", "test"], metrics=METRICS)
+    retrieve_passages(examples=examples, out=tmp_path / "runs", metrics=tmp_path / "first.tsv", settings=first)
+    pairs = {"template": "query_first", "max_length": 24, "max_query": 8, "encoder_cls": True}
+    engine = {"steps": 1, "batch_size": 4, "optimizer": {"learning_rate": 1e-2}, "log_every": 2}
+    training = RerankerTraining.model_validate(
+        {"pairs": pairs, "engine": engine, "epochs": 1, "negatives": 3, "seeds": [0], "dropout": 0.0}
+    )
+    given = {"examples": examples, "run": tmp_path / "runs", "tokenizer": tmp_path / "model", "fingerprint": "x"}
+    train_reranker(
+        model=tmp_path / "model", out=tmp_path / "models", metrics=tmp_path / "t.tsv", work=tmp_path / "work",
+        settings=training, **given,
+    )  # fmt: skip
+    toy = {"name": "toy", "examples": examples, "run": tmp_path / "runs", "split": "test"}
+    rerank_passages(
+        models=tmp_path / "models", training=tmp_path / "t.tsv", out=tmp_path / "reranked",
+        metrics=tmp_path / "scores.tsv", contrasts=tmp_path / "contrasts.tsv",
+        settings=Reranking.model_validate({"pairs": pairs, "collections": [toy], "metrics": METRICS, "seeds": [0]}),
+    )  # fmt: skip
+    saved = load_file(tmp_path / "models/seed-0/model.safetensors")
+    assert not [name for name in saved if "decoder" in name or name.startswith("lm_head")]
+    kept = load_reranker(tmp_path / "models/seed-0", "first")
+    wanted = sum(value.numel() for value in whole.get_encoder().parameters())
+    assert wanted < sum(value.numel() for value in whole.parameters())
+    assert sum(value.numel() for value in kept.backbone.parameters()) == wanted
+    # The optimizer has the parameters of the network; those of the head are one for each width and a bias.
+    network = reranker(encoder_alone(load_model(tmp_path / "model")), "first", 0.0)
+    assert sum(value.numel() for value in network.parameters()) == wanted + 16 + 1
+    trained = kept.backbone.state_dict()
+    assert set(trained) == set(fresh) and any((trained[name] != value).any() for name, value in fresh.items())
+    # By hand: the trained weights in the whole model's encoder, its first state, and the head.
+    whole.get_encoder().load_state_dict(trained)
+    scored, hits = read_run(tmp_path / "reranked/toy.test.seed-0.trec"), read_collection(examples)
+    query, documents = next(iter(scored.items()))
+    inputs = pair_inputs(
+        load_tokenizer(tmp_path / "model"), {query: hits.queries["test"][query]},
+        {name: hits.passages[name] for name in documents}, "query_first", max_length=24, max_query=8,
+    )  # fmt: skip
+    whole.eval()
+    for name, score in documents.items():
+        ids = torch.tensor([inputs.ids(query, name)])
+        with torch.no_grad():
+            states = whole.get_encoder()(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state
+            assert kept.head(states[:, 0]).item() == pytest.approx(score, abs=1e-5)
+    # A second training starts from the encoder that the first one kept.
+    train_reranker(
+        model=tmp_path / "models/seed-0", out=tmp_path / "more", metrics=tmp_path / "m.tsv", work=tmp_path / "work2",
+        settings=training, **given,
+    )  # fmt: skip
+    assert load_file(tmp_path / "more/seed-0/model.safetensors").keys() == saved.keys()
+
+
+def test_an_encoder_alone_needs_a_decoder_beside_it(tmp_path):
+    with pytest.raises(ReprlabError, match="encoder_cls: BertForMaskedLM has no encoder beside a decoder"):
+        encoder_alone(load_model(model_folder(tmp_path / "model", "bert_mlm")))
 
 
 def test_masked_lm(tmp_path):

@@ -16,7 +16,7 @@ EDITS = {
     "warm_start.spans.short.words=9": {"build_span_queries": 1, **TWICE},
     "passages.b=0.5": {"retrieve_passages": 1, "train_reranker": 1, "rerank_passages": 1, "tabulate_paper": 1},
     "retriever.max_length=24": {"retrieve_passages": 1, "tabulate_paper": 1},
-    "passages.recall_at=50": {
+    "passages.recall_at=10": {
         "retrieve_passages": 2, "train_reranker": 1, "rerank_passages": 1, "tabulate_paper": 1,
     },
     "speed.batch=4": {},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,8 +36,10 @@ _ARCHITECTURES = {
     "mamba": ("Mamba", "ForCausalLM"),
     "mamba2": ("Mamba2", "ForCausalLM"),
 }
+# Encoders of encoder-decoders, saved alone; no entry of the registry is one.
+_ENCODERS = {"bart_encoder": ("Bart", "Encoder"), "t5_encoder": ("T5", "Stack")}
 # The class named in a saved config.json: the registry's name for it.
-_SAVED_AS = {stem + ending: name for name, (stem, ending) in _ARCHITECTURES.items()}
+_SAVED_AS = {stem + ending: name for name, (stem, ending) in (_ARCHITECTURES | _ENCODERS).items()}
 # Read by the DeBERTa model from its configuration, whose class does not declare them.
 _UNDECLARED = {"deberta_v2": {"position_buckets", "norm_rel_ebd", "share_att_key"}}
 
@@ -46,8 +49,12 @@ def architecture_classes(architecture: str) -> tuple[Any, Any]:
     import transformers
 
     # A name of the package is looked up when it is asked for, in that architecture's own modules.
-    stem, ending = _ARCHITECTURES[architecture]
-    return getattr(transformers, f"{stem}Config"), getattr(transformers, stem + ending)
+    stem, ending = (_ARCHITECTURES | _ENCODERS)[architecture]
+    config_class = getattr(transformers, f"{stem}Config")
+    if architecture in _ENCODERS:
+        # The package does not name these itself; their whole models' module does.
+        return config_class, getattr(sys.modules[getattr(transformers, f"{stem}Model").__module__], stem + ending)
+    return config_class, getattr(transformers, stem + ending)
 
 
 def build_from_config(entry: ModelEntry, vocab_size: int | None = None, seed: int | None = None) -> PreTrainedModel:
@@ -93,6 +100,22 @@ def load_model(folder: Path) -> PreTrainedModel:
     except (OSError, ValueError, SafetensorError) as error:
         reason = first_line(error)
         raise ReprlabError(f"{folder}: not a readable model folder ({reason}); delete it and run again") from error
+
+
+def encoder_alone(model: Any) -> Any:
+    """The encoder of an encoder-decoder with the embeddings that it shares, which `save_model` saves without the rest.
+
+    Raises:
+        ReprlabError: the model has no encoder and decoder apart, or its encoder cannot be opened again.
+    """
+    if type(model).__name__ in {"".join(names) for names in _ENCODERS.values()}:
+        return model
+    if not model.config.is_encoder_decoder:
+        raise ReprlabError(f"encoder_cls: {type(model).__name__} has no encoder beside a decoder; leave it out")
+    encoder = model.get_encoder()
+    if type(encoder).__name__ not in _SAVED_AS:
+        raise ReprlabError(f"encoder_cls: an encoder of the class {type(encoder).__name__} is not known")
+    return encoder
 
 
 def save_model(model: Any, folder: Path) -> None:

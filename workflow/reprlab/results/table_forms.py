@@ -24,13 +24,15 @@ class Listing:
     """
 
     columns: str
+    empty: bool = False
+    """Whether rows without a value are shown as well; a column should have their `reason`."""
 
     def used(self) -> list[str]:
         """The columns of the frame that it shows."""
         return [old for _, old in self._pairs()]
 
     def __call__(self, frame: Frame) -> Rows:
-        rows = frame.select()
+        rows = frame.rows if self.empty else frame.select()
         return type(rows)({new: rows[old] for new, old in self._pairs()}).reset_index(drop=True)
 
     def _pairs(self) -> Iterator[tuple[str, str]]:

@@ -53,6 +53,8 @@ class PairSettings(BaseModel):
     """Longest sequence in tokens."""
     max_query: int = Field(default=64, ge=1)
     """Longest query in tokens."""
+    encoder_cls: bool = False
+    """Of an encoder-decoder the encoder alone is scored, trained and kept; else its decoder's first state is scored."""
 
 
 class RerankerTraining(BaseModel):

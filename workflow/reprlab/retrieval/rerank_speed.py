@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,6 +13,11 @@ if TYPE_CHECKING:
     import torch
 
 _FIRST_TOKEN = 5
+OUT_OF_MEMORY = "out of memory"
+"""Beginning of the reason of a row whose sequences did not fit."""
+_SMALLER = f"{OUT_OF_MEMORY} with fewer or shorter sequences already"
+# What PyTorch's allocator on a CPU says, by platform; it has no class of its own for this error.
+_REFUSED = ("DefaultCPUAllocator: can't allocate memory", "DefaultCPUAllocator: not enough memory")
 
 
 class SpeedSettings(BaseModel):
@@ -21,6 +27,8 @@ class SpeedSettings(BaseModel):
 
     template: str
     """Template of the model: decides the token that is scored."""
+    encoder_cls: bool = False
+    """Whether an encoder-decoder is its encoder alone."""
     training_length: int = Field(ge=2)
     """Tokens of a training sequence."""
     training_batches: list[int] = Field(min_length=1)
@@ -32,13 +40,32 @@ class SpeedSettings(BaseModel):
     documents: int = Field(ge=1)
     """Documents of a query."""
     repeats: int = Field(ge=2)
-    """Timed repeats, after one that is not; their median counts, with the second lowest and highest beside it."""
+    """Timed repeats, whose median counts."""
+    warmups: int = Field(default=1, ge=0)
+    """Repeats before them that are not timed."""
+    dtype: Literal["float32", "bfloat16"] = "float32"
+    """Arithmetic of the forward passes, as in training and scoring."""
+    attention: list[Literal["sdpa", "eager"]] = []
+    """Implementations of attention that are measured, PyTorch's fused one or one product after the other; none: the
+    model has no attention."""
     operators: int = Field(ge=1)
     """Operators of the profile, the ones with most time of their own."""
 
 
 def speed_rows(model: Any, settings: SpeedSettings, vocabulary: int, device: torch.device) -> Iterator[dict[str, Any]]:
-    """Rows of `training_speed` (tokens a second), `scoring_speed` (queries a second) and `operator_share` (percent)."""
+    """Rows of `training_speed` (tokens a second), `scoring_speed` (queries a second) and `operator_share` (percent).
+
+    A row whose sequences do not fit into memory has no numbers and the `reason` out of memory; larger ones of the same
+    kind are not tried any more and say so. Other errors are raised.
+    """
+    for attention in settings.attention or ["none"]:
+        if attention != "none":
+            model.backbone.set_attn_implementation(attention)
+        for row in _rows(model, settings, vocabulary, device):
+            yield {**row, "attention": attention, "dtype": settings.dtype}
+
+
+def _rows(model: Any, settings: SpeedSettings, vocabulary: int, device: torch.device) -> Iterator[dict[str, Any]]:
     import torch
 
     generator = torch.Generator().manual_seed(0)
@@ -47,49 +74,101 @@ def speed_rows(model: Any, settings: SpeedSettings, vocabulary: int, device: tor
         ids = torch.randint(_FIRST_TOKEN, vocabulary, (batch, length), generator=generator).to(device)
         return ids, torch.ones_like(ids)
 
+    def precision() -> contextlib.AbstractContextManager[Any]:
+        half = settings.dtype == "bfloat16"
+        return torch.autocast(device.type, dtype=torch.bfloat16) if half else contextlib.nullcontext()
+
     def update(ids: torch.Tensor, mask: torch.Tensor) -> None:
         model.zero_grad(set_to_none=True)
-        model(ids, mask).sum().backward()
+        with precision():
+            scores = model(ids, mask)
+        scores.sum().backward()
 
     def score(ids: torch.Tensor, mask: torch.Tensor) -> None:
-        with torch.inference_mode():
+        with torch.inference_mode(), precision():
             model(ids, mask)
 
+    def timed(call: Callable[..., None], batch: int, length: int) -> list[float]:
+        return _seconds(call, tokens(batch, length), settings.repeats, settings.warmups)
+
     model.train()
-    length = settings.training_length
-    for batch in settings.training_batches:
-        given = tokens(batch, length)
-        yield _row("training_speed", batch * length, _seconds(update, given, settings.repeats), length, batch)
+    training = [(batch, settings.training_length) for batch in settings.training_batches]
+    for (batch, length), seconds in _fitting(model, training, lambda *cell: timed(update, *cell)):
+        yield _row("training_speed", batch * length, seconds, length, batch)
+    model.zero_grad(set_to_none=True)
     model.eval()
-    for length in settings.lengths:
-        given = tokens(settings.batch, length)
-        share = settings.batch / settings.documents
-        yield _row("scoring_speed", share, _seconds(score, given, settings.repeats), length, settings.batch)
-    length = settings.lengths[0]
-    for operator, percent in _profile(score, tokens(settings.batch, length), settings.operators):
-        about = {"length": length, "batch": settings.batch, "operator": operator}
-        yield {"metric": "operator_share", "value": percent, "n": 1, **about}
+    share = settings.batch / settings.documents
+    scoring = [(settings.batch, length) for length in settings.lengths]
+    for (batch, length), seconds in _fitting(model, scoring, lambda *cell: timed(score, *cell)):
+        yield _row("scoring_speed", share, seconds, length, batch)
+    profiled = [(settings.batch, settings.lengths[0])]
+    for (batch, length), shares in _fitting(
+        model, profiled, lambda *cell: _profile(score, tokens(*cell), settings.operators)
+    ):
+        about = {"length": length, "batch": batch}
+        if isinstance(shares, str):
+            yield {"metric": "operator_share", "value": None, "n": None, **about, "operator": "", "reason": shares}
+            continue
+        for operator, percent in shares:
+            yield {"metric": "operator_share", "value": percent, "n": 1, **about, "operator": operator, "reason": ""}
 
 
-def _seconds(call: Callable[..., None], given: tuple[torch.Tensor, torch.Tensor], repeats: int) -> list[float]:
+def _fitting(
+    model: Any, cells: list[tuple[int, int]], measure: Callable[[int, int], list[Any]]
+) -> Iterator[tuple[tuple[int, int], list[Any] | str]]:
+    """Each (batch, length) with what is measured, or with the reason where it does not fit into memory."""
+    import torch
+
+    failed: list[tuple[int, int]] = []
+    for batch, length in cells:
+        if any(batch >= one and length >= other for one, other in failed):
+            yield (batch, length), _SMALLER
+            continue
+        found: list[Any] | str = OUT_OF_MEMORY
+        try:
+            found = measure(batch, length)
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            failed.append((batch, length))
+        if failed:
+            # Behind the handler, whose error holds what was allocated until then.
+            model.zero_grad(set_to_none=True)
+            torch.cuda.empty_cache()
+        yield (batch, length), found
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether memory was refused, by an accelerator, by PyTorch's allocator on a CPU, or by Python."""
+    import torch
+
+    refused = isinstance(error, RuntimeError) and any(text in str(error) for text in _REFUSED)
+    return refused or isinstance(error, torch.cuda.OutOfMemoryError | MemoryError)
+
+
+def _seconds(
+    call: Callable[..., None], given: tuple[torch.Tensor, torch.Tensor], repeats: int, warmups: int
+) -> list[float]:
     import torch
 
     found = []
-    for number in range(repeats + 1):
+    for number in range(warmups + repeats):
         started = time.perf_counter()
         call(*given)
         if given[0].is_cuda:
             torch.cuda.synchronize()
-        if number:
+        if number >= warmups:
             found.append(time.perf_counter() - started)
-    return sorted(found)
+    return found
 
 
-def _row(metric: str, amount: float, seconds: list[float], length: int, batch: int) -> dict[str, Any]:
+def _row(metric: str, amount: float, seconds: list[float] | str, length: int, batch: int) -> dict[str, Any]:
     import statistics
 
-    about = {"length": length, "batch": batch, "operator": ""}
-    return {"metric": metric, "value": amount / statistics.median(seconds), "n": len(seconds), **about}
+    about = {"metric": metric, "length": length, "batch": batch, "operator": ""}
+    if isinstance(seconds, str):
+        return {**about, "value": None, "n": None, "reason": seconds}
+    return {**about, "value": amount / statistics.median(seconds), "n": len(seconds), "reason": ""}
 
 
 def _profile(call: Callable[..., None], given: tuple[torch.Tensor, torch.Tensor], most: int) -> list[tuple[str, float]]:

@@ -32,7 +32,8 @@ _CPU_TOKENS = 2048
 def reranker(model: Any, pooling: Pooling, dropout: float, rate_factor: float = 1.0) -> Any:
     """A language model with score = w . dropout(h) + b, in float32; the head learns at `rate_factor` times the rate.
 
-    The model's output layer is left out. An encoder-decoder reads the sequence twice and its decoder's state counts.
+    The model's output layer is left out. An encoder-decoder reads the sequence twice and its decoder's state counts;
+    `encoder_alone` gives a model that reads it once.
     """
     import torch
 

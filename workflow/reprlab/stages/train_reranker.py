@@ -36,7 +36,7 @@ def train_reranker(
 
     import torch
 
-    from reprlab.models.build import load_model, quiet_transformers
+    from reprlab.models.build import encoder_alone, load_model, quiet_transformers
     from reprlab.models.selective_scan import install_scans
     from reprlab.retrieval.collections import read_collection
     from reprlab.retrieval.rerank_groups import GroupBatches, mine_groups, only_judged
@@ -70,6 +70,7 @@ def train_reranker(
             raise ReprlabError(f"{run}: no training query has a negative; retrieve deeper")
         torch.manual_seed(one.engine.seed)
         whole = load_model(model)
+        whole = encoder_alone(whole) if pairs.encoder_cls else whole
         network = reranker(whole, POOLED[pairs.template], one.dropout, one.head_factor)
         if (model / HEAD).exists():
             load_head(network, model)

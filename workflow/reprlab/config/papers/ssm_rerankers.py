@@ -15,6 +15,7 @@ from reprlab.training.settings import UpdateSettings
 Family = Literal["bert", "roberta", "electra", "bart", "opt", "llama", "mamba1", "mamba2"]
 Truncation = Literal["firstp", "longp"]
 FirstStage = Literal["bm25", "dense"]
+Attention = Literal["sdpa", "eager"]
 _Lengths = Annotated[list[t.PositiveInt], Field(min_length=1), t.Distinct]
 
 
@@ -44,6 +45,7 @@ class Task(t.Settings):
     negatives: t.PositiveInt
     lengths: dict[Truncation, Annotated[t.PositiveInt, Field(ge=16)]]
     max_query: t.PositiveInt
+    max_query_of: dict[t.TaskDataName, t.PositiveInt]
     maxp_stride: t.PositiveInt | None
     queries: groups.Limit
     training_queries: groups.Limit
@@ -56,6 +58,10 @@ class Task(t.Settings):
             raise ValueError("splits: train is trained on; name validation or test")
         if "firstp" not in self.lengths:
             raise ValueError("lengths must give firstp")
+        if self.recall_at > self.depth:
+            raise ValueError(
+                f"recall_at: {self.recall_at} passages, but depth finds {self.depth} for a query; lower it"
+            )
         return self
 
 
@@ -111,11 +117,14 @@ class Speed(t.Settings):
     """What is timed."""
 
     models: groups.Names
+    dtype: t.Computed
+    attention: dict[Family, Annotated[list[Attention], Field(min_length=1), t.Distinct]]
     training_length: Annotated[t.PositiveInt, Field(ge=2)]
     training_batches: _Lengths
     lengths: _Lengths
     batch: t.PositiveInt
     documents: t.PositiveInt
+    warmups: t.NonNegativeInt
     repeats: Annotated[t.PositiveInt, Field(ge=2)]
     operators: t.PositiveInt
 
@@ -132,6 +141,7 @@ class SsmRerankersSettings(t.Settings):
 
     rerankers: dict[t.SafeName, Reranker]
     compared: Annotated[groups.Names, Field(min_length=1)]
+    encoder_cls: groups.Names
     passages: Task
     documents: Task
     retriever: Retriever
@@ -144,6 +154,12 @@ class SsmRerankersSettings(t.Settings):
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:
         groups.require("compared", self.compared, self.rerankers, "rerankers")
+        groups.require("encoder_cls", self.encoder_cls, self.rerankers, "rerankers")
+        for name in self.encoder_cls:
+            if self.rerankers[name].family != "bart":
+                raise ValueError(
+                    f"encoder_cls: {name} has no encoder beside a decoder; name rerankers of the family bart"
+                )
         groups.require("speed.models", self.speed.models, self.rerankers, "rerankers")
         if self.passages.dataset is None:
             raise ValueError("passages.dataset: name a data set")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 
@@ -10,7 +11,7 @@ import torch
 
 from reprlab.models import selective_scan as scans
 from reprlab.models.counting import parameter_count
-from reprlab.reporting.audit import Found, found, rounded
+from reprlab.reporting.audit import Found, found, mean, rounded
 from reprlab.reporting.audit_checks import parameters
 from reprlab.reporting.audit_records import Given
 from reprlab.results.words import printed_of
@@ -24,6 +25,15 @@ _PRINTED_SIZES = {
     "RoBERTa-large": "roberta_large", "ELECTRA-large": "electra_large", "BART-base": "bart_base",
     "BART-large": "bart_large", "OPT-350M": "opt_350m",
 }  # fmt: skip
+
+# Rows within which a best one is marked, by the form of their keys.
+_GROUPS = {
+    "of all": ".*",
+    "of those quoted": "(Mono|cross|Rank).*",
+    "of those trained": "(?!BM25|Mono|cross|Rank)(?!.* prior).*",
+    "of about 350M at 512": ".*(large|350M|370M) 512",
+    "of about 1.3B at 512": ".*B 512",
+}
 
 
 def printed_sizes(given: Given) -> Iterator[Found]:
@@ -75,17 +85,15 @@ def linear_gains(given: Given) -> float:
     return ranking_scores(run, grades, ["ndcg_at_10"])["ndcg_at_10"][0]
 
 
-def two_rows(given: Given, *, table: str, one: str, other: str) -> Found:
+def two_rows(given: Given, *, table: str, one: str, other: str, columns: str = "dev dl19 dl20") -> Found:
     """8.1, 8.2: two conditions have two rows of numbers."""
-    first, second = (
-        " ".join(given.cells[table][row][name] for name in ("dev", "dl19", "dl20")) for row in (one, other)
-    )
+    first, second = (" ".join(given.cells[table][row][name] for name in columns.split()) for row in (one, other))
     return found(second, first != second, first=first)
 
 
-def above(given: Given, *, one: str, other: str) -> Found:
-    """8.5: averages over BEIR."""
-    first, second = (Decimal(given.cells["table11"][name]["average"]) for name in (one, other))
+def above(given: Given, *, one: str, other: str, table: str = "table11", column: str = "average") -> Found:
+    """8.5: averages over BEIR, and Dev."""
+    first, second = (Decimal(given.cells[table][name][column]) for name in (one, other))
     return found(f"{first} against {second}", first > second)
 
 
@@ -103,9 +111,19 @@ def owners(given: Given, *, column: str, model: str) -> str:
     return ", ".join(values.index[values == values[model]])
 
 
-def best_on_hotpotqa(given: Given) -> Found:
-    values = given.tables["table11"].set_index("model")["hotpotqa"].map(Decimal)
-    return found(str(values.astype(float).idxmax()), most=values.max())
+def without_slip(given: Given, *, column: str, model: str, siblings: str) -> Decimal:
+    """8.5.4: a model's average over BEIR with the mean of its siblings on one set."""
+    cells = given.cells["table11"]
+    others = mean(cells[name][column] for name in siblings.split(", "))
+    return rounded(mean(map(str, [*(Decimal(cells[model][name]) for name in _BEIR if name != column), others])), 1)
+
+
+def best(given: Given, *, table: str, column: str, among: str) -> Found:
+    """8.6: who has the largest value of a column, of a group of rows."""
+    rows = [(key, row[column]) for key, row in given.cells[table].items() if re.fullmatch(_GROUPS[among], key)]
+    values = {key: float(text) for key, text in rows if text not in ("", "OOM")}
+    most = max(values.values())
+    return found(", ".join(key for key, value in values.items() if value == most), most=most)
 
 
 def _queries(given: Given, length: str, model: str) -> Decimal:

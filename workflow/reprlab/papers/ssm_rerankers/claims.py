@@ -64,10 +64,16 @@ def between(where: dict[str, Choice], column: str, first: Sequence[str], second:
 
 
 def faster(metric: str, first: Sequence[str], second: Sequence[str]) -> Find:
-    """Percent by which some families are faster than others of their size, by batch or by length."""
+    """Percent by which some families are faster than others of their size, by batch or by length.
+
+    Attention is the fused one: the paper compares with flash attention.
+    """
 
     def find(frame: Frame) -> Estimate | str:
-        rows, unit = frame.select(metric=metric), "batch" if metric == "training_speed" else "length"
+        rows, unit = (
+            frame.select(metric=metric, attention=("sdpa", "none")),
+            "batch" if metric == "training_speed" else "length",
+        )
         one, two = (
             rows[rows["family"].isin(names)].groupby(["size", unit])["value"].mean() for names in (first, second)
         )

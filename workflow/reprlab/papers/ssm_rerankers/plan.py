@@ -26,7 +26,7 @@ from reprlab.retrieval.rerank_speed import SpeedSettings
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.ssm_rerankers import Reranker, SsmRerankersSettings, Task
+    from reprlab.config.papers.ssm_rerankers import SsmRerankersSettings, Task
 
 SLUG = "ssm-rerankers"
 _TASKS = ("passages", "documents")
@@ -70,8 +70,7 @@ class _TaskJobs:
         kinds: tuple[Kind, ...] = get_args(Kind) if self.name == "passages" else (self.task.first_stage,)
         found = []
         for dataset, splits, part in self._collections():
-            compared = kinds if part != "out_of_domain" else (self.task.first_stage,)
-            for kind in compared:
+            for kind in kinds:
                 path = Path(self._first_stage(dataset, kind)["metrics"])
                 reranked = kind == self.task.first_stage
                 for name in (kind, RANDOM) if reranked else (kind,):
@@ -129,15 +128,20 @@ class _TaskJobs:
         model = retriever.model if kind == "dense" else kind
         return self.plan.add("retrieve_passages", f"{model}/{dataset}/{self.name}", Job(inputs, {"settings": settings}))
 
-    def _pairs(self, reranker: "Reranker", truncation: Any) -> PairSettings:
-        return derive(PairSettings, reranker, self.task, max_length=self.task.lengths[truncation])
+    def _longest_query(self, dataset: str) -> int:
+        return self.task.max_query_of.get(dataset, self.task.max_query)
+
+    def _pairs(self, name: str, truncation: Any, max_query: int) -> PairSettings:
+        reranker, alone = self.paper.rerankers[name], name in self.paper.encoder_cls
+        length = self.task.lengths[truncation]
+        return derive(PairSettings, reranker, self.task, max_length=length, max_query=max_query, encoder_cls=alone)
 
     def _trained(self, name: str, truncation: str) -> dict[str, str]:
         """One reranker, trained on the train split of the task."""
         task, recipe, reranker = self.task, self.paper.training, self.paper.rerankers[name]
         start = add_ranking_start(self.plan, self.config, self.paper, name)
         engine = ranking_engine(self.config, self.paper, reranker, recipe.schedule)
-        pairs = self._pairs(reranker, truncation)
+        pairs = self._pairs(name, truncation, self._longest_query(str(task.dataset)))
         # A head that was trained on spans is no fresh one.
         own = {"head_factor": 1.0} if stages_on_spans(self.config, self.paper, reranker) else {}
         settings = derive(RerankerTraining, recipe, reranker, task, pairs=pairs, engine=engine, **own)
@@ -150,11 +154,14 @@ class _TaskJobs:
         return self.plan.add("train_reranker", f"{name}/{task.dataset}/{self.name}_{truncation}", job)
 
     def _scored(self, name: str, truncation: str, stride: int) -> list[Source]:
-        """Scores in and out of domain; two jobs, so that a table runs no more than it shows."""
-        reranker, found = self.paper.rerankers[name], []
-        trained = self._trained(name, truncation)
-        for part in dict.fromkeys(part for *_, part in self._collections()):
-            chosen = [one for one in self._collections() if one[2] == part]
+        """Scores in and out of domain; jobs apart, so that a table runs no more than it shows.
+
+        Data sets whose queries are cut elsewhere (`max_query_of`) have jobs of their own.
+        """
+        found, trained = [], self._trained(name, truncation)
+        known_collections = self._collections()
+        for part, longest in dict.fromkeys((part, self._longest_query(name)) for name, _, part in known_collections):
+            chosen = [one for one in known_collections if (one[2], self._longest_query(one[0])) == (part, longest)]
             collections, inputs = [], []
             for dataset, splits, _ in chosen:
                 examples = add_task(self.plan, self.config, dataset)
@@ -166,13 +173,14 @@ class _TaskJobs:
             settings = derive(
                 Reranking,
                 self.task,
-                pairs=self._pairs(reranker, truncation),
+                pairs=self._pairs(name, truncation, longest),
                 collections=collections,
                 stride=stride,
                 seeds=self.paper.training.seeds,
                 dtype=self.dtype,
             )
             cell = f"{self.name}_{'maxp' if stride else truncation}_{part}"
+            cell += "" if longest == self.task.max_query else f"_query{longest}"
             job = Job(
                 {"models": trained["out"], "training": trained["metrics"], "after": list(dict.fromkeys(inputs))},
                 {"settings": settings},
@@ -207,8 +215,18 @@ def _speed(plan: Plan, config: "LoadedConfig", paper: "SsmRerankersSettings", na
     """Speed and operators of one model, from weights that nothing has trained further."""
     reranker, speed = paper.rerankers[name], paper.speed
     lengths = speed.lengths if reranker.long else speed.lengths[:1]
-    settings = derive(SpeedSettings, speed, template=reranker.template, lengths=lengths)
+    # State spaces have no attention; others have PyTorch's fused one where nothing else is said.
+    attention = [] if reranker.family.startswith("mamba") else speed.attention.get(reranker.family, ["sdpa"])
+    settings = derive(
+        SpeedSettings,
+        speed,
+        template=reranker.template,
+        lengths=lengths,
+        attention=attention,
+        dtype=config.arithmetic(speed.dtype),
+        encoder_cls=name in paper.encoder_cls,
+    )
     start = add_start(plan, config, paper, reranker.model)
     path = Path(plan.add("measure_rerankers", f"{name}/speed", start.job({}, {"settings": settings}))["out"])
-    keys = {name: name for name in ("length", "batch", "operator", "kernels", "device")}
+    keys = {name: name for name in ("length", "batch", "operator", "attention", "dtype", "kernels", "device")}
     return Source(path=path, factors={**_factors(paper, name), "part": SPEED}, keys=keys, data="random tokens")

@@ -50,7 +50,7 @@ def add_ranking_start(plan: Plan, config: LoadedConfig, paper: SsmRerankersSetti
             RerankerTraining,
             paper.training,
             spans,
-            pairs=derive(PairSettings, reranker, spans),
+            pairs=derive(PairSettings, reranker, spans, encoder_cls=name in paper.encoder_cls),
             engine=ranking_engine(config, paper, spans, spans.schedule),
             judged_negatives=False,
             head_factor=1.0,

@@ -9,14 +9,23 @@ from reprlab.results.comparison import Cell, Find, Own, about
 from reprlab.results.figures import nothing
 from reprlab.results.frame import Frame, Rows
 from reprlab.results.table_forms import Pivot
+from reprlab.retrieval.rerank_speed import OUT_OF_MEMORY
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from matplotlib.figure import Figure
 
     from reprlab.results.records import Drawn
 
+# Rows of Table 2 that repeat those of smaller models digit for digit (specification, 8.1).
+_REPEATED = {"Mamba-1-1.4B": "Mamba-1-370M", "Mamba-2-1.3B": "Mamba-2-370M"}
 # Columns of the printed tables to the splits that fill them.
 _SPLITS = {"dev": "validation", "dl19": "test"}
+_PARTS = {
+    "table2": "in_domain", "table3": "out_of_domain", "table4": "document", "table5": "speed", "table7": "in_domain",
+    "table8": "document",
+}  # fmt: skip
 _SHOWN = 8
 _OUT_OF_DOMAIN = Pivot(rows="model", across="dataset", about="scale n steps tokens", over="seed", beside="data learned")
 
@@ -29,12 +38,27 @@ def out_of_domain(frame: Frame) -> Rows:
     return table
 
 
+def by_attention(draw: Callable[[Rows, Drawn], Figure]) -> Callable[[Rows, Drawn], Figure]:
+    """A figure in which a model with eager attention is a model of its own."""
+
+    def drawing(table: Rows, drawn: Drawn) -> Figure:
+        if "attention" in table:
+            from reprlab.papers.ssm_rerankers.results import LABELS
+
+            eager = table["model"].map(lambda name: f"{LABELS.get(name, name)}, eager attention")
+            table = table.assign(model=table["model"].where(table["attention"] != "eager", eager))
+        return draw(table, drawn)
+
+    return drawing
+
+
 def draw_operators(table: Rows, drawn: Drawn) -> Figure:
     """The operators that take most of the time of each model (Figure 2), the rest as one bar."""
     from reprlab.reporting.figures import CYCLE, panels
 
     if "share" not in table or table["share"].isna().all():
         return nothing(table, drawn)
+    table = table[table["share"].notna()]
     groups = list(table.groupby("model", sort=False))
     figure, axes = panels(1, len(groups), width=3.4, height=3.0)
     for panel, (name, rows) in zip(axes[0], groups, strict=True):
@@ -51,6 +75,8 @@ def reranked(table: str, dev: str) -> Find:
     """The comparison of a table whose columns are dev (with the metric `dev`), DL19 and DL20 (nDCG@10)."""
 
     def find(own: Own, row: Cell, column: str) -> Counterpart:
+        if table == "table2" and row["model"] in _REPEATED:
+            return Counterpart("", f"no target: the paper repeats its row of {_REPEATED[row['model']]} here")
         where = {"model": _key(row["model"]), "split": _SPLITS.get(column, "")}
         if "truncation" in row:
             where["truncation"] = row["truncation"]
@@ -64,21 +90,34 @@ def beir(own: Own, row: Cell, column: str) -> Counterpart:
     return _cell(own, "table3", {"model": _key(row["model"])}, column if column == "average" else f"beir_{column}")
 
 
-def first_stage(table: str, dev: str) -> Find:
-    """The comparison of Table 7 or 8; recall stands at the depth that is set."""
+def first_stage(table: str, dev: str, part: str, depths: Mapping[str, int]) -> Find:
+    """The comparison of Table 7 or 8; `depths` has the depth of each column's recall, which meets ours at no other."""
 
     def find(own: Own, row: Cell, column: str) -> Counterpart:
         name, _, kind = column.partition("_")
-        recall = next((one for one in own.table(table) if one.startswith("recall_at_")), "")
-        metric = {"mrr": dev, "ndcg": "ndcg_at_10", "recall": recall}[kind]
-        return _cell(own, table, {"model": _key(row["retriever"]), "split": _SPLITS.get(name, "")}, metric)
+        metric = {"mrr": dev, "ndcg": "ndcg_at_10", "recall": f"recall_at_{depths[name]}"}[kind]
+        where = {"model": _key(row["retriever"]), "split": _SPLITS.get(name, ""), "part": part}
+        cell = _cell(own, table, where, metric)
+        others = [
+            one for one in own.table(table) if one.startswith("recall_at_") and _cell(own, table, where, one).ours
+        ]
+        if kind == "recall" and not cell.ours and others:
+            return Counterpart("", f"printed at a depth of {depths[name]}, ours at {others[0].rpartition('_')[2]}")
+        return cell
 
     return find
 
 
 def speed(own: Own, row: Cell, column: str) -> Counterpart:
-    """Our queries a second beside a cell of Table 5; other hardware, and random tokens."""
-    return _cell(own, "table5", {"model": _key(row["model"]), "length": row["length"]}, column, places=2)
+    """Our queries a second beside a cell of Table 5, with fused attention; other hardware, and random tokens."""
+    name = _key(row["model"])
+    where = {"model": name, "length": row["length"], "attention": "none" if name.startswith("mamba") else "sdpa"}
+    ours = own.table("table5")
+    for factor, value in where.items():
+        ours = ours[ours[factor].astype(str) == value]
+    if ours["reason"].str.startswith(OUT_OF_MEMORY).any():
+        return Counterpart("OOM", f"scale {own.frame.scale}; {ours['reason'].iloc[0]}")
+    return _cell(own, "table5", where, column, places=2)
 
 
 def _cell(own: Own, table: str, where: dict[str, str], column: str, places: int = 1) -> Counterpart:
@@ -90,7 +129,7 @@ def _cell(own: Own, table: str, where: dict[str, str], column: str, places: int 
     for name, value in where.items():
         ours = ours[ours[name].astype(str) == value] if name in ours else ours.iloc[:0]
     if column not in ours or ours[column].isna().all():
-        return own.missing(model=where["model"])
+        return own.missing(model=where["model"], part=_PARTS[table])
     cell = ours.iloc[0]
     return Counterpart(f"{cell[column]:.{places}f}", about(cell, column, own.frame.scale))
 

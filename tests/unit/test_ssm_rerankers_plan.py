@@ -1,0 +1,206 @@
+"""The plan of state-space rerankers: first stages, lengths of queries, positions of models, widths of their heads."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from reprlab.config.load import load_config
+from reprlab.config.models import ModelEntry
+from reprlab.models.build import build_from_config, encoder_alone
+from reprlab.papers.plan import Job, Plan
+from reprlab.papers.ssm_rerankers.plan import add_jobs
+from reprlab.retrieval.rerank_inputs import pair_inputs
+from reprlab.retrieval.reranker import POOLED, reranker
+from reprlab.runtime.errors import ReprlabError
+from rerank_fixtures import Words
+
+ROOT = Path(__file__).parents[2]
+LONG_QUERIES = "beir_arguana"
+# Width of the state that is scored, as in the models' own descriptions; OPT-350M puts out the width of its embeddings.
+WIDTHS = {
+    "bert_base": 768, "bert_large": 1024, "roberta_base": 768, "roberta_large": 1024, "electra_base": 768,
+    "electra_large": 1024, "bart_base": 768, "bart_large": 1024, "opt_125m": 768, "opt_350m": 512, "opt_1_3b": 2048,
+    "mamba1_130m": 768, "mamba1_370m": 1024, "mamba1_790m": 1536, "mamba1_1_4b": 2048, "mamba2_130m": 768,
+    "mamba2_370m": 1024, "mamba2_780m": 1536, "mamba2_1_3b": 2048, "llama_3_2_1b": 2048,
+}  # fmt: skip
+
+
+@cache
+def planned(edits: str = "", scale: str = "paper") -> Plan:
+    plan = Plan()
+    add_jobs(plan, load_config(ROOT, {"scale": scale, "set": edits}))
+    return plan
+
+
+def settings(job: Job) -> dict[str, Any]:
+    return json.loads(job.settings["settings"])
+
+
+def model_of(plan: Plan, folder: str) -> Any:
+    """The network of a model's job, on the meta device."""
+    entry = ModelEntry.model_validate_json(plan.jobs["build_model"][Path(folder).name].settings["entry"])
+    with torch.device("meta"):
+        return build_from_config(entry, None)
+
+
+def positions(model: Any) -> float:
+    """Tokens for which a model has positions: rows of its table but those of padding; no limit where it has none."""
+    tables = [module for name, module in model.named_modules() if name.endswith(("position_embeddings", "positions"))]
+    rows = [
+        len(one.weight) - (getattr(one, "offset", None) or (0 if one.padding_idx is None else one.padding_idx + 1))
+        for one in tables
+    ]
+    limit = getattr(model.config, "max_position_embeddings", None)
+    return min(rows, default=limit or float("inf"))
+
+
+def too_long(plan: Plan) -> set[str]:
+    """Jobs with sequences for which their model has no positions."""
+    found = set()
+    for key, job in plan.jobs["train_reranker"].items():
+        if positions(model_of(plan, job.inputs["model"])) < settings(job)["pairs"]["max_length"]:
+            found.add(key)
+    for key, job in plan.jobs["measure_rerankers"].items():
+        one = settings(job)
+        if positions(model_of(plan, job.inputs["model"])) < max(one["training_length"], *one["lengths"]):
+            found.add(key)
+    for key, job in plan.jobs["retrieve_passages"].items():
+        if "model" in job.inputs and positions(model_of(plan, job.inputs["model"])) < settings(job)["max_length"]:
+            found.add(key)
+    return found
+
+
+def test_every_planned_length_has_its_positions() -> None:
+    assert positions(model_of(planned(), "models/roberta_base")) == 512
+    assert positions(model_of(planned(), "models/opt_350m")) == 2048
+    assert positions(model_of(planned(), "models/bart_large")) == 1024
+    assert positions(model_of(planned(), "models/mamba_130m")) == float("inf")
+    assert not too_long(planned())
+
+
+def test_documents_at_both_lengths_have_positions_too() -> None:
+    """Not planned for lack of the documents; with others in their place, only some models read the longer length."""
+    plan = planned("papers.ssm-rerankers.documents.dataset=squad_sections")
+    longest = [settings(job)["pairs"]["max_length"] for job in plan.jobs["train_reranker"].values()]
+    assert max(longest) == 1536 and not too_long(plan)
+    longer = too_long(planned("papers.ssm-rerankers.passages.lengths.firstp=513"))
+    # What has 512 positions is found, which shows that the check can find something.
+    families = ("bert", "roberta", "electra")
+    assert longer == {
+        f"{name}_{size}/msmarco_passages/passages_firstp" for name in families for size in ("base", "large")
+    }
+
+
+@pytest.mark.parametrize("name", WIDTHS)
+def test_a_head_is_a_weight_for_each_width_and_a_bias(name: str) -> None:
+    plan = planned()
+    (job,) = (job for key, job in plan.jobs["train_reranker"].items() if key.startswith(f"{name}/"))
+    whole = model_of(plan, job.inputs["model"])
+    backbone = sum(parameter.numel() for parameter in whole.base_model.parameters())
+    with torch.device("meta"):
+        network = reranker(whole, POOLED[settings(job)["pairs"]["template"]], 0.1)
+    assert sum(parameter.numel() for parameter in network.parameters()) == backbone + WIDTHS[name] + 1
+    assert sum(parameter.numel() for parameter in network.head.parameters()) == WIDTHS[name] + 1
+
+
+def test_all_published_models_have_a_head_that_is_checked() -> None:
+    assert set(WIDTHS) == set(load_config(ROOT, {"scale": "paper"}).papers["ssm-rerankers"].compared)
+
+
+def test_both_first_stages_are_asked_in_every_collection_of_passages() -> None:
+    """Table 7's recall, and the better first stage beside a reranker, on sets that were not trained on as well."""
+    for scale, deepest in (("paper", 1000), ("nano", 20)):
+        jobs = planned(scale=scale).jobs["retrieve_passages"]
+        paper = load_config(ROOT, {"scale": scale}).papers["ssm-rerankers"]
+        asked: dict[str, set[str]] = {}
+        for key, job in jobs.items():
+            _, dataset, task = key.split("/")
+            if task == "passages":
+                asked.setdefault(dataset, set()).add(settings(job).get("kind", "bm25"))
+                assert f"recall_at_{deepest}" in settings(job)["metrics"]
+        assert asked == {name: {"bm25", "dense"} for name in (paper.passages.dataset, *paper.passages.further)}
+
+
+def test_queries_of_arguana_keep_twice_as_many_tokens() -> None:
+    """Its queries are whole arguments; all others, those of training among them, are cut where the setting says."""
+    plan = planned()
+    assert {settings(job)["pairs"].get("max_query", 64) for job in plan.jobs["train_reranker"].values()} == {64}
+    cut: dict[str, set[int]] = {}
+    for job in plan.jobs["rerank_passages"].values():
+        for one in settings(job)["collections"]:
+            cut.setdefault(one["name"], set()).add(settings(job)["pairs"].get("max_query", 64))
+    assert cut.pop(LONG_QUERIES) == {128}
+    assert len(cut) == 13 and all(limits == {64} for limits in cut.values())
+    models = [key.split("/")[0] for key, job in plan.jobs["rerank_passages"].items() if "query128" in key]
+    assert sorted(models) == sorted(WIDTHS), "each reranker scores them once"
+
+
+@pytest.mark.parametrize("template", ["document_first", "query_first"])
+@pytest.mark.parametrize("longest", [64, 128])
+def test_a_whole_argument_is_cut_at_its_own_length(template: Any, longest: int) -> None:
+    query = " ".join(f"q{number}" for number in range(300))
+    document = " ".join(f"d{number}" for number in range(5000))
+    words = Words()
+    inputs = pair_inputs(words, {"q": query}, {"d": document}, template, max_length=512, max_query=longest)
+    found = inputs.ids("q", "d")
+    asked = [words.known.get(f"q{number}") in found for number in range(300)]
+    assert sum(asked) == longest and all(asked[:longest]) and len(found) == 512
+
+
+@pytest.mark.parametrize("task", ["passages", "documents"])
+def test_recall_deeper_than_what_is_found_is_refused(task: str) -> None:
+    """It would be the recall at the depth under another name."""
+    name = f"papers.ssm-rerankers.{task}"
+    load_config(ROOT, {"scale": "mini", "set": f"{name}.depth=7; {name}.recall_at=7"})
+    with pytest.raises(ReprlabError, match=rf"{name} \(command line\): recall_at: 8 passages.* depth finds 7") as error:
+        load_config(ROOT, {"scale": "mini", "set": f"{name}.depth=7; {name}.recall_at=8"})
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("scale", "dtype", "warmups"),
+    [("paper", "bfloat16", 3), ("small", "auto", 3), ("mini", "auto", 1), ("nano", "auto", 1)],
+)
+def test_speed_is_measured_in_half_precision_with_the_attention_of_each_family(
+    scale: str, dtype: str, warmups: int
+) -> None:
+    config = load_config(ROOT, {"scale": scale})
+    paper = config.papers["ssm-rerankers"]
+    assert paper.speed.dtype == dtype and paper.speed.warmups == warmups
+    for key, job in planned(scale=scale).jobs["measure_rerankers"].items():
+        one, family = settings(job), paper.rerankers[key.split("/")[0]].family
+        attention = ["sdpa", "eager"] if family == "opt" else [] if family.startswith("mamba") else ["sdpa"]
+        assert one.get("attention", []) == attention, key
+        assert one.get("warmups", 1) == warmups and one.get("dtype", "float32") == config.arithmetic(dtype), key
+
+
+def test_an_encoder_alone_is_planned_where_it_is_named() -> None:
+    """In training, scoring and timing; its width and its positions are those of the whole model."""
+    plan = planned("papers.ssm-rerankers.encoder_cls=[bart_large]")
+    for stage in ("train_reranker", "rerank_passages"):
+        alone = {
+            key.split("/")[0] for key, job in plan.jobs[stage].items() if settings(job)["pairs"].get("encoder_cls")
+        }
+        assert alone == {"bart_large"}, stage
+    timed = plan.jobs["measure_rerankers"]
+    assert [key for key, job in timed.items() if settings(job).get("encoder_cls")] == ["bart_large/speed"]
+    published = [
+        settings(job) for name in ("train_reranker", "rerank_passages") for job in planned().jobs[name].values()
+    ]
+    assert not any(one["pairs"]["encoder_cls"] for one in published)
+    encoder = encoder_alone(model_of(plan, "models/bart_large"))
+    with torch.device("meta"):
+        network = reranker(encoder, "first", 0.1)
+    # As counted by hand: embeddings, 1,026 positions and a norm, then 12 layers of 4 + 2 products and 2 norms.
+    layer = 4 * (1024 + 1) * 1024 + (1024 + 1) * 4096 + (4096 + 1) * 1024 + 2 * 2 * 1024
+    wanted = (50265 + 1026 + 2) * 1024 + 12 * layer
+    assert sum(parameter.numel() for parameter in network.parameters()) == wanted + 1024 + 1
+
+
+def test_an_encoder_alone_needs_an_encoder_decoder() -> None:
+    with pytest.raises(ReprlabError, match=r"encoder_cls: opt_125m has no encoder beside a decoder") as error:
+        planned("papers.ssm-rerankers.encoder_cls=[opt_125m]")
+    assert "\n" not in str(error.value)
