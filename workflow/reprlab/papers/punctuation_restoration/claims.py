@@ -27,12 +27,16 @@ _CELL = ["task", "train_set", "eval_set"]
 
 
 def rises(frame: Frame) -> Estimate | str:
-    """F1 of restoration after the last update less that after the first that is scored, points, over excerpts."""
+    """F1 of restoration after the last update less that after the first that is scored, points, over excerpts.
+
+    Of the last size of which several updates are scored.
+    """
     rows = frame.select(part="restoration", init="pr", metric=chosen_measures(frame)["f1"])
-    rows = rows[rows["size"] == rows["size"].iloc[-1]].sort_values("update") if len(rows) else rows
-    if len(rows) < 2:
-        return frame.reason(part="restoration") or f"only {len(rows)} update is scored at scale {frame.scale}"
-    return contrast(scores_of(rows.iloc[[-1, 0]]), [1, -1])
+    several = rows[rows.groupby("size")["update"].transform("nunique") > 1]
+    if several.empty:
+        return frame.reason(part="restoration", init="pr") or f"only one update is scored at scale {frame.scale}"
+    one = several[several["size"] == several["size"].iloc[-1]].sort_values("update")
+    return contrast(scores_of(one.iloc[[-1, 0]]), [1, -1])
 
 
 def _scores(frame: Frame, init: str, **where: Any) -> Rows:
@@ -67,21 +71,27 @@ def first_loss(frame: Frame) -> Estimate | str:
 
 
 def steadier(frame: Frame) -> Estimate | str:
-    """Standard deviation over seeds of entity F1 with a head, after restoration less that of T5, points: as counted."""
-    rows = frame.select(part="discriminative", metric="entity_f1")
-    found = rows.groupby("init")["value"].agg(["std", "count"])
-    if not {"pr", "t5"} <= set(found.index) or found["count"].min() < 3:
+    """Standard deviation over seeds of entity F1 with a head, after restoration less that of T5, points: as counted.
+
+    Of each set by itself, and the mean over sets.
+    """
+    rows = frame.select(part="discriminative", metric="entity_f1", init=("t5", "pr"))
+    found = rows.groupby([*_CELL, "init"])["value"].agg(["std", "count"]).unstack("init")
+    both = found.reindex(columns=[(name, init) for name in ("std", "count") for init in ("t5", "pr")]).dropna()
+    both = both[both["count"].min(axis=1) > 2]
+    if both.empty:
         return frame.reason(part="discriminative", init="pr") or "needs three seeds of both models"
-    return count_exactly(found.loc["pr", "std"] - found.loc["t5", "std"], "seed", int(found["count"].min()))
+    gaps = both["std", "pr"] - both["std", "t5"]
+    return count_exactly(float(gaps.mean()), "seed", int(both["count"].min(axis=None)))
 
 
 def improved(frame: Frame) -> Estimate | str:
-    """How many of the sets have a mean F1 that is at least two points higher after restoration."""
+    """Share of the sets with a mean F1 that is at least two points higher after restoration."""
     gaps = (_scores(frame, "pr") - _scores(frame, "t5")).dropna()
     if gaps.empty:
         return frame.reason(part="generative", init="pr") or f"not run at scale {frame.scale}"
     means = gaps.groupby(_CELL).mean()
-    return count_exactly(int((means >= 2).sum()), "set", len(means))
+    return count_exactly(float((means >= 2).mean()), "set", len(means))
 
 
 _POINTS = "difference of F1 on test, points"
@@ -93,5 +103,6 @@ CLAIMS = [
     Claim("P5", _POINTS, ABOVE_ZERO, gain("mlm")),
     Claim("P6", "loss of the first pass, nats a token", BELOW_ZERO, first_loss),
     Claim("P7", "difference of standard deviations, points", BELOW_ZERO, steadier, **_ALL),
-    Claim("P8", "sets of Table 1 with two points more", Rule(low=13.5), improved, **_ALL),
+    # 14 of 16 are .875, which is to be reached, not passed.
+    Claim("P8", "share of the sets with two points more", Rule(low=0.87), improved, **_ALL),
 ]
