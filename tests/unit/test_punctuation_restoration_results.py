@@ -167,22 +167,45 @@ def plan_of(scale, *edits):
     return make_plan(replace(config, papers={SLUG: config.papers[SLUG]}))
 
 
-@pytest.mark.parametrize("scale", ["small", "mini", "nano"])
+# What has text at paper: the published models, and Wikipedia in place of the authors' news.
+TEXT = f"papers.{SLUG}.corpus=wikipedia_sample"
+
+
+@pytest.mark.parametrize("scale", ["paper", "small", "mini", "nano"])
 def test_models_that_are_compared_are_trained_alike(scale):
     """Same pairs, recipe, seeds; and the control takes as many updates from the same start as restoration."""
-    jobs = plan_of(scale).jobs
+    jobs = plan_of(scale, *[TEXT] * (scale == "paper")).jobs
     trainings = {key: job for key, job in jobs["train_seq2seq"].items() if "/restoration/" not in key}
     cells = {}
     for key, job in trainings.items():
         given = {**json.loads(job.settings["settings"]), "init_step": None}
         cells.setdefault(key.partition("/")[2], []).append((given, job.inputs["pairs"], job.inputs["tokenizer"]))
     assert cells and all(len(same) == 3 and same[0] == same[1] == same[2] for same in cells.values())
-    (restored,) = (job for key, job in jobs["train_seq2seq"].items() if "/restoration/" in key)
+    size = load_config(ROOT, {"scale": scale}).papers[SLUG].compared
+    (restored,) = (job for key, job in jobs["train_seq2seq"].items() if f"_{size}/restoration/" in key)
     (control,) = (job for key, job in jobs["pretrain_lm"].items() if key.endswith("_mlm"))
     first, second = (json.loads(job.settings["settings"]) for job in (restored, control))
     assert restored.inputs["init"] == control.inputs["init"] and first["init_step"] == second["init_step"]
     alike = ("steps", "batch_size", "optimizer", "schedule", "seed")
     assert [first["engine"][name] for name in alike] == [second["engine"][name] for name in alike]
+    # The same excerpts, of which those that are too long, cannot be written or are beyond the limit are left out.
+    (text,) = (job for key, job in jobs["tokenize_corpus"].items() if paths.tokens(key) == control.inputs["tokens"])
+    assert text.inputs["sentences"] == restored.inputs["pairs"]
+    assert first["dropout"] == second["dropout"] and first["input_length"] == second["input_length"]
+
+
+def test_dropout_of_restoration_is_that_of_all_that_is_trained_before():
+    jobs = plan_of("nano", f"papers.{SLUG}.restoration.dropout=0.25").jobs
+    assert {json.loads(job.settings["settings"])["dropout"] for job in jobs["pretrain_lm"].values()} == {0.25}
+
+
+def test_restoration_is_answered_at_its_own_length_and_all_of_it():
+    edits = ("restoration.length=72", "finetuning.length=40", "finetuning.scored=5", "generation.length=20")
+    jobs = plan_of("nano", *(f"papers.{SLUG}.{edit}" for edit in edits)).jobs["generate_seq2seq"]
+    for key, job in jobs.items():
+        found = json.loads(job.settings["settings"])
+        own = (found["input_length"], found["max_length"], found["limit"])
+        assert own == ((72, 72, None) if "/restoration/" in key else (40, 20, 5)), key
 
 
 def test_resumed_runs_have_another_course_and_the_moments_of_restoration():

@@ -367,3 +367,22 @@ def test_columns_of_another_kind_are_named(tmp_path, ids, types, message) -> Non
     write_parquet(path, pyarrow.table({"split": ["a", "a"], "input_ids": ids, "token_types": types}))
     with pytest.raises(ReprlabError, match=message):
         TokenStore.open(path, "a")
+
+
+def test_targets_of_pairs_are_tokenised_as_passages_are(folder, tmp_path) -> None:
+    texts = ["Mr. Darcy laughed at the weather.", "Their aunt was heartily tired of a ball at Netherfield."]
+    tables = {
+        "passages": [{"split": "train", "sentences": [text]} for text in texts],
+        "pairs": [{"split": "train", "source": "never read", "targets": [text]} for text in texts],
+    }
+    written = {}
+    for name, rows in tables.items():
+        write_parquet(tmp_path / f"{name}.parquet", pyarrow.Table.from_pylist(rows))
+        tokenize_corpus(
+            sentences=tmp_path / f"{name}.parquet",
+            tokenizer=folder,
+            out=tmp_path / f"{name}_tokens.parquet",
+            settings=TokenStorageSettings(format="t5", max_length=64),
+        )
+        written[name] = read_parquet(tmp_path / f"{name}_tokens.parquet").to_pylist()
+    assert written["pairs"] == written["passages"] and len(written["pairs"]) == 2

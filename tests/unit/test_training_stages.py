@@ -204,3 +204,16 @@ def test_a_split_that_is_too_small_is_named(made):
     objective, folder, inputs = made
     with pytest.raises(ReprlabError, match="40 validation examples do not fill one batch of 41"):
         evaluate(folder, inputs, objective, settings=evaluation_of(objective).model_copy(update={"batch_size": 41}))
+
+
+def test_dropout_replaces_that_of_the_models_configuration(made):
+    objective, folder, inputs = made
+    kept = settings_of(objective, steps=2, ladder=[2])
+    for name, dropout in (("none", None), ("zero", 0.0), ("half", 0.5)):
+        pretrain(inputs, folder / f"dropout-{name}", kept.model_copy(update={"dropout": dropout}))
+    plain, zero, half = (
+        read_tsv(folder / f"dropout-{name}/metrics.tsv")["loss"].tolist() for name in ("none", "zero", "half")
+    )
+    # The model of these tests has none.
+    assert plain == zero != half
+    assert load_model(folder / "dropout-half/ladder/step-00000002").config.dropout_rate == 0.5

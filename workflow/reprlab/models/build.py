@@ -79,8 +79,12 @@ def build_from_config(entry: ModelEntry, vocab_size: int | None = None, seed: in
     return model
 
 
-def load_model(folder: Path) -> PreTrainedModel:
+def load_model(folder: Path, dropout: float | None = None) -> PreTrainedModel:
     """Open a model folder in float32.
+
+    Args:
+        folder: config.json and safetensors.
+        dropout: T5 only: dropout of every layer in place of the configuration's.
 
     Raises:
         ReprlabError: the folder is no model folder or of an architecture that the registry does not know.
@@ -91,11 +95,14 @@ def load_model(folder: Path) -> PreTrainedModel:
     names = read_json(folder / "config.json").get("architectures") or ["none"]
     if names[0] not in _SAVED_AS:
         raise ReprlabError(f"{folder / 'config.json'}: architecture {names[0]} is not one of {', '.join(_SAVED_AS)}")
+    if dropout is not None and _SAVED_AS[names[0]] != "t5":
+        raise ReprlabError(f"{folder / 'config.json'}: dropout can be set for T5 only, and this is {names[0]}")
     _, model_class = architecture_classes(_SAVED_AS[names[0]])
+    own = {} if dropout is None else {"dropout_rate": dropout}
     quiet_transformers()
     try:
         return model_class.from_pretrained(
-            folder, dtype=torch.float32, local_files_only=True, use_safetensors=True, trust_remote_code=False
+            folder, dtype=torch.float32, local_files_only=True, use_safetensors=True, trust_remote_code=False, **own
         )
     except (OSError, ValueError, SafetensorError) as error:
         reason = first_line(error)

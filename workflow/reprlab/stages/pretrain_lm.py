@@ -48,7 +48,7 @@ def pretrain_lm(
     store = TokenStore.open(tokens, "train", packing=settings.input_length if settings.packing else 0)
     # The ladder of other settings, left by a killed run, can never be taken for this one's.
     ladder = work / f"ladder-{identity[:16]}"
-    model = load_model(source)
+    model = load_model(source, settings.dropout)
     if model.config.model_type.startswith("mamba"):
         install_scans(choose_device(device))
     run = train(

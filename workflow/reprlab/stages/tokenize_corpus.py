@@ -16,7 +16,7 @@ _PASSAGES = 10_000
 
 
 def tokenize_corpus(*, sentences: Path, tokenizer: Path, out: Path, settings: TokenStorageSettings) -> None:
-    """Tokenise every passage.
+    """Tokenise every passage of `sentences`, or every target where the table holds pairs of texts.
 
     Writes `out` with the columns split, input_ids and token_types, one row for each passage that has a token, cut to
     `max_length` and not padded.
@@ -43,7 +43,9 @@ def _rows(
 ) -> Iterator[pyarrow.RecordBatch]:
     import numpy as np
     import pyarrow
+    import pyarrow.parquet
 
+    from reprlab.artifacts.tables import parquet_errors
     from reprlab.runtime.progress import track
     from reprlab.text import sequences
     from reprlab.text.parquet_batches import read_batches
@@ -52,8 +54,10 @@ def _rows(
 
     tokenizer, vocabulary = open_tokenizer(folder), Vocabulary.load(folder)
     rng = np.random.Generator(np.random.Philox(key=settings.seed))
-    for batch in track(read_batches(sentences, ["split", "sentences"], _PASSAGES), "ten thousand passages"):
-        passages = batch["sentences"].to_pylist()
+    with parquet_errors(sentences):
+        text = "targets" if "targets" in pyarrow.parquet.read_schema(sentences).names else "sentences"
+    for batch in track(read_batches(sentences, ["split", text], _PASSAGES), "ten thousand passages"):
+        passages = batch[text].to_pylist()
         if settings.format == "causal":
             # A byte-level tokenizer keeps the space before a word with the word: sentences cut apart would lose theirs.
             passages = [[" ".join(sentences)] for sentences in passages]

@@ -114,6 +114,8 @@ class PretrainSettings(TextSettings):
     """Loop, optimizer and schedule."""
     init_step: int | None = Field(default=None, ge=0)
     """Step of the ladder to start from, where `init` is a ladder; null: `init` is a model."""
+    dropout: float | None = Field(default=None, ge=0, lt=1)
+    """T5 only: dropout of every layer; null: that of the model's configuration."""
 
 
 class EvaluationSettings(TextSettings):

@@ -76,16 +76,17 @@ class Models:
         )
 
     def generation(self, step: int | None = None) -> GenerationSettings:
-        """How answers are searched, at a step of a ladder or at its end."""
-        wanted = self.paper.generation
-        return GenerationSettings(
-            step=step,
-            beams=wanted.beams,
-            input_length=self.paper.finetuning.length,
-            max_length=wanted.length,
-            limit=self.paper.finetuning.scored,
-            dtype=self.dtype,
+        """How answers are searched: of restoration at a step of its ladder, else of a fine-tuned model at its end.
+
+        What restoration reads and writes is as long as what it is trained on, and all test excerpts are restored.
+        """
+        wanted, tuned, length = self.paper.generation, self.paper.finetuning, self.paper.restoration.length
+        own = (
+            {"input_length": tuned.length, "max_length": wanted.length, "limit": tuned.scored}
+            if step is None
+            else {"input_length": length, "max_length": length}
         )
+        return GenerationSettings(step=step, beams=wanted.beams, dtype=self.dtype, **own)
 
     def entries(self) -> list[Source | Missing]:
         """What the models say of restoration, by size and update, and a chat model beside them."""
@@ -154,24 +155,27 @@ class Models:
                 "optimizer": derive(OptimizerSettings, recipe.optimizer, learning_rate=wanted.learning_rate),
             }
         )
-        return self._corrupted(f"{NAME}_{name}_t5", engine, Init(initial, None))
+        return self._corrupted(f"{NAME}_{name}_t5", engine, Init(initial, None), NAME, self.passages)
 
     def _control(self, start: Init) -> Init:
-        """As many updates of span corruption as restoration has, on excerpts of the same text."""
+        """As many updates of span corruption as restoration has, on the excerpts that are restored and no others."""
         size, recipe = self.paper.sizes[self.paper.compared], self.paper.restoration
         engine = self.engine(recipe, size.steps, [size.steps], recipe.seed, recipe.warmup_steps)
-        return self._corrupted(f"{NAME}_{self.paper.compared}_mlm", engine, start)
-
-    def _corrupted(self, name: str, engine: EngineSettings, start: Init) -> Init:
-        length = self.paper.restoration.length
-        tokens = add_tokens(
-            self.plan, NAME, self.passages, self.tokenizer, TokenStorageSettings(format="t5", max_length=length)
+        return self._corrupted(
+            f"{NAME}_{self.paper.compared}_mlm", engine, start, f"{NAME}_excerpts", self.pairs["out"]
         )
+
+    def _corrupted(self, name: str, engine: EngineSettings, start: Init, cell: str, text: str) -> Init:
+        """Span corruption of `text`, passages or pairs, whose tokens are stored in `cell`."""
+        length = self.paper.restoration.length
+        stored = TokenStorageSettings(format="t5", max_length=length)
+        tokens = add_tokens(self.plan, cell, text, self.tokenizer, stored)
         settings = PretrainSettings(
             objective="t5",
             objective_settings=self.paper.corruption.model_dump(),
             engine=engine,
             init_step=start.step,
+            dropout=self.paper.restoration.dropout,
             input_length=length,
             target_length=length,
         )
