@@ -99,9 +99,10 @@ def test_a_word_of_three_pieces_is_one_entity(tmp_path):
     examples = make_examples(tmp_path / "e.parquet", "tags", rows, ["O", "B", "I"])
     table = load_examples(examples, ["train"], {})["train"]
     gold = {}
-    for pieces in ("first", "all"):
+    for pieces in ("first", "words", "all"):
         settings = TaskSettings(kind="tags", metrics=["entity_f1"], input_length=16, tag_pieces=pieces)
         split = EncoderHead(settings, ("O", "B", "I"), open_tokenizer(tmp_path), tmp_path).encode(table)
         gold[pieces] = split.gold[0]
         assert split.targets.flat.tolist() == [-100, 0, 1, *([-100, -100] if pieces == "first" else [1, 1]), -100]
     assert len(entities(gold["first"])) == 1 and len(entities(gold["all"])) == 3
+    assert gold["words"] == gold["first"] == ["O", "B"]

@@ -1,5 +1,6 @@
 """Pairs of texts from made-up passages and sentences: made, trained on, answered and scored, and the encoder's head."""
 
+import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -9,7 +10,8 @@ from checkouts import ROOT
 from reprlab.artifacts.tables import read_tsv
 from reprlab.config.models import load_models
 from reprlab.data.schema import write_rows
-from reprlab.models.build import load_model
+from reprlab.evaluation.examples import load_examples
+from reprlab.models.build import load_model, save_model
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.ask_seq2seq import ask_seq2seq
 from reprlab.stages.build_model import build_model
@@ -276,6 +278,70 @@ def test_scores_of_known_answers_with_what_needs_no_model():
     assert tags["precision"]["value"] == 75 and tags["f1"]["trivial"] == pytest.approx(200 / 3)
     items = scores("ner", ["x"], ["(T1: ORG)"], ["(T1: ORG) (T1: ORG)"])
     assert items["precision"]["value"] == 50 and items["upstream_precision"]["value"] == 100
+
+
+@pytest.fixture
+def tagger(made):
+    """A head over a tokenizer that cuts words into pieces, a split of a sentence, and the model."""
+    task = TaskSettings(kind="tags", metrics=["entity_f1"], input_length=24, tag_pieces="words")
+    head = EncoderHead(task, ("O", "B-PER", "I-PER", "B-LOC", "I-LOC"), open_tokenizer(made / "tokenizer"), made)
+    rows = [{"id": "a", "group": "a", "split": "train", "tokens": ["London", "xqz", "Anna"], "tags": ["B-LOC", "O", "B-PER"]},
+            {"id": "b", "group": "b", "split": "train", "tokens": ["zzzz"], "tags": ["B-PER"]}]  # fmt: skip
+    write_rows(made / "cut.parquet", rows, "tags", {"kind": "tags", "labels": list(head.labels)})
+    torch.manual_seed(3)
+    return (
+        head,
+        head.encode(load_examples(made / "cut.parquet", ["train"], {})["train"]),
+        head.load(made / "model", 0.0),
+    )
+
+
+def test_every_piece_is_labelled_and_words_are_answered_by_their_first_piece(made, tagger):
+    head, split, model = tagger
+    words = open_tokenizer(made / "tokenizer")([["London", "xqz", "Anna"]], is_split_into_words=True).word_ids(0)
+    assert words.count(1) > 1, "the word must be cut"
+    tags = [head.number["B-LOC"], head.number["O"], head.number["B-PER"]]
+    first = slice(*split.targets.offsets[:2])
+    assert split.targets.flat[first].tolist() == [-100 if word is None else tags[word] for word in words]
+    batch = head.batch(split, np.array([0, 1]))
+    with torch.inference_mode():
+        logits = model.eval()(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]).logits
+    # The mean over all pieces of words, whatever their number in a sentence.
+    kept = batch["labels"] != -100
+    by_hand = -logits.log_softmax(-1)[kept].gather(1, batch["labels"][kept][:, None]).mean()
+    loss, parts = head.loss(model, batch)
+    assert float(loss) == pytest.approx(float(by_hand), rel=1e-5) and int(parts["count"]) == int(kept.sum())
+    best, starts = logits[0].argmax(-1).tolist(), [words.index(word) for word in (0, 1, 2)]
+    found = head.predict(model, split, "generate", 2, torch.device("cpu"))
+    assert found[0] == [head.labels[best[start]] for start in starts] and len(found[1]) == 1
+    assert split.gold == [["B-LOC", "O", "B-PER"], ["B-PER"]]
+
+
+def test_logits_before_training_depend_on_the_encoder_and_the_heads_seed_alone(made, tagger):
+    """5.11: not on the decoder, which is no part of the model."""
+    head, split, _ = tagger
+    batch = head.batch(split, np.array([0]))
+
+    def logits(folder, seed):
+        torch.manual_seed(seed)
+        with torch.inference_mode():
+            return (
+                head.load(folder, 0.0)
+                .eval()(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"])
+                .logits
+            )
+
+    other = load_model(made / "model")
+    with torch.no_grad():
+        for one in [*other.decoder.block.parameters(), other.decoder.final_layer_norm.weight]:
+            one.add_(1.0)
+    save_model(other, made / "other_decoder")
+    plain = logits(made / "model", 0)
+    assert torch.equal(plain, logits(made / "other_decoder", 0)) and not torch.equal(plain, logits(made / "model", 1))
+    with torch.no_grad():
+        other.encoder.final_layer_norm.weight.add_(1.0)
+    save_model(other, made / "other_encoder")
+    assert not torch.equal(plain, logits(made / "other_encoder", 0))
 
 
 def test_the_head_stands_on_the_encoder_alone_and_is_opened_again(made, tmp_path):

@@ -42,6 +42,8 @@ class HeadSplit:
     types: Ragged
     targets: np.ndarray | Ragged
     gold: list[Any]
+    answered: Ragged | None = None
+    """Tags of the pieces whose answers are read, -100 elsewhere; None: those of `targets`."""
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -97,13 +99,15 @@ class EncoderHead:
         """Inputs and targets of a split as arrays."""
         import numpy as np
 
-        kind, columns = self.settings.kind, table.columns
+        kind, columns, answered = self.settings.kind, table.columns, None
         options: dict[str, Any] = {"truncation": True, "max_length": self.settings.input_length}
         if kind == "tags":
             encoded = self.tokenizer(columns["tokens"], is_split_into_words=True, **options)
             tagged = self._tag_targets(encoded, columns["tags"])
             targets: np.ndarray | Ragged = tagged
-            gold: list[Any] = columns["tags"] if self.settings.tag_pieces == "first" else self._piece_tags(tagged)
+            gold: list[Any] = self._piece_tags(tagged) if self.settings.tag_pieces == "all" else columns["tags"]
+            if self.settings.tag_pieces == "words":
+                answered = self._tag_targets(encoded, columns["tags"], every=False)
         else:
             encoded = self.tokenizer(*self._texts(table), **options)
             gold = columns["score" if kind == "regression" else "label"]
@@ -111,7 +115,7 @@ class EncoderHead:
             targets = np.asarray(numbers, dtype=np.float32 if kind == "regression" else np.int64)
         ids = Ragged.of(encoded["input_ids"])
         types = Ragged.of(encoded["token_type_ids"]) if "token_type_ids" in encoded else _zeros_like(ids)
-        return HeadSplit(ids, types, targets, gold)
+        return HeadSplit(ids, types, targets, gold, answered)
 
     def partial_vocabulary(self, splits: Sequence[HeadSplit], size: int) -> PartialVocabulary:
         """The ids of `splits`, special tokens included, out of the `size` rows of a model's embedding (PEMA)."""
@@ -168,8 +172,10 @@ class EncoderHead:
         with torch.inference_mode():
             for rows in sorted_batches(split.inputs.lengths, batch_size):
                 batch = {name: tensor.to(device) for name, tensor in self.batch(split, rows).items()}
-                logits = self._logits(model, batch)
-                for row, answer in zip(rows, self._read(logits, batch["labels"]), strict=True):
+                logits, read = self._logits(model, batch), batch["labels"]
+                if split.answered is not None:
+                    read = torch.from_numpy(split.answered.pad(rows, IGNORED)).to(device)
+                for row, answer in zip(rows, self._read(logits, read), strict=True):
                     found[row] = answer
         if self.settings.kind == "tags":
             return [
@@ -188,9 +194,9 @@ class EncoderHead:
         segments = render(settings.template, table.kind, table.columns, task=settings.template_task)
         return [["".join(parts) for parts in segments]]
 
-    def _tag_targets(self, encoded: Any, tags: list[list[str]]) -> Ragged:
-        """The tag of each word at its first piece, or at all; -100 at further pieces and special tokens."""
-        targets, every = [], self.settings.tag_pieces == "all"
+    def _tag_targets(self, encoded: Any, tags: list[list[str]], every: bool | None = None) -> Ragged:
+        """The tag of each word at its first piece, or at `every`; -100 at further pieces and special tokens."""
+        targets, every = [], self.settings.tag_pieces != "first" if every is None else every
         for row, words in enumerate(tags):
             places = encoded.word_ids(row)
             first = [

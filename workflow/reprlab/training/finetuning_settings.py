@@ -44,9 +44,10 @@ class TaskSettings(BaseModel):
     mask_padding: bool = True
     """Hide padding from attention; false is upstream's way, with inputs padded to input_length (DEPTH format only)."""
 
-    tag_pieces: Literal["first", "all"] = "first"
-    """tags only: `all` labels every piece of a word with its tag and scores pieces, so that a word of three pieces
-    tagged B is three entities, as in code that others trained with (Rohanian et al. 2022)."""
+    tag_pieces: Literal["first", "words", "all"] = "first"
+    """tags only: `words` labels every piece of a word with its tag, and reads the word's answer at its first piece, as
+    `first` does. `all` labels every piece and scores pieces, so that a word of three pieces tagged B is three entities,
+    as in code that others trained with (Rohanian et al. 2022)."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

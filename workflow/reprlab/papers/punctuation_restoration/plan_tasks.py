@@ -85,7 +85,8 @@ class Tasks:
                 settings = derive(
                     FinetuneSettings,
                     recipe,
-                    task=TaskSettings(kind="tags", metrics=scored, input_length=recipe.length),
+                    # The authors' code labels all pieces; what it scores are pieces too, and here words.
+                    task=TaskSettings(kind="tags", metrics=scored, input_length=recipe.length, tag_pieces="words"),
                     engine=self.models.engine(recipe, 1, [], seed),
                     learning_rates=[recipe.learning_rate],
                     splits=["test"],
