@@ -285,15 +285,12 @@ def tagger(made):
     """A head over a tokenizer that cuts words into pieces, a split of a sentence, and the model."""
     task = TaskSettings(kind="tags", metrics=["entity_f1"], input_length=24, tag_pieces="words")
     head = EncoderHead(task, ("O", "B-PER", "I-PER", "B-LOC", "I-LOC"), open_tokenizer(made / "tokenizer"), made)
-    rows = [{"id": "a", "group": "a", "split": "train", "tokens": ["London", "xqz", "Anna"], "tags": ["B-LOC", "O", "B-PER"]},
-            {"id": "b", "group": "b", "split": "train", "tokens": ["zzzz"], "tags": ["B-PER"]}]  # fmt: skip
+    texts = {"a": (["London", "xqz", "Anna"], ["B-LOC", "O", "B-PER"]), "b": (["zzzz"], ["B-PER"])}
+    rows = [{"id": n, "group": n, "split": "train", "tokens": t, "tags": tags} for n, (t, tags) in texts.items()]
     write_rows(made / "cut.parquet", rows, "tags", {"kind": "tags", "labels": list(head.labels)})
+    split = head.encode(load_examples(made / "cut.parquet", ["train"], {})["train"])
     torch.manual_seed(3)
-    return (
-        head,
-        head.encode(load_examples(made / "cut.parquet", ["train"], {})["train"]),
-        head.load(made / "model", 0.0),
-    )
+    return head, split, head.load(made / "model", 0.0)
 
 
 def test_every_piece_is_labelled_and_words_are_answered_by_their_first_piece(made, tagger):
@@ -310,7 +307,7 @@ def test_every_piece_is_labelled_and_words_are_answered_by_their_first_piece(mad
     kept = batch["labels"] != -100
     by_hand = -logits.log_softmax(-1)[kept].gather(1, batch["labels"][kept][:, None]).mean()
     loss, parts = head.loss(model, batch)
-    assert float(loss) == pytest.approx(float(by_hand), rel=1e-5) and int(parts["count"]) == int(kept.sum())
+    assert loss.item() == pytest.approx(by_hand.item(), rel=1e-5) and int(parts["count"]) == int(kept.sum())
     best, starts = logits[0].argmax(-1).tolist(), [words.index(word) for word in (0, 1, 2)]
     found = head.predict(model, split, "generate", 2, torch.device("cpu"))
     assert found[0] == [head.labels[best[start]] for start in starts] and len(found[1]) == 1
@@ -325,11 +322,8 @@ def test_logits_before_training_depend_on_the_encoder_and_the_heads_seed_alone(m
     def logits(folder, seed):
         torch.manual_seed(seed)
         with torch.inference_mode():
-            return (
-                head.load(folder, 0.0)
-                .eval()(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"])
-                .logits
-            )
+            model = head.load(folder, 0.0).eval()
+            return model(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]).logits
 
     other = load_model(made / "model")
     with torch.no_grad():
