@@ -21,6 +21,7 @@ from reprlab.stages.score_seq2seq import score_seq2seq
 from reprlab.stages.train_seq2seq import train_seq2seq
 from reprlab.structure import restoration
 from reprlab.structure.pair_scores import score_rows
+from reprlab.structure.pairs import PairSource
 from reprlab.structure.seq2seq import course_of, engine_of, load_pairs, order_of, pair_task
 from reprlab.structure.seq2seq_settings import ChatAnswers, GenerationSettings, PairScoring, PairSettings, PairTraining
 from reprlab.text.tokenizer_folder import open_tokenizer
@@ -98,7 +99,43 @@ def test_excerpts_that_cannot_be_restored_are_left_out_and_counted(made, tmp_pat
     assert all(restoration.strip(row["targets"][0]) == row["source"] for row in rows)
     assert {row["definition"] for row in rows} == {restoration.PROMPT}
     counts = read_tsv(tmp_path / "sizes.tsv").set_index(["split", "metric"])["value"].to_dict()
+    rates = {key: counts.pop(key) for key in list(counts) if key[1].startswith("unknown_")}
     assert counts == {("train", "pairs"): 38, ("train", "long"): 1, ("train", "unwritable"): 1, ("test", "pairs"): 10}
+    # One letter of one excerpt is no piece of the vocabulary.
+    tokenizer = open_tokenizer(made / "tokenizer")
+    texts = pyarrow.parquet.read_table(made / "passages.parquet").to_pylist()[:40]
+    pieces = sum(len(tokenizer(" ".join(row["sentences"]), add_special_tokens=False)["input_ids"]) for row in texts)
+    assert rates["train", "unknown_target"] == pytest.approx(100 / pieces, rel=1e-3)
+    # The vocabulary of these tests lacks some small letters, which sources have.
+    assert rates["test", "unknown_target"] == 0 < rates["test", "unknown_source"] < 100
+
+
+def test_answers_that_cannot_be_written_are_counted_and_all_text_is_what_the_tokenizer_writes(made, tmp_path):
+    rows = [
+        {"id": f"w{n}", "group": "g", "split": "test", "tokens": [word], "tags": ["B-PER"]}
+        for n, word in enumerate(["Anna", "Ａｎｎａ", "漢"])
+    ]
+    write_rows(made / "wide.parquet", rows, "tags", {"kind": "tags", "labels": ["O", "B-PER"]})
+    found = pairs_of(made, tmp_path, "wide", tasks=["ner"])
+    assert [row["targets"] for row in found] == [["(Anna: PER)"], ["(Anna: PER)"], ["(漢: PER)"]]
+    assert [row["source"] for row in found] == ["Anna", "Anna", "漢"]
+    counts = read_tsv(tmp_path / "sizes.tsv").set_index("metric")["value"]
+    assert counts["pairs"] == 3 and counts["unwritable"] == 1
+    pairs_of(made, tmp_path, "passages", tasks=["sbd"])
+    counts = read_tsv(tmp_path / "sizes.tsv").set_index(["split", "metric"])["value"]
+    # A boundary can be written.
+    assert counts["train", "unwritable"] == 1 and ("test", "unwritable") not in counts
+
+
+def test_spaces_before_marks_are_written_as_they_are(made, tmp_path):
+    """Decoding must not join a mark to the word before it, as published tokenizers may be told to."""
+    tokenizer = open_tokenizer(made / "tokenizer")
+    tokenizer.clean_up_tokenization_spaces = True
+    text = "Anna , why ? and the house ."
+    assert tokenizer.decode(tokenizer(text, add_special_tokens=False)["input_ids"]) != text
+    source = PairSource(made / "tagged.parquet", "ner", None, made / "tokenizer")
+    source.tokenizer = tokenizer
+    assert source._fault(text, source._pieces([text])[0]) == ""
 
 
 def test_several_tasks_keep_their_prompts_and_limits_draw_the_same_rows(made, tmp_path):
@@ -211,16 +248,40 @@ def test_moments_of_another_model_are_refused(made, tmp_path):
 def test_the_course_is_one_of_pairs_and_settings_alone(made, tmp_path):
     pairs_of(made, tmp_path, "passages", tasks=["restoration"])
     task = pair_task(made / "tokenizer", 48, 48)
-    data = task.encode(load_pairs(tmp_path / "pairs.parquet", "train"))
+    table = load_pairs(tmp_path / "pairs.parquet", "train")
+    data, ids = task.encode(table), table.columns["id"]
 
     def course(**values):
         settings = training(**values)
-        return course_of(order_of(settings, data), engine_of(settings, len(data)))
+        return course_of(order_of(settings, data), engine_of(settings, len(data)), ids)
 
     plain = {"epochs": 2, "engine": training().engine.model_dump() | {"schedule": {"name": "linear"}}}
     assert course(**plain) == course(**plain, init_step=4) != course(**plain, horizon_epochs=10)
     resumed = engine_of(training(**plain, horizon_epochs=10), len(data))
     assert resumed.schedule.horizon_steps == 98 and resumed.steps == 20
+    settings = training(**plain)
+    other = course_of(order_of(settings, data), engine_of(settings, len(data)), ["another", *ids[1:]])
+    assert other != course(**plain)
+
+
+def test_two_models_see_the_same_course_and_other_pairs_another(made, tmp_path, caplog):
+    """5.12: as the log of each training says."""
+    entry = load_models(ROOT / "config/models.yaml")["t5_restoration_nano"]
+    build_model(entry=entry, tokenizer=made / "tokenizer", out=tmp_path / "other", seed=9)
+
+    def course(init, **settings):
+        pairs_of(made, tmp_path, "passages", **settings)
+        caplog.clear()
+        with caplog.at_level("INFO"):
+            losses = train(made, tmp_path, training(), init=init)
+        (said,) = (record.getMessage() for record in caplog.records if "course" in record.getMessage())
+        return said.rpartition(" ")[2], losses["loss"].tolist()
+
+    first, second, again = (
+        course(init, tasks=["sbd"]) for init in (made / "model", tmp_path / "other", made / "model")
+    )
+    assert first[0] == second[0] and first[1] != second[1] and again == first
+    assert course(made / "model", tasks=["sbd"], limits={"train": 39})[0] != first[0]
 
 
 @pytest.mark.parametrize("beams", [1, 3])
@@ -276,6 +337,9 @@ def test_scores_of_known_answers_with_what_needs_no_model():
     assert restored["malformed"]["value"] == 50 and restored["f1"]["trivial"] == 0
     tags = scores("pos", ["a b", "c"], ["NN VB", "NN"], ["NN VB", "NN NN"])
     assert tags["precision"]["value"] == 75 and tags["f1"]["trivial"] == pytest.approx(200 / 3)
+    ends = scores("sbd", ["a b c a b"], ["a b <EOS> c a b"], ["a b c <EOS> a b"])
+    # Labels B, I and E: 1 of 1 and of 2, 0 of 1 and of 1, 1 of 2 and of 1.
+    assert ends["upstream_f1"]["value"] == pytest.approx(44.444, abs=1e-3) and ends["f1"]["value"] == 0
     items = scores("ner", ["x"], ["(T1: ORG)"], ["(T1: ORG) (T1: ORG)"])
     assert items["precision"]["value"] == 50 and items["upstream_precision"]["value"] == 100
 

@@ -1,14 +1,16 @@
 """Structure tasks as text, punctuation to restore, and their scores: the known answers of the specification."""
 
 import time
+from typing import get_args
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reprlab.data.passages import whole_sentences
 from reprlab.structure import formats, restoration, scorers
 from reprlab.structure.formats import BOUNDARY, items, source, target, words_and_boundaries
-from reprlab.structure.restoration import MARKS, excerpts, pair, strip, words
+from reprlab.structure.restoration import MARKS, pair, strip, words
 from reprlab.structure.scorers import (
     boundary_counts,
     item_counts,
@@ -73,9 +75,9 @@ def test_pairs_hold_their_invariants(text: str) -> None:
 
 
 @given(st.lists(st.integers(0, 12), max_size=20), st.integers(1, 10))
-def test_excerpts_are_whole_sentences_up_to_a_length(sizes: list[int], most: int) -> None:
+def test_passages_are_whole_sentences_up_to_a_length(sizes: list[int], most: int) -> None:
     sentences = [" ".join([f"s{number}"] * size) for number, size in enumerate(sizes)]
-    made = list(excerpts(sentences, most))
+    made = [" ".join(one) for one in whole_sentences(sentences, most)]
     assert all(0 < len(one.split()) <= most for one in made)
     assert " ".join(made) == " ".join(s for s, size in zip(sentences, sizes, strict=True) if 0 < size <= most)
     # Greedy: the next sentence would not have fitted.
@@ -191,8 +193,50 @@ def test_targets_are_those_of_the_paper() -> None:
         assert text == wanted, name
         assert "</s>" not in text
     assert source("sbd", {"sentences": ["A  b.", "C."]}) == "A b. C." and source("ner", NAMES) == "Faker plays for T1 ."
-    assert {formats.prompt(task) for task in formats._PROMPTS} == set(formats._PROMPTS.values())
-    assert all(text.endswith(": ") for text in [*formats._PROMPTS.values(), restoration.PROMPT])
+
+
+def test_prompts_are_those_of_the_authors_code() -> None:
+    """Section 2.2."""
+    assert restoration.PROMPT == "Add punctuation as appropriate: "
+    assert {task: formats.prompt(task) for task in get_args(formats.StructureTask)} == {
+        "ner": "Find named entities: ",
+        "openie": "Extract event or relation triples: ",
+        "multitask": "Extract event or relation triples and named entities: ",
+        "sbd": "Detect sentence boundaries: ",
+        "chunking": "Perform chunking: ",
+        "pos": "Identify parts of speech: ",
+        "srl": "Identify semantic roles: ",
+        "relations": "Classify relations: ",
+    }
+
+
+def test_items_are_ordered_by_their_first_mention_in_the_text() -> None:
+    """Section 2.2: entities first on ties; a mention is a whole word, and tokens have their places in the text."""
+    inside = {
+        "text": "scar tissue and a car",
+        "heads": ["car", "tissue"],
+        "predicates": ["p", "q"],
+        "tails": ["x", "y"],
+    }
+    assert target("openie", inside) == "(tissue; q; y) (car; p; x)"
+    joint = {
+        "text": "Faker's team, T1.", "tokens": ["Faker", "'s", "team", ",", "T1", "."],
+        "tags": ["B-PER", "O", "O", "O", "B-ORG", "O"], "heads": ["T1"], "predicates": ["is"], "tails": ["a team"],
+    }  # fmt: skip
+    assert target("multitask", joint) == "(Faker: PER) (T1: ORG) (T1; is; a team)"
+    nowhere = {**inside, "heads": ["bus", "a car"]}
+    assert target("openie", nowhere) == "(a car; q; y) (bus; p; x)"
+
+
+def test_upstream_counts_a_lone_mark_as_a_word_and_all_roles_of_a_sentence_as_one_item() -> None:
+    """2.3: its code splits restored text on spaces, and items at `) (`, which roles do not have."""
+    texts = (["he said no"], ["He said , no ."], ["He said, no ."])
+    assert restoration_counts(*texts, upstream=True)[1].tolist() == [1]
+    assert restoration_counts(*texts)[1].tolist() == [0]
+    gold, written = "said (ARG0: She, ARG1: it), left (ARG0: he)", "said (ARG0: She, ARG1: it), left (ARG0: she)"
+    assert item_counts("srl", [gold], [written], upstream=True)[0].tolist() == [[0, 1, 1]]
+    assert item_counts("srl", [gold], [gold.upper()], upstream=True)[0].tolist() == [[1, 1, 1]]
+    assert item_counts("srl", [gold], [written])[0].tolist() == [[2, 3, 3]]
 
 
 def test_what_is_malformed_is_counted_and_scored() -> None:

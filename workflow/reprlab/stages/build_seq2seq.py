@@ -7,7 +7,10 @@ from reprlab.structure.seq2seq_settings import PairSettings
 
 
 def build_seq2seq(*, tables: list[Path], tokenizer: Path, out: Path, metrics: Path, settings: PairSettings) -> None:
-    """Write `out`, examples of the kind text_to_text, and `metrics`: what was kept, too long, or cannot be written.
+    """Write `out`, examples of the kind text_to_text, and `metrics`.
+
+    The metrics are, by task and split, the numbers of rows that were kept, too long, or cannot be written, and the
+    percent of unknown pieces among those of all sources and targets that were read.
 
     Args:
         tables: passages (restoration) or examples, one for each task of the settings.
@@ -37,7 +40,7 @@ def build_seq2seq(*, tables: list[Path], tokenizer: Path, out: Path, metrics: Pa
     counted = [
         {"task": source.task, "split": split, "metric": fate, "value": count}
         for source in sources
-        for (split, fate), count in sorted(source.counts.items())
+        for (split, fate), count in sorted({**source.counts, **source.unknown_rates()}.items())
     ]
     if not any(row["metric"] == KEPT for row in counted):
         raise ReprlabError(f"{tables[0]}: no pair is left; name splits that it has, and longer excerpts")

@@ -23,8 +23,8 @@ def train_seq2seq(
 ) -> None:
     """Train from `init`, a model or a ladder, and write the ladder and the losses.
 
-    The log names a digest of batches and learning rates: arms that are compared have the same. `epoch` of the losses
-    counts passes over the pairs.
+    The log names a digest of pairs, batches and learning rates: arms that are compared have the same. `epoch` of the
+    losses counts passes over the pairs.
 
     Args:
         moments: ladder of a run that kept Adam's moments, with which this one begins; none: they begin at 0.
@@ -55,10 +55,13 @@ def train_seq2seq(
     files += [held] if held else []
     identity = run_fingerprint(fingerprint, settings, files)
     task = pair_task(tokenizer, settings.input_length, settings.target_length)
-    data = task.encode(load_pairs(pairs, "train"))
+    table = load_pairs(pairs, "train")
+    data = task.encode(table)
     engine = engine_of(settings, len(data))
     order = order_of(settings, data)
-    get_logger().info("%d pairs, %d updates, course %s", len(data), engine.steps, course_of(order, engine))
+    get_logger().info(
+        "%d pairs, %d updates, course %s", len(data), engine.steps, course_of(order, engine, table.columns["id"])
+    )
     # Points of a run by other settings would stand among its own, of which the newest two are kept.
     points = work / f"run-{identity[:16]}"
     ladder = points / "ladder"

@@ -74,15 +74,31 @@ def _in_order(row: Row, between: str) -> list[str]:
     text = source("openie", row)
     found = []
     if "tags" in row:
-        starts = list(accumulate((len(token) + 1 for token in row["tokens"]), initial=0))
+        starts = _places(row["tokens"], text)
         for start, end, kind in entities(row["tags"]):
             found.append((starts[start], 0, start, f"{' '.join(row['tokens'][start:end])}: {kind}"))
     triples = zip(*(row[name] for name in ("heads", "predicates", "tails")), strict=True) if "heads" in row else ()
     for number, triple in enumerate(triples):
-        place = text.find(triple[0])
-        found.append((place if place >= 0 else len(text), 1, number, between.join(triple)))
+        found.append((_mention(triple[0], text), 1, number, between.join(triple)))
     # A `) (` inside an item would read as two items.
     return [item.replace(") (", ")(") for *_, item in sorted(found)]
+
+
+def _places(tokens: Sequence[str], text: str) -> list[int]:
+    """Where each token begins in the text, which may join them in another way; one that is not found has no width."""
+    found, end = [], 0
+    for token in tokens:
+        place = text.find(token, end)
+        found.append(place if place >= 0 else end)
+        end = place + len(token) if place >= 0 else end
+    return found
+
+
+def _mention(words: str, text: str) -> int:
+    """Where the text first has these words, whole; its length where it has them nowhere."""
+    before, after = (r"\b" if edge.isalnum() else "" for edge in (words[:1], words[-1:]))
+    found = re.search(before + re.escape(words) + after, text)
+    return found.start() if found else len(text)
 
 
 def _roles(tokens: Sequence[str], verbs: Sequence[int], tags: Sequence[str]) -> str:
@@ -113,9 +129,19 @@ def items(task: StructureTask, text: str) -> Items:
     if task == "srl":
         return _role_items(text)
     malformed = int(not (text.startswith("(") and text.endswith(")")))
-    parts = text.removeprefix("(").removesuffix(")").split(") (")
-    said = [part.strip() for part in parts if part.strip()]
+    said = _parts(text)
     return Items([part.lower() for part in said], malformed + sum(not _FORMS[task](part) for part in said))
+
+
+def upstream_items(text: str) -> list[str]:
+    """The items of a text as the authors' scorer reads them, whatever the task: frames of roles are none apart."""
+    text = " ".join(text.split())
+    return [] if text == NOTHING else [part.lower() for part in _parts(text)]
+
+
+def _parts(text: str) -> list[str]:
+    parts = text.removeprefix("(").removesuffix(")").split(") (")
+    return [part.strip() for part in parts if part.strip()]
 
 
 def _is_entity(item: str) -> bool:

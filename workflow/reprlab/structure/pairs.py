@@ -17,13 +17,15 @@ _ROWS = 4_096
 # The token of a tokenizer's folder that marks the end of a sentence; published T5 vocabularies get it behind their own.
 END_OF_SENTENCE = "<eosen>"
 KEPT, LONG, UNWRITABLE = "pairs", "long", "unwritable"
+UNKNOWN_SOURCE, UNKNOWN_TARGET = "unknown_source", "unknown_target"
 
 
 class PairSource:
     """One table and what is asked of its rows; `counts` fills while they are read.
 
     Of restoration an excerpt that is too long, or that the tokenizer cannot write back (a letter outside its
-    vocabulary cannot be restored), is left out; of the other tasks what cannot be written is counted and kept.
+    vocabulary cannot be restored), is left out; of the other tasks what cannot be written is counted and kept. Texts
+    are NFKC, which is what the tokenizer writes.
     """
 
     def __init__(self, path: Path, task: PairTask, words: int | None, tokenizer: Path) -> None:
@@ -31,6 +33,11 @@ class PairSource:
         self.tokenizer = open_tokenizer(tokenizer)
         self.unknown = Vocabulary.load(tokenizer).unk_id
         self.counts: dict[tuple[str, str], int] = {}
+        self._read: dict[tuple[str, str], list[int]] = {}
+
+    def unknown_rates(self) -> dict[tuple[str, str], float]:
+        """Percent of pieces that are unknown, of sources and of targets, over all rows that were read, by split."""
+        return {key: 100 * unknown / max(pieces, 1) for key, (unknown, pieces) in self._read.items()}
 
     def rows(self, limits: Mapping[str, int | None]) -> Iterator[dict[str, Any]]:
         """The pairs of the splits in `limits`, as rows of the kind text_to_text; `definition` is the prompt.
@@ -66,8 +73,12 @@ class PairSource:
 
     def _pairs(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         texts = [self._texts(row) for row in rows]
-        ids = self.tokenizer([written(target) for _, target in texts])["input_ids"] if texts else []
-        for row, (source, target), pieces in zip(rows, texts, ids, strict=True):
+        ids = [self._pieces([side[place] for side in texts]) for place in (0, 1)]
+        for row, (source, target), read, pieces in zip(rows, texts, *ids, strict=True):
+            for side, known in ((UNKNOWN_SOURCE, read), (UNKNOWN_TARGET, pieces)):
+                sums = self._read.setdefault((row["split"], side), [0, 0])
+                sums[0] += known.count(self.unknown)
+                sums[1] += len(known)
             if fate := self._fault(target, pieces):
                 self._count(row["split"], fate)
             if self.task == "restoration" and (fate or not source):
@@ -89,20 +100,25 @@ class PairSource:
         restored = self.task == "restoration"
         if restored and self.words is not None and len(target.split()) > self.words:
             return LONG
-        unwritable = self.unknown in pieces or (restored and self._read_back(pieces) != target)
+        unwritable = self.unknown in pieces or self._read_back(pieces) != " ".join(target.split())
         return UNWRITABLE if unwritable else ""
 
     def _texts(self, row: Mapping[str, Any]) -> tuple[str, str]:
-        if self.task == "restoration":
-            # The tokenizer writes NFKC, so that is what can be restored.
-            import unicodedata
+        import unicodedata
 
-            text = unicodedata.normalize("NFKC", " ".join(row["sentences"]))
-            return restoration.pair(text) or ("", "")
-        return formats.source(self.task, row), formats.target(self.task, row)
+        if self.task == "restoration":
+            return restoration.pair(unicodedata.normalize("NFKC", " ".join(row["sentences"]))) or ("", "")
+        source, target = (
+            unicodedata.normalize("NFKC", text(self.task, row)) for text in (formats.source, formats.target)
+        )
+        return source, target
+
+    def _pieces(self, texts: list[str]) -> list[list[int]]:
+        """Pieces of texts, without the end of sequence."""
+        return self.tokenizer([written(text) for text in texts], add_special_tokens=False)["input_ids"] if texts else []
 
     def _read_back(self, pieces: list[int]) -> str:
-        return " ".join(self.tokenizer.decode(pieces, skip_special_tokens=True).split())
+        return said(self.tokenizer.decode(pieces, skip_special_tokens=False, clean_up_tokenization_spaces=False))
 
     def _count(self, split: str, fate: str) -> None:
         self.counts[split, fate] = self.counts.get((split, fate), 0) + 1

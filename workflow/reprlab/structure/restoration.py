@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from typing import NamedTuple
-
-from reprlab.data.passages import whole_sentences
 
 PROMPT = "Add punctuation as appropriate: "
 # The six marks of the paper; its code also removes curly quotes, of which we take all four.
@@ -43,8 +40,3 @@ def pair(text: str) -> Pair | None:
     """The pair of a text; None where nothing but marks and white space is in it."""
     source = strip(text)
     return Pair(source, " ".join(text.split())) if source else None
-
-
-def excerpts(sentences: Iterable[str], most_words: int) -> Iterator[str]:
-    """Runs of whole sentences of at most `most_words` words, packed greedily without overlap."""
-    return map(" ".join, whole_sentences(sentences, most_words))

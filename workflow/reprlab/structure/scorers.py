@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reprlab.structure.formats import NOTHING, StructureTask, items, tags_of, words_and_boundaries
+from reprlab.structure.formats import (
+    NOTHING,
+    StructureTask,
+    items,
+    tags_of,
+    upstream_items,
+    words_and_boundaries,
+)
 from reprlab.structure.restoration import words
 
 if TYPE_CHECKING:
@@ -48,17 +55,16 @@ def item_counts(
 ) -> tuple[Counts, Counts]:
     """Counts [n, 3] of items, whatever their order, and how many parts of each written text are malformed [n].
 
-    A repeated item is right as often as it is in the gold text; upstream, each time that it is written.
+    A repeated item is right as often as it is in the gold text; upstream, each time that it is written. Upstream splits
+    roles at `) (` too, which they do not have: all frames of a sentence are one item.
     """
-    pairs = [(items(task, g).items, items(task, w)) for g, w in zip(gold, written, strict=True)]
-    rows = [(_common(g, w.items, upstream), len(w.items), len(g)) for g, w in pairs]
-    return _rows(rows), np.array([w.malformed for _, w in pairs], dtype=np.int64)
-
-
-def _common(gold: list[str], written: list[str], upstream: bool) -> int:
+    pairs = list(zip(gold, written, strict=True))
+    malformed = np.array([items(task, w).malformed for _, w in pairs], dtype=np.int64)
     if upstream:
-        return sum(map(frozenset(gold).__contains__, written))
-    return (Counter(gold) & Counter(written)).total()
+        plain = [(upstream_items(g), upstream_items(w)) for g, w in pairs]
+        return _rows((sum(map(frozenset(g).__contains__, w)), len(w), len(g)) for g, w in plain), malformed
+    own = [(items(task, g).items, items(task, w).items) for g, w in pairs]
+    return _rows(((Counter(g) & Counter(w)).total(), len(w), len(g)) for g, w in own), malformed
 
 
 def tag_counts(gold: Sequence[str], written: Sequence[str], *, upstream: bool = False) -> tuple[Counts, Counts]:
@@ -135,11 +141,13 @@ def restoration_counts(
 
     A word is a problem where source and target differ, an attempt where source and output differ, and right where it is
     both and the output is the target. An excerpt is skipped where the three have not the same number of words: its
-    problems are missed, while upstream counts nothing of it.
+    problems are missed, while upstream counts nothing of it. A mark that stands alone belongs to a word; upstream it is
+    a word.
     """
     rows, skipped = [], []
+    cut = str.split if upstream else words
     for s, w, t in zip(sources, written, targets, strict=True):
-        given, said, wanted = s.split(), words(w), words(t)
+        given, said, wanted = s.split(), cut(w), cut(t)
         problems = list(map(ne, given, wanted))
         skip = not len(given) == len(said) == len(wanted)
         skipped.append(skip)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,11 +69,14 @@ def order_of(settings: PairTraining, split: TextSplit) -> TrainingOrder:
     return TrainingOrder(len(split), settings.engine.batch_size, settings.engine.seed, lengths)
 
 
-def course_of(order: TrainingOrder, engine: EngineSettings) -> str:
-    """Digest of the batches and learning rates of a run: two arms that can be compared have the same."""
+def course_of(order: TrainingOrder, engine: EngineSettings, ids: Sequence[str]) -> str:
+    """Digest of the pairs by their `ids`, the batches and the learning rates of a run.
+
+    Two arms that can be compared have the same.
+    """
     from reprlab.training.schedules import learning_rate_factor
 
-    digest = hashlib.sha256()
+    digest = hashlib.sha256("\0".join(ids).encode())
     for step in range(engine.steps):
         rate = learning_rate_factor(step, engine.steps, engine.schedule) * engine.optimizer.learning_rate
         digest.update(f"{rate!r} ".encode() + order.rows(step).tobytes())
@@ -100,5 +104,5 @@ def answers(
             )
             for row, written_ids in zip(rows, found[:, 1:].tolist(), strict=True):
                 outputs[row] = until_end(written_ids, end, pad)
-    texts = task.tokenizer.batch_decode(outputs, skip_special_tokens=False) if outputs else []
+    texts = task.tokenizer.batch_decode(outputs, skip_special_tokens=False, clean_up_tokenization_spaces=False)
     return [said(text) for text in texts]
