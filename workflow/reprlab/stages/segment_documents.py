@@ -22,13 +22,15 @@ def segment_documents(
     documents: Path,
     out: Path,
     settings: SegmentationSettings,
+    least_characters: int = 0,
     receipt: Path | None = None,
     cache: Path | None = None,
     registry: Path | None = None,
 ) -> None:
     """Split documents into sentences and cut them into passages.
 
-    Writes `out` with the columns document, passage (from 0 within its document), split, source, sentences.
+    Writes `out` with the columns document, passage (from 0 within its document), split, source, sentences. Documents
+    with fewer than `least_characters` are left out.
     `receipt` and `cache` lead to the archive with Punkt's model, which only the splitter punkt_package needs.
     """
     import pyarrow
@@ -47,7 +49,7 @@ def segment_documents(
         metadata=data_metadata(documents),
     )
     splitter = _splitter(documents, settings, receipt, cache, registry)
-    rows = write_batches(out, schema, _passages(documents, settings, splitter, schema))
+    rows = write_batches(out, schema, _passages(documents, settings, splitter, schema, least_characters))
     get_logger().info("%s: %d passages", out, rows)
 
 
@@ -82,7 +84,7 @@ def _training_texts(documents: Path, characters: int) -> Iterator[str]:
 
 
 def _passages(
-    documents: Path, settings: SegmentationSettings, splitter: SentenceSplitter, schema: pyarrow.Schema
+    documents: Path, settings: SegmentationSettings, splitter: SentenceSplitter, schema: pyarrow.Schema, least: int
 ) -> Iterator[pyarrow.RecordBatch]:
     import pyarrow
 
@@ -93,6 +95,8 @@ def _passages(
 
     for batch in track(read_batches(documents, ["id", "text", "source", "split"], _DOCUMENTS), "thousand documents"):
         rows = []
+        texts = batch["text"].to_pylist()
+        batch = batch.take([place for place, text in enumerate(texts) if len(text) >= least])
         split = split_sentences(batch["text"].to_pylist(), splitter)
         for record, sentences in zip(batch.select(["id", "source", "split"]).to_pylist(), split, strict=True):
             for number, passage in enumerate(cut_passages(sentences, settings)):

@@ -20,7 +20,9 @@ Tokens = Annotated[t.PositiveInt, Field(ge=8)]
 
 
 class Excerpts(t.Settings):
-    """Excerpts of each split."""
+    """Excerpts of each split, and how long a document must be."""
+
+    characters: t.NonNegativeInt
 
     train: groups.Limit
     validation: groups.Limit
@@ -64,6 +66,12 @@ class Trained(t.Settings):
     dataset: t.TaskDataName
     further: dict[t.SafeName, t.TaskDataName]
 
+    @model_validator(mode="after")
+    def _has_annotations(self) -> Self:
+        if self.task == "multitask":
+            raise ValueError("task: no data set has both annotations of multitask; name two tasks under joint")
+        return self
+
 
 class Absent(t.Settings):
     """A published row that has no data here."""
@@ -76,11 +84,18 @@ class Absent(t.Settings):
 class Finetuning(groups.Finetuning):
     """Fine-tuning, alike for all models."""
 
+    epochs_by_task: dict[StructureTask, t.PositiveFloat]
     group_by_length: bool
     course: Literal["fresh", "upstream_resume"]
     resumed_epochs: t.PositiveFloat
     examples: groups.Limit
     scored: groups.Limit
+
+    @model_validator(mode="after")
+    def _rate_stays_above_zero(self) -> Self:
+        if self.resumed_epochs < self.epochs:
+            raise ValueError(f"resumed_epochs ({self.resumed_epochs:g}) must be no less than epochs ({self.epochs:g})")
+        return self
 
 
 class Discriminative(groups.Finetuning):

@@ -30,8 +30,12 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     for name in paper.trained:
         entries += tasks.generative(name)
     for name, absent in paper.absent.items():
-        about: dict[str, Value] = {"task": absent.task, "train_set": name, "part": "generative"}
-        entries += [Missing(factors={**about, "eval_set": one}, reason=absent.reason) for one in absent.eval_sets]
+        about: dict[str, Value] = {"task": absent.task, "train_set": name}
+        entries += [
+            Missing(factors={**about, "part": part, "eval_set": one}, reason=absent.reason)
+            for part in ("generative", "pairs")
+            for one in absent.eval_sets
+        ]
     entries += tasks.joint() if paper.joint else [Missing(factors={"part": "joint"}, reason=paper.joint_unavailable)]
     for name in paper.discriminative.tasks:
         entries += tasks.discriminative(name)

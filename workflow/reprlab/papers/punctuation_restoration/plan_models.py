@@ -95,11 +95,12 @@ class Models:
         asked = f"off: it asks {paper.zero_shot.chat.model}; set papers.{SLUG}.zero_shot.enabled=true"
         unasked = [] if paper.zero_shot.enabled else [Missing(factors=chat, reason=asked)]
         if not self.passages:
-            absent: list[dict[str, Value]] = [{"part": "pairs"}]
+            absent: list[dict[str, Value]] = [{"part": "pairs", "task": "restoration"}]
             absent += [{"part": "restoration", "size": name} for name in paper.restored]
             return [*(Missing(factors=one, reason=paper.unavailable) for one in absent), *unasked]
         title = self.config.datasets.corpora[str(paper.corpus)].title
-        counted: dict[str, Value] = {"part": "pairs", "task": "restoration", "train_set": str(paper.corpus)}
+        text = str(paper.corpus)
+        counted: dict[str, Value] = {"part": "pairs", "task": "restoration", "train_set": text, "eval_set": text}
         found.append(Source(path=Path(self.pairs["metrics"]), factors=counted, keys={"counted": "split"}, data=title))
         for name, trained in self.restored.items():
             for step in paper.sizes[name].ladder:
@@ -123,7 +124,8 @@ class Models:
     def _passages(self) -> str:
         if self.paper.corpus is None:
             return ""
-        return add_sentences(self.plan, self.config, self.paper.corpus, NAME, self.paper.segmentation)
+        least, cut = self.paper.excerpts.characters, self.paper.segmentation
+        return add_sentences(self.plan, self.config, self.paper.corpus, NAME, cut, least_characters=least)
 
     def _tokenizer(self) -> str:
         name, pieces = self.paper.sizes[self.paper.compared].model, self.paper.warm_start.pieces
@@ -185,7 +187,7 @@ class Models:
         return Init(ladder, engine.steps)
 
     def _pairs(self) -> dict[str, str]:
-        words, limits = self.paper.segmentation.passage_words, self.paper.excerpts.model_dump()
+        words, limits = self.paper.segmentation.passage_words, self.paper.excerpts.model_dump(exclude={"characters"})
         settings = PairSettings.model_validate({"tasks": ["restoration"], "words": words, "limits": limits})
         return add_pairs(self.plan, f"{self.paper.corpus}/{NAME}", [self.passages], self.tokenizer, settings)
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _ENTITY: dict[str, MetricName] = {
     "precision": "entity_precision", "recall": "entity_recall", "f1": "entity_f1",
 }  # fmt: skip
+# The factor of a file that counts pairs, and its column.
+_SPLITS = {"counted": "split"}
 
 
 class Tasks:
@@ -40,7 +42,11 @@ class Tasks:
         tested = {wanted.train_set: wanted.dataset, **wanted.further}
         about: dict[str, Value] = {"task": wanted.task, "train_set": wanted.train_set}
         counted: dict[str, Value] = {"part": "pairs", **about}
-        found = [self._source(pairs["metrics"], counted, wanted.dataset, {"counted": "split"})]
+        found = [self._source(pairs["metrics"], {**counted, "eval_set": wanted.train_set}, wanted.dataset, _SPLITS)]
+        for place, dataset in wanted.further.items():
+            sizes = self._source(self._pairs(wanted.task, dataset)["metrics"], counted, dataset, _SPLITS)
+            further = {"factors": {**counted, "eval_set": place}, "where": {"split": "test"}}
+            found.append(sizes.model_copy(update=further))
         for init, seed, trained in self._trainings(name, pairs["out"]):
             run: dict[str, Value] = {**about, "init": init, "seed": seed}
             losses = self._source(trained["metrics"], {**run, "part": "losses"}, wanted.dataset, {"epoch": "epoch"})
@@ -58,6 +64,10 @@ class Tasks:
         key = f"{'_'.join(one.dataset for one in several)}/{NAME}_joint"
         pairs = add_pairs(self.plan, key, tables, self.models.tokenizer, settings)
         found = []
+        for one in several:
+            counted: dict[str, Value] = {"part": "pairs", "task": one.task, "train_set": "joint"}
+            sizes = self._source(pairs["metrics"], {**counted, "eval_set": one.train_set}, one.dataset, _SPLITS)
+            found.append(sizes.model_copy(update={"where": {"task": one.task}}))
         for init, seed, trained in self._trainings("joint", pairs["out"]):
             for one in several:
                 scores = self._scores(one.task, one.dataset, f"{NAME}_{init}", f"joint_s{seed}", trained)
@@ -115,11 +125,15 @@ class Tasks:
     def _train(self, name: str, pairs: str, init: str, start: Init, seed: int) -> dict[str, str]:
         recipe = self.paper.finetuning
         resumed = recipe.course == "upstream_resume" and init == "pr"
+        task = self.paper.tasks[name].task if name in self.paper.tasks else None
+        epochs = recipe.epochs if task is None else recipe.epochs_by_task.get(task, recipe.epochs)
         settings = derive(
             PairTraining,
             recipe,
             engine=self.models.engine(recipe, 1, [], seed).model_copy(update={"log_every": 5}),
-            horizon_epochs=recipe.resumed_epochs if resumed else None,
+            epochs=epochs,
+            # What restoration has had, and then this training.
+            horizon_epochs=recipe.resumed_epochs - recipe.epochs + epochs if resumed else None,
             input_length=recipe.length,
             target_length=recipe.length,
             init_step=start.step,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -42,8 +43,10 @@ def by_init(frame: Frame) -> Rows:
             line |= {f"{init}_{name}": one.loc[one["metric"] == own, "value"].mean() for name, own in measures.items()}
             malformed = one.loc[one["metric"] == "malformed", "value"].mean()
             judged = one[one["metric"] == measures["f1"]]
-            line |= {f"{init}_malformed": malformed, f"{init}_learned": _common(judged, "learned")}
-        line |= {f"delta_{init}": line[f"{init}_f1"] - line["t5_f1"] for init in inits if init != "t5"}
+            upstream = one.loc[one["metric"] == "upstream_f1", "value"].mean()
+            line |= {f"{init}_upstream_f1": upstream, f"{init}_malformed": malformed}
+            line[f"{init}_learned"] = _common(judged, "learned")
+        line |= _gains(line, inits)
         known = cell[cell["metric"] == measures["f1"]]
         line |= {"trivial": known["baseline_value"].mean(), "n": known["n"].max(), "seeds": known["seed"].nunique()}
         why = {
@@ -57,13 +60,30 @@ def by_init(frame: Frame) -> Rows:
     return type(rows)(lines).astype({"n": "Int64"}) if lines else type(rows)(columns=[*_CELL, "scale", "note"])
 
 
+def _gains(line: dict[str, Any], inits: list[str]) -> dict[str, Any]:
+    """F1 of each model less that of T5, where there is one."""
+    beside = line.get("t5_f1", math.nan)
+    return {f"delta_{init}": line.get(f"{init}_f1", math.nan) - beside for init in inits if init != "t5"}
+
+
+def _reasons(frame: Frame, columns: list[str]) -> Rows:
+    """The cells without a value, by some of their factors, with the reason as their note."""
+    found = frame.rows.loc[frame.rows["reason"] != "", [*columns, "reason"]].drop_duplicates()
+    return found.rename(columns={"reason": "note"}).assign(scale=frame.scale)
+
+
 def _common(rows: Rows, column: str) -> str:
     return "; ".join(one for one in dict.fromkeys(rows[column]) if one)
 
 
 def over_seeds(frame: Frame) -> Rows:
-    """Smallest, largest, mean and standard deviation over seeds of each model's scores with a head (Table 3)."""
-    rows = frame.select(metric=tuple(f"entity_{name}" for name in MEASURES))
+    """Smallest, largest, mean and standard deviation over seeds of each model's scores with a head (Table 3).
+
+    With the gain in F1 of each model over T5 in each of these, and why a model has no scores.
+    """
+    import pandas
+
+    rows, inits = frame.select(), [one for one in dict.fromkeys(frame.rows["init"]) if one]
     named = rows.assign(column=rows["init"] + "_" + rows["metric"].str.removeprefix("entity_"))
     found = named.groupby(["task", "eval_set", "column"], sort=False)["value"].agg(
         ["min", "max", "mean", "std", "count"]
@@ -71,29 +91,39 @@ def over_seeds(frame: Frame) -> Rows:
     found = found.rename(columns={"mean": "avg", "std": "sdev", "count": "seeds"}).reset_index()
     lines = []
     for (task, place), part in found.groupby(["task", "eval_set"], sort=False):
+        absent = [init for init in inits if f"{init}_f1" not in set(part["column"])]
+        why = {frame.reason(task=task, eval_set=place, init=init) for init in absent} - {""}
         for statistic in ("min", "max", "avg", "sdev"):
             values = dict(zip(part["column"], part[statistic], strict=True))
-            seeds = {"seeds": int(part["seeds"].max()), "scale": frame.scale}
-            lines.append({"statistic": statistic, "task": task, "eval_set": place, **values, **seeds})
-    return type(rows)(lines, columns=None if lines else ["statistic", "scale"])
+            line: dict[str, Any] = {"statistic": statistic, "task": task, "eval_set": place, **values}
+            beside = {"seeds": int(part["seeds"].max()), "scale": frame.scale, "note": "; ".join(sorted(why))}
+            lines.append({**line, **_gains(line, inits), **beside})
+    if lines:
+        return type(rows)(lines)
+    return pandas.concat([type(rows)(columns=["statistic"]), _reasons(frame, ["task", "eval_set", "init"])])
 
 
 def restored(frame: Frame) -> Rows:
-    """Restoration by size and update, beside the copy of the source, and why a size has none."""
+    """Restoration by size and update, as counted here and by the authors' code, beside the copy of the source.
+
+    A size without scores has the reason.
+    """
     import pandas
 
-    rows = frame.select()
-    if rows.empty:
-        return type(rows)(columns=["size", "update", "scale", "note"])
-    names = {**{own: name for name, own in chosen_measures(frame).items()}, "malformed": "skipped"}
-    kept = rows[rows["metric"].isin(list(names))]
-    wide = kept.assign(metric=kept["metric"].map(names)).pivot_table("value", ["size", "update"], "metric", sort=False)
-    f1 = kept[kept["metric"] == chosen_measures(frame)["f1"]].set_index(["size", "update"])
-    beside = f1[["low", "high", "baseline_value", "learned", "n", "steps", "tokens", "data"]]
-    found = wide.reindex(columns=[*MEASURES, "skipped"]).join(beside).reset_index().assign(scale=frame.scale)
-    missing = frame.rows.loc[frame.rows["reason"] != "", ["size", "reason"]].rename(columns={"reason": "note"})
-    together = type(rows)({**missing, "scale": frame.scale}).drop_duplicates()
-    return pandas.concat([found, together], ignore_index=True).rename(columns={"baseline_value": "copy"})
+    rows, measures = frame.select(), chosen_measures(frame)
+    rows = rows.assign(column=rows["metric"])
+    wide = rows.set_index(["size", "update", "column"])["value"].unstack("column").reset_index()
+    found = wide.reindex(columns=["size", "update"])
+    columns = {**measures, **{f"upstream_{name}": f"upstream_{name}" for name in MEASURES}, "skipped": "malformed"}
+    for name, own in columns.items():
+        found[name] = wide.get(own, math.nan)
+    f1 = rows.loc[rows["metric"] == measures["f1"]]
+    beside = f1[["size", "update", "low", "high", "baseline_value", "learned", "n", "steps", "tokens", "data"]]
+    # In the order of registration, which is that of the paper.
+    found = beside[["size", "update"]].merge(found).merge(beside).assign(scale=frame.scale)
+    return pandas.concat([found, _reasons(frame, ["size"])], ignore_index=True).rename(
+        columns={"baseline_value": "copy"}
+    )
 
 
 def restored_at_last(frame: Frame) -> Rows:
@@ -104,12 +134,19 @@ def restored_at_last(frame: Frame) -> Rows:
 
 
 def sizes_of_data(frame: Frame) -> Rows:
-    """Pairs of each set and split, those that are too long, and those that the tokenizer cannot write (Table 5)."""
+    """Pairs of each set and split, those that are too long, and those that the tokenizer cannot write (Table 5).
+
+    With the percent of unknown pieces of sources and of targets; a set that is absent has the reason.
+    """
+    import pandas
+
     rows = frame.select()
-    keys = ["task", "train_set", "counted", "data"]
-    wide = rows.pivot_table("value", keys, "metric", sort=False)
-    wide = wide.reindex(columns=["pairs", "long", "unwritable"]).fillna(0).astype(int)
-    return wide.reset_index().rename(columns={"counted": "split"}).assign(scale=frame.scale)
+    sets, counts = ["task", "train_set", "eval_set"], ["pairs", "long", "unwritable"]
+    wide = rows.pivot_table("value", [*sets, "counted", "data"], "metric", sort=False)
+    wide = wide.reindex(columns=[*counts, "unknown_source", "unknown_target"])
+    wide[counts] = wide[counts].fillna(0).astype("Int64")
+    found = wide.reset_index().rename(columns={"counted": "split"}).assign(scale=frame.scale)
+    return pandas.concat([found, _reasons(frame, sets)], ignore_index=True)
 
 
 def first_losses(frame: Frame) -> Rows:
