@@ -18,6 +18,12 @@ from reprlab.results.comparison import compare, declarations
 from reprlab.results.frame import frame_of
 from reprlab.results.records import Drawn
 from reprlab.results.schema import FIXED
+from reprlab.results.sources import GatherSettings, Missing
+from reprlab.runtime.errors import ReprlabError
+from reprlab.structure import formats
+from reprlab.structure.seq2seq import engine_of
+from reprlab.structure.seq2seq_settings import PairTraining
+from reprlab.training.schedules import learning_rate_factor
 
 ROOT = Path(__file__).parents[2]
 SLUG = "punctuation-restoration"
@@ -48,12 +54,13 @@ def frame(scale="paper", without=(), measures="ours"):
                     rows.append(run | {"part": "losses", "epoch": epoch, "metric": "loss", "value": loss})
     for update, value in ((2, 20.0), (4, 40.0)):
         about = {"part": "restoration", "task": "restoration", "size": "t5_base", "init": "pr", "update": update}
-        for metric in (*MEASURES, "malformed"):
-            rows.append(about | {"metric": metric, "value": value, "low": value - 2, "high": value + 2, "n": 100,
+        for metric, more in (dict.fromkeys((*MEASURES, "malformed"), 0.0) | {"upstream_f1": 7.0}).items():
+            rows.append(about | {"metric": metric, "value": value + more, "low": value - 2, "high": value + 2, "n": 100,
                                  "split": "test", "baseline_value": 0.0})  # fmt: skip
     for split, value in (("train", 90.0), ("test", 10.0)):
-        rows.append({"part": "pairs", "task": "sbd", "train_set": "ptb", "counted": split, "metric": "pairs",
-                     "value": value, "data": "PTB"})  # fmt: skip
+        for metric, more in (("pairs", 0.0), ("unknown_target", 0.5)):
+            rows.append({"part": "pairs", "task": "sbd", "train_set": "ptb", "eval_set": "ptb", "counted": split,
+                         "metric": metric, "value": value + more, "data": "PTB"})  # fmt: skip
     rows = [one for one in rows if one.get("init") not in without]
     rows += [{"part": "generative", "init": init, "reason": "internal text"} for init in without]
     lost = {"part": "generative", "task": "ner", "train_set": "econ_mner", "eval_set": "econ_mner"}
@@ -120,18 +127,81 @@ def test_tables():
     first = made["table1"].set_index(["task", "train_set", "eval_set"])
     row = first.loc[("sbd", "ptb", "ptb")]
     assert row["t5_f1"] == pytest.approx(61) and row["delta_pr"] == pytest.approx(10.1) and row["seeds"] == 3
+    assert row["t5_upstream_f1"] == pytest.approx(81) and row["pr_upstream_f1"] == pytest.approx(91.1)
     assert row["pr_malformed"] == 2 and row["trivial"] == 3 and row["pr_learned"] == "learned"
     assert "internal data" in first.loc[("ner", "econ_mner", "econ_mner"), "note"]
     assert set(made["table2"]["train_set"]) == {"joint"}
     third = made["table3"].set_index(["statistic", "task"])
     assert third.loc[("max", "ner"), "t5_f1"] == 52 and third.loc[("sdev", "ner"), "t5_f1"] == pytest.approx(1)
+    assert third.loc[("sdev", "ner"), "delta_pr"] == pytest.approx(0.1)
+    assert third.loc[("max", "ner"), "delta_pr"] == pytest.approx(10.2)
+    assert third.loc[("min", "ner"), "delta_mlm"] == pytest.approx(5)
     assert made["table4"].set_index("task").loc["multitask", "target"].startswith("(Faker: PER) (Faker; is; a League")
-    assert made["table5"]["pairs"].tolist() == [90, 10] or made["table5"]["pairs"].tolist() == [10, 90]
+    fifth = made["table5"].set_index(["train_set", "eval_set", "split"])
+    assert fifth.loc[("ptb", "ptb", "train"), "pairs"] == 90 and fifth.loc[("ptb", "ptb", "test"), "long"] == 0
+    assert fifth.loc[("ptb", "ptb", "test"), "unknown_target"] == 10.5
     sixth = made["table6"].set_index("size")
-    assert sixth.loc["t5_base", "f1"] == 40 and sixth.loc["chat", "note"] == "off"
+    assert sixth.loc["t5_base", ["f1", "upstream_f1", "skipped", "copy"]].tolist() == [40, 47, 40, 0]
+    assert sixth.loc["chat", "note"] == "off"
     assert made["losses"].set_index(["task", "init", "epoch"]).loc[("ner", "t5", 1.0), "seeds"] == 3
     for figure in RESULTS.figures:
         assert figure.draw(made[figure.table], Drawn("paper", {})).axes
+
+
+def test_models_without_scores_have_their_reason_in_every_table():
+    """A plan without T5 has no gain; one without text has a row for each size and set."""
+    rows = frame(without=("t5",)).rows
+    gone = rows[(rows["reason"] == "") & ~rows["part"].isin(["restoration", "pairs"])]
+    made = {table.name: table.make(changed(gone.reset_index(drop=True))) for table in RESULTS.tables}
+    assert made["table1"]["pr_f1"].notna().all() and made["table1"]["delta_pr"].isna().all()
+    assert made["table3"]["delta_pr"].isna().all() and made["table3"]["pr_f1"].notna().all()
+    about = [
+        {"part": "restoration", "size": "t5_small", "reason": "internal text"},
+        {"part": "restoration", "size": "t5_base", "reason": "internal text"},
+        {"part": "discriminative", "init": "pr", "reason": "no head"},
+        {"part": "pairs", "task": "ner", "train_set": "a", "eval_set": "b", "reason": "licensed"},
+    ]
+    reasons = pandas.DataFrame(about).reindex(columns=[*RESULTS.factors, *FIXED]).assign(scale="paper")
+    only = {table.name: table.make(changed(reasons)) for table in RESULTS.tables}
+    for name in ("table6", "restoration"):
+        assert only[name][["size", "note"]].values.tolist() == [[s, "internal text"] for s in ("t5_small", "t5_base")]
+    assert only["table3"][["init", "note"]].values.tolist() == [["pr", "no head"]]
+    assert only["table5"][["train_set", "eval_set", "note"]].values.tolist() == [["a", "b", "licensed"]]
+    beside = pandas.concat([gone[gone["init"] != "pr"], reasons], ignore_index=True)
+    assert set(RESULTS.table("table3").make(changed(beside))["note"]) == {"no head"}
+
+
+def test_the_example_is_that_of_the_paper():
+    """Table 4, with `; ` where the paper has commas between the parts of a triple."""
+    printed = pandas.read_csv(FOLDER / "table4.tsv", sep="\t").set_index("task")
+    ours = RESULTS.table("table4").make(frame()).set_index("task")
+    triples = ours["target"].str.replace("; ", ", ")
+    assert triples.to_dict() == printed["target"].to_dict() and set(ours.index) == {"ner", "openie", "multitask"}
+    assert ours["source"].to_dict() == printed["source_text"].to_dict()
+    assert set(ours["prompt"]) == {formats.prompt(task) for task in ours.index}
+
+
+def test_every_printed_row_is_trained_or_has_a_reason_at_paper():
+    printed = pandas.read_csv(FOLDER / "table1.tsv", sep="\t")
+    assert len(printed) == 16
+    for edits, inits in (((), {"t5"}), ((TEXT,), {"t5", "pr", "mlm"})):
+        entries = gathered("paper", *edits)
+        known = {name: {} for name in ("generative", "pairs")}
+        for one in entries:
+            cell = tuple(one.factors.get(name, "") for name in ("task", "train_set", "eval_set"))
+            known.get(one.factors["part"], {}).setdefault(cell, []).append(one)
+        for cell in printed[["task", "train_set", "eval_set"]].itertuples(index=False, name=None):
+            for part in ("generative", "pairs"):
+                found = known[part][tuple(cell)]
+                if any(isinstance(one, Missing) for one in found):
+                    assert len(found) == 1 and found[0].reason
+                elif part == "generative":
+                    assert {one.factors["init"] for one in found} == inits
+        # Table 5 counts what is trained on together, too.
+    joint = gathered("nano")
+    counted = {(one.factors["task"], one.factors["eval_set"]) for one in joint
+               if one.factors["part"] == "pairs" and one.factors.get("train_set") == "joint"}  # fmt: skip
+    assert counted == {("ner", "conll03"), ("chunking", "conll03")}
 
 
 def test_the_authors_way_to_count_fills_the_same_tables():
@@ -160,6 +230,12 @@ def test_the_audit_finds_what_is_wrong_and_nothing_else():
     assert {id for id, verdict in verdicts.items() if verdict == "differs"} == {"5.3 table1 sbd ptb ptb t5"}
     assert {id for id, verdict in verdicts.items() if verdict == "not checkable"} == {"5.7b", "5.11", "5.12"}
     assert sum(verdict == "agrees" for verdict in verdicts.values()) == 77
+
+
+def gathered(scale, *edits):
+    """What stands behind the frame: sources, and cells without a value."""
+    (job,) = plan_of(scale, *edits).jobs["gather_results"].values()
+    return GatherSettings.model_validate_json(job.settings["settings"]).entries
 
 
 def plan_of(scale, *edits):
@@ -221,12 +297,42 @@ def test_resumed_runs_have_another_course_and_the_moments_of_restoration():
         "train_seq2seq": {kept, *resumed},
         "write_report": {paths.ONLY},  # it shows the settings
     }
+    published = plan_of("paper", TEXT, f"papers.{SLUG}.finetuning.course=upstream_resume").jobs["train_seq2seq"]
+    courses = [PairTraining.model_validate_json(job.settings["settings"]) for job in published.values()]
+    assert {(one.epochs, one.horizon_epochs) for one in courses if one.horizon_epochs} == {(10, 50)}
+    # Ten of fifty passes leave eight tenths of the rate. (trap T1)
+    long = engine_of(next(one for one in courses if one.horizon_epochs), 14_041)
+    assert learning_rate_factor(long.steps, long.steps, long.schedule) == pytest.approx(0.8, abs=1e-3)
+    fresh = engine_of(next(one for one in courses if one.epochs == 10 and not one.horizon_epochs), 14_041)
+    assert fresh.steps == long.steps and learning_rate_factor(fresh.steps, fresh.steps, fresh.schedule) == 0
     ladder = paths.output("train_seq2seq", "out", kept)
     assert {job.inputs["moments"] for job in resumed.values()} == {ladder}
     # Without the switch nothing of it is in the plan.
     assert {name for job in plain["train_seq2seq"].values() for name in (*job.inputs, *job.settings)} == {
         "pairs", "tokenizer", "init", "settings",
     }  # fmt: skip
+
+
+def test_semantic_roles_have_a_pass_of_their_own():
+    edits = (TEXT, f"papers.{SLUG}.tasks.ner_conll03.task=srl", f"papers.{SLUG}.finetuning.course=upstream_resume")
+    jobs = plan_of("paper", *edits).jobs["train_seq2seq"]
+    found = {tuple(key.split("/")[:2]): json.loads(job.settings["settings"]) for key, job in jobs.items()}
+    found = {(model.rpartition("_")[2], task): settings for (model, task), settings in found.items()}
+    passes = {key: (one["epochs"], one["horizon_epochs"]) for key, one in found.items()}
+    assert passes["t5", "ner_conll03"] == (1, None) and passes["pr", "ner_conll03"] == (1, 41)
+    assert passes["t5", "pos_conll00"] == (10, None) and passes["pr", "pos_conll00"] == (10, 50)
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        ("tasks.ner_conll03.task=multitask", "name two tasks under joint"),
+        ("finetuning.resumed_epochs=9", "must be no less than epochs"),
+    ],
+)
+def test_settings_that_cannot_be_trained_are_refused(edit, message):
+    with pytest.raises(ReprlabError, match=message):
+        load_config(ROOT, {"scale": "paper", "set": f"papers.{SLUG}.{edit}"})
 
 
 def test_the_published_settings_train_t5_alone_and_say_why():
