@@ -143,6 +143,17 @@ def test_stage_with_a_packaged_model(tmp_path) -> None:
         segment_documents(documents=documents, out=out, settings=settings)
 
 
+def test_documents_that_are_too_short_are_left_out(tmp_path) -> None:
+    texts = ["Mr. Darcy left. " + "He sighed. " * 20, "The end.", "e" * 200, "e" * 199]
+    documents, out = write_documents(tmp_path / "documents.parquet", texts), tmp_path / "sentences.parquet"
+    settings = SegmentationSettings(splitter="punkt_trained")
+    for least, kept in ((0, ["d0", "d1", "d2", "d3"]), (200, ["d0", "d2"])):
+        segment_documents(documents=documents, out=out, settings=settings, least_characters=least)
+        assert read_parquet(out)["document"].to_pylist() == kept
+    with pytest.raises(ReprlabError, match="nothing to write"):
+        segment_documents(documents=documents, out=out, settings=settings, least_characters=1000)
+
+
 def test_stage_command_line_and_determinism(tmp_path) -> None:
     documents = write_documents(tmp_path / "documents.parquet", prose(60, seed=2))
     settings = '{"splitter": "punkt_trained", "passages": "window", "passage_words": 60}'

@@ -95,10 +95,9 @@ def _passages(
 
     for batch in track(read_batches(documents, ["id", "text", "source", "split"], _DOCUMENTS), "thousand documents"):
         rows = []
-        texts = batch["text"].to_pylist()
-        batch = batch.take([place for place, text in enumerate(texts) if len(text) >= least])
-        split = split_sentences(batch["text"].to_pylist(), splitter)
-        for record, sentences in zip(batch.select(["id", "source", "split"]).to_pylist(), split, strict=True):
+        kept = batch.filter(pyarrow.array([len(text) >= least for text in batch["text"].to_pylist()]))
+        split = split_sentences(kept["text"].to_pylist(), splitter)
+        for record, sentences in zip(kept.select(["id", "source", "split"]).to_pylist(), split, strict=True):
             for number, passage in enumerate(cut_passages(sentences, settings)):
                 rows.append(
                     {

@@ -50,16 +50,17 @@ def load_pairs(path: Path, split: str, limit: int | None = None) -> ExampleTable
 def engine_of(settings: PairTraining, pairs: int) -> EngineSettings:
     """The training loop: its steps and the end of its schedule where they follow from passes, its last step kept."""
     engine = settings.engine
-    steps = engine.steps if settings.epochs is None else _updates(settings.epochs, pairs, engine.batch_size)
+    steps = engine.steps if settings.epochs is None else updates(settings.epochs, pairs, engine.batch_size)
     schedule = engine.schedule
     if settings.horizon_epochs is not None:
-        horizon = _updates(settings.horizon_epochs, pairs, engine.batch_size)
+        horizon = updates(settings.horizon_epochs, pairs, engine.batch_size)
         schedule = schedule.model_copy(update={"horizon_steps": horizon})
     ladder = sorted({step for step in engine.ladder if step < steps} | {steps})
     return engine.model_copy(update={"steps": steps, "schedule": schedule, "ladder": ladder})
 
 
-def _updates(epochs: float, pairs: int, batch_size: int) -> int:
+def updates(epochs: float, pairs: int, batch_size: int) -> int:
+    """Updates in so many passes over the pairs; a batch may span two passes, and the last one is full."""
     return math.ceil(epochs * pairs / batch_size)
 
 

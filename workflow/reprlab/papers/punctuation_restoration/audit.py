@@ -11,7 +11,7 @@ from reprlab.models.build import build_from_config
 from reprlab.reporting.audit import Found, found, rounded
 from reprlab.reporting.audit_records import Given
 from reprlab.results.words import printed_of
-from reprlab.structure import restoration, scorers
+from reprlab.structure import restoration, scorers, seq2seq
 
 TABLES = printed_of("punctuation-restoration").declarations()
 
@@ -42,6 +42,36 @@ def gains(given: Given, *, least: str, below: str = "inf", where: str = "all") -
         # Of the joint experiment that on entities, of the discriminative one the mean.
         kept += [Decimal(given.cells["table2"]["ner"]["delta"]), Decimal(given.cells["table3"]["avg"]["delta"])]
     return sum(Decimal(least) <= gain < Decimal(below) for gain in kept)
+
+
+def improved(given: Given, *, least: str) -> int:
+    """5.2: experiments less those whose printed gain is below a bound; the row that is lost gains more (5.2)."""
+    return experiments(given) - gains(given, least="-1", below=least)
+
+
+def tasks(given: Given, *, least: str, of: str) -> int:
+    """T10: tasks of Table 1 whose mean gain, or whose largest one, is at least so much."""
+    found: dict[str, list[Decimal]] = {}
+    for row, gain in _gains(given):
+        found.setdefault(row["task"], []).append(gain)
+    values = [max(one) if of == "largest" else sum(one, Decimal(0)) / len(one) for one in found.values()]
+    return sum(value >= Decimal(least) for value in values)
+
+
+def relations(given: Given, *, show: str) -> str:
+    """T11: what Table 5 calls relations, and how many cells of their precision and recall Table 1 has."""
+    if show == "name":
+        return next(row["task"] for row in given.tables["table5"].to_dict("records") if row["dataset"] == "TACRED")
+    cells = given.cells["table1"]["relations tacred tacred"]
+    return str(sum(bool(cells[f"{init}_{name}"]) for init in ("t5", "pr") for name in ("precision", "recall")))
+
+
+def tuned(given: Given, *, sentences: str, passes: str, by: str) -> int:
+    """T1: updates of fine-tuning; upstream drops the sentences of a pass that fill no batch, `ours` go on with them."""
+    batch = int(given.said["batch"]) * int(given.said["accumulation"])
+    if by == "ours":
+        return seq2seq.updates(float(passes), int(sentences), batch)
+    return int(sentences) // batch * int(passes)
 
 
 def further_sets(given: Given) -> int:
