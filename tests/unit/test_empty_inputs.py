@@ -65,6 +65,8 @@ EMPTY = {
     "ssm-rerankers/table8": "no registry entry has the documents of MS MARCO",
     "vocab-memory/table1_unseen_tokens": "set unseen.corpus",
 }
+# Tables with a row for each size of a model, and one for a chat model; the others have the reason alone.
+ROWS = {"punctuation-restoration/restoration": 4, "punctuation-restoration/table6": 4}
 
 
 def test_the_empty_tables_of_paper_scale_are_known():
@@ -86,7 +88,7 @@ def test_an_empty_table_gives_its_reason_and_is_drawn(key, tmp_path):
     ]
     run(tabulate_paper, "--paper", module, "--table", table, *given, "--out", out)
     frame = read_tsv(out)
-    assert len(frame) == 1 and frame["scale"].item() == "paper" and EMPTY[key] in frame["note"].item()
+    assert len(frame) == ROWS.get(key, 1) and set(frame["scale"]) == {"paper"} and EMPTY[key] in frame["note"].iloc[0]
     published = [part for path in (ROOT / "resources/published" / slug).glob("*.tsv") for part in ("--published", path)]
     jobs = plan.jobs["plot_figure"]
     figures = [name for name, job in jobs.items() if job.inputs["tables"] == [f"results/{slug}/{table}.tsv"]]
