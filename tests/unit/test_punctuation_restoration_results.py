@@ -270,6 +270,12 @@ def test_models_that_are_compared_are_trained_alike(scale):
     assert first["dropout"] == second["dropout"] and first["input_length"] == second["input_length"]
 
 
+def test_the_head_labels_every_piece_and_is_scored_on_words():
+    for job in plan_of("nano").jobs["finetune_model"].values():
+        task = json.loads(job.settings["settings"])["task"]
+        assert task["tag_pieces"] == "words" and task["metrics"] == ["entity_precision", "entity_recall", "entity_f1"]
+
+
 def test_dropout_of_restoration_is_that_of_all_that_is_trained_before():
     jobs = plan_of("nano", f"papers.{SLUG}.restoration.dropout=0.25").jobs
     assert {json.loads(job.settings["settings"])["dropout"] for job in jobs["pretrain_lm"].values()} == {0.25}

@@ -81,7 +81,7 @@ class Models:
         What restoration reads and writes is as long as what it is trained on, and all test excerpts are restored.
         """
         wanted, tuned, length = self.paper.generation, self.paper.finetuning, self.paper.restoration.length
-        own = (
+        own: dict[str, Any] = (
             {"input_length": tuned.length, "max_length": wanted.length, "limit": tuned.scored}
             if step is None
             else {"input_length": length, "max_length": length}
