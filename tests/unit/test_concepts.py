@@ -42,7 +42,7 @@ TOY = ["a\nb", "b\nc", "c\nd", "d\ne", "x\ny"]
 DOMAIN = {"a": 10, "b": 9, "c": 4, "d": 1, "e": 0, "x": 9, "y": 3}
 GENERAL = {"b": 8, "c": 1}
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "can", "##cer", "lung", "of", "the", "is", "a", ".", ",", "-",
-          "x", "ray", "##s", "cell", "b", "##lung"]  # fmt: skip
+          "x", "ray", "##s", "cell", "b", "##lung", "'", "/", "(", ")", ";", "s", "i"]  # fmt: skip
 
 
 def toy(hops):
@@ -173,21 +173,70 @@ def test_blocks_end_with_whole_words_between_special_tokens(bert):
 
 def marks(folder, text, concepts):
     """The pieces of each marked occurrence."""
-    ((_, found),) = blocks_of(folder, [text], 64)
+    ((_, found),) = blocks_of(folder, [text], 99)
     ids, types = found.ids[0], found.types[0]
     rows = np.zeros(len(found.words[0]), dtype=np.int64)
-    marked = mark_words(types, ids < 5, rows, found.words[0], ConceptMatcher(concepts))
+    marked = mark_words(types, ids < 5, rows, found.words[0], found.joined[0], ConceptMatcher(concepts))
     assert ((marked & 3) == types).all()
     starts = np.flatnonzero(marked & OPENS)
     inside = np.flatnonzero(marked & CONCEPT)
     return [[PIECES[ids[one]] for one in inside if place <= one < after]
-            for place, after in zip(starts, [*starts[1:], len(ids)], strict=True)]  # fmt: skip
+            for place, after in zip(starts, [*starts, len(ids)][1:], strict=True)]  # fmt: skip
 
 
 def test_marks_cover_all_pieces_of_all_words(bert):
     assert marks(bert, "the lung cancer is", ["lung cancer", "cancer"]) == [["lung", "can", "##cer"]]
     assert marks(bert, "Lung, cancer", ["lung cancer", "cancer"]) == [["can", "##cer"]]
     assert marks(bert, "the x-ray.", ["x-ray", "ray"]) == [["x", "-", "ray"]]
+
+
+# Text whose marks of punctuation touch both words, and the same with a mark that does not.
+PUNCTUATED = {
+    "cell's": ("A cell's.", ["cell '", "cell 's", "cell' s", "cell, s"]),
+    "x-ray": ("(x-ray)", ["x - ray", "x -ray", "x--ray", "x -- ray", "x. ray"]),
+    "a.b": ("the a.b, is", ["a. b", "a .b", "a..b"]),
+    "lung/cancer": ("lung/cancer", ["lung / cancer", "lung;\ncancer"]),
+    "a, b": ("a b", ["a, b"]),
+    "lung cancer": ("LUNG\u00a0\n Cancer", ["lung - cancer", "lung -- cancer", "lung (cancer)", "lung \u200b cancer"]),
+}
+
+
+@pytest.mark.parametrize("concept", PUNCTUATED)
+def test_an_occurrence_passes_over_punctuation_that_touches_both_words(bert, concept):
+    matcher, (inside, outside) = ConceptMatcher([concept]), PUNCTUATED[concept]
+    assert matcher.count([inside]).tolist() == [1] == [len(marks(bert, inside, [concept]))]
+    for text in outside:
+        assert (text, matcher.count([text]).tolist(), marks(bert, text, [concept])) == (text, [0], [])
+
+
+ODD = st.sampled_from(["", " ", "  \n", "\u200b", "\u0301", "\u00a0", "i", *"-'/.,;()", ", ", " -", "--", "- "])
+NEAR = [("lung", "cancer"), ("X", "ray"), ("cell", "s"), ("the", "İ"), ("of", "i")]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(NEAR), ODD, ODD), min_size=1, max_size=8))
+def test_what_is_counted_is_what_is_marked(bert, parts):
+    """Concepts that cannot overlap, over odd punctuation, in one block whose words are all known."""
+    text = "".join(f"{one}{between}{two}{behind}" for (one, two), between, behind in parts)
+    concepts = ["lung cancer", "x-ray", "cell's", "i"]
+    ((_, found),) = blocks_of(bert, [text], 99)
+    if PIECES.index("[UNK]") in found.ids[0]:
+        return
+    assert ConceptMatcher(concepts).count([text]).sum() == len(marks(bert, text, concepts))
+
+
+def test_a_word_that_is_left_out_is_not_passed_over(bert):
+    """One that is longer than a block, or has no piece; nor is the start of a block."""
+    long = "lung" * 8
+    for text in (f"lung {long} cancer", f"lung {long}-cancer", f"lung-{long}-cancer"):
+        (found,) = (blocks for _, blocks in blocks_of(bert, [text], 8))
+        assert (found.words[0][0], found.words[0][-1], found.joined[0][-1]) == ("lung", "cancer", False)
+    (found,) = (blocks for _, blocks in blocks_of(bert, ["the of is a b lung-cancer"], 8))
+    assert found.words[1] == ["-", "cancer"] and found.joined[1][1]
+    rows = np.repeat([0, 1], [len(words) for words in found.words])
+    types, ids = np.concatenate(found.types), np.concatenate(found.ids)
+    words, joined = (sum(lists, []) for lists in (found.words, found.joined))
+    assert not (mark_words(types, ids < 5, rows, words, joined, ConceptMatcher(["lung cancer"])) & CONCEPT).any()
 
 
 def test_a_concept_never_starts_or_ends_inside_a_word(bert):
@@ -204,9 +253,9 @@ def test_marks_end_with_their_block():
     matcher = ConceptMatcher(["lung cancer"])
     types = np.array([0, 1, 1, 1, 1, 0, 0, 1, 0], dtype=np.int16)
     ids = np.array([2, 5, 8, 9, 7, 3, 2, 5, 3])
-    one = mark_words(types, ids < 5, np.array([0, 0, 0, 0, 1]), words, matcher)
+    one = mark_words(types, ids < 5, np.array([0, 0, 0, 0, 1]), words, [True] * 5, matcher)
     assert not (one & CONCEPT).any()
-    both = mark_words(types, ids < 5, np.array([0, 0, 0, 0, 0]), words, matcher)
+    both = mark_words(types, ids < 5, np.array([0, 0, 0, 0, 0]), words, [True] * 5, matcher)
     assert (both & OPENS).any()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,18 +9,18 @@ from typing import Any
 import numpy as np
 
 from reprlab.concepts.marks import FIRST, FURTHER
-
-# As BERT's basic tokenizer and as the tokens of labelled data: words and single marks of punctuation.
-_TOKENS = re.compile(r"\w+|[^\w\s]")
+from reprlab.concepts.matching import Tokens
 
 
 @dataclass
 class Blocks:
-    """Some blocks: ids, token types (`marks.FIRST`, `marks.FURTHER`, 0 at special tokens), and lower-case words."""
+    """Some blocks: ids, token types (`marks.FIRST`, `marks.FURTHER`, 0 at special tokens), lower-case words, and which
+    of them an occurrence can pass on to (`Tokens.joined`)."""
 
     ids: list[np.ndarray] = field(default_factory=list)
     types: list[np.ndarray] = field(default_factory=list)
     words: list[list[str]] = field(default_factory=list)
+    joined: list[list[bool]] = field(default_factory=list)
 
 
 def special_ends(tokenizer: Any) -> tuple[list[int], list[int]]:
@@ -35,37 +34,38 @@ def cut_blocks(tokenizer: Any, texts: list[str], length: int) -> Iterator[tuple[
 
     A block holds as many whole words as fit; a word without a piece is left out, and so is one longer than a block.
     """
-    split = [_TOKENS.findall(text) for text in texts]
+    split = [Tokens.of(text) for text in texts]
     before, behind = special_ends(tokenizer)
     room = length - len(before) - len(behind)
     options: dict[str, Any] = {"is_split_into_words": True, "add_special_tokens": False, "verbose": False}
-    filled = [row for row, words in enumerate(split) if words]
+    filled = [row for row, tokens in enumerate(split) if tokens.text]
     if not filled:
         return
-    encoded = tokenizer([split[row] for row in filled], return_attention_mask=False, **options)
+    encoded = tokenizer([split[row].text for row in filled], return_attention_mask=False, **options)
     for row, ids, encoding in zip(filled, encoded["input_ids"], encoded.encodings, strict=True):
         owner = np.array(encoding.word_ids, dtype=np.int64)
-        pieces = np.bincount(owner, minlength=len(split[row]))
+        pieces = np.bincount(owner, minlength=len(split[row].text))
         fit = (pieces > 0) & (pieces <= room)
         kept = np.array(ids, dtype=np.int32)[fit[owner]]
-        words = [word.lower() for word, keep in zip(split[row], fit, strict=True) if keep]
-        if words:
-            yield row, _cut(kept, words, pieces[fit], room, before, behind)
+        tokens = split[row].where(fit.tolist())
+        if tokens.text:
+            yield row, _cut(kept, tokens, pieces[fit], room, before, behind)
 
 
 def _cut(
-    ids: np.ndarray, words: list[str], pieces: np.ndarray, room: int, before: list[int], behind: list[int]
+    ids: np.ndarray, tokens: Tokens, pieces: np.ndarray, room: int, before: list[int], behind: list[int]
 ) -> Blocks:
     ends = np.concatenate([[0], np.cumsum(pieces)])
     types = np.full(len(ids), FURTHER, dtype=np.int16)
     types[ends[:-1]] = FIRST
     found, first = Blocks(), 0
     left, right = (np.zeros(len(part), dtype=np.int16) for part in (before, behind))
-    while first < len(words):
+    while first < len(tokens.text):
         last = int(np.searchsorted(ends, ends[first] + room, side="right")) - 1
         part = slice(ends[first], ends[last])
         found.ids.append(np.concatenate([np.array(before, np.int32), ids[part], np.array(behind, np.int32)]))
         found.types.append(np.concatenate([left, types[part], right]))
-        found.words.append(words[first:last])
+        found.words.append([word.lower() for word in tokens.text[first:last]])
+        found.joined.append(tokens.joined[first:last])
         first = last
     return found

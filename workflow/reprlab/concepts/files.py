@@ -22,8 +22,9 @@ BLOCK_COLUMNS: list[tuple[str, Any]] = [
     ("input_ids", pyarrow.list_(pyarrow.int32())),
     ("token_types", pyarrow.list_(pyarrow.int16())),
     ("words", pyarrow.list_(pyarrow.string())),
+    ("joined", pyarrow.list_(pyarrow.bool_())),
 ]
-"""A file of blocks; the first three columns are those of a token file."""
+"""A file of blocks (see `blocks.Blocks`); the first three columns are those of a token file."""
 
 
 def write_concepts(path: Path, concepts: Iterable[str]) -> None:

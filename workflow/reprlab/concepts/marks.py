@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,28 +15,35 @@ FIRST, FURTHER = 1, 2
 CONCEPT, OPENS = 4, 8
 """A piece inside a concept, and the first piece of one."""
 _WORD = FIRST | FURTHER
-# Stands inside a word of the graph ("x-ray"); other punctuation is never inside a concept.
-_HYPHEN = "-"
 
 
 def mark_words(
-    types: np.ndarray, special: np.ndarray, rows: np.ndarray, words: list[str], matcher: ConceptMatcher
+    types: np.ndarray,
+    special: np.ndarray,
+    rows: np.ndarray,
+    words: list[str],
+    joined: Sequence[bool],
+    matcher: ConceptMatcher,
 ) -> np.ndarray:
     """Token types with the concepts of the text: longest first, from left to right, on word boundaries.
+
+    What is an occurrence is said by `joined`, as where concepts are counted.
 
     Args:
         types: [tokens] pieces of words (`FIRST`, `FURTHER`) of many blocks one after the other.
         special: [tokens] true where the id is special: a word that the vocabulary lacks. Nothing masks it, so an
             occurrence with one is none.
         rows: [words] ascending number of the block of each word.
-        words: their lower-case text, one for each `FIRST`.
+        words: their lower-case text, one for each `FIRST`; marks of punctuation are words here.
+        joined: [words] whether an occurrence can pass on to it, see `matching.Tokens`.
     """
-    from reprlab.concepts.matching import UNKNOWN
+    from reprlab.concepts.matching import UNKNOWN, is_word
 
     numbers = matcher.numbers(words)
-    # A hyphen is passed over, so that `x-ray` is found; a block's end is not.
-    seen = np.flatnonzero(np.fromiter((word != _HYPHEN for word in words), dtype=bool, count=len(words)))
-    ends = np.flatnonzero(np.diff(rows[seen])) + 1
+    # A mark between two words is passed over, so that `x-ray` is found; other marks and a block's end are not.
+    seen = np.flatnonzero(np.fromiter(map(is_word, words), dtype=bool, count=len(words)))
+    apart = ~np.asarray(joined, dtype=bool)[seen[1:]] | (np.diff(rows[seen]) != 0)
+    ends = np.flatnonzero(apart) + 1
     start, length = matcher.spans(np.insert(numbers[seen], ends, UNKNOWN))
     # Back to places among the words that were seen: each break before a match moved it by one.
     breaks = ends + np.arange(len(ends))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import repeat
 
 import numpy as np
@@ -11,14 +12,60 @@ import numpy as np
 LONGEST = 4
 """Words of the longest concept that is looked for (Lee et al. 2022: 1- to 4-grams)."""
 UNKNOWN = -1
-_WORDS = re.compile(r"\w+")
+_MARK = r"[^\w\s]"
+_WORD = re.compile(r"\w+")
+# Words, and the marks of punctuation that no occurrence passes over: those that do not touch a word on both sides.
+_WORDS_AND_BREAKS = re.compile(rf"\w+|(?<!\w){_MARK}|{_MARK}(?!\w)")
+# As BERT's basic tokenizer and as the tokens of labelled data: words and single marks of punctuation. The first group
+# has words, the second one marks between two words without a space.
+_TOKENS = re.compile(rf"(\w+)|((?<=\w){_MARK}(?=\w))|({_MARK})")
 # Stands between texts; no concept has it, since the underscores of a graph's terms are read as spaces.
 _BREAK = "_"
 
 
 def words_of(text: str) -> list[str]:
     """The words of a text: lower-case, split at what is no letter, digit or underscore."""
-    return _WORDS.findall(text.lower())
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def is_word(token: str) -> bool:
+    """Whether a token of `Tokens` is a word, no mark of punctuation."""
+    return token[0].isalnum() or token[0] == "_"
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """A text as words and marks of punctuation, each by itself.
+
+    Attributes:
+        text: of each, in its own case.
+        joined: whether nothing but white space, or one mark that touches both, is between it and the word before it;
+            such words can be one occurrence.
+    """
+
+    text: list[str]
+    joined: list[bool]
+
+    @classmethod
+    def of(cls, text: str) -> Tokens:
+        """The tokens of a text."""
+        found, joined = cls([], []), False
+        for word, inner, outer in _TOKENS.findall(text):
+            found.text.append(word or inner or outer)
+            found.joined.append(joined and not outer)
+            joined = not outer
+        return found
+
+    def where(self, kept: Sequence[bool]) -> Tokens:
+        """Those that are kept; a word that is left out separates its neighbours."""
+        found, joined = Tokens([], []), True
+        for text, near, keep in zip(self.text, self.joined, kept, strict=True):
+            joined = joined and near
+            if keep:
+                found.text.append(text)
+                found.joined.append(joined)
+            joined = keep if is_word(text) else joined
+        return found
 
 
 class ConceptMatcher:
@@ -82,8 +129,12 @@ class ConceptMatcher:
             yield length, start[end], node[end]
 
     def count(self, texts: Iterable[str]) -> np.ndarray:
-        """[concepts] int64: how often each occurs in a batch of texts; overlapping occurrences count."""
-        numbers = self.numbers(words_of(f" {_BREAK} ".join(texts)))
+        """[concepts] int64: how often each occurs in a batch of texts; overlapping occurrences count.
+
+        The words of an occurrence are `Tokens.joined`, as those of a mark.
+        """
+        found = _WORDS_AND_BREAKS.findall(f" {_BREAK} ".join(texts))
+        numbers = self.numbers(map(str.lower, found))
         by_node = np.zeros(self._nodes + 1, dtype=np.int64)
         for _, _, node in self._walk(numbers):
             by_node[:-1] += np.bincount(node, minlength=self._nodes)

@@ -29,7 +29,7 @@ def mark_concepts(*, blocks: Path, tokenizer: Path, concepts: Path, out: Path, m
     from reprlab.text.mask_vocabulary import MaskVocabulary
     from reprlab.text.parquet_batches import data_metadata, write_batches
 
-    schema = pyarrow.schema(BLOCK_COLUMNS[:-1], metadata=data_metadata(blocks))
+    schema = pyarrow.schema(BLOCK_COLUMNS[:3], metadata=data_metadata(blocks))
     sums: dict[str, Counter[str]] = {}
     matcher, vocabulary = ConceptMatcher(concept_lines(concepts)), MaskVocabulary.load(tokenizer)
     write_batches(out, schema, _marked(blocks, matcher, vocabulary, schema, sums))
@@ -56,10 +56,10 @@ def _marked(path: Path, matcher: Any, vocabulary: Any, schema: Any, sums: "dict[
     from reprlab.text.parquet_batches import read_batches
 
     for batch in read_batches(path, [name for name, _ in BLOCK_COLUMNS], _BLOCKS):
-        ids, types, words = (batch[name].flatten() for name in ("input_ids", "token_types", "words"))
+        ids, types, words, joined = (batch[name].flatten() for name, _ in BLOCK_COLUMNS[1:])
         lengths = batch["words"].value_lengths().to_numpy()
         rows, special = np.repeat(np.arange(len(lengths)), lengths), vocabulary.is_special(ids.to_numpy())
-        marked = mark_words(types.to_numpy(), special, rows, words.to_pylist(), matcher)
+        marked = mark_words(types.to_numpy(), special, rows, words.to_pylist(), joined.to_pylist(), matcher)
         tokens = batch["input_ids"].value_lengths().to_numpy()
         owner = np.repeat(np.arange(len(tokens)), tokens)
         kinds = {"tokens": ~special, "marked": (marked & CONCEPT) > 0, "concepts": (marked & OPENS) > 0}

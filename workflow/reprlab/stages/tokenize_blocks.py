@@ -11,7 +11,7 @@ _DOCUMENTS = 1_000
 
 
 def tokenize_blocks(*, documents: list[Path], tokenizer: Path, out: Path, settings: BlockSettings) -> None:
-    """Write Parquet with the columns split, input_ids, token_types and words (see `reprlab.concepts.blocks`).
+    """Write Parquet with the columns split, input_ids, token_types, words and joined (see `reprlab.concepts.blocks`).
 
     It is a token file like those of `tokenize_corpus`: a `TokenStore` opens it.
     """
@@ -44,9 +44,10 @@ def _batches(path: Path, tokenizer: Any, settings: BlockSettings, schema: Any) -
             before = [seen.update([split]) or seen[split] for split in splits]
             kept = [row for row, number in enumerate(before) if number <= settings.documents]
             splits, texts = [splits[row] for row in kept], [texts[row] for row in kept]
-        columns: list[list[Any]] = [[], [], [], []]
+        columns: list[list[Any]] = [[] for _ in schema.names]
         for row, blocks in cut_blocks(tokenizer, texts, settings.length):
-            of_block: tuple[list[Any], ...] = ([splits[row]] * len(blocks.ids), blocks.ids, blocks.types, blocks.words)
+            of_text: tuple[list[Any], ...] = (blocks.ids, blocks.types, blocks.words, blocks.joined)
+            of_block = ([splits[row]] * len(blocks.ids), *of_text)
             for column, values in zip(columns, of_block, strict=True):
                 column += values
         arrays = [pyarrow.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)]
