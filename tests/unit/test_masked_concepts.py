@@ -162,26 +162,55 @@ def test_a_published_tokenizer_says_what_is_special(tmp_path):
     assert (drawn == np.random.default_rng(3).integers(3, 60, (4, 5))).all()
 
 
-def test_training_goes_on_after_a_batch_without_a_concept(tmp_path):
+def trained_on(marked, work, accumulation=1, log_every=1):
+    """The log of updates whose batches, or parts of batches, have concepts or none."""
     from reprlab.models.build import build_from_config
     from reprlab.training.engine import train
     from reprlab.training.settings import EngineSettings
 
     ids = np.full((2, 6), 7, dtype=np.int32)
-    plain, marked = np.full(ids.shape, FIRST, np.int16), np.full(ids.shape, FIRST | CONCEPT | OPENS, np.int16)
-    batches = [batch_of((ids, types, np.full(2, 6))) for types in (plain, marked, plain)]
+    kinds = {False: np.full(ids.shape, FIRST, np.int16), True: np.full(ids.shape, FIRST | CONCEPT | OPENS, np.int16)}
+    batches = [batch_of((ids, kinds[one], np.full(2, 6))) for one in marked]
     objective = Objective(Settings(), VOCABULARY, 8, 8)
     run = train(
         build_from_config(small_bert(), VOCABULARY.padded_size, 0),
-        lambda step, *_: {name: torch.from_numpy(value) for name, value in batches[step].items()},
+        lambda step, part, *_: {
+            name: torch.from_numpy(value) for name, value in batches[step * accumulation + part].items()
+        },
         objective.loss,
-        EngineSettings(steps=3, batch_size=2, optimizer={"learning_rate": 1e-3}, log_every=1),
-        work=tmp_path,
+        EngineSettings(
+            steps=len(marked) // accumulation,
+            batch_size=2 * accumulation,
+            accumulation=accumulation,
+            optimizer={"learning_rate": 1e-3},
+            log_every=log_every,
+        ),
+        work=work,
         save_every=100,
         fingerprint="f",
         on_checkpoint=lambda step, model: None,
         device="cpu",
     )
-    assert [row["empty_share"] for row in run.metrics] == [100, 0, 100]
-    assert [row["loss"] > 0 for row in run.metrics] == [False, True, False]
-    assert [row["masked_share"] for row in run.metrics] == [0, pytest.approx(200 / 12), 0]
+    return run.metrics
+
+
+def test_training_goes_on_after_a_batch_without_a_concept(tmp_path):
+    log = trained_on([False, True, False], tmp_path)
+    assert [row["empty_share"] for row in log] == [100, 0, 100]
+    assert [row["loss"] for row in log] == [0, pytest.approx(log[1]["objective"]), 0] and log[1]["loss"] > 0
+    assert [row["masked_share"] for row in log] == [0, pytest.approx(200 / 12), 0]
+
+
+def test_a_batch_in_parts_is_empty_where_all_of_them_are(tmp_path):
+    log = trained_on([False, True, False, False, True, True], tmp_path, accumulation=2)
+    assert [row["empty_share"] for row in log] == [0, 100, 0]
+    assert [row["loss"] > 0 for row in log] == [True, False, True] and log[1]["loss"] == 0
+
+
+def test_the_log_has_the_extremes_of_single_batches(tmp_path):
+    """Two updates a row: of one and of no label among twelve tokens; their mean alone would hide the larger one."""
+    first, second = trained_on([False, True, True, True], tmp_path, log_every=2)
+    assert first["masked_share"] == pytest.approx(100 / 12)
+    assert [first["masked_share_least"], first["masked_share_most"]] == [0, pytest.approx(200 / 12)]
+    assert [second["masked_share_least"], second["masked_share_most"]] == [pytest.approx(200 / 12)] * 2
+    assert (first["empty_share"], second["empty_share"]) == (50, 0)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.objectives.masking import MaskedObjective
-from reprlab.objectives.objective import Rows
+from reprlab.objectives.objective import EMPTY, EMPTY_OF, Rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,10 +70,10 @@ class Objective(MaskedObjective[Settings]):
 
     def loss(self, model: Any, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """That of `MaskedObjective`, with the number of batches that have no label, which are no error here."""
-        import torch
-
         total, parts = super().loss(model, batch)
-        return total, {**parts, "empty_part": parts["count"] == 0, "empty_whole": torch.ones_like(parts["count"])}
+        # Counts, which add up over the parts of a batch; truth values would not.
+        empty = (parts["count"] == 0).to(parts["count"].dtype)
+        return total, {**parts, EMPTY: empty, EMPTY_OF: empty.new_ones(())}
 
 
 def take(lengths: np.ndarray, budget: int, rng: np.random.Generator) -> np.ndarray:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 IGNORED = -100
 """The label of a position that is not predicted."""
+EMPTY, EMPTY_OF = "empty_part", "empty_whole"
+"""Sums of a loss: batches without a label, and all of them. Without these such a batch is an error."""
 
 S = TypeVar("S", bound=BaseModel)
 

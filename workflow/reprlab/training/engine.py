@@ -18,11 +18,12 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from reprlab.objectives.objective import EMPTY, EMPTY_OF
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.log import get_logger
 from reprlab.runtime.progress import track
 from reprlab.training.checkpoints import Progress, discard_unfinished, load_resume_point, save_resume_point
-from reprlab.training.metrics import EMPTY, means_of
+from reprlab.training.metrics import means_of, note_extremes
 from reprlab.training.processes import ProcessGroup, join_processes
 from reprlab.training.schedules import learning_rate_factor
 from reprlab.training.settings import EngineSettings, OptimizerSettings
@@ -183,6 +184,9 @@ class _Loop:
         empty = sums["count"] == 0
         if empty and EMPTY not in sums:
             raise ReprlabError(f"training: the batch of step {step} has no label; use longer texts or targets")
+        if EMPTY in sums:
+            # Of the update, however many parts and processes its batch was cut into.
+            sums[EMPTY], sums[EMPTY_OF] = float(empty), 1.0
         norm = 0.0 if empty else self._scale_gradients(sums["count"])
         if empty:
             # An objective that counts such batches takes no step on them.
@@ -246,6 +250,7 @@ class _Loop:
         progress.seconds += seconds
         for name, value in sums.items():
             progress.window[name] = progress.window.get(name, 0.0) + value
+        note_extremes(progress.window, sums)
         diverged = progress.diverged_at is not None
         step = progress.diverged_at or progress.step
         if not (diverged or step % every == 0 or step == self.settings.steps or step in self.settings.ladder):
@@ -253,6 +258,8 @@ class _Loop:
         window = progress.window
         objective = window["objective"] / (window["count"] or 1)
         row: dict[str, Any] = {"step": step, "loss": objective, "objective": objective, **means_of(window)}
+        if not window["count"]:
+            row["loss"] = 0.0
         row.update(learning_rate=rate, gradient_norm=norm, tokens=progress.tokens, diverged=int(diverged))
         progress.metrics.append(row)
         previous = progress.throughput[-1] if progress.throughput else {"seconds": 0.0, "tokens": 0}

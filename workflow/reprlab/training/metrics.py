@@ -1,7 +1,6 @@
 """Means from the sums and counts that a loss returns."""
 
-EMPTY = "empty_part"
-"""Batches without a label, where an objective counts them; without it such a batch is an error."""
+_LEAST, _MOST = "_share_least", "_share_most"
 
 
 def means_of(sums: dict[str, float]) -> dict[str, float]:
@@ -9,7 +8,7 @@ def means_of(sums: dict[str, float]) -> dict[str, float]:
 
     `loss_sum` over `count` is `loss`; `<x>_loss_sum` over `<x>_count` is `<x>_loss`; `correct` over `total` is
     `accuracy`; `<x>_correct` over `<x>_count` is `<x>_accuracy`; `<x>_part` over `<x>_whole` is `<x>_share`, in
-    percent.
+    percent. What `note_extremes` noted stays as it is.
     """
     means = {}
     for name, value in sums.items():
@@ -22,7 +21,19 @@ def means_of(sums: dict[str, float]) -> dict[str, float]:
         elif name.endswith("_part"):
             stem = name.removesuffix("_part")
             means[f"{stem}_share"] = 100 * _ratio(value, sums[f"{stem}_whole"])
+        elif name.endswith((_LEAST, _MOST)):
+            means[name] = value
     return means
+
+
+def note_extremes(window: dict[str, float], sums: dict[str, float]) -> None:
+    """Note in `window` the least and the greatest share of a batch so far, in percent, for each `<x>_part` of `sums`."""
+    for name, value in sums.items():
+        if name.endswith("_part"):
+            stem = name.removesuffix("_part")
+            share = 100 * _ratio(value, sums[f"{stem}_whole"])
+            window[stem + _LEAST] = min(window.get(stem + _LEAST, share), share)
+            window[stem + _MOST] = max(window.get(stem + _MOST, share), share)
 
 
 def _ratio(numerator: float, denominator: float) -> float:
