@@ -3,12 +3,15 @@
 from pathlib import Path
 
 import pytest
+import torch
 from finetune_fixtures import make_examples
 from reader_cases import ASSERTIONS, CASES, NOUNS, ONTOLOGY, Planted
 from reprlab.data.readers import wordnet_entities
 from reprlab.evaluation.entities import entities
 from reprlab.evaluation.metrics import score
 from reprlab.runtime.errors import ReprlabError
+from transformers import BertConfig
+from transformers.modeling_outputs import TokenClassifierOutput
 
 
 def rows_of(name, content, tmp_path):
@@ -85,24 +88,64 @@ def test_the_known_answer_of_the_specification():
     assert score("entity_f1", [["O"]], [["O"]]) == 0
 
 
-def test_a_word_of_three_pieces_is_one_entity(tmp_path):
-    """Spec 5.8 and trap 12: labelled at all of its pieces and scored by pieces, it would be three."""
+def tagger_of(tmp_path, tokens, tags, pieces, length=16, labels=("O", "B", "I")):
+    """The head of a tagger, and a split of one sentence."""
     from reprlab.evaluation.examples import load_examples
     from reprlab.text.tokenizer_folder import open_tokenizer
     from reprlab.training.finetuning_heads import EncoderHead
     from reprlab.training.finetuning_settings import TaskSettings
     from transformers import BertTokenizerFast
 
-    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##b", "##c"]))
+    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "##b", "##c"]))
     BertTokenizerFast(vocab=str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
-    rows = [{"tokens": ["a", "abc"], "tags": ["O", "B"]}]
-    examples = make_examples(tmp_path / "e.parquet", "tags", rows, ["O", "B", "I"])
-    table = load_examples(examples, ["train"], {})["train"]
+    examples = make_examples(tmp_path / "e.parquet", "tags", [{"tokens": tokens, "tags": tags}], list(labels))
+    settings = TaskSettings(kind="tags", metrics=["entity_f1"], input_length=length, tag_pieces=pieces)
+    head = EncoderHead(settings, labels, open_tokenizer(tmp_path), tmp_path)
+    return head, head.encode(load_examples(examples, ["train"], {})["train"])
+
+
+def answers(head, split):
+    """Tags of a tagger to which `a` is outside and every other piece begins an entity."""
+
+    class Known(torch.nn.Module):
+        config = BertConfig()
+
+        def forward(self, input_ids, **_):
+            begins = torch.nn.functional.one_hot((input_ids != 5).long(), 2).float()
+            order = [head.number["O"], head.number["B"]]
+            logits = torch.zeros(*input_ids.shape, len(head.labels)).index_copy(-1, torch.tensor(order), begins)
+            return TokenClassifierOutput(logits=logits)
+
+    return head.predict(Known(), split, "", 4, torch.device("cpu"))
+
+
+def test_a_word_of_three_pieces_is_one_entity(tmp_path):
+    """Spec 5.8 and trap 12: labelled at all of its pieces and scored by pieces, it would be three."""
     gold = {}
     for pieces in ("first", "words", "all"):
-        settings = TaskSettings(kind="tags", metrics=["entity_f1"], input_length=16, tag_pieces=pieces)
-        split = EncoderHead(settings, ("O", "B", "I"), open_tokenizer(tmp_path), tmp_path).encode(table)
+        _, split = tagger_of(tmp_path, ["a", "abc"], ["O", "B"], pieces)
         gold[pieces] = split.gold[0]
         assert split.targets.flat.tolist() == [-100, 0, 1, *([-100, -100] if pieces == "first" else [1, 1]), -100]
     assert len(entities(gold["first"])) == 1 and len(entities(gold["all"])) == 3
     assert gold["words"] == gold["first"] == ["O", "B"]
+
+
+@pytest.mark.parametrize("pieces", ["first", "words", "all"])
+def test_a_word_without_a_piece_moves_no_tag(tmp_path, pieces):
+    """A zero-width space has none; what follows it is answered at its own place, by words."""
+    head, split = tagger_of(tmp_path, ["a", "\u200b", "b", "a", "b"], ["O", "O", "B", "O", "B"], pieces)
+    (found,) = answers(head, split)
+    assert found == split.gold[0] == (["O", "O", "B", "O", "B"] if pieces != "all" else ["O", "B", "O", "B"])
+
+
+@pytest.mark.parametrize("labels", [("O", "B", "I"), ("B", "I", "O")])
+@pytest.mark.parametrize("pieces", ["first", "words", "all"])
+def test_an_entity_behind_the_cut_is_missed(tmp_path, pieces, labels):
+    """Room for three of five words: the last entity is answered O, and recall is a half."""
+    tags = ["B", "O", "O", "O", "B"]
+    head, split = tagger_of(tmp_path, ["b", "a", "a", "a", "b"], tags, pieces, length=8, labels=labels)
+    assert answers(head, split) == split.gold == [tags]
+    head, split = tagger_of(tmp_path, ["b", "a", "a", "a", "b"], tags, pieces, length=5, labels=labels)
+    found = answers(head, split)
+    assert (split.gold, found) == ([tags], [["B", "O", "O", "O", "O"]])
+    assert score("entity_recall", split.gold, found) == 50 and score("entity_precision", split.gold, found) == 100

@@ -44,6 +44,8 @@ class HeadSplit:
     gold: list[Any]
     answered: Ragged | None = None
     """Tags of the pieces whose answers are read, -100 elsewhere; None: those of `targets`."""
+    places: Ragged | None = None
+    """Of tags: where in `gold` the tag of each token that is read stands."""
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -99,15 +101,16 @@ class EncoderHead:
         """Inputs and targets of a split as arrays."""
         import numpy as np
 
-        kind, columns, answered = self.settings.kind, table.columns, None
+        kind, columns, answered, places = self.settings.kind, table.columns, None, None
         options: dict[str, Any] = {"truncation": True, "max_length": self.settings.input_length}
         if kind == "tags":
             encoded = self.tokenizer(columns["tokens"], is_split_into_words=True, **options)
             tagged = self._tag_targets(encoded, columns["tags"])
             targets: np.ndarray | Ragged = tagged
-            gold: list[Any] = self._piece_tags(tagged) if self.settings.tag_pieces == "all" else columns["tags"]
             if self.settings.tag_pieces == "words":
                 answered = self._tag_targets(encoded, columns["tags"], every=False)
+            places = self._places(encoded, answered or tagged)
+            gold: list[Any] = self._piece_tags(columns) if self.settings.tag_pieces == "all" else columns["tags"]
         else:
             encoded = self.tokenizer(*self._texts(table), **options)
             gold = columns["score" if kind == "regression" else "label"]
@@ -115,7 +118,7 @@ class EncoderHead:
             targets = np.asarray(numbers, dtype=np.float32 if kind == "regression" else np.int64)
         ids = Ragged.of(encoded["input_ids"])
         types = Ragged.of(encoded["token_type_ids"]) if "token_type_ids" in encoded else _zeros_like(ids)
-        return HeadSplit(ids, types, targets, gold, answered)
+        return HeadSplit(ids, types, targets, gold, answered, places)
 
     def partial_vocabulary(self, splits: Sequence[HeadSplit], size: int) -> PartialVocabulary:
         """The ids of `splits`, special tokens included, out of the `size` rows of a model's embedding (PEMA)."""
@@ -165,7 +168,8 @@ class EncoderHead:
     def predict(
         self, model: torch.nn.Module, split: HeadSplit, mode: str, batch_size: int, device: torch.device
     ) -> list[Any]:
-        """Label, score or list of tags of each example. Words cut off by input_length get the first label."""
+        """Label, score or list of tags of each example. What has no token in the input (words cut off by input_length
+        or without a piece) is tagged O, or with the first label where O is none."""
         import torch
 
         found: list[Any] = [None] * len(split)
@@ -177,11 +181,7 @@ class EncoderHead:
                     read = torch.from_numpy(split.answered.pad(rows, IGNORED)).to(device)
                 for row, answer in zip(rows, self._read(logits, read), strict=True):
                     found[row] = answer
-        if self.settings.kind == "tags":
-            return [
-                (tags + [self.labels[0]] * len(gold))[: len(gold)] for tags, gold in zip(found, split.gold, strict=True)
-            ]
-        return found
+        return found if split.places is None else self._in_place(found, split, split.places)
 
     def answers(self, texts: list[Any]) -> list[Any]:
         """Predictions as they are: a head cannot leave the label set."""
@@ -208,10 +208,28 @@ class EncoderHead:
             )
         return Ragged.of(targets)
 
-    def _piece_tags(self, targets: Ragged) -> list[list[str]]:
-        """The tags that are scored where pieces are: those of the labelled ones."""
-        rows = (targets.flat[first:last] for first, last in pairwise(targets.offsets))
-        return [[self.labels[number] for number in row[row != IGNORED].tolist()] for row in rows]
+    def _places(self, encoded: Any, read: Ragged) -> Ragged:
+        """Where the tag of each token that is read stands among those that are scored: at its word, or at its piece,
+        since only the last pieces of a sentence are cut off."""
+        found: list[Any] = []
+        for row, (first, last) in enumerate(pairwise(read.offsets)):
+            kept = read.flat[first:last] != IGNORED
+            words = [word for word, keep in zip(encoded.word_ids(row), kept, strict=True) if keep]
+            found.append(range(len(words)) if self.settings.tag_pieces == "all" else words)
+        return Ragged.of(found)
+
+    def _piece_tags(self, columns: dict[str, list[Any]]) -> list[list[str]]:
+        """The tags that are scored where pieces are: those of all pieces, the ones beyond input_length too."""
+        whole = self.tokenizer(columns["tokens"], is_split_into_words=True, add_special_tokens=False, verbose=False)
+        return [[tags[word] for word in whole.word_ids(row)] for row, tags in enumerate(columns["tags"])]
+
+    def _in_place(self, found: list[Any], split: HeadSplit, places: Ragged) -> list[list[str]]:
+        outside = "O" if "O" in self.number else self.labels[0]
+        answers = [[outside] * len(gold) for gold in split.gold]
+        for answer, tags, (first, last) in zip(answers, found, pairwise(places.offsets), strict=True):
+            for place, tag in zip(places.flat[first:last], tags, strict=True):
+                answer[place] = tag
+        return answers
 
     def _logits(self, model: torch.nn.Module, batch: dict[str, torch.Tensor]) -> torch.Tensor:
         inputs = {name: tensor for name, tensor in batch.items() if name != "labels"}
