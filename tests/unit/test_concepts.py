@@ -281,13 +281,15 @@ def test_the_stages_from_assertions_to_marked_blocks(bert, tmp_path):
     assert concept_lines(at["basic.txt"]) == ["cancer"]
     expand_concepts(graph=at["graph"], basic=at["basic.txt"], out=at["expanded"], settings=ExpansionSettings(hops=2))
     assert read_parquet(at["expanded"])["distance"].to_pylist() == [0, 1, 1, 2]
+    given = CurriculumSettings(frequency=2, basic=1, hops=2, general_limit=2.0)
     counts = {"graph": at["graph"], "domain": at["domain"], "general": at["general"]}
     filter_concepts(**counts, basic=at["basic.txt"], expanded=at["expanded"], out=at["c.txt"], record=at["c.json"],
-                    metrics=at["sizes.tsv"], settings=FilterSettings(general_limit=2.0))  # fmt: skip
+                    metrics=at["sizes.tsv"], settings=given)  # fmt: skip
     assert concept_lines(at["c.txt"]) == ["cancer", "cell", "lung"]
-    sizes = {"graph": 4, "basic": 1, "expanded": 4, "after_general": 3, "after_domain": 3}
-    assert json.loads(at["c.json"].read_text())["sizes"] == sizes
-    given = CurriculumSettings(frequency=2, basic=1, hops=2, general_limit=2.0)
+    sizes = {"graph": 4, "frequent": 3, "basic": 1, "expanded": 4, "after_general": 3, "after_domain": 3}
+    assert read_tsv(at["sizes.tsv"]).set_index("step")["value"].to_dict() == sizes
+    thresholds = {"frequency": 2, "basic": 1, "hops": 2, "general_limit": 2.0, "domain_least": 1}
+    assert json.loads(at["c.json"].read_text()) == {"settings": thresholds, "sizes": sizes}
     sweep_concepts(**counts, out=at["sweep.tsv"], settings=SweepSettings(curriculum=given, hops=[0, 1], times=[1.0]))
     swept = read_tsv(at["sweep.tsv"])
     assert swept[(swept.threshold == "hops") & (swept.step == "after_domain")].value.tolist() == [1, 3]
@@ -304,7 +306,15 @@ def test_the_stages_from_assertions_to_marked_blocks(bert, tmp_path):
                         settings=BasicSettings(frequency=99, basic=1))  # fmt: skip
     with pytest.raises(ReprlabError, match="no concept is left"):
         filter_concepts(**counts, basic=at["basic.txt"], expanded=at["expanded"], out=at["c.txt"], record=at["c.json"],
-                        metrics=at["sizes.tsv"], settings=FilterSettings(general_limit=0, domain_least=9))  # fmt: skip
+                        metrics=at["sizes.tsv"], settings=given.model_copy(update={"domain_least": 9}))  # fmt: skip
+    # Spec T4: n is an upper bound; fewer concepts above f are no error, and the record says how many there are.
+    select_concepts(graph=at["graph"], domain=at["domain"], out=at["basic.txt"],
+                    settings=BasicSettings(frequency=2, basic=99))  # fmt: skip
+    assert concept_lines(at["basic.txt"]) == ["cancer", "lung", "the"]
+    filter_concepts(**counts, basic=at["basic.txt"], expanded=at["expanded"], out=at["c.txt"], record=at["c.json"],
+                    metrics=at["sizes.tsv"], settings=given.model_copy(update={"basic": 99}))  # fmt: skip
+    record = json.loads(at["c.json"].read_text())
+    assert record["sizes"]["basic"] == record["sizes"]["frequent"] == 3 < record["settings"]["basic"]
 
 
 def test_words_of_odd_text():

@@ -39,8 +39,11 @@ def test_the_table_has_the_start_and_every_step(made):
 
 def test_every_step_of_the_curriculum_is_counted(made):
     folder = made.nano / "results/shared/curricula/domain_adaptive_masking"
-    sizes = json.loads((folder / "curriculum.json").read_text())["sizes"]
-    assert set(sizes) == {"graph", "basic", "expanded", "after_general", "after_domain"}
+    record = json.loads((folder / "curriculum.json").read_text())
+    sizes, chosen = record["sizes"], record["settings"]
+    assert (chosen["frequency"], chosen["basic"], chosen["hops"], chosen["general_limit"]) == (30, 50, 1, 10.0)
+    assert sizes["frequent"] >= sizes["basic"] and sizes["basic"] <= chosen["basic"]
+    assert set(sizes) == {"graph", "frequent", "basic", "expanded", "after_general", "after_domain"}
     assert sizes["graph"] > sizes["expanded"] > sizes["after_general"] > sizes["after_domain"] > 0
     assert len((folder / "concepts.txt").read_text().splitlines()) == sizes["after_domain"]
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from reprlab.concepts.settings import FilterSettings
+from reprlab.concepts.settings import CurriculumSettings
 from reprlab.runtime.cli import run_stage
 
 
@@ -16,12 +16,12 @@ def filter_concepts(
     out: Path,
     record: Path,
     metrics: Path,
-    settings: FilterSettings,
+    settings: CurriculumSettings,
 ) -> None:
     """Write C, a concept a line in alphabetical order, and how many concepts are left after every step.
 
     Args:
-        record: curriculum.json: the thresholds of this stage and the sizes.
+        record: curriculum.json: the thresholds, those of the earlier stages too, and the sizes.
         metrics: the sizes as a TSV with the columns step, metric, value.
 
     Raises:
@@ -44,6 +44,7 @@ def filter_concepts(
     rare, kept = kept_concepts(reached, counts, settings)
     sizes = {
         "graph": len(known.concepts),
+        "frequent": int((counts.domain > settings.frequency).sum()),
         "basic": len(read_concepts(basic, known)),
         "expanded": int(reached.sum()),
         "after_general": int(rare.sum()),

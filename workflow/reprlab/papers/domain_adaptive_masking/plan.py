@@ -8,8 +8,8 @@ from reprlab.concepts.settings import BlockSettings
 from reprlab.config.settings import derive
 from reprlab.evaluation.settings import BaselineSettings, MetricName
 from reprlab.papers import paths
-from reprlab.papers.domain_adaptive_masking.plan_curriculum import Curriculum, add_blocks, add_curriculum
-from reprlab.papers.domain_adaptive_masking.results import MASKS, NONE, RESULTS, UNTRAINED
+from reprlab.papers.domain_adaptive_masking.plan_curriculum import Curriculum, add_blocks, add_curriculum, thresholds
+from reprlab.papers.domain_adaptive_masking.results import MASKS, NONE, RESULTS, SHARES, UNTRAINED
 from reprlab.papers.finetuning_jobs import add_baselines, add_finetuning_job
 from reprlab.papers.language_model_jobs import (
     add_held_out,
@@ -20,6 +20,7 @@ from reprlab.papers.language_model_jobs import (
 )
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.shared_jobs import add_model, add_task
+from reprlab.reporting.published import read_printed
 from reprlab.results.planning import add_results
 from reprlab.results.sources import Baseline, Missing, Source, Value
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
@@ -38,7 +39,6 @@ SLUG, NAME = "domain-adaptive-masking", "domain_adaptive_masking"
 _SCORES: list[MetricName] = ["entity_f1", "entity_precision", "entity_recall"]
 _BASELINES: list[Literal["majority", "word_majority"]] = ["majority", "word_majority"]
 _LOSSES = ["loss_sum", "count", "correct", "total"]
-_SHARES = ["masked_share", "empty_share"]
 
 
 def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
@@ -55,7 +55,12 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     for task in paper.compared:
         entries += jobs.tagging(task, runs)
     entries += [Missing(factors={"task": name}, reason=why) for name, why in paper.missing_tasks.items()]
-    add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale)
+    options = {
+        "tokens_per_update": paper.pretraining.batch_size * paper.pretraining.length,
+        "curriculum": thresholds(paper.curriculum).model_dump(),
+        "printed": {name: read_printed(config.root, SLUG, name) for name in ("table1", "table2", "statements")},
+    }
+    add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)
 
 
 @dataclass(frozen=True)
@@ -109,7 +114,8 @@ class _Jobs:
         runs += [self._run(masking, seed, start, curriculum) for masking in paper.maskings for seed in recipe.seeds]
         for run in runs[1:]:
             about: dict[str, Value] = {"part": "training", "masking": run.masking, "pretraining_seed": run.seed}
-            wide = _SHARES if run.masking != "random" else _SHARES[:1]
+            # Random tokens are in every batch.
+            wide = [name for name in SHARES if name != "empty_share" or run.masking != "random"]
             entries.append(
                 Source(
                     path=Path(paths.pretraining_metrics(run.name)),

@@ -11,7 +11,6 @@ from reprlab.concepts.settings import (
     CountingSettings,
     CurriculumSettings,
     ExpansionSettings,
-    FilterSettings,
     SweepSettings,
 )
 from reprlab.config.settings import derive
@@ -21,6 +20,7 @@ from reprlab.results.sources import Source
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
+    from reprlab.config.papers.domain_adaptive_masking import Curriculum as Thresholds
     from reprlab.config.papers.domain_adaptive_masking import DomainAdaptiveMaskingSettings
 
 _NAME = "domain_adaptive_masking"
@@ -34,6 +34,11 @@ class Curriculum:
     blocks: str
     marked: str
     entries: list[Source]
+
+
+def thresholds(given: "Thresholds") -> CurriculumSettings:
+    """All thresholds; the general limit is f over its divisor (section 3: f/3)."""
+    return derive(CurriculumSettings, given, general_limit=given.frequency / given.general_divisor)
 
 
 def add_blocks(
@@ -50,7 +55,7 @@ def add_curriculum(
 ) -> Curriculum:
     """Plan the curriculum, step by step, and the marking of the domain's blocks."""
     given, domain = paper.curriculum, paper.domain
-    limit = given.frequency / given.general_divisor
+    chosen = thresholds(given)
     documents = add_corpus(plan, config, str(paper.graph))
     graph = plan.add("build_graph", str(paper.graph), Job({"documents": documents}))["out"]
     counts = {
@@ -69,14 +74,14 @@ def add_curriculum(
     basic = plan.add("select_concepts", _NAME, Job(of_domain, {"settings": derive(BasicSettings, given)}))["out"]
     near = {"graph": graph, "basic": basic}
     expanded = plan.add("expand_concepts", _NAME, Job(near, {"settings": derive(ExpansionSettings, given)}))["out"]
-    kept = {"settings": derive(FilterSettings, given, general_limit=limit)}
-    filtered = plan.add("filter_concepts", _NAME, Job({**known, "basic": basic, "expanded": expanded}, kept))
+    reached = {**known, "basic": basic, "expanded": expanded}
+    filtered = plan.add("filter_concepts", _NAME, Job(reached, {"settings": chosen}))
     swept = SweepSettings(
-        curriculum=derive(CurriculumSettings, given, general_limit=limit),
+        curriculum=chosen,
         hops=given.reported_hops,
         times=given.reported_times,
     )
-    thresholds = plan.add("sweep_concepts", _NAME, Job(known, {"settings": swept}))["out"]
+    by_threshold = plan.add("sweep_concepts", _NAME, Job(known, {"settings": swept}))["out"]
     cut = add_blocks(plan, config, f"{_NAME}_domain", domain, tokenizer, blocks)
     inputs = {"blocks": cut, "tokenizer": tokenizer, "concepts": filtered["out"]}
     marked = plan.add("mark_concepts", _NAME, Job(inputs))
@@ -85,7 +90,7 @@ def add_curriculum(
     entries = [
         Source(path=Path(filtered["metrics"]), factors={"part": "curriculum"}, keys={"after": "step"}, data=titles[0]),
         Source(
-            path=Path(thresholds),
+            path=Path(by_threshold),
             factors={"part": "thresholds"},
             keys={name: name for name in ("threshold", "setting")} | {"after": "step"},
             data=titles[0],

@@ -9,24 +9,25 @@ from reprlab.papers.domain_adaptive_masking.tables_masking import (
     held_out_losses,
     masks,
     named_entities,
+    scores_by_masking,
+    sizes,
+    training_losses,
 )
 from reprlab.results.comparison import Find, Match
 from reprlab.results.figures import Axis, Curves
-from reprlab.results.table_forms import Listing, Pivot
+from reprlab.results.table_forms import Listing
 from reprlab.results.words import results_of
 
 NONE, UNTRAINED = "none", "untrained"
 MASKINGS = (UNTRAINED, NONE, "random", "random_span", "concept")
 # What is masked in held-out text: the masking whose recipe it is, and the text that has the marks for it.
 MASKS = {"tokens": ("random", "blocks"), "concepts": ("concept", "marked")}
-_STEPS = ("graph", "frequent", "basic", "expanded", "after_general", "after_domain")
+# What the log says of masks: the mean since its last row, and the least and the greatest of a single batch.
+SHARES = ("masked_share", "masked_share_least", "masked_share_most", "empty_share")
 
 _TABLES: dict[str, tuple[Any, Any]] = {
     "table1": (annotated, {"part": "entities", "metric": "entities"}),
-    "table2": (
-        Pivot("task", "masking", "scale data n steps tokens", "low high learned", "pretraining_seed seed"),
-        {"part": "tagging", "metric": "entity_f1"},
-    ),
+    "table2": (scores_by_masking, {"part": "tagging", "metric": "entity_f1"}),
     "scores": (
         Listing(
             "task masking pretraining_seed seed metric value low high n steps tokens baseline baseline_value margin "
@@ -34,15 +35,16 @@ _TABLES: dict[str, tuple[Any, Any]] = {
         ),
         {"part": "tagging"},
     ),
-    "curriculum": (Listing("after concepts=value data scale"), {"part": "curriculum"}),
+    "curriculum": (sizes, {"part": "curriculum"}),
     "thresholds": (Listing("threshold setting after concepts=value data scale"), {"part": "thresholds"}),
     "mask_stats": (
         masks,
         {
             "part": ("marks", "training"),
-            "metric": ("concept_tokens", "blocks_without", "concepts_per_block", "masked_share", "empty_share"),
+            "metric": ("concept_tokens", "blocks_without", "concepts_per_block", *SHARES),
         },
     ),
+    "training_loss": (training_losses, {"part": "training", "metric": ("loss", "masked_share")}),
     "pretrain_loss": (held_out_losses, {"part": "held_out"}),
     "compute": (compute, {"part": "training", "metric": "loss"}),
 }
@@ -50,6 +52,10 @@ _FIGURES: dict[str, tuple[str, Any]] = {
     "thresholds": (
         "thresholds",
         Curves(Axis("setting", "Threshold"), [Axis("concepts", "Concepts", log=True)], line="after", panel="threshold"),
+    ),
+    "training_loss": (
+        "training_loss",
+        Curves(Axis("step", "Update"), [Axis("loss", "Nats a masked token")], line="masking", panel="data"),
     ),
     "held_out": (
         "pretrain_loss",

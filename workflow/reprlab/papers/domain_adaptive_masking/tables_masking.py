@@ -2,21 +2,65 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from reprlab.reporting.comparison import Counterpart
 from reprlab.results.comparison import Cell, Own, about
 from reprlab.results.frame import Frame, Rows
+from reprlab.results.table_forms import Pivot
 
+# The frame's options: `printed`, rows of the printed tables and statements by their keys; `curriculum`, the thresholds;
+# `tokens_per_update`, blocks of an update times their length.
+_BY_MASKING = Pivot("task", "masking", "scale data n steps tokens", "low high learned", "pretraining_seed seed")
 _RUN = ["masking", "masks", "step"]
+# Metrics of single batches: the least and the greatest.
+_SINGLE = ("_least", "_most")
 # The printed columns that have a counterpart: ours, and the model that it starts from.
 _COLUMNS = {"ours": "concept", "bert": "none"}
 
 
 def annotated(frame: Frame) -> Rows:
-    """Entities of all splits of each data set."""
+    """Entities of all splits of each data set, beside those that Table 1 prints."""
     rows = frame.select().groupby(["task", "data"], sort=False)["value"].sum().reset_index()
-    return rows.rename(columns={"value": "annotations"}).assign(scale=frame.scale)
+    table = rows.rename(columns={"value": "annotations"})[["task", "annotations", "data"]]
+    table.insert(2, "printed", _printed(frame, "table1", table["task"], "annotations"))
+    return table.assign(scale=frame.scale)
+
+
+def scores_by_masking(frame: Frame) -> Rows:
+    """Table 2: means over seeds, their standard deviation over the seeds of fine-tuning (of means over those of
+    pre-training; empty with one seed), and the printed columns."""
+    table = _BY_MASKING(frame)
+    known = frame.select()
+    by_seed = known.groupby(["task", "masking", "seed"], sort=False)["value"].mean()
+    spread = by_seed.groupby(["task", "masking"], sort=False).std()
+    maskings = [name for name in dict.fromkeys(known["masking"]) if name in table]
+    added = {f"sd_{name}": [spread.get((task, name)) for task in table["task"]] for name in maskings}
+    columns = list(dict.fromkeys(key for row in frame.options["printed"]["table2"].values() for key in row))[1:-1]
+    added |= {f"printed_{name}": _printed(frame, "table2", table["task"], name) for name in columns}
+    for name, values in added.items():
+        table.insert(table.columns.get_loc("note"), name, values)
+    return table
+
+
+def _printed(frame: Frame, table: str, tasks: Rows, column: str) -> list[float]:
+    cells = frame.options["printed"][table]
+    return [float(cells[task][column]) if task in cells else float("nan") for task in tasks]
+
+
+def sizes(frame: Frame) -> Rows:
+    """Concepts after every step, with the thresholds: f, n, k, and those of the two filters."""
+    rows = frame.select()
+    table = rows[["after"]].assign(concepts=rows["value"], **frame.options["curriculum"])
+    return table.assign(data=rows["data"], scale=frame.scale).reset_index(drop=True)
+
+
+def training_losses(frame: Frame) -> Rows:
+    """Training loss in nats a masked token at each row of the log, mean over seeds, and the share that was masked."""
+    keys = ["masking", "step"]
+    wide = frame.select().pivot_table(index=[*keys, "data"], columns="metric", values="value", sort=False)
+    wide = wide.reindex(columns=["loss", "masked_share"]).reset_index()
+    seeds = frame.select().groupby(keys)["pretraining_seed"].nunique().reset_index(name="seeds")
+    table = wide.merge(seeds, on=keys).assign(scale=frame.scale)
+    return table[[*keys, "loss", "masked_share", "seeds", "data", "scale"]]
 
 
 def held_out_losses(frame: Frame) -> Rows:
@@ -32,20 +76,53 @@ def held_out_losses(frame: Frame) -> Rows:
 
 
 def masks(frame: Frame) -> Rows:
-    """Concepts in the text, and the share of tokens that each masking masked in training, over all rows of the log."""
-    rows = frame.select()
+    """Concepts in the text, and the share of tokens that each masking masked in training.
+
+    `value` is the mean over rows of the log; `min` and `max` are those of single batches, where the log has them.
+    """
     names = ["part", "masking", "counted", "metric"]
-    found = rows.groupby(names, sort=False, dropna=False)["value"].agg(["mean", "min", "max"]).reset_index()
-    return found.rename(columns={"mean": "value"}).assign(scale=frame.scale)
+    found = frame.select().groupby(names, sort=False, dropna=False)["value"].agg(["mean", "min", "max"]).reset_index()
+    single = found["metric"].str.endswith(_SINGLE)
+    for end, suffix in zip(("min", "max"), _SINGLE, strict=True):
+        of_batches = {(*key, name): value for *key, name, value in found[single][[*names, end]].to_numpy().tolist()}
+        found[end] = [
+            of_batches.get((*key, f"{name}{suffix}"), value) for *key, name, value in found[[*names, end]].to_numpy()
+        ]
+    found = found[~single].rename(columns={"mean": "value"}).reset_index(drop=True)
+    return found.assign(scale=frame.scale)
 
 
 def compute(frame: Frame) -> Rows:
-    """Updates and tokens of each masking, the mean of its seeds."""
+    """Updates and tokens of each masking, the mean of its seeds, below what the paper prints of its own run.
+
+    `tokens_per_update` and `tokens` are nominal, blocks times their length, as the paper counts them; a block ends with
+    its text, so `real_tokens` are fewer. The ratios are of nominal tokens: these over those of BioBERT-v1.0, and of
+    BioBERT-v1.1 over these, as the paper reads its updates and as it was released (spec 5.1, T1).
+    """
+    import pandas
+
     rows = frame.select()
+    said = {name: float(row["value"]) for name, row in frame.options["printed"]["statements"].items()}
     last = rows[rows["step"] == rows.groupby("masking")["step"].transform("max")]
     found = last.groupby("masking", sort=False)[["step", "tokens"]].mean().reset_index()
-    known: dict[str, Any] = {"updates": found["step"], "tokens_per_update": found["tokens"] / found["step"]}
-    return found[["masking"]].assign(**known, tokens=found["tokens"], scale=frame.scale)
+    nominal = float(frame.options["tokens_per_update"])
+    ours = found[["masking"]].assign(
+        updates=found["step"].astype(float), tokens_per_update=nominal, real_tokens=found["tokens"].astype(float)
+    )
+    paper = {"masking": "as published", "updates": 1000 * said["ours_updates"], "tokens_per_update": said["ours_tokens"]}
+    table = pandas.concat([pandas.DataFrame([paper]), ours], ignore_index=True) if len(ours) else ours
+    tokens = table["updates"] * table["tokens_per_update"]
+    other = 1000 * said["biobert_tokens"]
+    read = said["v1_1_pubmed_updates"] + said["v1_1_pmc_updates"]
+    table = table.assign(
+        tokens=tokens,
+        real_tokens_per_update=table["real_tokens"] / table["updates"],
+        of_biobert_v1_0=tokens / (other * said["v1_0_updates"]),
+        biobert_v1_1_times=other * read / tokens,
+        biobert_v1_1_released_times=other * said["v1_1_released_updates"] / tokens,
+    )
+    order = ["masking", "updates", "tokens_per_update", "tokens", "real_tokens_per_update", "real_tokens"]
+    return table[[*order, *(name for name in table if name not in order)]].assign(scale=frame.scale)
 
 
 def named_entities(own: Own, row: Cell, column: str) -> Counterpart:
