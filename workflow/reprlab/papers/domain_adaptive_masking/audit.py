@@ -10,7 +10,7 @@ from reprlab.concepts.curriculum import Counts, basic_concepts, kept_concepts
 from reprlab.concepts.graph import UNREACHED, ConceptGraph
 from reprlab.concepts.settings import FilterSettings
 from reprlab.evaluation.metrics import score
-from reprlab.reporting.audit import Found, found, rounded
+from reprlab.reporting.audit import Found, found, mean, rounded
 from reprlab.reporting.audit_records import Given
 from reprlab.results.words import printed_of
 
@@ -35,9 +35,9 @@ def compute_ratio(given: Given, *, thousands: str, places: str) -> Decimal:
     return rounded(_tokens(given, "biobert") * steps / ours, int(places))
 
 
-def saved(given: Given, *, thousands: str) -> Decimal:
+def saved(given: Given, *, thousands: str, places: str) -> Decimal:
     """5.1: what ours saves of BioBERT's tokens, in percent."""
-    return rounded(100 - 100 / compute_ratio(given, thousands=thousands, places="6"), 2)
+    return rounded(100 - 100 / compute_ratio(given, thousands=thousands, places="6"), int(places))
 
 
 def _column(given: Given, name: str) -> dict[str, Decimal]:
@@ -60,6 +60,21 @@ def wins(given: Given, *, over: str) -> Found:
 def mean_gap(given: Given, *, over: str) -> Decimal:
     """5.2: the mean of ours less that of another model."""
     return rounded((mean_of(given, column="ours") - mean_of(given, column=over)), 3)
+
+
+def gap(given: Given, *, task: str, over: str) -> Decimal:
+    """5.2: ours less another model on a data set of Table 2."""
+    return _column(given, "ours")[task] - _column(given, over)[task]
+
+
+def mean_again(given: Given) -> Decimal:
+    """8, T6: the mean of BioBERT-v1.1 in its own PyTorch code."""
+    return rounded(mean(row["biobert_v1_1"] for row in given.cells["again"].values()), 2)
+
+
+def moved(given: Given, *, column: str) -> Decimal:
+    """8, T6: a mean of Table 2 less that of the same model in BioBERT's own PyTorch code."""
+    return rounded(mean_of(given, column=column) - Decimal(given.said[f"again_{column}_mean"]), 2)
 
 
 def total(given: Given) -> str:
