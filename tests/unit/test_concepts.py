@@ -1,5 +1,6 @@
 """Concept graphs, counts, curricula and marks: known answers of the specification, and plain loops as oracles."""
 
+import itertools
 import json
 import re
 from collections import Counter
@@ -25,6 +26,7 @@ from reprlab.concepts.settings import (
     SweepSettings,
 )
 from reprlab.data.schema import write_rows
+from reprlab.objectives.masked_concepts import Objective, Settings
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.build_graph import build_graph
 from reprlab.stages.count_concepts import count_concepts
@@ -34,6 +36,7 @@ from reprlab.stages.mark_concepts import mark_concepts
 from reprlab.stages.select_concepts import select_concepts
 from reprlab.stages.sweep_concepts import sweep_concepts
 from reprlab.stages.tokenize_blocks import tokenize_blocks
+from reprlab.text.mask_vocabulary import MaskVocabulary
 from reprlab.text.token_store import TokenStore
 from reprlab.text.tokenizer_folder import open_tokenizer
 from transformers import BertTokenizerFast
@@ -62,6 +65,17 @@ def test_the_toy_curriculum():
     assert basic == ["b", "a"]
     assert (reached, rare, kept) == (set("abcd"), set("acd"), set("acd"))
     assert toy(3)[1:] == (set("abcde"), set("acde"), set("acd"))
+
+
+def test_the_thresholds_at_their_edges():
+    """More than f is basic, f is not; f/3 in general text stays, one more does not; the least in the domain stays."""
+    graph = ConceptGraph.of_assertions(["a\nb", "b\nc"])
+    domain, general = np.array([7, 6, 5]), np.array([3, 2, 1])
+    assert basic_concepts(graph, domain, 6, 9).tolist() == [0]
+    assert basic_concepts(graph, domain, 5, 9).tolist() == [1, 0]
+    near = np.ones(3, dtype=bool)
+    rare, kept = kept_concepts(near, Counts(domain, general), FilterSettings(general_limit=6 / 3, domain_least=6))
+    assert rare.tolist() == [False, True, True] and kept.tolist() == [False, True, False]
 
 
 def test_synonyms_are_neighbours_and_loops_are_not():
@@ -121,9 +135,11 @@ def test_the_curriculum_is_monotone(data):
     graph = ConceptGraph.of_assertions([f"{one:02}\n{two:02}" for one, two in edges])
     numbers = st.lists(st.integers(0, 9), min_size=len(graph.concepts), max_size=len(graph.concepts))
     counts = Counts(np.array(data.draw(numbers)), np.array(data.draw(numbers)))
-    sizes = {}
+    sizes, reach = {}, {}
     for hops in range(4):
         for limit in (1, 2, 5):
+            basic = basic_concepts(graph, counts.domain, 2, limit)
+            reach[hops, limit] = set(np.flatnonzero(graph.distances(basic, hops) != UNREACHED))
             chosen = CurriculumSettings(frequency=2, basic=limit, hops=hops, general_limit=3)
             sizes[hops, limit] = curriculum_sizes(graph, counts, chosen)
             found = list(sizes[hops, limit].values())[3:]
@@ -131,7 +147,8 @@ def test_the_curriculum_is_monotone(data):
     for hops, limit in sizes:
         for other in ((hops + 1, limit), (hops, 2), (hops, 5)):
             if other in sizes and other >= (hops, limit):
-                assert sizes[other]["expanded"] >= sizes[hops, limit]["expanded"]
+                assert reach[hops, limit] <= reach[other]
+                assert len(reach[other]) == sizes[other]["expanded"] >= sizes[hops, limit]["expanded"]
     reached = graph.distances(basic_concepts(graph, counts.domain, 2, 5), 3) != UNREACHED
     _, kept = kept_concepts(reached, counts, FilterSettings(general_limit=3))
     assert (counts.general[kept] <= 3).all() and (counts.domain[kept] >= 1).all() and (reached | ~kept).all()
@@ -235,7 +252,7 @@ def test_a_word_that_is_left_out_is_not_passed_over(bert):
     assert found.words[1] == ["-", "cancer"] and found.joined[1][1]
     rows = np.repeat([0, 1], [len(words) for words in found.words])
     types, ids = np.concatenate(found.types), np.concatenate(found.ids)
-    words, joined = (sum(lists, []) for lists in (found.words, found.joined))
+    words, joined = (list(itertools.chain(*lists)) for lists in (found.words, found.joined))
     assert not (mark_words(types, ids < 5, rows, words, joined, ConceptMatcher(["lung cancer"])) & CONCEPT).any()
 
 
@@ -246,6 +263,24 @@ def test_a_concept_never_starts_or_ends_inside_a_word(bert):
 
 def test_an_occurrence_with_an_unknown_word_is_none(bert):
     assert marks(bert, "lung tumour, lung", ["lung tumour", "lung"]) == [["lung"]]
+
+
+@pytest.mark.parametrize("selection", ["concepts", "spans"])
+def test_special_tokens_are_never_selected(bert, selection):
+    """Text with unknown words inside and beside concepts, and a budget for all of it."""
+    text = "tumour lung tumour cancer, x-tumour x-ray tumour lung cancer tumour the cell tumour"
+    ((_, found),) = blocks_of(bert, [text], 99)
+    ids, rows = found.ids[0], np.zeros(len(found.words[0]), dtype=np.int64)
+    matcher = ConceptMatcher(["lung tumour", "tumour", "x-tumour", "x-ray", "lung cancer", "cell"])
+    marked = mark_words(found.types[0], ids < 5, rows, found.words[0], found.joined[0], matcher)
+    objective = Objective(Settings(budget=1.0, selection=selection), MaskVocabulary.load(bert), 99, 99)
+    for seed in range(20):
+        batch = objective.collate(ids[None], marked[None], np.array([len(ids)]), np.random.default_rng(seed))
+        chosen = batch["labels"][0] != -100
+        assert (ids < 5).sum() == 8 and chosen.any() and not chosen[ids < 5].any()
+    # All of the other concepts are.
+    known = ["x", "-", "ray", "lung", "can", "##cer", "cell"]
+    assert selection == "spans" or [PIECES[one] for one in ids[chosen]] == known
 
 
 def test_marks_end_with_their_block():
@@ -297,6 +332,8 @@ def test_the_stages_from_assertions_to_marked_blocks(bert, tmp_path):
     mark_concepts(blocks=at["blocks"], tokenizer=bert, concepts=at["c.txt"], out=at["marked"], metrics=at["marked.tsv"])
     store = TokenStore.open(at["marked"], "train")
     ids, types, _ = store.batch(np.arange(len(store)), 8)
+    plain = TokenStore.open(at["blocks"], "train").batch(np.arange(len(store)), 8)
+    assert (plain[0] == ids).all() and (plain[1] == types & 3).all()
     assert len(store) == 4 and ((types & FIRST) > 0).sum() == 11
     assert {PIECES[one] for one in ids[(types & CONCEPT) > 0]} == {"lung", "can", "##cer", "cell"}
     about = read_tsv(at["marked.tsv"]).set_index("metric")["value"]

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas
@@ -62,6 +63,8 @@ def frame(scale="paper", without=(), finetuned=(0,)):
     printed = {name: read_printed(ROOT, "domain-adaptive-masking", name) for name in ("table1", "table2", "statements")}
     thresholds = {"frequency": 60, "basic": 9, "hops": 2, "general_limit": 20.0, "domain_least": 1}
     options = {"tokens_per_update": 80, "curriculum": thresholds, "printed": printed}
+    # As a job's settings are kept: text, with sorted keys.
+    options = json.loads(json.dumps(options, sort_keys=True))
     return frame_of(table.assign(scale=scale), RESULTS.settings(scale, [], options))
 
 
@@ -90,6 +93,7 @@ def test_tables():
     second = made["table2"].set_index("task")
     assert second.loc["jnlpba", "concept"] == 78.0 and second.loc["bc2gm", "concept"] == pytest.approx(83.1)
     printed = [f"printed_{name}" for name in ("sota", "bert", "biobert_v1_0", "biobert_v1_1", "ours")]
+    assert [name for name in second if name.startswith("printed")] == printed
     assert second.loc["jnlpba", printed].tolist() == [82.0, 74.94, 76.65, 77.49, 79.29]
     assert pandas.isna(second.loc["bc2gm", "sd_concept"])
     loss = made["pretrain_loss"].set_index(["masking", "masks"])
@@ -101,11 +105,21 @@ def test_tables():
     shares = made["mask_stats"]
     assert shares[["metric", "value", "min", "max"]].to_numpy().tolist() == [["masked_share", 12.0, 12.0, 18.0]] * 3
     assert made["curriculum"].concepts.tolist() == [100.0, 7.0]
-    assert set(made["curriculum"][["frequency", "basic", "hops", "general_limit"]].itertuples(index=False)) == {
-        (60, 9, 2, 20.0)
-    }
+    assert [*made["curriculum"]][2:7] == ["frequency", "basic", "hops", "general_limit", "domain_least"]
+    assert set(made["curriculum"].iloc[:, 2:7].itertuples(index=False)) == {(60, 9, 2, 20.0, 1)}
     for figure in RESULTS.figures:
         assert figure.draw(made[figure.table], Drawn("paper", {})).axes
+
+
+def test_tables_and_figures_of_nothing_say_why():
+    """At `paper` there is neither graph nor text; each table is one row with the reason, each figure says it."""
+    full = frame()
+    empty = full.rows.iloc[:1].assign(reason="no graph", part="", task="", metric="", masking="")
+    for table in RESULTS.tables:
+        made = table.make(replace(full, rows=empty))
+        assert (table.name, made.note.tolist()) == (table.name, ["no graph"])
+        for figure in RESULTS.figures:
+            assert figure.table != table.name or figure.draw(made, Drawn("paper", {})).axes
 
 
 def test_compute_has_nominal_and_real_tokens_and_the_ratios_of_the_specification():
@@ -179,6 +193,10 @@ def test_controls_take_as_many_updates_from_the_same_start(scale):
     assert {key.rpartition("_s")[0].removeprefix("domain_adaptive_masking_") for key in trained} == {*MASKINGS[2:]}
     engines = [{**one["engine"], "seed": 0} for one in trained.values()]
     assert all(engine == engines[0] for engine in engines)
+    # The order of the blocks is drawn from this seed alone, for every arm from the same ones.
+    assert all(one["engine"]["seed"] == int(key.rpartition("_s")[2]) for key, one in trained.items())
+    seeds = {name: {key.rpartition("_s")[2] for key in trained if f"masking_{name}_s" in key} for name in MASKINGS[2:]}
+    assert seeds["random"] == seeds["random_span"] == seeds["concept"] != set()
     assert len({str(jobs[key].inputs["init"]) for key in trained}) == 1
     # What no threshold touches is not made from marked text.
     marked = {key.rpartition("_s")[0] for key, job in jobs.items() if "marked" in str(job.inputs["tokens"])}
@@ -189,3 +207,32 @@ def test_the_published_settings_train_the_start_alone():
     plan = make_plan(load_config(ROOT, {"scale": "paper"}))
     keys = [key for key in plan.jobs["finetune_model"] if key.startswith("domain_adaptive_masking")]
     assert len(keys) == 7 * 5 and all("_none/" in key for key in keys)
+
+
+def test_the_published_settings_with_a_graph_and_text_are_those_of_the_paper():
+    """Section 3: f = 200,000, n = 5,000, k = 5, f/3; 200K updates of 256 blocks of 256; what each masking covers."""
+    entered = "; ".join(
+        f"papers.domain-adaptive-masking.{name}"
+        for name in ("graph=wordnet_graph", "domain=[hpo_definitions]", "general=[brown]")
+    )
+    plan = make_plan(load_config(ROOT, {"scale": "paper", "set": entered}))
+
+    def settings_of(stage, key):
+        return json.loads(plan.jobs[stage][key].settings["settings"])
+
+    chosen = {"frequency": 200_000, "basic": 5_000, "hops": 5, "general_limit": 200_000 / 3, "domain_least": 1}
+    assert settings_of("filter_concepts", "domain_adaptive_masking") == chosen
+    assert settings_of("select_concepts", "domain_adaptive_masking") == {"frequency": 200_000, "basic": 5_000}
+    assert settings_of("expand_concepts", "domain_adaptive_masking") == {"hops": 5}
+    objectives = {
+        "concept": ("masked_concepts", {"selection": "concepts", "budget": 0.2}),
+        "random_span": ("masked_concepts", {"selection": "spans", "budget": 0.2}),
+        "random": ("masked_lm", {"mask_probability": 0.15}),
+    }
+    for masking, expected in objectives.items():
+        given = settings_of("pretrain_lm", f"domain_adaptive_masking_{masking}_s0")
+        assert (given["objective"], given["objective_settings"]) == expected
+        engine = given["engine"]
+        assert (engine["steps"], engine["batch_size"], given["input_length"]) == (200_000, 256, 256)
+    gathered = plan.jobs["gather_results"]["domain-adaptive-masking"].settings["settings"]
+    assert json.loads(gathered)["options"]["tokens_per_update"] == 65_536

@@ -54,6 +54,7 @@ EMPTY = {
     "domain-adaptive-masking/mask_stats": "ConceptNet",
     "domain-adaptive-masking/pretrain_loss": "ConceptNet",
     "domain-adaptive-masking/thresholds": "ConceptNet",
+    "domain-adaptive-masking/training_loss": "ConceptNet",
     "depth/int8_bug": "ablations.int8_bug.enabled is false",
     "depth/padding_in_loss": "ablations.padding_in_loss.enabled is false",
     "intrinsic-dimension/precision": "collection.precision_items is 0",
@@ -92,7 +93,8 @@ def test_an_empty_table_gives_its_reason_and_is_drawn(key, tmp_path):
     published = [part for path in (ROOT / "resources/published" / slug).glob("*.tsv") for part in ("--published", path)]
     jobs = plan.jobs["plot_figure"]
     figures = [name for name, job in jobs.items() if job.inputs["tables"] == [f"results/{slug}/{table}.tsv"]]
-    drawn = {"pretrain_loss": [f"{slug}/held_out"], "thresholds": [key], "restoration": [key]}
+    same = dict.fromkeys(("thresholds", "restoration", "training_loss"), [key])
+    drawn = {**same, "pretrain_loss": [f"{slug}/held_out"]}
     assert figures == ([key] if slug == "depth" else drawn.get(table, []))
     for name in figures:
         png, svg, pdf = (tmp_path / f"figure.{ending}" for ending in ("png", "svg", "pdf"))

@@ -1,14 +1,21 @@
 """Whole-concept masking: the invariants of the specification (5.5), and a plain loop as the oracle of the budget."""
 
 import numpy as np
+import pyarrow
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reprlab.artifacts.tables import write_parquet
+from reprlab.concepts.files import BLOCK_COLUMNS
 from reprlab.concepts.marks import CONCEPT, FIRST, FURTHER, OPENS
-from reprlab.objectives.masked_concepts import Objective, Settings, take
+from reprlab.objectives.masked_concepts import Objective, Settings, take, tiles
 from reprlab.text.mask_vocabulary import MaskVocabulary
+from reprlab.text.token_store import TokenStore
 from reprlab.text.vocabulary import Vocabulary
+from reprlab.training.batches import PretrainingBatches
+from reprlab.training.objective import load_objective
+from reprlab.training.settings import EngineSettings, PretrainSettings
 
 VOCABULARY = Vocabulary(60, 1, 1)
 MASK = VOCABULARY.first_sentinel
@@ -16,12 +23,14 @@ MASK = VOCABULARY.first_sentinel
 
 @st.composite
 def rows(draw):
-    """Blocks of words of one to three pieces, some of them concepts of one to three words, with EOS and padding."""
-    blocks = []
-    for _ in range(draw(st.integers(1, 4))):
+    """Blocks of words of one to three pieces, some of them concepts of one to three words and some unknown, with EOS
+    and padding."""
+    blocks, unknown = [], []
+    for row in range(draw(st.integers(1, 4))):
         types = []
         for _ in range(draw(st.integers(0, 8))):
             concept = draw(st.booleans()) * CONCEPT
+            unknown += [(row, len(types))] * (not concept and draw(st.booleans()))
             for word in range(draw(st.integers(1, 3)) if concept else 1):
                 opens = OPENS if concept and not word else 0
                 types += [FIRST | concept | opens] + [FURTHER | concept] * draw(st.integers(0, 2))
@@ -32,6 +41,8 @@ def rows(draw):
         types[row, : len(block)] = block
         ids[row, : len(block)] = draw(st.lists(st.integers(3, 59), min_size=len(block), max_size=len(block)))
         ids[row, len(block)] = VOCABULARY.eos_id
+    for place in unknown:
+        ids[place] = VOCABULARY.unk_id
     return ids, types, np.array([len(block) + 1 for block in blocks])
 
 
@@ -79,6 +90,68 @@ def test_spans_mask_no_more_than_concepts_and_whole_words(given):
     follows = np.flatnonzero(further)
     assert (spans.ravel()[follows] == spans.ravel()[follows - 1]).all()
     assert not spans[(ids <= 2) | (ids >= 60)].any()
+
+
+@pytest.mark.parametrize("width", [6, 12, 60])
+def test_spans_have_the_lengths_of_concepts(width):
+    """In words, within five standard deviations for each length, in short rows too."""
+    rng, shares = np.random.default_rng(2), {1: 0.6, 2: 0.25, 3: 0.1, 4: 0.05}
+    words = rng.choice(list(shares), p=list(shares.values()), size=20_000)
+    types = np.full((60_000 // width, width + 1), FIRST, np.int16)
+    types[:, -1] = 0
+    found = tiles(types.ravel(), types > 0, words, rng)
+    n = len(found.length)
+    assert found.length.sum() > 0.9 * 60_000 and (np.diff(found.start) >= found.length[:-1]).all()
+    for size, share in shares.items():
+        sigma = (share * (1 - share) * (1 / n + 1 / len(words))) ** 0.5
+        assert (found.length == size).mean() == pytest.approx((words == size).mean(), abs=5 * sigma)
+    covered = np.zeros(types.size, dtype=bool)
+    for start, length in zip(found.start, found.length, strict=True):
+        covered[start : start + length] = True
+    covered = covered.reshape(types.shape).mean(axis=0)
+    # A row's ends, where a span must begin or stop, alike; every word is in one most of the time.
+    assert covered[-1] == 0 and covered[:-1].min() > 0.7 and covered[0] == pytest.approx(covered[-2], abs=0.05)
+
+
+def test_arms_see_the_same_blocks_in_the_same_order(tmp_path):
+    """What each masking covers is restored by its labels: the batches of a seed are equal, those of another are not."""
+    token_file(tmp_path / "tokens.parquet")
+    arms = {"concept": concept_settings("concepts"), "random_span": concept_settings("spans"), "random": RANDOM}
+    seen = {name: originals(tmp_path / "tokens.parquet", one, 3) for name, one in arms.items()}
+    assert (seen["concept"] == seen["random"]).all() and (seen["concept"] == seen["random_span"]).all()
+    assert not (originals(tmp_path / "tokens.parquet", RANDOM, 4) == seen["random"]).all()
+
+
+RANDOM = ("masked_lm", {"mask_probability": 0.5})
+
+
+def concept_settings(selection):
+    return "masked_concepts", {"selection": selection, "budget": 0.5}
+
+
+def token_file(path):
+    """Sixteen blocks of eight words, each with one concept; sixteen blocks, alike in length."""
+    ids = np.random.default_rng(5).integers(3, 60, (16, 9)).astype(np.int32)
+    ids[:, -1] = VOCABULARY.eos_id
+    types = np.full(ids.shape, FIRST, dtype=np.int16)
+    types[:, 2] |= CONCEPT | OPENS
+    types[:, -1] = 0
+    VOCABULARY.save(path.parent)
+    columns = {"split": ["train"] * 16, "input_ids": ids.tolist(), "token_types": types.tolist()}
+    write_parquet(path, pyarrow.table(columns, schema=pyarrow.schema(BLOCK_COLUMNS[:3])))
+
+
+def originals(path, objective, seed):
+    """[steps, rows, tokens]: what the batches of six updates had before they were masked."""
+    name, own = objective
+    engine = EngineSettings(steps=6, batch_size=4, optimizer={"learning_rate": 1e-3}, seed=seed)
+    chosen = PretrainSettings(
+        objective=name, objective_settings=own, engine=engine, init_step=None, input_length=9, target_length=9
+    )
+    batches = PretrainingBatches(TokenStore.open(path, "train"), load_objective(chosen, path.parent), chosen)
+    made = [batches(step, 0, 0, 1) for step in range(6)]
+    assert all((one["labels"] != -100).any() for one in made)
+    return np.stack([torch.where(one["labels"] != -100, one["labels"], one["input_ids"]).numpy() for one in made])
 
 
 def test_spans_mask_as_much_as_concepts_at_other_places():
@@ -166,7 +239,6 @@ def trained_on(marked, work, accumulation=1, log_every=1):
     """The log of updates whose batches, or parts of batches, have concepts or none."""
     from reprlab.models.build import build_from_config
     from reprlab.training.engine import train
-    from reprlab.training.settings import EngineSettings
 
     ids = np.full((2, 6), 7, dtype=np.int32)
     kinds = {False: np.full(ids.shape, FIRST, np.int16), True: np.full(ids.shape, FIRST | CONCEPT | OPENS, np.int16)}

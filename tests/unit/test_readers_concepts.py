@@ -96,7 +96,9 @@ def tagger_of(tmp_path, tokens, tags, pieces, length=16, labels=("O", "B", "I"))
     from reprlab.training.finetuning_settings import TaskSettings
     from transformers import BertTokenizerFast
 
-    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "##b", "##c"]))
+    (tmp_path / "vocab.txt").write_text(
+        "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "##b", "##c"])
+    )
     BertTokenizerFast(vocab=str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
     examples = make_examples(tmp_path / "e.parquet", "tags", [{"tokens": tokens, "tags": tags}], list(labels))
     settings = TaskSettings(kind="tags", metrics=["entity_f1"], input_length=length, tag_pieces=pieces)

@@ -33,14 +33,14 @@ class Settings(BaseModel):
 
 
 @dataclass(frozen=True)
-class _Spans:
+class Spans:
     """First token and number of tokens of each, as places in the flattened batch."""
 
     start: np.ndarray
     length: np.ndarray
 
-    def at(self, chosen: np.ndarray) -> _Spans:
-        return _Spans(self.start[chosen], self.length[chosen])
+    def at(self, chosen: np.ndarray) -> Spans:
+        return Spans(self.start[chosen], self.length[chosen])
 
 
 class Objective(MaskedObjective[Settings]):
@@ -57,8 +57,8 @@ class Objective(MaskedObjective[Settings]):
         concepts, words = _concepts(types)
         spans = concepts.at(take(concepts.length, budget, rng))
         if self.settings.selection == "spans":
-            tiles = _tiles(types, ordinary, words, rng)
-            spans = tiles.at(take(tiles.length, int(spans.length.sum()), rng))
+            cut = tiles(types, ordinary, words, rng)
+            spans = cut.at(take(cut.length, int(spans.length.sum()), rng))
         owner = np.repeat(np.arange(len(spans.start)), spans.length)
         within = np.arange(len(owner)) - np.repeat(np.cumsum(spans.length) - spans.length, spans.length)
         places = np.repeat(spans.start, spans.length) + within
@@ -102,7 +102,7 @@ def take(lengths: np.ndarray, budget: int, rng: np.random.Generator) -> np.ndarr
     return np.sort(order[taken])
 
 
-def _concepts(types: np.ndarray) -> tuple[_Spans, np.ndarray]:
+def _concepts(types: np.ndarray) -> tuple[Spans, np.ndarray]:
     """The occurrences of concepts in a flattened batch, and the words of each."""
     import numpy as np
 
@@ -115,26 +115,56 @@ def _concepts(types: np.ndarray) -> tuple[_Spans, np.ndarray]:
         np.bincount(owner[marked] - 1, minlength=len(start))
         for marked in ((types & CONCEPT) > 0, ((types & CONCEPT) > 0) & ((types & FIRST) > 0))
     )
-    return _Spans(start, length), words
+    return Spans(start, length), words
 
 
-def _tiles(types: np.ndarray, ordinary: np.ndarray, words: np.ndarray, rng: np.random.Generator) -> _Spans:
-    """The batch cut into consecutive spans whose numbers of words are drawn from `words`; those that would reach into
-    another row, or hold a special token, are left out."""
+def tiles(types: np.ndarray, ordinary: np.ndarray, words: np.ndarray, rng: np.random.Generator) -> Spans:
+    """The batch cut into consecutive spans whose numbers of words are drawn from `words`; those that hold a special
+    token are left out.
+
+    A span that would reach into the next row begins there instead: left out, the longer ones would be rarer than in
+    `words`. Only one that is longer than its row is.
+
+    Args:
+        types: [B * L] token types; `ordinary` [B, L]: true at tokens that are not special.
+        words: numbers of words to draw from.
+        rng: draws them, and how many words of each row are left in front of its first span.
+    """
     import numpy as np
 
     from reprlab.concepts.marks import FIRST, FURTHER
 
     start = np.flatnonzero(types & FIRST)
     if not len(words) or not len(start):
-        return _Spans(start[:0], start[:0])
+        return Spans(start[:0], start[:0])
     pieces = np.bincount(np.cumsum((types & FIRST) > 0)[(types & (FIRST | FURTHER)) > 0] - 1, minlength=len(start))
     drawn = rng.choice(words, size=len(start))
-    end = np.cumsum(drawn)
-    inside = end <= len(start)
-    first, last = (end - drawn)[inside], end[inside] - 1
+    first = _begins(drawn, np.bincount(start // ordinary.shape[1], minlength=len(ordinary)), rng)
+    inside = first >= 0
+    first = first[inside]
+    last = first + drawn[inside] - 1
     opens, closes = start[first], start[last] + pieces[last]
     known = np.concatenate([[0], np.cumsum(ordinary.ravel())])
-    same_row = opens // ordinary.shape[1] == (closes - 1) // ordinary.shape[1]
-    whole = same_row & (known[closes] - known[opens] == closes - opens)
-    return _Spans(opens[whole], (closes - opens)[whole])
+    whole = known[closes] - known[opens] == closes - opens
+    return Spans(opens[whole], (closes - opens)[whole])
+
+
+def _begins(drawn: np.ndarray, room: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The first word of each span of `drawn` words, -1 where it has no place, when rows of `room` words are filled."""
+    import numpy as np
+
+    ends = np.cumsum(drawn)
+    begins = np.full(len(drawn), -1, dtype=np.int64)
+    share, place, word = rng.random(len(room)), 0, 0
+    for row, length in enumerate(room.tolist()):
+        while place < len(drawn) and drawn[place] > length > 0:
+            place += 1
+        before = int(ends[place - 1]) if place else 0
+        following = int(np.searchsorted(ends, before + length, side="right"))
+        if following > place:
+            slack = length - (int(ends[following - 1]) - before)
+            begins[place:following] = (
+                word + int(share[row] * (slack + 1)) + ends[place:following] - drawn[place:following] - before
+            )
+        place, word = max(place, following), word + length
+    return begins

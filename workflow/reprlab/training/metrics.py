@@ -27,7 +27,7 @@ def means_of(sums: dict[str, float]) -> dict[str, float]:
 
 
 def note_extremes(window: dict[str, float], sums: dict[str, float]) -> None:
-    """Note in `window` the least and the greatest share of a batch so far, in percent, for each `<x>_part` of `sums`."""
+    """Note in `window` the least and the greatest share of an update so far, in percent, of each `<x>_part`."""
     for name, value in sums.items():
         if name.endswith("_part"):
             stem = name.removesuffix("_part")

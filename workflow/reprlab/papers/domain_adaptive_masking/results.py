@@ -55,7 +55,12 @@ _FIGURES: dict[str, tuple[str, Any]] = {
     ),
     "training_loss": (
         "training_loss",
-        Curves(Axis("step", "Update"), [Axis("loss", "Nats a masked token")], line="masking", panel="data"),
+        Curves(
+            Axis("step", "Update"),
+            [Axis("loss", "Nats a masked token"), Axis("masked_share", "Masked tokens (%)")],
+            line="masking",
+            panel="",
+        ),
     ),
     "held_out": (
         "pretrain_loss",

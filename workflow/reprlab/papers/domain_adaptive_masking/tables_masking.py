@@ -6,11 +6,13 @@ from reprlab.reporting.comparison import Counterpart
 from reprlab.results.comparison import Cell, Own, about
 from reprlab.results.frame import Frame, Rows
 from reprlab.results.table_forms import Pivot
+from reprlab.results.words import printed_of
 
 # The frame's options: `printed`, rows of the printed tables and statements by their keys; `curriculum`, the thresholds;
 # `tokens_per_update`, blocks of an update times their length.
 _BY_MASKING = Pivot("task", "masking", "scale data n steps tokens", "low high learned", "pretraining_seed seed")
 _RUN = ["masking", "masks", "step"]
+_THRESHOLDS = ("frequency", "basic", "hops", "general_limit", "domain_least")
 # Metrics of single batches: the least and the greatest.
 _SINGLE = ("_least", "_most")
 # The printed columns that have a counterpart: ours, and the model that it starts from.
@@ -34,7 +36,7 @@ def scores_by_masking(frame: Frame) -> Rows:
     spread = by_seed.groupby(["task", "masking"], sort=False).std()
     maskings = [name for name in dict.fromkeys(known["masking"]) if name in table]
     added = {f"sd_{name}": [spread.get((task, name)) for task in table["task"]] for name in maskings}
-    columns = list(dict.fromkeys(key for row in frame.options["printed"]["table2"].values() for key in row))[1:-1]
+    columns = printed_of("domain-adaptive-masking").tables["table2"].values
     added |= {f"printed_{name}": _printed(frame, "table2", table["task"], name) for name in columns}
     for name, values in added.items():
         table.insert(table.columns.get_loc("note"), name, values)
@@ -49,7 +51,8 @@ def _printed(frame: Frame, table: str, tasks: Rows, column: str) -> list[float]:
 def sizes(frame: Frame) -> Rows:
     """Concepts after every step, with the thresholds: f, n, k, and those of the two filters."""
     rows = frame.select()
-    table = rows[["after"]].assign(concepts=rows["value"], **frame.options["curriculum"])
+    chosen = {name: frame.options["curriculum"][name] for name in _THRESHOLDS}
+    table = rows[["after"]].assign(concepts=rows["value"], **chosen)
     return table.assign(data=rows["data"], scale=frame.scale).reset_index(drop=True)
 
 
@@ -109,7 +112,11 @@ def compute(frame: Frame) -> Rows:
     ours = found[["masking"]].assign(
         updates=found["step"].astype(float), tokens_per_update=nominal, real_tokens=found["tokens"].astype(float)
     )
-    paper = {"masking": "as published", "updates": 1000 * said["ours_updates"], "tokens_per_update": said["ours_tokens"]}
+    paper = {
+        "masking": "as published",
+        "updates": 1000 * said["ours_updates"],
+        "tokens_per_update": said["ours_tokens"],
+    }
     table = pandas.concat([pandas.DataFrame([paper]), ours], ignore_index=True) if len(ours) else ours
     tokens = table["updates"] * table["tokens_per_update"]
     other = 1000 * said["biobert_tokens"]
