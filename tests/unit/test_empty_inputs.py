@@ -93,7 +93,7 @@ def test_an_empty_table_gives_its_reason_and_is_drawn(key, tmp_path):
     published = [part for path in (ROOT / "resources/published" / slug).glob("*.tsv") for part in ("--published", path)]
     jobs = plan.jobs["plot_figure"]
     figures = [name for name, job in jobs.items() if job.inputs["tables"] == [f"results/{slug}/{table}.tsv"]]
-    same = dict.fromkeys(("thresholds", "restoration", "training_loss"), [key])
+    same = {name: [key] for name in ("thresholds", "restoration", "training_loss")}
     drawn = {**same, "pretrain_loss": [f"{slug}/held_out"]}
     assert figures == ([key] if slug == "depth" else drawn.get(table, []))
     for name in figures:
