@@ -203,6 +203,8 @@ def test_depths_are_whole_numbers_and_the_chosen_ones_wait_for_the_losses(scale)
         assert before["scifact"] == ("query: ", "passage: ") and before["stackoverflow"] == ("query: ", "query: ")
         assert (e5["separator"], e5["encoder"]["pooling"], e5["encoder"]["normalised"]) == ("", "mean", True)
         assert Counter(task["category"] for task in tasks) == COUNTED and len(scored.inputs["tasks"]) == 15
+        assert [task["name"] for task in tasks if task["drop_own"]] == ["arguana"]
+        assert [task["name"] for task in e5["tasks"] if task["drop_own"]] == ["arguana"]
         assert {task["name"]: task["per_label"] for task in tasks if task["category"] == "classification"} == {
             "banking77": None, "emotion": 16, "massive": None,
         }  # fmt: skip

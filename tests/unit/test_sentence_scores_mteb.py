@@ -66,14 +66,15 @@ def theirs(base, kind, metric, data, **more):
     return 100 * scores["default"][metric]
 
 
-def ours(tmp_path, category, schema, rows, **settings):
+def ours(tmp_path, category, schema, rows, task=None, **settings):
     path = tmp_path / f"{category}.parquet"
     known = {"split": "test", "group": "0"}
     write_rows(
         path, [{"id": f"{n}", **known, **row} for n, row in enumerate(rows)], schema, {"name": "x", "title": "x"}
     )
     given = {"encoder": {"method": "none", "pooling": "last"}, "seeds": [SEED], "resamples": 2, **settings}
-    evaluation = Evaluation.model_validate({**given, "tasks": [{"name": category, "category": category}]})
+    tasks = [{"name": category, "category": category, **(task or {})}]
+    evaluation = Evaluation.model_validate({**given, "tasks": tasks})
     return score_task(path, evaluation.tasks[0], encode, evaluation, SEED)["value"]
 
 
@@ -139,6 +140,28 @@ def test_search(tmp_path):
     assert 10 < found < 95
     # mteb rounds to five places.
     assert found == pytest.approx(theirs(AbsTaskRetrieval, "Retrieval", "ndcg_at_10", data), abs=1e-3)
+
+
+def test_search_where_queries_are_passages(tmp_path):
+    """ArguAna's queries are passages under the same id: the own one is no hit there, and elsewhere it is one."""
+    passages = {f"p{n}": text for n, text in enumerate(texts(60, 16))}
+    queries = {name: passages[name] for name in list(passages)[:20]}
+    judged = {query: {name: 1 for name in passages if name != query and shared(text, passages[name]) == 2}
+              for query, text in queries.items()}  # fmt: skip
+    judged = {query: grades or {"p59": 1} for query, grades in judged.items()}
+    rows = [
+        {"query_id": query, "query": queries[query], "passage_id": name, "passage": passages[name], "relevance": 1}
+        for query, grades in judged.items() for name in grades
+    ]  # fmt: skip
+    known = {row["passage_id"] for row in rows}
+    rows += [{"query_id": "", "query": "", "passage_id": name, "passage": passages[name], "relevance": 0}
+             for name in passages if name not in known]  # fmt: skip
+    data = searched(queries, passages, judged)
+    found = {own: ours(tmp_path, "retrieval", "ranking", rows, {"drop_own": own}) for own in (True, False)}
+    assert found[True] > found[False] + 5
+    for own, value in found.items():
+        expected = theirs(AbsTaskRetrieval, "Retrieval", "ndcg_at_10", data, ignore_identical_ids=own)
+        assert value == pytest.approx(expected, abs=1e-3)
 
 
 def test_candidates(tmp_path):

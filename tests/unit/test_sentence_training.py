@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from reprlab.models.pooling import pool
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.batch_plan import mixed_batches, plan_batches
 from reprlab.sentences.contrastive import contrastive_loss, vectors_in_parts
@@ -104,3 +105,23 @@ def test_a_sample_of_all_data_draws_no_row_twice():
     assert rows.shape == (20, 64) and len(set(rows.ravel().tolist())) == 1280
     with pytest.raises(ReprlabError, match="1280 rows; there are 1000"):
         mixed_batches(1000, 64, 20, 0)
+
+
+def test_cosines_are_in_float32_where_the_network_computes_in_bfloat16():
+    """A bfloat16 product would move a cosine by 1e-3, which a temperature of 0.02 makes 0.1 (L3Prune's trap 12)."""
+    torch.manual_seed(0)
+    anchors = torch.randn(16, 32)
+    positives, negatives = anchors + 0.3 * torch.randn(16, 32), anchors + 0.4 * torch.randn(16, 32)
+    expected, _ = contrastive_loss(anchors, positives, negatives, 0.02)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found, _ = contrastive_loss(anchors, positives, negatives, 0.02)
+    assert found.dtype == torch.float32 and torch.equal(found, expected)
+
+
+@pytest.mark.parametrize("pooling", ["first", "last", "mean", "weighted_mean"])
+def test_states_are_pooled_in_float32_where_the_network_computes_in_bfloat16(pooling):
+    torch.manual_seed(0)
+    states, attention = torch.randn(2, 300, 8), torch.ones(2, 300, dtype=torch.long)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = pool(states, attention, pooling)
+    assert found.dtype == torch.float32 and torch.equal(found, pool(states, attention, pooling))

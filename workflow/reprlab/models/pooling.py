@@ -34,4 +34,5 @@ def pool(
     if pooling == "last":
         return states[torch.arange(len(states)), (chosen * positions).argmax(1)]
     weights = (chosen.cumsum(1) * chosen if pooling == "weighted_mean" else chosen).float()
-    return torch.einsum("bl,bld->bd", weights, states) / weights.sum(1, keepdim=True)
+    with torch.autocast(states.device.type, enabled=False):
+        return torch.einsum("bl,bld->bd", weights, states) / weights.sum(1, keepdim=True)

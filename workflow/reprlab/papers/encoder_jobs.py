@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from reprlab.config.dataset_entries import reader_settings
 from reprlab.config.load import LoadedConfig
 from reprlab.config.settings import derive
 from reprlab.papers.plan import Job, Plan
@@ -27,6 +28,12 @@ def add_encoder(
     return trained
 
 
+def embedding_task(config: LoadedConfig, name: str, task: Any, **more: Any) -> EmbeddingTask:
+    """A task of the evaluation as its stage takes it; its data set says whether queries are passages of their own."""
+    own = getattr(reader_settings(config.datasets.tasks[task.dataset]), "drop_own", False)
+    return derive(EmbeddingTask, task, name=name, drop_own=own, **more)
+
+
 def add_published(
     plan: Plan, config: LoadedConfig, key: str, given: Any, tasks: Mapping[str, Any], *groups: BaseModel, dtype: str
 ) -> str:
@@ -46,8 +53,7 @@ def add_published(
         *groups,
         encoder=EncoderSettings(method="none", pooling=given.pooling, normalised=True, form=form),
         tasks=[
-            derive(EmbeddingTask, task, name=name, **words[task.category == "retrieval"])
-            for name, task in tasks.items()
+            embedding_task(config, name, task, **words[task.category == "retrieval"]) for name, task in tasks.items()
         ],
         separator="",
         dtype=dtype,

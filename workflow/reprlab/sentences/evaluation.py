@@ -149,7 +149,7 @@ def _retrieval(
         judged.setdefault(query, {})[passage] = grade
     asked = encode(list(queries.values()), task.instruction)
     found = encode(list(passages.values()), task.passage_instruction)
-    values = scores.ndcg(asked, list(queries), found, list(passages), judged, DEPTH)
+    values = scores.ndcg(asked, list(queries), found, list(passages), judged, DEPTH, drop_own=task.drop_own)
     return _over_units(values, settings.resamples, seed)
 
 

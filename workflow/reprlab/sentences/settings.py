@@ -160,6 +160,8 @@ class EmbeddingTask(BaseModel):
     """Examples; null takes all."""
     passages: int | None = Field(default=None, ge=1)
     """Passages of retrieval, those of the queries first; null takes all."""
+    drop_own: bool = False
+    """Whether the passage that has a query's own id is the query itself, and no hit of retrieval."""
     train_limit: int | None = Field(default=None, ge=1)
     """Training examples that classification draws from; null takes all."""
     per_label: int | None = Field(default=None, ge=1)

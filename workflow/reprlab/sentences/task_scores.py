@@ -60,21 +60,32 @@ def resampled(statistic: Callable[..., float], *columns: np.ndarray, resamples: 
 
 
 def ndcg(
-    queries: np.ndarray, names: Sequence[str], passages: np.ndarray, ids: Sequence[str], judged: Judgements, depth: int
+    queries: np.ndarray,
+    names: Sequence[str],
+    passages: np.ndarray,
+    ids: Sequence[str],
+    judged: Judgements,
+    depth: int,
+    *,
+    drop_own: bool = False,
 ) -> np.ndarray:
     """[queries] nDCG@depth by exact search over all passages.
 
     Args:
         queries: [queries, d], named by `names`; passages: [passages, d], named by `ids`.
+        drop_own: whether the passage that has a query's own id is no hit, as mteb has it for ArguAna.
     """
+    from reprlab.retrieval.collections import without_own
     from reprlab.retrieval.ranking_metrics import ranking_scores
     from reprlab.retrieval.search import search
 
-    found, scores = search(unit(queries), unit(passages), depth)
+    found, scores = search(unit(queries), unit(passages), depth + drop_own)
     run = {
         name: {ids[place]: float(score) for place, score in zip(places, row, strict=True)}
         for name, places, row in zip(names, found.tolist(), scores.tolist(), strict=True)
     }
+    if drop_own:
+        run = {name: without_own(hits, name, depth) for name, hits in run.items()}
     return ranking_scores(run, {name: judged[name] for name in names}, [f"ndcg_at_{depth}"])[f"ndcg_at_{depth}"]
 
 

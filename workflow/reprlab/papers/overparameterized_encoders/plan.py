@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from reprlab.config.settings import derive
 from reprlab.papers import paths
 from reprlab.papers.cost_jobs import add_cost
-from reprlab.papers.encoder_jobs import add_encoder, add_published
+from reprlab.papers.encoder_jobs import add_encoder, add_published, embedding_task
 from reprlab.papers.overparameterized_encoders.plan_cost import cost_runs
 from reprlab.papers.overparameterized_encoders.results import CHOSEN, COSTS, PARTS, RESULTS, TRIPLES
 from reprlab.papers.plan import Plan
@@ -18,7 +18,6 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.depths import kept_layers
 from reprlab.sentences.settings import (
     ContrastiveTraining,
-    EmbeddingTask,
     EncoderSettings,
     Evaluation,
     LayerLosses,
@@ -194,7 +193,7 @@ class _Backbone:
 
     def _evaluated(self, depth: str, training: str, trained: dict[str, str]) -> str:
         paper = self.paper
-        tasks = [derive(EmbeddingTask, task, name=name) for name, task in self.tasks.items()]
+        tasks = [embedding_task(self.config, name, task) for name, task in self.tasks.items()]
         settings = derive(
             Evaluation,
             paper.training,
