@@ -216,6 +216,8 @@ def test_the_published_grid_is_planned(plans):
     assert lora["encoder"]["bidirectional"] and lora["encoder"]["pooling"] == "mean"
     assert lora["engine"]["schedule"]["warmup_steps"] == 100 and lora["learning_rates"] == [5e-4]
     model = plans["paper"].jobs["train_encoder"]["llama_3_8b/prompt_tuning_lora_bi_16"].inputs["model"]
+    tasks = settings_of(plans["paper"], "evaluate_encoder", "llama_2_7b/prompt_tuning_spt_uni_eosp_16")["tasks"]
+    assert [task["name"] for task in tasks if task["drop_own"]] == ["quora"], "its queries are passages"
     # The only published LLaMA3 after MNTP is built on Instruct: the comparison is not one of attention alone.
     assert str(model).endswith("llama_3_8b_instruct_mntp")
 

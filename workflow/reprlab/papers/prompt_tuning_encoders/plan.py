@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reprlab.config.settings import derive
 from reprlab.papers import paths
 from reprlab.papers.cost_jobs import add_cost
-from reprlab.papers.encoder_jobs import add_encoder
+from reprlab.papers.encoder_jobs import add_encoder, embedding_task
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.prompt_tuning_encoders.plan_cost import cost_runs
 from reprlab.papers.prompt_tuning_encoders.results import RESULTS, UNTRAINED
@@ -17,7 +17,7 @@ from reprlab.papers.warm_starts import Recipe, Start, add_start
 from reprlab.results.planning import add_results
 from reprlab.results.sources import Baseline, Source
 from reprlab.runtime.errors import ReprlabError
-from reprlab.sentences.settings import ContrastiveTraining, EmbeddingTask, Evaluation, LowRank, PostTraining
+from reprlab.sentences.settings import ContrastiveTraining, Evaluation, LowRank, PostTraining
 from reprlab.sentences.sizes import SizedEncoders
 from reprlab.training.settings import EngineSettings, OptimizerSettings, PretrainSettings, ScheduleSettings
 
@@ -220,7 +220,7 @@ class _BackboneJobs:
     def _scored(self, encoder: str, size: int) -> str:
         """The scores of one encoder on all tasks."""
         paper, evaluation = self.paper, self.paper.evaluation
-        tasks = [derive(EmbeddingTask, evaluation.tasks[name], name=name) for name in evaluation.scored]
+        tasks = [embedding_task(self.config, name, evaluation.tasks[name]) for name in evaluation.scored]
         settings = derive(
             Evaluation,
             evaluation,
