@@ -1,6 +1,7 @@
 """The contrastive loss, batches larger than memory and batch plans (specs of SPT 5.3 and L3Prune 5.8, 5.10)."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,8 +9,10 @@ from reprlab.models.pooling import pool
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.batch_plan import mixed_batches, plan_batches
 from reprlab.sentences.contrastive import contrastive_loss, vectors_in_parts
+from reprlab.sentences.training import TripleBatches
 
 torch = pytest.importorskip("torch")
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(("count", "expected"), [(32, 4.158883), (64, 4.852030)])
@@ -125,3 +128,12 @@ def test_states_are_pooled_in_float32_where_the_network_computes_in_bfloat16(poo
     with torch.autocast("cpu", dtype=torch.bfloat16):
         found = pool(states, attention, pooling)
     assert found.dtype == torch.float32 and torch.equal(found, pool(states, attention, pooling))
+
+
+def test_several_processes_would_take_negatives_away():
+    """A batch that is cut has fewer candidates, so that the loss would be another one on other machines."""
+    batches = TripleBatches(None, 6, 0, True)
+    with pytest.raises(ReprlabError, match="one process"):
+        batches(0, 0, 0, 2)
+    rule = (ROOT / "workflow/rules/sentences.smk").read_text().split("rule train_encoder:")[1].split("\nrule ")[0]
+    assert "\n        COMMAND\n" in rule, "one process, however many the others train with"

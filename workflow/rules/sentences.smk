@@ -69,6 +69,7 @@ rule post_train:
         TRAINING_COMMAND
 
 
+# In one process: several would share the negatives of a batch.
 rule train_encoder:
     input:
         inputs("train_encoder"),
@@ -89,7 +90,7 @@ rule train_encoder:
     message:
         "Train {wildcards.model} as a sentence encoder ({wildcards.cell})"
     shell:
-        TRAINING_COMMAND
+        COMMAND
 
 
 rule evaluate_encoder:

@@ -33,10 +33,15 @@ class TripleBatches:
     _passes: dict[int, np.ndarray] = field(default_factory=dict)
 
     def __call__(self, step: int, part: int, rank: int, processes: int) -> dict[str, torch.Tensor]:
-        """The texts of a step's triples; candidates are those of the own process."""
-        size = self.batch_size // processes
+        """The texts of a step's triples.
+
+        Raises:
+            ReprlabError: several processes would each have a part of the candidates.
+        """
+        if processes != 1:
+            raise ReprlabError(f"{processes} processes would share the negatives of a batch; train with one process")
         turn, place = divmod(step, len(self._pass(0)))
-        return self.triples.batch(self._pass(turn)[place][rank * size : (rank + 1) * size])
+        return self.triples.batch(self._pass(turn)[place])
 
     def _pass(self, turn: int) -> np.ndarray:
         if turn not in self._passes:
