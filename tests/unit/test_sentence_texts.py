@@ -1,0 +1,184 @@
+"""What stands around the texts of triples and tasks (specification of L3Prune, sections 2, 3 and 8.10)."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reprlab.config.load import load_config
+from reprlab.data.schema import write_rows
+from reprlab.papers.planning import make_plan
+from reprlab.sentences.settings import TextForm
+from reprlab.sentences.triples import read_triples
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+ROOT = Path(__file__).parents[2]
+SLUG = "overparameterized-encoders"
+SIZES = {"first": 5, "second": 2, "third": 1}
+INSTRUCTIONS = {"first": ["find the cat", "find the river"], "third": ["the house", "the letters", "word"]}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("triples")
+    known = ["<pad>", "user", ":", ";", "ask", "yes", "no", "end", *SIZES, *"01234"]
+    known += sorted({word for turns in INSTRUCTIONS.values() for turn in turns for word in turn.split()})
+    words = Tokenizer(models.WordLevel({word: n for n, word in enumerate(dict.fromkeys(known))}, unk_token="<pad>"))
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    files = []
+    for name, size in SIZES.items():
+        files.append(folder / name / "examples.parquet")
+        files[-1].parent.mkdir()
+        rows = [
+            {"id": f"{n}", "group": f"{n}", "split": "train", "context": "", "question": f"ask {name} {n}",
+             "choices": [f"no {name} {n}", f"yes {name} {n}", "further"], "answer": 1}
+            for n in range(size)
+        ]  # fmt: skip
+        write_rows(files[-1], rows, "choice", {"name": name, "title": name})
+    return PreTrainedTokenizerFast(tokenizer_object=words, pad_token="<pad>"), files
+
+
+def read(place, **more):
+    """Each text of the triples as it is read, and its part that is pooled."""
+    tokenizer, files = place
+    form = TextForm(before="user: ", after=" end", begin=False)
+    triples = read_triples(files, tokenizer, form, split="train", separator="; ", **more)
+    ids, starts = triples.texts.ids, triples.texts.starts
+    rows = [ids.flat[ids.offsets[n] : ids.offsets[n + 1]] for n in range(len(ids))]
+    assert triples.count == sum(SIZES.values()) and triples.sizes == SIZES
+    return triples, [(words(tokenizer, row[:at]), words(tokenizer, row[at:])) for row, at in zip(rows, starts)]
+
+
+def words(tokenizer, ids):
+    return " ".join(tokenizer.convert_ids_to_tokens(ids))
+
+
+def asked(name, n):
+    turns = INSTRUCTIONS.get(name)
+    return f"user : {turns[n % len(turns)]} ;" if turns else "user :"
+
+
+@pytest.mark.parametrize("both", [[], ["first"], ["first", "second", "third"]])
+def test_instructions_take_turns_by_row_and_stand_before_documents_only_where_named(place, both):
+    """Two instructions alternate by row parity; upstream's code gives documents none, its text those of two sets."""
+    _, found = read(place, instructions=INSTRUCTIONS, both_sides=both)
+    expected = []
+    for side, word in enumerate(("ask", "yes", "no")):
+        for name, size in SIZES.items():
+            for n in range(size):
+                head = asked(name, n) if side == 0 or name in both else "user :"
+                expected.append((head, f"{word} {name} {n} end"))
+    assert found == expected
+
+
+def test_a_batch_holds_the_three_texts_of_its_triples(place):
+    triples, found = read(place, instructions={})
+    batch = triples.batch(np.array([7, 2]))
+    tokenizer = place[0]
+    shown = [
+        words(tokenizer, ids[mask.bool()].tolist())
+        for ids, mask in zip(batch["input_ids"], batch["text_mask"], strict=True)
+    ]
+    named = ("third 0", "first 2")
+    assert shown == [f"{word} {name} end" for word in ("ask", "yes", "no") for name in named]
+    # One data set a batch, as rows of all sets together.
+    rows = triples.rows(2, 0, 0, mixed=False)
+    of_set = np.repeat(np.arange(3), list(SIZES.values()))[rows]
+    assert rows.shape == (2 + 1, 2) and (of_set[:, 0] == of_set[:, 1]).all()
+    assert sorted(of_set[:, 0].tolist()) == [0, 0, 1] and len(set(rows.ravel().tolist())) == 6
+
+
+@pytest.fixture(scope="module")
+def paper():
+    return make_plan(load_config(ROOT, {"scale": "paper", "build": [SLUG]})).jobs
+
+
+def settings_of(jobs, stage, key):
+    return json.loads(jobs[stage][key].settings["settings"])
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("llama_3_8b", "<|start_header_id|>user<|end_header_id|>\n\n", "<|eot_id|>"),
+        ("mistral_7b", "[INST] ", " [/INST]"),
+        ("qwen2_7b", "<|im_start|>user\n", "<|im_end|>"),
+        ("phi3_4b", "", ""),
+    ],
+)
+def test_the_published_recipe_is_planned(paper, name, before, after):
+    """Section 3: templates, adapters, course, batches, temperature, seed, sample; whatever the plan passes on."""
+    layers = 28 if name == "qwen2_7b" else 32
+    form = {"before": before, "after": after, "begin": True, "max_length": 400, "whole": False}
+    sample = {"temperature": 0.02, "instructions": ALL_INSTRUCTIONS, "both_sides": [], "separator": "; "}
+    for depth, kept in (("p00", layers), ("p90", layers // 10), ("small", "small"), ("large", "large")):
+        found = settings_of(paper, "train_encoder", f"{name}/l3prune_{depth}")
+        encoder, engine = found["encoder"], found["engine"]
+        assert encoder["form"] == form and encoder["layers"] == kept
+        assert (encoder["method"], encoder["pooling"], encoder["bidirectional"]) == ("lora", "weighted_mean", False)
+        assert encoder["adapter"] == {
+            "rank": 16, "alpha": 32, "dropout": 0.05, "partial": name == "phi3_4b",
+            "targets": ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
+        }  # fmt: skip
+        assert (engine["steps"], engine["batch_size"], engine["accumulation"]) == (1000, 64, 1)
+        assert engine["schedule"] | {"name": "constant", "warmup_steps": 300} == engine["schedule"]
+        optimizer = {"name": "adamw", "weight_decay": 0.0, "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8}
+        assert engine["optimizer"] | optimizer == engine["optimizer"] and engine["dtype"] == "bfloat16"
+        assert (found["learning_rates"], found["seeds"], found["epochs"]) == ([2e-4], [42], None)
+        assert (found["mixed"], found["limit"], found["train_length"]) == (False, None, None)
+        assert found | sample == found
+        scored = settings_of(paper, "evaluate_encoder", f"{name}/l3prune_{depth}_trained")
+        assert scored["separator"] == ": " and scored["encoder"]["form"] == form and scored["seeds"] == [42]
+        assert {task["name"]: task["instruction"] for task in scored["tasks"]} == TASKS
+        assert not any(task["passage_instruction"] for task in scored["tasks"])
+    losses = settings_of(paper, "measure_layers", f"{name}/l3prune")
+    assert losses | {**sample, "batch_size": 64, "batches": 20, "seed": 42, "dtype": "bfloat16"} == losses
+    assert losses["encoder"]["layers"] is None and losses["encoder"]["method"] == "none"
+    assert losses["encoder"]["form"] == form and losses["split"] == "train"
+
+
+WIKIPEDIA = ["Given a question, retrieve Wikipedia passages that answer the question"]
+CHINESE = ["Given a Chinese search query, retrieve web passages that answer the question"]
+ANSWERS = ["Retrieve Wikipedia passages that answer the question"]
+ALL_INSTRUCTIONS = {
+    "e5_allnli": [
+        "Given a premise, retrieve a hypothesis that is entailed by the premise",
+        "Retrieve semantically similar text",
+    ],
+    "e5_dureader": CHINESE,
+    "e5_t2ranking": CHINESE,
+    "e5_eli5_question_answer": ["Provided a user question, retrieve the highest voted answers on Reddit ELI5 forum"],
+    "e5_fever": ["Given a claim, retrieve documents that support or refute the claim"],
+    "e5_hotpot_qa": ["Given a multi-hop question, retrieve documents that can help answer the question"],
+    "e5_miracl": WIKIPEDIA,
+    "e5_mrtydi": WIKIPEDIA,
+    "e5_nq": WIKIPEDIA,
+    "e5_msmarco_passage": ["Given a web search query, retrieve relevant passages that answer the query"],
+    "e5_msmarco_document": ["Given a web search query, retrieve relevant documents that answer the query"],
+    "e5_quora_duplicates": [
+        "Given a question, retrieve questions that are semantically equivalent to the given question",
+        "Find questions that have the same meaning as the input question",
+    ],
+    "e5_squad": ANSWERS,
+    "e5_trivia_qa": ANSWERS,
+}
+SIMILAR = "Retrieve semantically similar text."
+TASKS = {
+    "scifact": "Given a scientific claim, retrieve documents that support or refute the claim",
+    "arguana": "Given a claim, find documents that refute the claim",
+    "nfcorpus": "Given a question, retrieve relevant documents that best answer the question",
+    "stackoverflow": "Retrieve duplicate questions from StackOverflow forum",
+    "scidocs": "Given a title of a scientific paper, retrieve the titles of other relevant papers",
+    "biorxiv": "Identify the main category of Biorxiv papers based on the titles",
+    "medrxiv": "Identify the main category of Medrxiv papers based on the titles",
+    "newsgroups": "Identify the topic or theme of the given news articles",
+    "sprint": "Retrieve duplicate questions from Sprint forum",
+    "banking77": "Given a online banking query, find the corresponding intents",
+    "emotion": "Classify the emotion expressed in the given Twitter message into one of the six emotions: anger, fear, "
+    "joy, love, sadness, and surprise",
+    "massive": "Given a user utterance as query, find the user intents",
+    "sts17": SIMILAR,
+    "sick_r": SIMILAR,
+    "sts_benchmark": SIMILAR,
+}
