@@ -1,5 +1,6 @@
 """Tables, claims, comparison, audit and figures of L3Prune, from a frame whose numbers are known."""
 
+import math
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -40,11 +41,11 @@ def row(model, part, value, metric, **more):
     return about | {"seed": 0, "steps": 3, "tokens": 5, "depth": None, "training": None} | more
 
 
-def frame(scale="paper", without=(), options=None):
+def frame(scale="paper", without=(), options=None, depths=tuple(DEPTHS), curve=None):
     rows = []
     for place, model in enumerate(("llama_3_8b", "mistral_7b")):
         # Falls, rises, falls and rises: minima at 5 and 25.
-        curve = [*range(9, 4, -1), *range(6, 16), *range(14, 4, -1), *range(6, 13)]
+        curve = curve or [*range(9, 4, -1), *range(6, 16), *range(14, 4, -1), *range(6, 13)]
         rows += [
             row(model, "layers", loss + batch + place, "loss", layer=layer, batch=batch, seed=None)
             for layer, loss in enumerate(curve, start=1)
@@ -74,7 +75,7 @@ def frame(scale="paper", without=(), options=None):
     rows.append(row("bge", "published", 335_141_888, "parameters", **about))
     rows += [row("bge", "published", value, "accuracy", **about, dataset=task, category="classification")
              for task, value in zip(TASKS, (60, 64), strict=True)]  # fmt: skip
-    rows = [one for one in rows if one["part"] not in without]
+    rows = [one for one in rows if one["part"] not in without and one["depth"] in (None, *depths)]
     table = pandas.DataFrame(rows).reindex(columns=[*RESULTS.factors, *FIXED])
     settings = RESULTS.settings(scale, [], options or {"tasks": len(TASKS)})
     return frame_of(table.assign(scale=scale), settings)
@@ -93,6 +94,41 @@ def test_claims_have_their_units_and_directions() -> None:
         assert there.loc["O5", "verdict"] == "not testable at this scale" and there.loc["O5", "estimate"] < 0
     none = claims_table(RESULTS.claims, frame(without=("scores", "layers", "cost")), RESULTS.unjudged, STATED)
     assert none.estimate.isna().all() and none.note.str.len().gt(0).all()
+
+
+def verdict(claim, **given):
+    return claims_table(RESULTS.claims, frame(**given), RESULTS.unjudged, STATED).set_index("id").loc[claim]
+
+
+def test_depths_are_a_setting_and_claims_need_those_that_they_compare() -> None:
+    """Without the whole model no time has a whole to be a share of; without a shallow one no rise has a second part."""
+    for claim, depths in (
+        ("O1", ("p00", "p20")),
+        ("O1", ("p00", "p20", "large")),
+        ("O1", ("p20", "one")),
+        ("O3", ("p20", "small", "one")),
+    ):
+        found = verdict(claim, depths=depths)
+        assert found["verdict"] == "inconclusive" and math.isnan(found["estimate"]) and "dropped" in found["note"]
+    for table in RESULTS.tables:
+        assert table.make(frame(depths=("p20", "small"))) is not None
+    assert verdict("O1", depths=("p00", "p20", "small"))["estimate"] == pytest.approx(13 / 31)
+
+
+@pytest.mark.parametrize(
+    ("curve", "estimate"),
+    [
+        # Falls all the way: the minima are 16 and 32, and what lies between is below the first.
+        (range(32, 0, -1), -1),
+        # Rises all the way: 1 and 17.
+        (range(32), -1),
+        # Nothing between 16 and 17.
+        ([*range(16, 0, -1), *range(16)], 0),
+    ],
+)
+def test_a_curve_without_a_hump_speaks_against_one(curve, estimate) -> None:
+    assert verdict("O6", curve=list(curve))["estimate"] == pytest.approx(estimate)
+    assert verdict("O6")["estimate"] == pytest.approx(10)
 
 
 def test_tables_have_both_sizes_and_no_mean_of_some_tasks() -> None:

@@ -47,7 +47,9 @@ def read(place, **more):
     ids, starts = triples.texts.ids, triples.texts.starts
     rows = [ids.flat[ids.offsets[n] : ids.offsets[n + 1]] for n in range(len(ids))]
     assert triples.count == sum(SIZES.values()) and triples.sizes == SIZES
-    return triples, [(words(tokenizer, row[:at]), words(tokenizer, row[at:])) for row, at in zip(rows, starts)]
+    return triples, [
+        (words(tokenizer, row[:at]), words(tokenizer, row[at:])) for row, at in zip(rows, starts, strict=True)
+    ]
 
 
 def words(tokenizer, ids):
@@ -73,7 +75,7 @@ def test_instructions_take_turns_by_row_and_stand_before_documents_only_where_na
 
 
 def test_a_batch_holds_the_three_texts_of_its_triples(place):
-    triples, found = read(place, instructions={})
+    triples, _ = read(place, instructions={})
     batch = triples.batch(np.array([7, 2]))
     tokenizer = place[0]
     shown = [

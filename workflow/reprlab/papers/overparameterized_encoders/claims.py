@@ -27,9 +27,13 @@ def moderate_pruning(frame: Frame) -> Estimate | str:
     by = ["model", "seed"]
     shallowest = rows[rows["layers"] == rows.groupby("model")["layers"].transform("min")]
     whole, moderate = rows[rows["depth"] == "p00"], rows[rows["depth"].isin(_MODERATE)]
+    # What is pruned moderately and no further has no second rise.
+    shallowest = shallowest[shallowest["layers"] < shallowest["model"].map(moderate.groupby("model")["layers"].min())]
     none, some, most = (part.groupby(by)["value"].mean() for part in (whole, moderate, shallowest))
     values = (most + none - 2 * some).dropna()
-    return _over(values, by) if len(values) else f"no model is pruned by 20 to 30 % at scale {frame.scale}"
+    if values.empty:
+        return f"no model is scored with nothing, with 20 to 30 % and with more dropped at scale {frame.scale}"
+    return _over(values, by)
 
 
 def training_repairs(frame: Frame) -> Estimate | str:
@@ -45,7 +49,9 @@ def time_by_depth(frame: Frame) -> Estimate | str:
     rows = frame.select(part="cost").pivot_table(index=["model", "depth"], columns="metric", values="value")
     if "seconds" not in rows:
         return f"not run at scale {frame.scale}"
-    whole = rows["seconds"].xs("p00", level="depth").reindex(rows.index, level="model")
+    whole = rows["seconds"].unstack("depth").reindex(columns=["p00"])["p00"].reindex(rows.index, level="model")
+    if whole.isna().all():
+        return f"no model is trained with nothing dropped at scale {frame.scale}"
     points = (100 * rows["layers"] / rows["of_layers"], 100 * rows["seconds"] / whole)
     known = points[1].notna()
     return slope(points[0][known].to_numpy(), points[1][known].to_numpy(), "depth of a model")
@@ -66,9 +72,12 @@ def against_whole(depth: str) -> Find:
 
 
 def hump(frame: Frame) -> Estimate | str:
-    """The highest untrained loss between the two chosen layers, less the higher of theirs; nats, over models."""
+    """The highest untrained loss between the two chosen layers, less the higher of theirs; nats, over models.
+
+    Without a hump it is below 0; where nothing lies between them it is 0.
+    """
     values = [
-        losses.loc[small:large].max() - losses.loc[[small, large]].max()
+        losses.loc[small + 1 : large - 1].max() - losses.loc[[small, large]].max() if large - small > 1 else 0.0
         for losses, small, large in curves(frame).values()
     ]
     return mean_over_units(values, "model") if values else f"not run at scale {frame.scale}"
