@@ -47,7 +47,8 @@ def frame(scale="paper", without=(), options=None, depths=tuple(DEPTHS), curve=N
         # Falls, rises, falls and rises: minima at 5 and 25.
         curve = curve or [*range(9, 4, -1), *range(6, 16), *range(14, 4, -1), *range(6, 13)]
         rows += [
-            row(model, "layers", loss + batch + place, "loss", layer=layer, batch=batch, seed=None)
+            row(model, "layers", loss + batch + place, "loss", layer=layer, batch=batch, seed=None, batch_size=64,
+                temperature=0.02)
             for layer, loss in enumerate(curve, start=1)
             for batch in (0, 1)
         ]
@@ -141,6 +142,9 @@ def test_tables_have_both_sizes_and_no_mean_of_some_tasks() -> None:
     assert first.loc["small", "delta"] == pytest.approx(-27) and first.loc["small", "learned"] == "4 of 4 rows"
     curve = made["fig1_layer_loss"].set_index(["model", "chosen"])["layer"]
     assert curve["mistral_7b"]["small"].item() == 5 and curve["mistral_7b"]["large"].item() == 25
+    # What the choice can hang on stands beside it.
+    drawn = made["fig1_layer_loss"]
+    assert set(drawn["batch_size"]) == {64} and set(drawn["temperature"]) == {0.02} and set(drawn["batches"]) == {2}
     assert made["table2"].set_index(["model", "depth"]).loc[("llama_3_8b", "p20"), "minutes"] == 25
     some = RESULTS.table("table1").make(frame(options={"tasks": 3}))
     assert some["score"].isna().all() and some["note"].str.startswith("the mean needs every task").all()

@@ -267,6 +267,7 @@ def test_a_killed_training_ends_with_the_same_bytes(method, place, tmp_path, mon
 def test_the_first_loss_of_a_cut_model_is_that_of_its_layer(place, tmp_path):
     table = losses(place, tmp_path / "losses.tsv")
     assert table.layer.nunique() == 4 and table.batch.nunique() == 3
+    assert set(table.triples) == {6} and set(table.temperature) == {0.05}
     reader = load_tokenizer(place["model"])
     encoder = EncoderSettings.model_validate({**METHODS["lora"], "layers": 3})
     triples = read_triples(place["triples"], reader, encoder.form, split="train", instructions={}, separator="; ")

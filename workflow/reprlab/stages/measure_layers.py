@@ -10,7 +10,8 @@ from reprlab.sentences.settings import LayerLosses
 def measure_layers(
     *, model: Path, tokenizer: Path, triples: list[Path], out: Path, settings: LayerLosses, device: str = "cpu"
 ) -> None:
-    """Write `out`: the loss of each batch of triples at each depth, in nats.
+    """Write `out`: the loss of each batch of triples at each depth, in nats, and what it can hang on: triples of a
+    batch, temperature.
 
     Args:
         model: folder of the decoder. triples: examples of the kind `choice`, of which a split is sampled.
@@ -37,10 +38,11 @@ def measure_layers(
     )
     network: Any = load_model(model)
     losses = layer_losses(network.to(choose_device(device)), data, settings)
+    given = {"triples": settings.batch_size, "temperature": settings.temperature}
     write_rows(
         out,
         [
-            {"layer": layer + 1, "batch": batch, "loss": float(loss), "triples": settings.batch_size}
+            {"layer": layer + 1, "batch": batch, "loss": float(loss), **given}
             for batch, row in enumerate(losses)
             for layer, loss in enumerate(row)
         ],

@@ -106,7 +106,7 @@ class _Backbone:
         return Source(
             path=Path(self.plan.add("measure_layers", f"{self.name}/{_NAME}", job)["out"]),
             factors={**self.about, "part": "layers"},
-            keys={"layer": "layer", "batch": "batch"},
+            keys={"layer": "layer", "batch": "batch", "batch_size": "triples", "temperature": "temperature"},
             wide=["loss"],
             data=self.data,
         )

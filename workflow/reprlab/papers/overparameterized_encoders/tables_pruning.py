@@ -34,14 +34,16 @@ def curves(frame: Frame) -> dict[str, tuple[Rows, int, int]]:
 
 
 def layer_losses(frame: Frame) -> Rows:
-    """Mean and standard deviation over batches at each layer, and which layers are chosen (Figure 1)."""
+    """Mean and standard deviation over batches at each layer, which layers are chosen, and by what (Figure 1)."""
     parts = []
     for model, (_, small, large) in curves(frame).items():
         rows = frame.select(part="layers", model=model)
         table = rows.groupby("layer")["value"].agg(loss="mean", std="std", batches="count").reset_index()
         table["chosen"] = table["layer"].map({small: "small", large: "large"}).fillna("")
-        parts.append(table.assign(model=model, data=rows["data"].iloc[0], scale=frame.scale))
-    return _joined(frame, parts, ["model", "layer", "loss", "std", "batches", "chosen", "data", "scale"])
+        given = {name: rows[name].iloc[0] for name in ("batch_size", "temperature", "data")}
+        parts.append(table.assign(model=model, **given, scale=frame.scale))
+    columns = ["model", "layer", "loss", "std", "batches", "batch_size", "temperature", "chosen", "data", "scale"]
+    return _joined(frame, parts, columns)
 
 
 def cost(frame: Frame) -> Rows:
