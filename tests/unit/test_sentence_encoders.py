@@ -255,3 +255,31 @@ def test_a_published_encoder_reads_its_words_and_its_own_tokens(pooling, tmp_pat
             states = model(torch.tensor([ids])).last_hidden_state[0]
         expected = states[0] if pooling == "first" else states.mean(0)
         torch.testing.assert_close(torch.from_numpy(vector), expected, atol=1e-5, rtol=1e-4)
+
+
+SEVEN = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+
+
+@pytest.mark.parametrize(
+    ("name", "matched"),
+    [("llama", SEVEN), ("mistral", SEVEN), ("qwen2", SEVEN), ("phi3", ["o_proj", "down_proj"])],
+)
+def test_names_that_match_no_layer_are_told(name, matched, caplog):
+    """L3Prune's trap 2: Phi-3's projections are fused, and the adapters of five names are silently none."""
+    from reprlab.sentences.encoder import add_low_rank
+    from reprlab.sentences.settings import LowRank
+
+    settings = LowRank(rank=2, alpha=4, targets=SEVEN, partial=True)
+    with caplog.at_level("INFO", logger="reprlab"):
+        adapted = add_low_rank(headless(decoder(name)), settings, 0)
+    assert len(set(adapted)) == len(adapted) == 5 * len(matched)
+    assert {one.rpartition(".")[2] for one in adapted} == set(matched)
+    told = [record.getMessage() for record in caplog.records]
+    if len(matched) == 7:
+        assert told == []
+        return
+    assert told == [
+        "adapters stand in 10 layers, named down_proj, o_proj; none is named gate_proj, k_proj, q_proj, up_proj, v_proj"
+    ]
+    with pytest.raises(ReprlabError, match="no layer named gate_proj, k_proj, q_proj, up_proj, v_proj"):
+        add_low_rank(headless(decoder(name)), settings.model_copy(update={"partial": False}), 0)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from reprlab.inference.generation import sorted_batches
 from reprlab.models.pooling import Pooling, pool
 from reprlab.runtime.errors import ReprlabError, first_line
+from reprlab.runtime.log import get_logger
 from reprlab.sentences.attention import attention_inputs
 from reprlab.sentences.early_exit import headless, keep_layers
 from reprlab.sentences.settings import EncoderSettings, LowRank
@@ -49,6 +50,8 @@ def build_encoder(model: Any, settings: EncoderSettings, seed: int) -> Any:
 def add_low_rank(decoder: Any, settings: LowRank, seed: int) -> list[str]:
     """Give a decoder fresh adapters, whose second matrix is 0; the names of the layers that have one.
 
+    Names that match no layer are told to the log where they are allowed.
+
     Raises:
         ReprlabError: a name matches no layer, and that was not allowed.
     """
@@ -65,11 +68,19 @@ def add_low_rank(decoder: Any, settings: LowRank, seed: int) -> list[str]:
         raise ReprlabError(f"adapter targets {', '.join(settings.targets)}: {error}") from None
     adapted = [name for name, module in decoder.named_modules() if hasattr(module, "lora_A")]
     # peft is content when one of the names matches: the others would be left out without a word.
-    missing = sorted(set(settings.targets) - {name.rpartition(".")[2] for name in adapted})
+    matched = sorted({name.rpartition(".")[2] for name in adapted})
+    missing = sorted(set(settings.targets) - set(matched))
     if missing and not settings.partial:
         raise ReprlabError(
             f"adapter targets: {type(decoder).__name__} has no layer named {', '.join(missing)}; name its own "
             "layers, or set partial: true"
+        )
+    if missing:
+        get_logger().info(
+            "adapters stand in %d layers, named %s; none is named %s",
+            len(adapted),
+            ", ".join(matched),
+            ", ".join(missing),
         )
     return adapted
 
