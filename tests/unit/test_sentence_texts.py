@@ -8,6 +8,7 @@ import pytest
 from reprlab.config.load import load_config
 from reprlab.data.schema import write_rows
 from reprlab.papers.planning import make_plan
+from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.settings import TextForm
 from reprlab.sentences.triples import read_triples
 from tokenizers import Tokenizer, models, pre_tokenizers
@@ -184,3 +185,16 @@ TASKS = {
     "sick_r": SIMILAR,
     "sts_benchmark": SIMILAR,
 }
+
+
+def test_a_data_set_that_instructions_misspell_is_named():
+    """Else its queries would have no instruction, without a word."""
+    edit = {"set": f"papers.{SLUG}.instructions.wordnet_wrods=[Retrieve]", "scale": "nano"}
+    with pytest.raises(ReprlabError, match="instructions.wordnet_wrods"):
+        make_plan(load_config(ROOT, edit))
+    # Words with signs of YAML and of templates come through as they are.
+    odd = 'Given "a: {b}", [find] #1; 50 % \\\\n'
+    found = load_config(ROOT, {"scale": "nano", "set": f"papers.{SLUG}.instructions.wordnet_words=['{odd}']"})
+    assert found.papers[SLUG].instructions["wordnet_words"] == [odd]
+    planned = settings_of(make_plan(found).jobs, "train_encoder", "llama_deep/l3prune_p00")
+    assert planned["instructions"]["wordnet_words"] == [odd]

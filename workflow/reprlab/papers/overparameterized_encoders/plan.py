@@ -152,6 +152,12 @@ class _Backbone:
         return kept_layers(int(entry.config["num_hidden_layers"]), int(depth[1:]))
 
     def _instructions(self) -> dict[str, list[str]]:
+        for name in self.paper.instructions:
+            if name not in self.config.datasets.tasks:
+                raise ReprlabError(
+                    f"papers.{SLUG}.instructions.{name}: config/datasets.yaml has no such data set under tasks; its "
+                    "triples would have no instruction"
+                )
         return {name: self.paper.instructions[name] for name in self.paper.triples if name in self.paper.instructions}
 
     def _encoder(self, method: Any, depth: str | None) -> EncoderSettings:
