@@ -351,3 +351,19 @@ def test_measured_runs_give_ratios_of_one_where_times_follow_the_count(
     if slug == "overparameterized-encoders":
         # The depth that the losses chose, of four layers.
         assert float(once["flops"].iloc[1]) < 0.6 * float(once["flops"].iloc[0])
+
+
+@pytest.mark.parametrize("model", ["llama_3_8b", "qwen2_7b", "phi3_4b"])
+def test_each_layer_that_is_kept_costs_the_same(model: str) -> None:
+    """L3Prune's 5.13: no output layer takes part, and looking an embedding up is no product."""
+    layout = layout_of("overparameterized-encoders", "paper")
+    runs = {run.name: run for run in layout.runs if run.encoder and run.scale == "paper"}
+    costs = [RunCost(runs[f"{model}/{depth}"], layout.models[runs[f"{model}/{depth}"].model]) for depth in
+             ("p00", "p40", "p90")]  # fmt: skip
+    kept = [int(cost.run.encoder.layers) for cost in costs if cost.run.encoder]
+    assert kept == ([28, 16, 2] if model == "qwen2_7b" else [32, 19, 3])
+    flops = [cost.flops for cost in costs]
+    layer = (flops[0] - flops[1]) / (kept[0] - kept[1])
+    assert layer > 0 and (flops[1] - flops[2]) / (kept[1] - kept[2]) == pytest.approx(layer, rel=1e-6)
+    # Nothing stands beside the layers; the first one's inputs are frozen and take no gradient.
+    assert -0.5 * layer < flops[0] - kept[0] * layer < 1e-3 * layer

@@ -47,8 +47,17 @@ def frame(scale="paper", without=(), options=None, depths=tuple(DEPTHS), curve=N
         # Falls, rises, falls and rises: minima at 5 and 25.
         curve = curve or [*range(9, 4, -1), *range(6, 16), *range(14, 4, -1), *range(6, 13)]
         rows += [
-            row(model, "layers", loss + batch + place, "loss", layer=layer, batch=batch, seed=None, batch_size=64,
-                temperature=0.02)
+            row(
+                model,
+                "layers",
+                loss + batch + place,
+                "loss",
+                layer=layer,
+                batch=batch,
+                seed=None,
+                batch_size=64,
+                temperature=0.02,
+            )
             for layer, loss in enumerate(curve, start=1)
             for batch in (0, 1)
         ]
@@ -176,6 +185,23 @@ def test_the_audit_finds_what_is_wrong_and_nothing_else() -> None:
     assert (
         sum(row.id.startswith("5.1") and not row.id.startswith(("5.10", "5.11", "5.12", "5.13")) for row in rows) == 28
     )
+
+
+SHARES = {
+    "llama_3_8b_instruct": {25: "79.66", 5: "21.53"}, "mistral_7b_instruct_v0_2": {22: "69.33", 8: "26.38"},
+    "qwen2_7b_instruct": {25: "90.11", 10: "40.67"}, "phi_3_mini_4k": {25: "78.70", 8: "26.98"},
+}  # fmt: skip
+
+
+def test_shares_that_are_kept_in_truth() -> None:
+    """Percent of the whole, the embedding too: the specification's 5.1, which the audit tells in its notes."""
+    rows = audit("overparameterized-encoders", [*PUBLISHED, FOLDER / "audit.yaml"], MODELS)
+    found = {
+        model: {int(row.what.split()[-4]): row.note.split()[0] for row in rows if row.what.startswith(f"{model}: ")
+                and row.what.endswith("layers are kept") and "% of all" in row.note}
+        for model in SHARES
+    }  # fmt: skip
+    assert found == SHARES
 
 
 @pytest.mark.parametrize(

@@ -224,6 +224,25 @@ def test_without_held_out_pairs_the_last_update_is_kept_and_the_loss_of_a_sample
     assert (after.value < untrained.value.item()).all() and set(after.steps) == {40}
 
 
+@pytest.mark.parametrize("chosen", ["small", "large"])
+def test_a_depth_that_the_losses_choose_is_that_depth_of_the_grid(chosen, place, tmp_path):
+    """Both variants are one encoder, so that their differences to the whole model are one number (L3Prune's trap 6)."""
+    losses(place, tmp_path / "depths.tsv")
+    kept = with_layers(EncoderSettings.model_validate({**METHODS["cut"], "layers": chosen}), tmp_path / "depths.tsv")
+    assert (kept.layers <= 2) == (chosen == "small")
+    for name, layers in (("chosen", chosen), ("grid", kept.layers)):
+        encoder = {**METHODS["cut"], "layers": layers}
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "depths.tsv").write_bytes((tmp_path / "depths.tsv").read_bytes())
+        train(place, tmp_path / name, "cut", encoder=encoder, seeds=[0, 1, 2], learning_rates=[1e-2], mixed=False)
+    files = ["metrics.tsv", *(f"encoders/seed-{n}/{kind}" for n in (0, 1, 2) for kind in (
+        "encoder.json", "trained.safetensors"))]  # fmt: skip
+    for file in files:
+        assert (tmp_path / "chosen" / file).read_bytes() == (tmp_path / "grid" / file).read_bytes()
+    seeds = {(tmp_path / "grid" / f"encoders/seed-{n}/trained.safetensors").read_bytes() for n in (0, 1, 2)}
+    assert len(seeds) == 3, "seeds draw their own adapters and orders"
+
+
 def test_the_base_is_what_it_was_and_what_is_kept_is_small(place, tmp_path):
     before = {path.name: path.read_bytes() for path in place["model"].iterdir()}
     train(place, tmp_path, "prompt")
