@@ -69,7 +69,10 @@ def frame(scale="paper", without=(), options=None, depths=tuple(DEPTHS), curve=N
             }  # fmt: skip
             for seed in (0, 1):
                 rows += [row(model, "cost", spent[name], name, **at, seed=seed) for name in COSTS]
-                rows += [row(model, "training", 5.0 / step, "loss", **at, seed=seed, step=step) for step in (1, 2)]
+                rows += [
+                    row(model, "training", 5.0 / step, "loss", **at, seed=seed, step=step, rate=1e-4 * step)
+                    for step in (1, 2)
+                ]
                 score = {"layers": layers, "dataset": "triples", "split": "validation"}
                 loss = 1 + (32 - layers) / 31 + 0.01 * seed
                 rows.append(row(model, "scores", loss, "contrastive_loss", **at, **score, seed=seed))
@@ -151,6 +154,7 @@ def test_tables_have_both_sizes_and_no_mean_of_some_tasks() -> None:
     assert first.loc["small", "delta"] == pytest.approx(-27) and first.loc["small", "learned"] == "4 of 4 rows"
     curve = made["fig1_layer_loss"].set_index(["model", "chosen"])["layer"]
     assert curve["mistral_7b"]["small"].item() == 5 and curve["mistral_7b"]["large"].item() == 25
+    assert made["fig3_train_loss"].groupby("step")["rate"].unique().map(list).tolist() == [[1e-4], [2e-4]]
     # What the choice can hang on stands beside it.
     drawn = made["fig1_layer_loss"]
     assert set(drawn["batch_size"]) == {64} and set(drawn["temperature"]) == {0.02} and set(drawn["batches"]) == {2}

@@ -243,6 +243,16 @@ def test_a_depth_that_the_losses_choose_is_that_depth_of_the_grid(chosen, place,
     assert len(seeds) == 3, "seeds draw their own adapters and orders"
 
 
+def test_the_log_has_the_rate_of_each_update(place, tmp_path):
+    """Linear to the peak, then constant (L3Prune's trap 9): the first update has 0, as in transformers."""
+    engine = {"steps": 6, "batch_size": 6, "optimizer": {"learning_rate": 1.0}, "log_every": 1}
+    engine |= {"schedule": {"name": "constant", "warmup_steps": 3}}
+    rows = train(place, tmp_path, "lora", alone=True, learning_rates=[3e-3], engine=engine)
+    for _, run in rows.groupby("seed"):
+        assert run.rate.tolist() == pytest.approx([0, 1e-3, 2e-3, 3e-3, 3e-3, 3e-3])
+    assert set(rows.learning_rate) == {3e-3}, "the peak tells the runs apart"
+
+
 def test_the_base_is_what_it_was_and_what_is_kept_is_small(place, tmp_path):
     before = {path.name: path.read_bytes() for path in place["model"].iterdir()}
     train(place, tmp_path, "prompt")

@@ -111,9 +111,15 @@ def train_encoder(
                 sizes = [*size_of(network), *uncut, int(data.texts.ids.lengths.max())]
                 spent = [*sizes, run.throughput[-1]["seconds"], peak_memory(network.device)]
                 about |= dict(zip(_COST, spent, strict=True))
-                # The peak, not the rate of the step on its schedule.
+                # The peak tells runs apart; beside it stands the rate of the update on its course.
                 rows = [
-                    {**about, **row, "learning_rate": rate, "held_out": scores.get(row["step"], math.nan)}
+                    {
+                        **about,
+                        **row,
+                        "learning_rate": rate,
+                        "rate": row["learning_rate"],
+                        "held_out": scores.get(row["step"], math.nan),
+                    }
                     for row in run.metrics
                 ]
                 if scores:

@@ -120,7 +120,7 @@ class _Backbone:
             Source(
                 path=Path(trained["metrics"]),
                 factors={**about, "part": "training", "training": PARTS[0]},
-                keys={"seed": "seed", "step": "step"},
+                keys={"seed": "seed", "step": "step", "rate": "rate"},
                 where={"chosen": 1},
                 wide=["loss"],
                 data=self.data,

@@ -34,7 +34,7 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     ),
     "depth_cost": (tables.cost, {"part": ("cost", "training")}),
     "fig1_layer_loss": (tables.layer_losses, {"part": "layers"}),
-    "fig3_train_loss": (Listing("model depth seed step loss=value tokens data scale"), {"part": "training"}),
+    "fig3_train_loss": (Listing("model depth seed step loss=value rate tokens data scale"), {"part": "training"}),
     "fig4_final_loss": (tables.variants, _TRAINED),
     "fig5_score_vs_params": (tables.variants, _TRAINED),
     "fig6_time": (tables.times, {"part": ("cost", "training")}),
