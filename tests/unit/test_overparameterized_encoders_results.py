@@ -65,7 +65,7 @@ def frame(scale="paper", without=(), options=None, depths=tuple(DEPTHS), curve=N
             at = {"depth": depth, "training": "trained"}
             spent = {
                 "layers": layers, "of_layers": 32, "parameters": 1000 + 100 * layers, "of_parameters": 4200,
-                "trained": 10 * layers, "seconds": 60.0 * layers + place, "peak_memory": 2e9,
+                "trained": 10 * layers, "seconds": 60.0 * layers + place, "peak_memory": (layers + place) * 1e9,
             }  # fmt: skip
             for seed in (0, 1):
                 rows += [row(model, "cost", spent[name], name, **at, seed=seed) for name in COSTS]
@@ -102,7 +102,11 @@ def test_claims_have_their_units_and_directions() -> None:
     assert found.loc["O3", "estimate"] == pytest.approx(1.0, abs=0.01) and found.loc["O3", "units"] == 10
     assert found.loc["O4", "estimate"] == pytest.approx(-7) and found.loc["O5", "estimate"] == pytest.approx(-27)
     assert found.loc["O6", "estimate"] == pytest.approx(10.0)
+    # Peaks of 5 and 6 GB.
+    assert found.loc["O7", "estimate"] == pytest.approx(5.5) and found.loc["O7", "units"] == 2
+    assert "below 23.6" in found.loc["O7", "rule"]
     for scale in ("mini", "nano"):
+        assert verdict("O7", scale=scale)["verdict"] == "not testable at this scale"
         there = claims_table(RESULTS.claims, frame(scale), RESULTS.unjudged, STATED).set_index("id")
         assert there.loc["O5", "verdict"] == "not testable at this scale" and there.loc["O5", "estimate"] < 0
     none = claims_table(RESULTS.claims, frame(without=("scores", "layers", "cost")), RESULTS.unjudged, STATED)

@@ -190,7 +190,7 @@ TASKS = {
 def test_a_data_set_that_instructions_misspell_is_named():
     """Else its queries would have no instruction, without a word."""
     edit = {"set": f"papers.{SLUG}.instructions.wordnet_wrods=[Retrieve]", "scale": "nano"}
-    with pytest.raises(ReprlabError, match="instructions.wordnet_wrods"):
+    with pytest.raises(ReprlabError, match=r"instructions\.wordnet_wrods"):
         make_plan(load_config(ROOT, edit))
     # Words with signs of YAML and of templates come through as they are.
     odd = 'Given "a: {b}", [find] #1; 50 % \\\\n'

@@ -17,6 +17,9 @@ _DEEP: dict[str, Any] = {
 }
 
 
+_OF_SIZE = "the memory of models of 4 to 8 billion parameters is not that of small ones"
+
+
 def _over(values: Rows, names: list[str]) -> Estimate:
     return mean_over_crossed(values, {name: values.index.get_level_values(name) for name in names})
 
@@ -83,6 +86,13 @@ def hump(frame: Frame) -> Estimate | str:
     return mean_over_units(values, "model") if values else f"not run at scale {frame.scale}"
 
 
+def peak_of_small(frame: Frame) -> Estimate | str:
+    """Peak memory of training the small variant, GB (1e9 bytes), over models; the largest of a model's seeds."""
+    rows = frame.select(part="cost", metric="peak_memory", depth="small")
+    values = rows.groupby("model")["value"].max() / 1e9
+    return mean_over_units(values, "model") if len(values) else f"not run at scale {frame.scale}"
+
+
 _POINTS = "mean score less that of the whole model, points"
 CLAIMS = [
     Claim("O1", "difference of two rises of the loss, nats", ABOVE_ZERO, moderate_pruning),
@@ -91,4 +101,5 @@ CLAIMS = [
     Claim("O4", _POINTS, Rule(low=-1.5), against_whole("large"), **_DEEP),
     Claim("O5", _POINTS, Rule(low=-6.9), against_whole("small"), **_DEEP),
     Claim("O6", "highest loss between the minima less theirs, nats", ABOVE_ZERO, hump, **_DEEP),
+    Claim("O7", "peak memory of training, GB", Rule(high=23.6), peak_of_small, only_at=("paper",), because=_OF_SIZE),
 ]
