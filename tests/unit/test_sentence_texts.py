@@ -9,9 +9,11 @@ from reprlab.config.load import load_config
 from reprlab.data.schema import write_rows
 from reprlab.papers.planning import make_plan
 from reprlab.runtime.errors import ReprlabError
-from reprlab.sentences.settings import TextForm
+from reprlab.sentences.export import needs_our_module
+from reprlab.sentences.settings import EncoderSettings, TextForm
+from reprlab.sentences.texts import encode_texts
 from reprlab.sentences.triples import read_triples
-from tokenizers import Tokenizer, models, pre_tokenizers
+from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 ROOT = Path(__file__).parents[2]
@@ -113,7 +115,7 @@ def settings_of(jobs, stage, key):
 def test_the_published_recipe_is_planned(paper, name, before, after):
     """Section 3: templates, adapters, course, batches, temperature, seed, sample; whatever the plan passes on."""
     layers = 28 if name == "qwen2_7b" else 32
-    form = {"before": before, "after": after, "begin": True, "max_length": 400, "whole": False}
+    form = {"before": before, "after": after, "begin": True, "max_length": 400, "whole": False, "stripped": True}
     sample = {"temperature": 0.02, "instructions": ALL_INSTRUCTIONS, "both_sides": [], "separator": "; "}
     for depth, kept in (("p00", layers), ("p90", layers // 10), ("small", "small"), ("large", "large")):
         found = settings_of(paper, "train_encoder", f"{name}/l3prune_{depth}")
@@ -198,3 +200,29 @@ def test_a_data_set_that_instructions_misspell_is_named():
     assert found.papers[SLUG].instructions["wordnet_words"] == [odd]
     planned = settings_of(make_plan(found).jobs, "train_encoder", "llama_deep/l3prune_p00")
     assert planned["instructions"]["wordnet_words"] == [odd]
+
+
+def test_blanks_around_the_whole_string_are_left_out_before_it_is_wrapped(place):
+    """As upstream strips it: a line end behind a text would have the greatest weight in its mean."""
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=blank_words(), pad_token="<pad>")
+    plain = TextForm(before="user", after="end", begin=False)
+    stripped = plain.model_copy(update={"stripped": True})
+    text = "\nask\n"
+    for form, asked, expected in (
+        (plain, "", "user _ ask _ end"),
+        (stripped, "", "user ask end"),
+        # Behind an instruction the blanks before the text are within the string.
+        (stripped, " no", "user _ no _ ask end"),
+    ):
+        ids = encode_texts(tokenizer, [text], form, asked).ids.flat
+        assert words(tokenizer, ids) == expected
+    assert not needs_our_module(EncoderSettings(method="none", pooling="last", form=plain), tokenizer)
+    assert needs_our_module(EncoderSettings(method="none", pooling="last", form=stripped), tokenizer)
+
+
+def blank_words():
+    """A tokenizer of single letters' words whose blanks are tokens."""
+    known = ["<pad>", "user", "ask", "yes", "no", "end", "_"]
+    found = Tokenizer(models.WordLevel({word: n for n, word in enumerate(known)}, unk_token="_"))
+    found.pre_tokenizer = pre_tokenizers.Split(Regex(r"\s"), "isolated")
+    return found

@@ -32,10 +32,10 @@ def needs_our_module(settings: EncoderSettings, tokenizer: Any) -> bool:
     """Whether sentence-transformers' modules cannot say how texts become vectors.
 
     They can where a causal decoder's last state is taken: what stands around a text is a matter of the tokenizer, and
-    a suffix of vectors one of k tokens more. Their means hold the tokens before a text too; and where nothing stands
-    around an empty text, ours reads a padding token in its place.
+    a suffix of vectors one of k tokens more. Their means hold the tokens before a text too, their tokenizers the blanks
+    around it; and where nothing stands around an empty text, ours reads a padding token in its place.
     """
-    if settings.method == "prefix" or settings.bidirectional or settings.pooling != "last":
+    if settings.method == "prefix" or settings.bidirectional or settings.pooling != "last" or settings.form.stripped:
         return True
     return not any(ends_of(tokenizer, settings.form))
 

@@ -27,6 +27,8 @@ class TextForm(BaseModel):
     """Whether the tokenizer's own first token, where it has one, stands before all."""
     max_length: int = Field(default=512, ge=1)
     """Tokens of the text alone; longer ones are cut, so that nothing behind the text is lost."""
+    stripped: bool = False
+    """Whether blanks around instruction and text together are left out, as L3Prune's code does before it wraps them."""
     whole: bool = False
     """Whether instruction and text are one, between the tokenizer's own tokens, and all of it is pooled and counted, as
     published encoders do; then there is nothing else before or behind."""

@@ -88,5 +88,7 @@ def encode_texts(
         own = tokenizer([instruction + text for text in texts], truncation=True, max_length=cut) if texts else {}
         found = Ragged.of([ids or [pad] for ids in own.get("input_ids", [])])
         return EncodedTexts(found, np.zeros(len(found), dtype=np.int64), pad)
+    if form.stripped:
+        texts = [text.rstrip() if instruction else text.strip() for text in texts]
     rows = [[*head, *ids[:cut], *tail] or [pad] for ids in piece_ids(tokenizer, texts)]
     return EncodedTexts(Ragged.of(rows), np.full(len(rows), len(head), dtype=np.int64), pad)

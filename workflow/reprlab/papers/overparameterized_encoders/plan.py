@@ -161,7 +161,7 @@ class _Backbone:
         return {name: self.paper.instructions[name] for name in self.paper.triples if name in self.paper.instructions}
 
     def _encoder(self, method: Any, depth: str | None) -> EncoderSettings:
-        form = derive(TextForm, self.backbone, max_length=self.paper.max_length)
+        form = derive(TextForm, self.backbone, max_length=self.paper.max_length, stripped=True)
         adapter = derive(LowRank, self.paper.training.adapter, self.backbone)
         return EncoderSettings(
             method=method,
