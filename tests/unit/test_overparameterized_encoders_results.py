@@ -41,8 +41,9 @@ def row(model, part, value, metric, **more):
     return about | {"seed": 0, "steps": 3, "tokens": 5, "depth": None, "training": None} | more
 
 
-def frame(scale="paper", without=(), options=None, depths=tuple(DEPTHS), curve=None):
-    rows = []
+def frame(scale="paper", without=(), options=None, depths=tuple(DEPTHS), curve=None, wider=None):
+    rows, every = [], DEPTHS | (wider or {})
+    depths = (*depths, *(wider or {}))
     for place, model in enumerate(("llama_3_8b", "mistral_7b")):
         # Falls, rises, falls and rises: minima at 5 and 25.
         curve = curve or [*range(9, 4, -1), *range(6, 16), *range(14, 4, -1), *range(6, 13)]
@@ -61,7 +62,7 @@ def frame(scale="paper", without=(), options=None, depths=tuple(DEPTHS), curve=N
             for layer, loss in enumerate(curve, start=1)
             for batch in (0, 1)
         ]
-        for depth, layers in DEPTHS.items():
+        for depth, layers in every.items():
             at = {"depth": depth, "training": "trained"}
             spent = {
                 "layers": layers, "of_layers": 32, "parameters": 1000 + 100 * layers, "of_parameters": 4200,
@@ -177,6 +178,21 @@ def test_printed_cells_meet_ours() -> None:
     assert ours["Table 1: model=BGE", "score"] == "62.0" and ours["Table 1: model=BGE", "layers"] == "24"
     assert ours["Table 1: model=BGE", "params"] == "0.34"
     assert (found[found["row"].str.contains("GTE|E5")]["ours"] == "").all()
+    # What the text says of depths of the grid: seeds 0 and 1 of a model whose score is its layers.
+    told = found[found["row"].str.contains("quantity=")].set_index("row")[["ours", "note"]]
+    told.index = told.index.str.partition("quantity=").map(lambda parts: parts[2])
+    assert told["ours"].to_dict() == {name: "" for name in told.index} | {
+        "llama_unpruned_introduction": "32.50", "llama_large_delta": "-7.00",
+    }  # fmt: skip
+    wider = compare(
+        RESULTS.own(frame(wider={"p50": 16, "p60": 11, "p80": 6})),
+        read_published(PUBLISHED, declarations(RESULTS.printed)),
+        RESULTS.printed,
+    )
+    ours = {row.row.partition("quantity=")[2]: row.ours for row in wider.itertuples() if "quantity=" in row.row}
+    assert (ours["llama_p50_score"], ours["llama_p50_delta"], ours["llama_p80_score"]) == ("16.50", "-16.00", "6.50")
+    assert ours["llama_p80_introduction"] == "6.50" and ours["mistral_p30_delta"] == ours["qwen_p60_score"] == ""
+    assert "Table 1" in told.loc["large_drop_abstract", "note"] and "not run" in told.loc["phi_p20_delta", "note"]
 
 
 def test_a_mean_of_some_tasks_is_none_for_encoders_of_others_too() -> None:

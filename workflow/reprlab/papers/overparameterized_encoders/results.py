@@ -64,6 +64,7 @@ _FIGURES: dict[str, tuple[str, Any]] = {
 _OURS: dict[str, Find] = {
     "table1": tables.first_table,
     "table2": tables.second_table,
+    "statements": tables.in_the_text,
 }
 LABELS = {
     "llama_3_8b": "LLaMA-3-8B", "mistral_7b": "Mistral-7B", "qwen2_7b": "Qwen2-7B", "phi3_4b": "Phi3-4B",

@@ -162,6 +162,18 @@ def second_table(own: Own, row: Cell, column: str) -> Counterpart:
     return _cell(own, "table2", {**row, "variant": column}, "minutes", 1)
 
 
+_SAID_OF = {"llama": "LLaMA-3-8B", "mistral": "Mistral-7B", "qwen": "Qwen2-7B", "phi": "Phi3-4B"}
+
+
+def in_the_text(own: Own, row: Cell, column: str) -> Counterpart:
+    """Our cell beside a number that the text has of a depth: its name is model_depth_what."""
+    model, depth, what = row["quantity"].split("_", 2)
+    if model not in _SAID_OF:
+        return own.missing("follows from Table 1: see the audit")
+    at = {"model": _SAID_OF[model], "variant": {"unpruned": "p00"}.get(depth, depth)}
+    return _cell(own, "table1", at, {"params": "params_B", "delta": "delta"}.get(what, "score"), 2)
+
+
 def _cell(own: Own, table: str, row: Cell, column: str, places: int) -> Counterpart:
     from reprlab.papers.overparameterized_encoders.results import LABELS
 
