@@ -181,7 +181,7 @@ def test_printed_cells_meet_ours() -> None:
     # What the text says of depths of the grid: seeds 0 and 1 of a model whose score is its layers.
     told = found[found["row"].str.contains("quantity=")].set_index("row")[["ours", "note"]]
     told.index = told.index.str.partition("quantity=").map(lambda parts: parts[2])
-    assert told["ours"].to_dict() == {name: "" for name in told.index} | {
+    assert told["ours"].to_dict() == dict.fromkeys(told.index, "") | {
         "llama_unpruned_introduction": "32.50", "llama_large_delta": "-7.00",
     }  # fmt: skip
     wider = compare(
