@@ -283,3 +283,26 @@ def test_names_that_match_no_layer_are_told(name, matched, caplog):
     ]
     with pytest.raises(ReprlabError, match="no layer named gate_proj, k_proj, q_proj, up_proj, v_proj"):
         add_low_rank(headless(decoder(name)), settings.model_copy(update={"partial": False}), 0)
+
+
+@pytest.mark.parametrize("name", ["llama", "mistral", "qwen2", "phi3"])
+@pytest.mark.parametrize("kept", [1, 3, 5])
+def test_fresh_adapters_on_a_cut_decoder_change_no_bit(name, kept):
+    """L3Prune's 5.6, with dropout as it trains: the second matrix is 0, in each architecture of the paper."""
+    from reprlab.sentences.encoder import build_encoder, size_of
+    from reprlab.sentences.settings import EncoderSettings
+
+    adapter = {"rank": 2, "alpha": 4, "dropout": 0.5, "targets": SEVEN, "partial": name == "phi3"}
+    plain = {"method": "none", "pooling": "weighted_mean", "layers": kept}
+    inputs = batch()
+    inputs["text_mask"] = inputs["attention_mask"]
+    found = []
+    for settings in (plain, {**plain, "method": "lora", "adapter": adapter}):
+        network = decoder(name)
+        encoder = build_encoder(network, EncoderSettings.model_validate(settings), 0).train()
+        assert size_of(network)[0] == kept
+        found.append(encoder(inputs))
+    assert torch.equal(*found)
+    with torch.no_grad():
+        states = run(decoder(name), inputs)[kept - 1]
+        assert torch.equal(found[0], pool(states, inputs["attention_mask"], "weighted_mean"))
