@@ -39,6 +39,7 @@ ENCODERS = {
     ("none", 0): 20.0, ("full", 0): 61.0, ("lora_uni", 16): 60.0, ("lora_bi", 16): 59.0, ("spt_uni_eosp", 1): 50.0,
     ("spt_uni_eosp", 16): 58.0, ("spt_bi_eosp", 16): 57.5, ("spt_mntp_eosp", 16): 57.0, ("spt_v2", 10): 63.0,
 }  # fmt: skip
+NOTE = "made of another decoder"
 METHODS = {"none": "none", "full": "full", "lora_uni": "lora", "lora_bi": "lora", "spt_v2": "prefix"}
 
 
@@ -91,6 +92,46 @@ def test_claims_have_their_units_and_directions():
     assert mini.loc["P1", "verdict"] == found.loc["P1", "verdict"] != "not testable at this scale"
     assert set(claims("nano").verdict) == {"not testable at this scale"}
     assert "not run" in claims(without=("spt_v2",)).loc["P10", "note"]
+
+
+def test_attention_is_compared_with_as_many_vectors_on_the_same_decoder():
+    """LLaMA3 has k = 1 and 5 after MNTP and up to 20 without, and its MNTP model is built on another one (trap 2)."""
+    whole = frame()
+    further = whole.rows[(whole.rows["backbone"] == "llama_2_7b") & whole.rows["encoder"].eq("spt_uni_eosp")]
+    further = further[further["size"] == 16]
+    more = further.assign(size=20, value=further["value"] + 30)
+    other = whole.rows[(whole.rows["backbone"] == "llama_2_7b") & (whole.rows["size"] == 16)]
+    after = other["encoder"] == "spt_mntp_eosp"
+    other = other.assign(
+        backbone="llama_3_8b", value=other["value"] + 40 * after, note=after.map({True: NOTE, False: ""})
+    )
+    rows = pandas.concat([whole.rows, more, other], ignore_index=True)
+    found = claims_table(RESULTS.claims, type(whole)(rows, "paper", whole.factors, {}), {}, STATED).set_index("id")
+    assert found.loc["P8", "estimate"] == pytest.approx(-0.5)
+    assert found.loc["P9", ["estimate", "unit", "units"]].tolist() == [pytest.approx(-1), "data set", 5]
+    only = rows[rows["backbone"] == "llama_3_8b"]
+    found = claims_table(RESULTS.claims, type(whole)(only, "paper", whole.factors, {}), {}, STATED).set_index("id")
+    assert "not run" in found.loc["P9", "note"]
+
+
+def test_a_row_says_where_it_is_made_of_another_decoder(plans):
+    """Trap 2: the model after MNTP of LLaMA3 is built on Instruct, the rows without are of the base model."""
+    whole = frame()
+    noted = whole.rows["encoder"].eq("spt_mntp_eosp")
+    rows = whole.rows.assign(note=noted.map({True: NOTE, False: ""}))
+    for name in ("table1", "table2", "table3", "table5", "figure3"):
+        table = RESULTS.table(name).make(type(whole)(rows, "paper", whole.factors, {}))
+        told = table["note"].str.contains(NOTE, regex=False)
+        assert set(table["encoder"][told]) == ({"spt_mntp_eosp"} if name != "table3" else set()), name
+    published = read_published(PUBLISHED[:-1], TABLES)
+    found = compare(RESULTS.own(type(whole)(rows, "paper", whole.factors, {})), published, RESULTS.printed)
+    assert set(found[found["note"].str.contains(NOTE, regex=False)]["table"]) == {"table1", "table2", "table5"}
+    (settings,) = (json.loads(job.settings["settings"]) for key, job in plans["paper"].jobs["gather_results"].items()
+                   if SLUG in key)  # fmt: skip
+    notes = {(one["factors"].get("backbone"), one["factors"].get("encoder")): one["factors"]["note"]
+             for one in settings["entries"] if one["factors"].get("note")}  # fmt: skip
+    assert set(notes) == {("llama_3_8b", "lora_bi"), ("llama_3_8b", "spt_mntp_eosp")}
+    assert all("Meta-Llama-3-8B-Instruct" in note for note in notes.values())
 
 
 def test_tables_have_means_sizes_and_the_choice_of_k():

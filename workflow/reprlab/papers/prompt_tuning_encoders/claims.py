@@ -39,10 +39,13 @@ def _crossed(gaps: Rows, scale: str) -> Estimate | str:
 
 
 def between(first: Callable[[Rows], Any], second: Callable[[Rows], Any]) -> Find:
-    """Points by which some encoders of a decoder are better than others, each side's mean on the same data set."""
+    """Points by which some encoders of a decoder are better than others, each side's mean on the same data set.
+
+    Encoders that are made of another decoder than the backbone's, which their note says, are left out.
+    """
 
     def find(frame: Frame) -> Estimate | str:
-        rows = _means(frame.select(**_SCORES, weights="pretrained"))
+        rows = _means(frame.select(**_SCORES, weights="pretrained", note=""))
         one, two = (rows[side(rows)].groupby(["backbone", "dataset"])["value"].mean() for side in (first, second))
         return _crossed(one - two, frame.scale)
 
@@ -62,6 +65,24 @@ def largest(encoder: str) -> Callable[[Rows], Any]:
         return own & (sizes == sizes.where(own).groupby(rows["backbone"]).transform("max"))
 
     return chosen
+
+
+def _as_many(encoder: str, other: str) -> Callable[[Rows], Any]:
+    """An encoder with the most vectors with which its decoder has the other one as well."""
+
+    def chosen(rows: Rows) -> Any:
+        sizes = rows["size"].astype(float)
+        both = rows.assign(size=sizes)[rows["encoder"].isin((encoder, other))]
+        both = both.groupby(["backbone", "size"])["encoder"].nunique().eq(2)
+        most = both[both].reset_index().groupby("backbone")["size"].max()
+        return (rows["encoder"] == encoder) & (sizes == rows["backbone"].map(most).astype(float))
+
+    return chosen
+
+
+def as_large(encoder: str, other: str) -> Find:
+    """Points by which an encoder of a decoder is better than another one with as many vectors, the most that both have."""
+    return between(_as_many(encoder, other), _as_many(other, encoder))
 
 
 def more_vectors(frame: Frame) -> Estimate | str:
@@ -119,7 +140,7 @@ CLAIMS = [
     Claim("P5", "percent of the parameters", Rule(high=0.001), shares, **_LARGE),
     Claim("P6", "ratio of trained numbers", Rule(high=1.0), fewer),
     Claim("P7", _POINTS, Rule(low=-1.0), between(largest("spt_uni_eosp"), _is("lora_uni", 16)), **_LARGE),
-    Claim("P8", _POINTS, Rule(high=1.0), between(largest("spt_bi_eosp"), largest("spt_uni_eosp")), **_LARGE),
-    Claim("P9", _POINTS, Rule(high=1.0), between(largest("spt_mntp_eosp"), largest("spt_uni_eosp")), **_LARGE),
+    Claim("P8", _POINTS, Rule(high=1.0), as_large("spt_bi_eosp", "spt_uni_eosp"), **_LARGE),
+    Claim("P9", _POINTS, Rule(high=1.0), as_large("spt_mntp_eosp", "spt_uni_eosp"), **_LARGE),
     Claim("P10", _POINTS, ABOVE_ZERO, between(largest("spt_v2"), _is("lora_uni", 16)), **_LARGE),
 ]

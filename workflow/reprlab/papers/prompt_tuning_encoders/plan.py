@@ -119,7 +119,14 @@ class _BackboneJobs:
         if given is None:
             return {**about, "method": "none" if encoder == UNTRAINED else encoder}
         words = {"attention": "bi" if given.bidirectional else "uni", "mntp": "yes" if given.mntp else "no"}
+        words["note"] = self._made_of_another() if given.mntp else ""
         return {**about, **words, "method": given.method, "position": given.position, "pooling": given.pooling}
+
+    def _made_of_another(self) -> str:
+        """What sets encoders after MNTP apart beside it: their model may be built on another one than the decoder."""
+        names = (self.backbone.mntp or self.backbone.model, self.backbone.model)
+        after, plain = (getattr(self.config.models[name].origin, "repository", "") for name in names)
+        return "" if after == plain else f"made of {after}, rows without MNTP of {plain}"
 
     def _start(self, *, mntp: bool) -> Start:
         """The decoder that an encoder is made of.

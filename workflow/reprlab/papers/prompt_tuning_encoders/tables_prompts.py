@@ -36,9 +36,9 @@ def category_means(frame: Frame) -> Rows:
         line |= {name: int(trained[name].sum()) for name in ("steps", "tokens")}
         for name, group in groups.items():
             line |= {f"data_{name}": together(group["data"]), f"learned_{name}": together(group["learned"])}
-        lines.append(line)
+        lines.append(line | {"note": first["note"]})
     columns = [*KEYS, *ABOUT, "params_percent", *CATEGORIES, "average", "scale", "seeds", "n", "steps", "tokens"]
-    columns += [f"{kind}_{name}" for kind in ("data", "learned") for name in CATEGORIES]
+    columns += [*(f"{kind}_{name}" for kind in ("data", "learned") for name in CATEGORIES), "note"]
     return type(rows)(lines, columns=columns)
 
 
@@ -58,6 +58,9 @@ def per_data_set(frame: Frame) -> Rows:
     )
     table = pivot(frame)
     names = [name for name in dict.fromkeys(frame.select()["dataset"]) if name in table]
+    told = frame.select().drop_duplicates(KEYS).set_index(KEYS)["note"].to_dict()
+    rows = zip(table[KEYS].itertuples(index=False, name=None), table["note"], strict=True)
+    table["note"] = ["; ".join(filter(None, (told.get(key), reasons))) for key, reasons in rows]
     table.insert(len(KEYS) + len(names), "average", table[names].mean(axis=1, skipna=False) if names else None)
     return table
 
@@ -66,7 +69,7 @@ def by_size(frame: Frame) -> Rows:
     """Mean STS score of each soft prompt by the number of its vectors (Figure 3)."""
     table = category_means(frame)
     table = table[table["method"] == "prompt"]
-    kept = [*KEYS, *ABOUT, "sts", "scale", "seeds", "steps", "tokens", "data_sts", "learned_sts"]
+    kept = [*KEYS, *ABOUT, "sts", "scale", "seeds", "steps", "tokens", "data_sts", "learned_sts", "note"]
     return table[kept].rename(columns={"data_sts": "data", "learned_sts": "learned"}).reset_index(drop=True)
 
 
@@ -101,7 +104,9 @@ def attention_pairs(frame: Frame) -> Rows:
     table = category_means(frame)
     table = table[table["encoder"].isin(("lora_uni", "lora_bi"))]
     pairs = table.groupby(["backbone", "size"])["encoder"].transform("nunique") == 2
-    long = table[pairs].melt([*KEYS, "scale", "seeds"], list(CATEGORIES), var_name="category", value_name="value")
+    long = table[pairs].melt(
+        [*KEYS, "scale", "seeds", "note"], list(CATEGORIES), var_name="category", value_name="value"
+    )
     return long.sort_values(["backbone", "size"], kind="stable").reset_index(drop=True)
 
 
@@ -119,7 +124,8 @@ def printed_row(own: Own, row: Cell, column: str, *, table: str) -> Counterpart:
     cell = ours.iloc[0]
     value = cell[column]
     text = f"{int(value)}" if column in ("trained", "total") else f"{value:.{6 if column in _SHARES else 2}f}"
-    return Counterpart(text, about(cell, column, own.frame.scale))
+    told = [about(cell, column, own.frame.scale), cell.get("note") or ""]
+    return Counterpart(text, "; ".join(filter(None, told)))
 
 
 _SHARES = ("params_percent", "share")
