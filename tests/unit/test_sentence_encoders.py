@@ -6,6 +6,8 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.attention import attention_inputs
 from reprlab.sentences.depths import chosen_depths, kept_layers
 from reprlab.sentences.early_exit import headless, keep_layers, layer_outputs, layers_of
+from reprlab.sentences.encoder import build_encoder
+from reprlab.sentences.settings import EncoderSettings
 from reprlab.sentences.soft_prompts import first_vectors, prefixed, prompted
 
 torch = pytest.importorskip("torch")
@@ -223,11 +225,58 @@ def test_a_prefix_in_every_layer(name):
             torch.testing.assert_close(together[row], alone[0], atol=2e-6, rtol=1e-5)
 
 
+@pytest.mark.parametrize("method", ["none", "lora", "prefix"])
+@pytest.mark.parametrize("pooling", ["first", "mean", "weighted_mean", "last"])
+def test_the_first_token_is_not_of_the_text(method, pooling):
+    """Means are over text tokens; under causal attention the state of the first token is the same for every text."""
+    adapter = {"adapter": {"rank": 2, "alpha": 4, "targets": ["q_proj"]}} if method == "lora" else {}
+    given = {"method": method, "pooling": pooling, "vectors": 3 * (method == "prefix"), **adapter}
+    encoder = build_encoder(decoder("llama"), EncoderSettings.model_validate(given), 0).eval()
+    inputs = batch((6, 6))
+    inputs["input_ids"][:, 0] = 2
+    text = inputs["attention_mask"].clone()
+    text[:, 0] = 0
+    whole = {**inputs, "text_mask": text}
+    states = []
+    with torch.no_grad():
+        found = encoder(whole)
+        # What each prefix of the text gives as its last token's state: those are the states.
+        last = build_encoder(decoder("llama"), EncoderSettings.model_validate({**given, "pooling": "last"}), 0).eval()
+        for end in range(2, 7):
+            states.append(last({name: part[:, :end] for name, part in whole.items()}))
+    states = torch.stack(states, dim=1)
+    weights = torch.arange(1, 6) / 15
+    expected = {
+        "first": states[:, 0], "last": states[:, -1], "mean": states.mean(1),
+        "weighted_mean": torch.einsum("l,bld->bd", weights, states),
+    }  # fmt: skip
+    torch.testing.assert_close(found, expected[pooling], atol=1e-5, rtol=1e-4)
+    assert not torch.allclose(found[0], found[1], atol=1e-3)
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_adapters_see_what_follows_only_with_bidirectional_attention(bidirectional):
+    """LoRA-bi of Table 1: the state of a text's first token knows of the last one, and padding is seen by none."""
+    adapter = {"rank": 2, "alpha": 4, "targets": ["q_proj", "v_proj"]}
+    given = {"method": "lora", "pooling": "first", "adapter": adapter, "bidirectional": bidirectional}
+    for name in ("llama", "opt"):
+        encoder = build_encoder(decoder(name), EncoderSettings.model_validate(given), 0).eval()
+        inputs = batch((7, 4))
+        inputs["text_mask"] = inputs["attention_mask"]
+        changed = {**inputs, "input_ids": inputs["input_ids"].clone()}
+        changed["input_ids"][:, -1] = (changed["input_ids"][:, -1] + 1) % 40 + 5
+        with torch.no_grad():
+            one, other = encoder(inputs), encoder(changed)
+            alone = encoder({key: value[1:, 3:] for key, value in inputs.items()})
+        gaps = (one - other).abs().amax(1)
+        assert (gaps > 1e-4).all() if bidirectional else (gaps == 0).all()
+        torch.testing.assert_close(alone[0], one[1], atol=2e-6, rtol=1e-5)
+
+
 @pytest.mark.parametrize("pooling", ["first", "mean"])
 def test_a_published_encoder_reads_its_words_and_its_own_tokens(pooling, tmp_path):
     from finetune_fixtures import make_tokenizer
-    from reprlab.sentences.encoder import build_encoder, embed, size_of
-    from reprlab.sentences.settings import EncoderSettings
+    from reprlab.sentences.encoder import embed, size_of
     from reprlab.sentences.texts import encode_texts
     from reprlab.text.model_tokenizers import load_tokenizer
     from tokenizers.processors import TemplateProcessing

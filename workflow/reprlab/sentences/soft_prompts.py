@@ -77,7 +77,8 @@ def prefixed(model: Any, count: int, pooling: Pooling, seed: int) -> Any:
     """The frozen decoder with `count` trained keys and values before the text in every layer (SPT v2).
 
     2 x layers x count x (key and value heads x their size) numbers, as peft's prefix tuning without projection; peft
-    itself ignores positions, so that padding would move the text away from its prefix.
+    itself ignores positions, so that padding would move the text away from its prefix. Of a text its own tokens are
+    pooled, where the batch has `text_mask`: not its first token, nor an instruction.
     """
     import torch
 
@@ -105,7 +106,7 @@ def prefixed(model: Any, count: int, pooling: Pooling, seed: int) -> Any:
                 cache.update(keys.expand(len(attention), -1, -1, -1), values.expand(len(attention), -1, -1, -1), layer)
             inputs = attention_inputs(attention, dtype, bidirectional=False, before=count)
             found = decoder(input_ids=batch["input_ids"], past_key_values=cache, use_cache=True, **inputs)
-            return pool(found.last_hidden_state, attention, pooling)
+            return pool(found.last_hidden_state, attention, pooling, batch.get("text_mask"))
 
     return Prefixed()
 

@@ -81,7 +81,7 @@ def _as_many(encoder: str, other: str) -> Callable[[Rows], Any]:
 
 
 def as_large(encoder: str, other: str) -> Find:
-    """Points by which an encoder of a decoder is better than another one with as many vectors, the most that both have."""
+    """Points by which an encoder is better than another of the decoder, with the most vectors that both have."""
     return between(_as_many(encoder, other), _as_many(other, encoder))
 
 
