@@ -253,14 +253,30 @@ def test_the_log_has_the_rate_of_each_update(place, tmp_path):
     assert set(rows.learning_rate) == {3e-3}, "the peak tells the runs apart"
 
 
-def test_the_base_is_what_it_was_and_what_is_kept_is_small(place, tmp_path):
-    before = {path.name: path.read_bytes() for path in place["model"].iterdir()}
-    train(place, tmp_path, "prompt")
-    assert {path.name: path.read_bytes() for path in place["model"].iterdir()} == before
+@pytest.mark.parametrize("method", ["prompt", "prefix", "lora"])
+def test_the_base_is_what_it_was_and_what_is_kept_is_small(method, place, tmp_path, monkeypatch):
+    """Every tensor of each decoder that was trained on, bit by bit; the checkpoint holds what was trained alone."""
+    from reprlab.models import build
     from safetensors.torch import load_file
 
+    opened = []
+    monkeypatch.setattr(build, "load_model", lambda folder: opened.append(load_model(folder)) or opened[-1])
+    before = load_model(place["model"]).state_dict()
+    train(place, tmp_path, method)
+    assert len(opened) == 2 * 2
+    for network in opened:
+        after = {name.replace("base_layer.", ""): value for name, value in network.state_dict().items()}
+        assert all(torch.equal(after[name], value) for name, value in before.items())
+        assert all("lora" in name for name in set(after) - set(before))
     kept = load_file(tmp_path / "encoders/seed-0/trained.safetensors")
-    assert {name: tuple(value.shape) for name, value in kept.items()} == {"prompt": (2, 16)}
+    started = trained_weights(
+        build_encoder(load_model(place["model"]), EncoderSettings.model_validate(METHODS[method]), 0)
+    )
+    assert {name: value.shape for name, value in kept.items()} == {n: v.shape for n, v in started.items()}
+    assert sum(value.numel() for value in kept.values()) == TRAINED[method]
+    assert all(value.dtype == torch.float32 and not torch.equal(value, started[name]) for name, value in kept.items())
+    if method == "prompt":
+        assert {name: tuple(value.shape) for name, value in kept.items()} == {"prompt": (2, 16)}
 
 
 @pytest.mark.parametrize("method", ["prompt", "lora"])
@@ -310,16 +326,27 @@ def test_the_first_loss_of_a_cut_model_is_that_of_its_layer(place, tmp_path):
         assert parts["count"] == 6
 
 
-def test_parts_of_a_batch_change_nothing(place):
-    reader = load_tokenizer(place["model"])
-    form = EncoderSettings.model_validate(METHODS["full"]).form
+TURNED = {
+    **{name: METHODS[name] for name in ("full", "lora", "prefix", "prompt")},
+    "prompt, bidirectional": {**METHODS["prompt"], "pooling": "mean", "bidirectional": True},
+    "before the text": {**METHODS["prompt"], "position": "prepend", "pooling": "first", "bidirectional": True},
+    "adapters, bidirectional": {**METHODS["lora"], "pooling": "mean", "bidirectional": True},
+}
+
+
+@pytest.mark.parametrize("method", TURNED)
+def test_parts_of_a_batch_change_nothing(method, place):
+    """Whether the 3 N texts are one forward pass or several; what is trained has a gradient in each (trap 12)."""
+    reader, kind = load_tokenizer(place["model"]), EncoderSettings.model_validate(TURNED[method])
+    form = kind.form
     triples = read_triples(place["triples"], reader, form, split="train", instructions={}, separator="; ")
     batch = TripleBatches(triples, 6, 0, mixed=True)(3, 0, 0, 1)
     found = []
     for part in (2, 5, 18):
-        encoder = build_encoder(load_model(place["model"]), EncoderSettings.model_validate(METHODS["full"]), 0).train()
+        encoder = build_encoder(load_model(place["model"]), kind, 0).train()
         loss, _ = triple_loss(0.05, part)(encoder, batch)
         loss.backward()
+        assert any(weight.grad.abs().max() > 1e-4 for weight in trained_weights(encoder).values())
         found.append((loss.item(), [weight.grad.clone() for weight in trained_weights(encoder).values()]))
     for loss, gradients in found[1:]:
         assert loss == pytest.approx(found[0][0], rel=1e-5)
