@@ -263,6 +263,26 @@ def test_the_published_grid_is_planned(plans):
     assert str(model).endswith("llama_3_8b_instruct_mntp")
 
 
+def test_vectors_count_where_texts_are_scored_and_not_where_they_are_trained_on(plans):
+    """512 tokens less k (specification, section 3); 32 in training, without the vectors."""
+    lengths = {
+        "none_0": 512,
+        "lora_uni_16": 512,
+        "spt_uni_eosp_1": 511,
+        "spt_mntp_before_mean_20": 492,
+        "spt_v2_10": 502,
+    }
+    for key, length in lengths.items():
+        key = f"llama_2_7b/prompt_tuning_{key}"
+        assert settings_of(plans["paper"], "evaluate_encoder", key)["encoder"]["form"]["max_length"] == length
+        if not key.endswith("none_0"):
+            trained = settings_of(plans["paper"], "train_encoder", key)
+            assert (trained["train_length"], trained["encoder"]["form"]["max_length"]) == (32, length)
+    for wrong in ("evaluation.length=17", "backbones.lm.grid.spt_uni_eosp=[1, 9]"):
+        with pytest.raises(ReprlabError, match=r"evaluation.length.*beside the (2|9) vectors of backbones.lm.grid"):
+            load_config(ROOT, {"scale": "nano", "set": f"papers.{SLUG}.{wrong}"})
+
+
 def test_a_causal_prompt_before_the_text_is_refused_when_planning():
     edit = f"papers.{SLUG}.encoders.spt_uni_eosp.position=prepend"
     with pytest.raises(ReprlabError, match="same for all texts"):

@@ -145,6 +145,7 @@ def test_from_triples_to_scores(method, place, tmp_path):
         encoders=first / "encoders", training=first / "metrics.tsv", settings=evaluation,
     )  # fmt: skip
     scores = read_tsv(first / "scores.tsv")
+    assert set(scores["length"]) == {kept.form.max_length}
     assert len(scores) == 2 * 6 and scores.n.gt(0).all() and set(scores.steps) <= {2, 4}
     assert scores.value.between(-100, 100).all()
     assert scores[scores.dataset == "classification"].majority.between(49, 51).all()

@@ -30,7 +30,8 @@ def evaluate_encoder(
     device: str = "cpu",
     inference_batch: int = 64,
 ) -> None:
-    """Write `out`, a row for each task and seed: main score in percent, interval, number of units, size, steps, tokens.
+    """Write `out`, a row for each task and seed: main score in percent, interval, number of units, size, steps, tokens
+    of the training, and the length that texts are cut to.
 
     Beside a score stand those that know nothing: of the most frequent label, and of random vectors.
 
@@ -82,7 +83,7 @@ def evaluate_encoder(
             return vectors[[places[text] for text in texts]]
 
         about = dict(zip(("seed", "layers", "parameters"), (seed, *size_of(network)), strict=True))
-        about |= _trained(training, seed)
+        about |= {"length": form.max_length, **_trained(training, seed)}
         nothing = {"majority": math.nan, "random": math.nan}
         for (path, task), random in zip(track(given, "tasks"), chance, strict=True):
             found = score_task(path, task, encode, settings, seed)

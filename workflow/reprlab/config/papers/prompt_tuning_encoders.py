@@ -145,9 +145,21 @@ class PromptTuningEncodersSettings(t.Settings):
         groups.require("evaluation.scored", self.evaluation.scored, self.evaluation.tasks, "evaluation.tasks")
         for name, backbone in self.backbones.items():
             groups.require(f"backbones.{name}.grid", backbone.grid, self.encoders, "encoders")
+            # Those that are not compared are of another scale.
+            for encoder, sizes in backbone.grid.items() if name in self.compared else ():
+                if self.length(encoder, max(sizes)) < self.training.length:
+                    raise ValueError(
+                        f"evaluation.length ({self.evaluation.length}) has no room for the tokens of a training text "
+                        f"({self.training.length}) beside the {max(sizes)} vectors of backbones.{name}.grid.{encoder}"
+                    )
         if missing := {"soft", "lora", "full"} - set(self.training.recipes):
             raise ValueError(f"training.recipes lacks {', '.join(sorted(missing))}")
         return self
+
+    def length(self, encoder: str, size: int) -> int:
+        """Tokens of a text that is scored: those of the evaluation less the vectors beside it."""
+        given = self.encoders.get(encoder)
+        return self.evaluation.length - (size if given and given.method in ("prompt", "prefix") else 0)
 
     def made(self, encoder: str, size: int, length: int) -> EncoderSettings:
         """The settings of one encoder; `none` and `full` have no size and pool the last token.

@@ -210,7 +210,7 @@ class _BackboneJobs:
             ContrastiveTraining,
             training,
             recipe,
-            encoder=paper.made(encoder, size, paper.evaluation.length),
+            encoder=paper.made(encoder, size, paper.length(encoder, size)),
             engine=engine,
             seeds=self.backbone.seeds,
             train_length=training.length,
@@ -231,7 +231,7 @@ class _BackboneJobs:
         settings = derive(
             Evaluation,
             evaluation,
-            encoder=paper.made(encoder, size, evaluation.length),
+            encoder=paper.made(encoder, size, paper.length(encoder, size)),
             tasks=tasks,
             seeds=self.backbone.seeds,
             resamples=evaluation.bootstrap,
