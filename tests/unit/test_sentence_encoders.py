@@ -149,7 +149,9 @@ def test_a_prompted_text_is_the_same_alone_and_in_a_padded_batch(name, position,
         together = encoder(inputs)
         for row, length in enumerate((7, 4, 1)):
             alone = encoder({key: value[row : row + 1, -length:] for key, value in inputs.items()})
-            torch.testing.assert_close(together[row], alone[0], atol=2e-6, rtol=1e-5)
+            # Of length 1, as cosines see them.
+            one, other = (torch.nn.functional.normalize(side, dim=0) for side in (together[row], alone[0]))
+            torch.testing.assert_close(one, other, atol=1e-6, rtol=0)
 
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
@@ -180,15 +182,51 @@ def test_text_sees_the_suffix_only_with_bidirectional_attention(name):
 
 
 def test_one_vector_has_one_pooling_and_a_causal_prefix_is_refused():
-    model, inputs = decoder("llama"), batch()
-    vector = first_vectors(model, 1, "normal", 0)
-    with torch.no_grad():
-        ways = ("first", "last", "mean")
-        found = [prompted(model, vector, "append", way, bidirectional=False)(inputs) for way in ways]
-    torch.testing.assert_close(found[0], found[1])
-    torch.testing.assert_close(found[1], found[2])
-    with pytest.raises(ReprlabError, match="same for every text"):
-        prompted(model, vector, "prepend", "first", bidirectional=False)
+    model, inputs, ways = decoder("llama"), batch(), ("first", "last", "mean")
+    vector, several = (first_vectors(model, count, "normal", 0) for count in (1, 3))
+    for position, bidirectional in (("append", False), ("append", True), ("prepend", True)):
+        with torch.no_grad():
+            found, other = (
+                [prompted(model, one, position, way, bidirectional=bidirectional)(inputs) for way in ways]
+                for one in (vector, several)
+            )
+        torch.testing.assert_close(found[0], found[1])
+        torch.testing.assert_close(found[1], found[2])
+        assert not any(torch.allclose(other[one], other[two], atol=1e-3) for one, two in ((0, 1), (1, 2), (0, 2)))
+    for way in ways:
+        with pytest.raises(ReprlabError, match="same for every text"):
+            prompted(model, vector, "prepend", way, bidirectional=False)
+
+
+def test_vectors_start_from_words_or_normal_numbers():
+    """Rows of the embedding, each once, by the seed; N(0, 1) is far larger (specification, section 2)."""
+    model = decoder("opt")
+    table = headless(model).get_input_embeddings().weight.detach()
+    drawn = first_vectors(model, 20, "vocabulary", 3)
+    rows = [int((table == vector).all(1).nonzero()) for vector in drawn]
+    assert len(set(rows)) == 20 and not torch.equal(drawn, first_vectors(model, 20, "vocabulary", 4))
+    assert torch.equal(drawn, first_vectors(model, 20, "vocabulary", 3))
+    normal = first_vectors(model, 400, "normal", 3)
+    assert normal.std() == pytest.approx(1, abs=0.05) and drawn.std() < 0.1
+    assert drawn.dtype == normal.dtype == torch.float32
+
+
+def test_a_small_update_of_a_prompt_is_kept_beside_weights_of_less_precision():
+    """In bfloat16 a step of 1e-3 rounds away (specification, section 3): the vectors are float32 until they are read."""
+    model, inputs = decoder("llama").to(torch.bfloat16), batch()
+    settings = EncoderSettings(method="prompt", pooling="last", vectors=2, start="normal")
+    encoder = build_encoder(model, settings, 0).train()
+    assert {weight.dtype for weight in model.parameters()} == {torch.bfloat16}
+    before = encoder.prompt.detach().clone()
+    assert encoder(inputs).dtype == torch.float32
+    optimizer = torch.optim.AdamW([encoder.prompt], lr=1e-3, weight_decay=0)
+    encoder(inputs).square().sum().backward()
+    assert encoder.prompt.grad.abs().max() > 0
+    encoder.prompt.grad = torch.ones_like(before)
+    optimizer.step()
+    moved = before - encoder.prompt.detach()
+    torch.testing.assert_close(moved, torch.full_like(moved, 1e-3), atol=1e-6, rtol=0)
+    assert (before.bfloat16() - 1e-3 == before.bfloat16()).any(), "a part of it would be lost"
 
 
 def test_only_the_prompt_learns_and_its_size_is_k_times_d():

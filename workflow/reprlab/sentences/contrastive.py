@@ -27,9 +27,10 @@ def contrastive_loss(
     from torch.nn import functional
 
     candidates = positives if negatives is None else torch.cat([positives, negatives])
+    exact = torch.promote_types(anchors.dtype, torch.float32)
     # A network's own arithmetic does not reach here: a cosine of eight bits, over the temperature, is off by 0.1.
     with torch.autocast(anchors.device.type, enabled=False):
-        cosines = functional.normalize(anchors.float(), dim=1) @ functional.normalize(candidates.float(), dim=1).T
+        cosines = functional.normalize(anchors.to(exact), dim=1) @ functional.normalize(candidates.to(exact), dim=1).T
     labels = torch.arange(len(anchors), device=anchors.device)
     logits = cosines / temperature
     return functional.cross_entropy(logits, labels), (logits.detach().argmax(1) == labels).sum()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
+import tempfile
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import torch
+from safetensors.torch import load_file
 
 from reprlab.models.build import build_from_config
 from reprlab.models.pooling import pool
@@ -15,13 +18,14 @@ from reprlab.reporting.audit_records import Given
 from reprlab.sentences.attention import attention_inputs
 from reprlab.sentences.contrastive import contrastive_loss
 from reprlab.sentences.early_exit import headless
-from reprlab.sentences.encoder import build_encoder, trained_weights
+from reprlab.sentences.encoder import build_encoder, save_encoder, trained_weights
 from reprlab.sentences.settings import EncoderSettings
 from reprlab.sentences.soft_prompts import first_vectors, prompted
 from reprlab.sentences.task_scores import spearman
 
 _MODEL = "soft_prompt_nano"
 _LENGTHS = (7, 4, 1)
+_POSITIONS: tuple[Literal["append", "prepend"], ...] = ("append", "prepend")
 
 
 def known_losses(given: Given) -> Iterator[float]:
@@ -29,30 +33,50 @@ def known_losses(given: Given) -> Iterator[float]:
     for count in (32, 64):
         same = torch.ones(count, 4)
         yield contrastive_loss(same, same, same, 0.05)[0].item()
-    candidates = torch.eye(64, dtype=torch.float64)
-    logits = candidates[:32] @ candidates.T / 0.05
-    yield torch.nn.functional.cross_entropy(logits, torch.arange(32)).item()
-    anchors = torch.eye(64)[:32]
+    axes = torch.eye(64, dtype=torch.float64)
+    anchors, negatives = axes[:32], axes[32:]
+    yield contrastive_loss(anchors, anchors, negatives, 0.05)[0].item()
     yield contrastive_loss(anchors, anchors, anchors, 0.05)[0].item()
 
 
-def same_alone_and_padded(given: Given) -> float:
-    encoder, batch = _prompted(given, 3), _batch()
-    with torch.no_grad():
-        together = encoder(batch)
-        alone = [encoder({name: part[row : row + 1, -n:] for name, part in batch.items()}) for row, n in _rows()]
-    return _gap(together, torch.cat(alone))
+def same_alone_and_padded(given: Given) -> Iterator[float]:
+    """5.4, also of a prompt before the text: padding between the two must take no positions."""
+    for position in _POSITIONS:
+        encoder, batch = _prompted(given, 3, position=position), _batch()
+        with torch.no_grad():
+            together = encoder(batch)
+            alone = [encoder({name: part[row : row + 1, -n:] for name, part in batch.items()}) for row, n in _rows()]
+        yield _gap(together, torch.cat(alone))
 
 
-def frozen(given: Given) -> int:
-    settings = EncoderSettings(method="prompt", pooling="last", vectors=3)
-    return sum(value.numel() for value in trained_weights(build_encoder(_decoder(given), settings, 0)).values())
+def frozen(given: Given) -> Iterator[int]:
+    """5.5: what three updates leave as it was, and what is then saved."""
+    settings = EncoderSettings(method="prompt", pooling="last", vectors=3, start="normal")
+    model = _fresh(given)
+    encoder = build_encoder(model, settings, 0).train()
+    base = {name: value.clone() for name, value in model.state_dict().items()}
+    first = {name: value.detach().clone() for name, value in trained_weights(encoder).items()}
+    optimizer = torch.optim.AdamW(trained_weights(encoder).values(), lr=0.1, weight_decay=0.01)
+    for _ in range(3):
+        vectors = encoder(_batch())
+        contrastive_loss(vectors, vectors.roll(1, 0), None, 0.05)[0].backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    yield sum(not torch.equal(value, base[name]) for name, value in model.state_dict().items())
+    with tempfile.TemporaryDirectory() as place:
+        save_encoder(encoder, settings, Path(place))
+        saved = load_file(Path(place) / "trained.safetensors")
+    # Of those that changed: every one is to.
+    yield sum(int((value != first[name]).sum()) for name, value in saved.items())
+    yield sum(value.numel() for value in saved.values())
 
 
-def one_vector(given: Given) -> float:
-    with torch.no_grad():
-        ways = [_prompted(given, 1, pooling=way)(_batch()) for way in ("first", "last", "mean")]
-    return max(_gap(ways[0], other) for other in ways[1:])
+def one_vector(given: Given) -> Iterator[float]:
+    """5.6, for each position."""
+    for position in _POSITIONS:
+        with torch.no_grad():
+            ways = [_prompted(given, 1, pooling=way, position=position)(_batch()) for way in ("first", "last", "mean")]
+        yield max(_gap(ways[0], other) for other in ways[1:])
 
 
 def causality(given: Given) -> Iterator[Any]:
@@ -137,9 +161,12 @@ def _rows() -> list[tuple[int, int]]:
     return list(enumerate(_LENGTHS))
 
 
-def _prompted(given: Given, count: int, *, pooling: Any = "last", bidirectional: bool = False) -> Any:
-    model = _decoder(given)
-    return prompted(model, first_vectors(model, count, "normal", 0), "append", pooling, bidirectional=bidirectional)
+def _prompted(
+    given: Given, count: int, *, pooling: Any = "last", position: Any = "append", bidirectional: bool = False
+) -> Any:
+    """A prompted decoder; a prompt before the text sees it by bidirectional attention alone."""
+    model, seen = _decoder(given), bidirectional or position == "prepend"
+    return prompted(model, first_vectors(model, count, "normal", 0), position, pooling, bidirectional=seen)
 
 
 def _states(given: Given, batch: dict[str, torch.Tensor], *, bidirectional: bool = False) -> torch.Tensor:
