@@ -263,6 +263,51 @@ def test_the_published_grid_is_planned(plans):
     assert str(model).endswith("llama_3_8b_instruct_mntp")
 
 
+def test_published_hyperparameters_reach_the_jobs(plans):
+    """Section 3 of the specification, for each kind of encoder; alpha is 32 in section 4.4 and 16 in A.1 (trap 3)."""
+    plan = plans["paper"]
+    found = {
+        name: settings_of(plan, "train_encoder", f"{key.rpartition('/')[0]}/prompt_tuning_{key.rpartition('/')[2]}")
+        for name, key in (
+            ("soft", "opt_125m/spt_uni_mean_20"), ("prefix", "llama_2_7b/spt_v2_10"), ("lora", "llama_2_7b/lora_uni_1"),
+            ("full", "opt_125m/full_0"),
+        )
+    }  # fmt: skip
+    for name, one in found.items():
+        optimizer, engine = one["engine"]["optimizer"], one["engine"]
+        assert (one["epochs"], engine["batch_size"], engine["accumulation"], one["seeds"]) == (1, 32, 1, [42]), name
+        assert (one["temperature"], one["train_length"], one["evaluate_every"], one["limit"]) == (0.05, 32, 125, None)
+        assert (optimizer["name"], optimizer["weight_decay"], engine["schedule"]["name"]) == ("adamw", 0.01, "linear")
+        soft = name in ("soft", "prefix")
+        assert engine["schedule"]["warmup_steps"] == (0 if soft else 100)
+        rates = [0.02, 0.01, 0.005, 0.001] if soft else [5e-4] if name == "lora" else [5e-5]
+        assert one["learning_rates"] == rates
+    held_out = plan.jobs["train_encoder"]["opt_125m/prompt_tuning_full_0"].inputs["held_out"]
+    assert [Path(path).parent.name for path in held_out] == ["sts_benchmark", "sick_relatedness"]
+    assert found["lora"]["encoder"]["adapter"] == {
+        "rank": 1, "alpha": 32, "dropout": 0.05, "partial": False,
+        "targets": ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
+    }  # fmt: skip
+    assert (found["soft"]["encoder"]["start"], found["prefix"]["encoder"]["pooling"]) == ("vocabulary", "last")
+    grid = load_config(ROOT, {"scale": "paper"}).papers[SLUG].backbones
+    searched = [1, 2, 5, 10, 16, 20]
+    assert all(one.grid["spt_uni_eosp"] == one.grid["spt_uni_mean"] == searched for one in grid.values())
+    tasks = settings_of(plan, "evaluate_encoder", "opt_125m/prompt_tuning_full_0")
+    assert (tasks["per_label"], tasks["draws"]) == (32, 10)
+    assert [task["name"] for task in tasks["tasks"]] == [
+        "quora", "sts12", "sts13", "sts14", "sts15", "sts16", "stsb", "sickr", "newsgroups", "tweets",
+    ]  # fmt: skip
+
+
+def test_switches_of_alpha_and_of_the_start_reach_the_jobs():
+    edits = f"papers.{SLUG}.lora.alpha=16; papers.{SLUG}.training.start=normal"
+    plan = make_plan(load_config(ROOT, {"scale": "nano", "set": edits, "build": [SLUG]}))
+    for stage in ("train_encoder", "evaluate_encoder"):
+        lora = settings_of(plan, stage, "lm/prompt_tuning_lora_bi_1")["encoder"]
+        assert lora["adapter"]["alpha"] == 16
+        assert settings_of(plan, stage, "lm/prompt_tuning_spt_uni_eosp_2")["encoder"]["start"] == "normal"
+
+
 def test_vectors_count_where_texts_are_scored_and_not_where_they_are_trained_on(plans):
     """512 tokens less k (specification, section 3); 32 in training, without the vectors."""
     lengths = {

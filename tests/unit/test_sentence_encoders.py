@@ -212,7 +212,7 @@ def test_vectors_start_from_words_or_normal_numbers():
 
 
 def test_a_small_update_of_a_prompt_is_kept_beside_weights_of_less_precision():
-    """In bfloat16 a step of 1e-3 rounds away (specification, section 3): the vectors are float32 until they are read."""
+    """In bfloat16 a step of 1e-3 rounds away (specification, section 3): vectors are float32 until they are read."""
     model, inputs = decoder("llama").to(torch.bfloat16), batch()
     settings = EncoderSettings(method="prompt", pooling="last", vectors=2, start="normal")
     encoder = build_encoder(model, settings, 0).train()

@@ -11,7 +11,7 @@ from reprlab.config.models import ModelEntry
 from reprlab.data.schema import write_rows
 from reprlab.models.build import build_from_config, load_model, save_model
 from reprlab.runtime.errors import ReprlabError
-from reprlab.sentences.encoder import build_encoder, embed, load_encoder, save_encoder, trained_weights
+from reprlab.sentences.encoder import build_encoder, embed, load_encoder, read_settings, save_encoder, trained_weights
 from reprlab.sentences.evaluation import score_task
 from reprlab.sentences.layer_losses import layer_losses, with_layers
 from reprlab.sentences.settings import ContrastiveTraining, EncoderSettings, Evaluation, LayerLosses
@@ -278,6 +278,8 @@ def test_the_base_is_what_it_was_and_what_is_kept_is_small(method, place, tmp_pa
     assert all(value.dtype == torch.float32 and not torch.equal(value, started[name]) for name, value in kept.items())
     if method == "prompt":
         assert {name: tuple(value.shape) for name, value in kept.items()} == {"prompt": (2, 16)}
+        # What it started from is on record (specification, section 2).
+        assert read_settings(tmp_path / "encoders/seed-0").start == "vocabulary"
 
 
 @pytest.mark.parametrize("method", ["prompt", "lora"])
