@@ -80,7 +80,7 @@ def place(tmp_path_factory):
     return {
         "model": folder / "model",
         "triples": [write("triples", "choice", choice), write("further", "choice", choice[:30])],
-        "held_out": [write("likeness", "similarity", likeness)],
+        "held_out": [write("likeness", "similarity", likeness), write("other", "similarity", likeness[:30])],
         "tasks": {
             "sts": folder / "likeness/examples.parquet",
             "retrieval": write("search", "ranking", search),
@@ -133,6 +133,9 @@ def test_from_triples_to_scores(method, place, tmp_path):
     assert set(rows.seed) == {0, 1} and set(rows.learning_rate) == {1e-2, 1e-3}
     assert rows.groupby("learning_rate").chosen.nunique().eq(1).all() and rows.chosen.sum() == len(rows) / 2
     assert rows.held_out.notna().sum() == 2 * 2 * 2
+    each = rows[["held_out_likeness", "held_out_other"]]
+    assert (each.notna().all(axis=1) == rows.held_out.notna()).all() and (each.nunique() > 2).all()
+    np.testing.assert_allclose(each.mean(axis=1).dropna(), rows.held_out.dropna())
     if method in TRAINED:
         assert set(rows.trained) == {TRAINED[method]}
     tasks = [{"name": name, "category": name} for name in place["tasks"]]
@@ -149,6 +152,15 @@ def test_from_triples_to_scores(method, place, tmp_path):
     assert len(scores) == 2 * 6 and scores.n.gt(0).all() and set(scores.steps) <= {2, 4}
     assert scores.value.between(-100, 100).all()
     assert scores[scores.dataset == "classification"].majority.between(49, 51).all()
+
+
+def test_rates_that_nearly_agree_do_not_take_each_other_s_place(place, tmp_path):
+    rows = train(place, tmp_path / "both", "prompt", learning_rates=[0.01, 0.01000004], seeds=[0])
+    (chosen,) = set(rows[rows.chosen == 1].learning_rate)
+    assert chosen == 0.01
+    train(place, tmp_path / "one", "prompt", learning_rates=[0.01], seeds=[0])
+    both, one = (tmp_path / name / "encoders/seed-0/trained.safetensors" for name in ("both", "one"))
+    assert both.read_bytes() == one.read_bytes()
 
 
 def test_passes_over_the_triples_in_place_of_steps(place, tmp_path):

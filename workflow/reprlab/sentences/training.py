@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.contrastive import contrastive_loss, vectors_in_parts
 from reprlab.sentences.encoder import save_encoder
@@ -83,12 +84,12 @@ def train_encoder(
     save_every: int,
     fingerprint: str,
     device: str,
-) -> tuple[TrainingRun, dict[int, float], BestPass]:
+) -> tuple[TrainingRun, dict[int, list[float]], BestPass]:
     """Train in place, with the one learning rate and seed of the settings.
 
     Returns:
-        the run, the mean score on the held-out pairs by step, and where the best of these is kept; of equal ones the
-        earlier.
+        the run, by step the mean score on the held-out pairs and that of each set, and where the best of the means is
+        kept; of equal ones the earlier.
 
     Raises:
         ReprlabError: a batch is larger than the data, or is to be accumulated, which would change its negatives.
@@ -101,14 +102,20 @@ def train_encoder(
     engine = engine.model_copy(update={"ladder": looks if engine.steps in looks else [*looks, engine.steps]})
     size, dtype = settings.part_size, engine.dtype
 
+    sets: list[float] = []
+
     def score() -> float:
         # Without pairs there is one look, at the last update.
-        return sum(one.score(encoder, size, dtype) for one in held_out) / max(1, len(held_out))
+        sets[:] = [one.score(encoder, size, dtype) for one in held_out]
+        return sum(sets) / max(1, len(sets))
 
     best = BestPass(work, fingerprint, engine.steps + 1, score, lambda at: save_encoder(encoder, settings.encoder, at))
+    each = work / "held_out_sets"
 
     def look(step: int, _: Any) -> None:
         best(step, True)
+        # Of a run of another fingerprint the scores of a step are written anew before they are read.
+        write_json(each / f"{step}.json", sets)
         encoder.train()
 
     run = train(
@@ -122,4 +129,4 @@ def train_encoder(
         on_checkpoint=look,
         device=device,
     )
-    return run, best.scores(), best
+    return run, {step: [mean, *read_json(each / f"{step}.json")] for step, mean in best.scores().items()}, best

@@ -27,9 +27,9 @@ def train_encoder(
     save_every: int = 100,
     device: str = "cpu",
 ) -> None:
-    """Write `out`, a folder for each seed with what was trained, `metrics`, losses and held-out scores by step, and
-    `cost`: of each seed the layers and parameters that are kept, tokens of the longest text as it is read, seconds of
-    the updates, peak memory in bytes.
+    """Write `out`, a folder for each seed with what was trained, `metrics`, losses and held-out scores by step
+    (their mean, and that of each set), and `cost`: of each seed the layers and parameters that are kept, tokens of the
+    longest text as it is read, seconds of the updates, peak memory in bytes.
 
     Args:
         model: folder of the decoder, which is not changed.
@@ -78,11 +78,12 @@ def train_encoder(
     )
     likeness = held_out or []
     pairs = [read_pairs(path, reader, form, split="validation", limit=settings.held_out_limit) for path in likeness]
+    columns = ["held_out", *(f"held_out_{path.parent.name}" for path in likeness)]
     files = [*triples, *likeness, *model.glob("*.*"), tokenizer / "tokenizer.json"]
     found: dict[float, list[dict[str, Any]]] = {}
     for rate in settings.learning_rates:
         for seed in settings.seeds:
-            folder = work / f"{rate:g}" / f"seed-{seed}"
+            folder = _folder(work, rate, seed)
             optimizer = settings.engine.optimizer.model_copy(update={"learning_rate": rate})
             engine = settings.engine.model_copy(update={"seed": seed, "optimizer": optimizer})
             if settings.epochs is not None:
@@ -112,14 +113,10 @@ def train_encoder(
                 spent = [*sizes, run.throughput[-1]["seconds"], peak_memory(network.device)]
                 about |= dict(zip(_COST, spent, strict=True))
                 # The peak tells runs apart; beside it stands the rate of the update on its course.
+                nothing = [math.nan] * len(columns)
                 rows = [
-                    {
-                        **about,
-                        **row,
-                        "learning_rate": rate,
-                        "rate": row["learning_rate"],
-                        "held_out": scores.get(row["step"], math.nan),
-                    }
+                    {**about, **row, "learning_rate": rate, "rate": row["learning_rate"]}
+                    | dict(zip(columns, scores.get(row["step"], nothing), strict=True))
                     for row in run.metrics
                 ]
                 if scores:
@@ -132,7 +129,7 @@ def train_encoder(
         raise ReprlabError(f"{out.parent.name}: the training diverged with every learning rate; set lower ones")
     with atomic_directory(out) as target:
         for seed in settings.seeds:
-            source = work / f"{chosen:g}" / f"seed-{seed}" / "model"
+            source = _folder(work, chosen, seed) / "model"
             shutil.copytree(source, target / f"seed-{seed}", copy_function=link_or_copy)
     costs = {row["seed"]: {name: row[name] for name in ("seed", "trained", *_COST)} for row in found[chosen]}
     write_rows(cost, list(costs.values()))
@@ -141,6 +138,11 @@ def train_encoder(
         rows = [{**row, "held_out": math.nan} for row in rows]
     write_rows(metrics, [{name: row[name] for name in row if name not in _COST} for row in rows])
     remove_directory(work)
+
+
+def _folder(work: Path, rate: float, seed: int) -> Path:
+    """Where a run lies: all digits of its rate, so that none takes another's place."""
+    return work / f"{rate!r}" / f"seed-{seed}"
 
 
 def trained_count(encoder: Any) -> int:
