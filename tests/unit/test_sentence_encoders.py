@@ -169,6 +169,24 @@ def test_a_suffix_of_word_vectors_is_the_text_with_these_words(name):
 
 
 @pytest.mark.parametrize("name", ("llama", "opt"))
+@pytest.mark.parametrize(("position", "bidirectional"), [("append", False), ("append", True), ("prepend", True)])
+def test_each_pooling_is_of_the_prompt_s_own_states(name, position, bidirectional):
+    """EOSP, SOSP and mean of Table 2, from the text with the same words written into its ids."""
+    model, inputs = decoder(name), batch((6, 6))
+    words = torch.tensor([9, 11, 13])
+    vectors = headless(model).get_input_embeddings()(words).detach()
+    parts = [inputs["input_ids"], words.expand(2, -1)]
+    ids = torch.cat(parts if position == "append" else parts[::-1], 1)
+    masks = attention_inputs(torch.ones_like(ids), torch.float32, bidirectional=bidirectional)
+    own = slice(6, 9) if position == "append" else slice(0, 3)
+    with torch.no_grad():
+        states = headless(model)(input_ids=ids, **masks).last_hidden_state[:, own]
+        for way, expected in (("first", states[:, 0]), ("last", states[:, 2]), ("mean", states.mean(1))):
+            found = prompted(model, vectors, position, way, bidirectional=bidirectional)(inputs)
+            torch.testing.assert_close(found, expected, atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ("llama", "opt"))
 def test_text_sees_the_suffix_only_with_bidirectional_attention(name):
     model, inputs = decoder(name), batch((6, 6))
     vectors = first_vectors(model, 2, "normal", 0)
