@@ -58,11 +58,11 @@ def speed_rows(model: Any, settings: SpeedSettings, vocabulary: int, device: tor
     A row whose sequences do not fit into memory has no numbers and the `reason` out of memory; larger ones of the same
     kind are not tried any more and say so. Other errors are raised.
     """
-    for attention in settings.attention or ["none"]:
-        if attention != "none":
+    for attention in settings.attention or (None,):
+        if attention is not None:
             model.backbone.set_attn_implementation(attention)
         for row in _rows(model, settings, vocabulary, device):
-            yield {**row, "attention": attention, "dtype": settings.dtype}
+            yield {**row, "attention": attention or "none", "dtype": settings.dtype}
 
 
 def _rows(model: Any, settings: SpeedSettings, vocabulary: int, device: torch.device) -> Iterator[dict[str, Any]]:

@@ -14,8 +14,8 @@ def contrastive_loss(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Mean cross-entropy of each anchor's own positive among all positives and negatives (Gao et al. 2021, eq. 5).
 
-    Scores are cosines over `temperature`, in float32; hard negatives weigh as much as others, and nothing is asked the
-    other way round. Equal vectors give ln of the number of candidates.
+    Scores are cosines over `temperature`, in float32 at least; hard negatives weigh as much as others, and nothing is
+    asked the other way round. Equal vectors give ln of the number of candidates.
 
     Args:
         anchors, positives, negatives: [N, d].
