@@ -86,7 +86,7 @@ def _training_texts(documents: Path, characters: int) -> Iterator[str]:
 def _passages(
     documents: Path, settings: SegmentationSettings, splitter: SentenceSplitter, schema: pyarrow.Schema, least: int
 ) -> Iterator[pyarrow.RecordBatch]:
-    import pyarrow
+    import pyarrow.compute
 
     from reprlab.runtime.progress import track
     from reprlab.text.parquet_batches import read_batches
@@ -95,7 +95,7 @@ def _passages(
 
     for batch in track(read_batches(documents, ["id", "text", "source", "split"], _DOCUMENTS), "thousand documents"):
         rows = []
-        kept = batch.filter(pyarrow.array([len(text) >= least for text in batch["text"].to_pylist()]))
+        kept = batch.filter(pyarrow.compute.greater_equal(pyarrow.compute.utf8_length(batch["text"]), least))
         split = split_sentences(kept["text"].to_pylist(), splitter)
         for record, sentences in zip(kept.select(["id", "source", "split"]).to_pylist(), split, strict=True):
             for number, passage in enumerate(cut_passages(sentences, settings)):

@@ -106,8 +106,6 @@ def train_encoder(
                     fingerprint=identity,
                     device=device,
                 )
-                if not run.is_main:
-                    continue
                 about = {"learning_rate": rate, "seed": seed, "trained": trained_count(encoder)}
                 sizes = [*size_of(network), *uncut, int(data.texts.ids.lengths.max())]
                 spent = [*sizes, run.throughput[-1]["seconds"], peak_memory(network.device)]
@@ -122,8 +120,6 @@ def train_encoder(
                 if scores:
                     keep_run(folder, identity, rows, functools.partial(best.keep))
             found.setdefault(rate, []).extend(rows)
-    if not found:
-        return  # one of several processes, and not the one that writes
     chosen = best_rate(found, len(settings.seeds))
     if chosen is None:
         raise ReprlabError(f"{out.parent.name}: the training diverged with every learning rate; set lower ones")
