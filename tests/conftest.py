@@ -1,8 +1,10 @@
 """For every test: skips must have an allowed reason, and the run ends with the counts of passed, skipped and slow."""
 
+import logging
 import signal
 
 import pytest
+from reprlab.runtime.log import get_logger
 
 from tests.allowed_skips import ALLOWED
 
@@ -40,6 +42,20 @@ def unexplained(reports) -> list[str]:
         for report in reports
         if not any(reason in _reason(report) for reason in ALLOWED)
     ]
+
+
+def _give_back(logger: logging.Logger) -> None:
+    logger.setLevel(logging.NOTSET)
+    logger.propagate = True
+    logger.handlers.clear()
+
+
+@pytest.fixture(autouse=True)
+def log_of_nobody():
+    """A stage that ran in this process took the log over; a test that reads it must not find it so."""
+    _give_back(get_logger())
+    yield
+    _give_back(get_logger())
 
 
 @pytest.hookimpl(optionalhook=True)

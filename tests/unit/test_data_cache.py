@@ -48,8 +48,7 @@ def site(tmp_path: Path) -> Site:
 
 
 @pytest.fixture
-def warnings(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(logging.getLogger("reprlab"), "propagate", True)
+def warnings(caplog: pytest.LogCaptureFixture):
     caplog.set_level(logging.WARNING, logger="reprlab")
     return lambda: [record.getMessage() for record in caplog.records]
 

@@ -32,7 +32,6 @@ from reprlab.events.pairs import Ranking, known_pairs
 from reprlab.events.scoring import classification_rows, gold_ranking, retrieval_rows
 from reprlab.events.settings import PairTask
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.log import get_logger
 
 MIRROR = Path(os.environ.get("REPRLAB_MIRROR", "/nonexistent")) / "github" / "tommasoc80" / "EventStoryLine"
 REGISTRY = Path(__file__).parents[2] / "config" / "datasets.yaml"
@@ -86,10 +85,8 @@ def test_maven_relations_of_events_hold_between_all_their_mentions(tmp_path: Pat
 
 
 def test_a_subset_of_maven_is_chosen_by_hash_and_dropped_relations_are_counted(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    # A stage that ran before in this process has taken the log over.
-    monkeypatch.setattr(get_logger(), "propagate", True)
     lines = b"\n".join(MAVEN.replace(b"doc1", f"doc{n}".encode()) for n in range(40))
     sources = planted(tmp_path, {"train.jsonl": lines, "valid.jsonl": lines})
     settings = maven_ere.Settings(kinds=["temporal"], documents={"train": 6, "validation": 2, "test": 3})
@@ -130,10 +127,7 @@ def test_red_spans_are_characters_of_the_text_beside(tmp_path: Path) -> None:
         )
 
 
-def test_red_relations_with_a_time_expression_are_counted(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(get_logger(), "propagate", True)
+def test_red_relations_with_a_time_expression_are_counted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     # The sample has one such TLINK; here are another, and an ALINK, which is not read.
     unread = RED[RED.rindex(b"<relation>") : RED.index(b"</annotations>")].replace(b"1@e@doc@gold", b"5@e@doc@gold")
     read = unread.replace(b"<type>ALINK</type>", b"<type>TLINK</type>")

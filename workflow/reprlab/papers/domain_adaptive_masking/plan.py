@@ -55,11 +55,12 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     for task in paper.compared:
         entries += jobs.tagging(task, runs)
     entries += [Missing(factors={"task": name}, reason=why) for name, why in paper.missing_tasks.items()]
-    options = {
-        "tokens_per_update": paper.pretraining.batch_size * paper.pretraining.length,
-        "curriculum": thresholds(paper.curriculum).model_dump(),
-        "printed": {name: read_printed(config.root, SLUG, name) for name in ("table1", "table2", "statements")},
+    options: dict[str, Any] = {
+        "printed": {name: read_printed(config.root, SLUG, name) for name in ("table1", "table2", "statements")}
     }
+    if paper.graph is not None:
+        options["tokens_per_update"] = paper.pretraining.batch_size * paper.pretraining.length
+        options["curriculum"] = thresholds(paper.curriculum).model_dump()
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)
 
 

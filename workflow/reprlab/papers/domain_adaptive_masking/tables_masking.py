@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from reprlab.reporting.comparison import Counterpart
 from reprlab.results.comparison import Cell, Own, about
 from reprlab.results.frame import Frame, Rows
@@ -51,7 +53,8 @@ def _printed(frame: Frame, table: str, tasks: Rows, column: str) -> list[float]:
 def sizes(frame: Frame) -> Rows:
     """Concepts after every step, with the thresholds: f, n, k, and those of the two filters."""
     rows = frame.select()
-    chosen = {name: frame.options["curriculum"][name] for name in _THRESHOLDS}
+    known = frame.options.get("curriculum", {})
+    chosen = {name: known.get(name) for name in _THRESHOLDS}
     table = rows[["after"]].assign(concepts=rows["value"], **chosen)
     return table.assign(data=rows["data"], scale=frame.scale).reset_index(drop=True)
 
@@ -108,7 +111,7 @@ def compute(frame: Frame) -> Rows:
     said = {name: float(row["value"]) for name, row in frame.options["printed"]["statements"].items()}
     last = rows[rows["step"] == rows.groupby("masking")["step"].transform("max")]
     found = last.groupby("masking", sort=False)[["step", "tokens"]].mean().reset_index()
-    nominal = float(frame.options["tokens_per_update"])
+    nominal = float(frame.options.get("tokens_per_update", math.nan))
     ours = found[["masking"]].assign(
         updates=found["step"].astype(float), tokens_per_update=nominal, real_tokens=found["tokens"].astype(float)
     )
