@@ -182,3 +182,13 @@ def test_figures_of_speed_have_a_panel_for_each_size(tmp_path):
     for name in ("figure1", "inference"):
         drawing = RESULTS.figure(name).draw(frame, Drawn("paper", {}))
         assert len([axes for axes in drawing.axes if axes.get_visible()]) == 2
+
+
+def test_panels_of_operators_stand_in_rows_of_three():
+    frame = pandas.DataFrame(
+        [{"model": f"m{n}", "attention": "sdpa", "operator": f"aten::{name}", "share": share, "data": "random tokens"}
+         for n in range(7) for name, share in (("mm", 60.0), ("add", 20.0))]
+    )  # fmt: skip
+    shown = [axes for axes in RESULTS.figure("figure2").draw(frame, Drawn("paper", {})).axes if axes.get_visible()]
+    places = [(axes.get_subplotspec().rowspan.start, axes.get_subplotspec().colspan.start) for axes in shown]
+    assert places == [(n // 3, n % 3) for n in range(7)]

@@ -120,6 +120,15 @@ def test_a_pivot_averages_seeds_and_says_why_cells_are_empty(frame):
     assert table["note"].tolist() == ["cola: no data at scale nano"] * 2
 
 
+def test_metrics_of_the_same_answers_are_counted_once(frame):
+    """The 100 examples of two seeds stay 100 beside a second metric of theirs; what counts more is taken."""
+    more = frame.rows.assign(metric="f1", n=frame.rows["n"] + 1)
+    both = replace(frame, rows=pandas.concat([frame.rows, more], ignore_index=True))
+    for rows, n in ((frame, [100, 50]), (both, [102, 51])):
+        table = Table("wide", "", Pivot("model", "metric", over="seed"), where={"task": "sst2"}).make(rows)
+        assert table.loc[table["model"].isin(["small", "large"]), "n"].tolist() == n
+
+
 def test_a_pivot_refuses_to_average_what_it_was_not_told_to(frame):
     with pytest.raises(ReprlabError, match="several values of sst2"):
         Table("wide", "", Pivot("model", "task")).make(frame)

@@ -48,7 +48,8 @@ class Pivot:
     Columns: `rows`; one for each value of `across`, in the order of registration; `about` (keys again, sums of `n`,
     `steps` and `tokens`, or what the cells have); for each kind in `beside` (data, low, high, learned)
     `<kind>_<column>`; `note`, with the reasons of empty cells. Cells that differ in the factors of `over` alone are
-    averaged: then `<factor>s` counts the values of each.
+    averaged: then `<factor>s` counts the values of each. Metrics of the same answers (`across` is metric) are summed
+    once, by the one that counts most.
     """
 
     rows: str
@@ -88,10 +89,22 @@ class Pivot:
             for kind in self.beside.split():
                 line[f"{kind}_{name}"] = together(cell[kind])
         for name in self.about.split():
-            line.setdefault(name, frame.scale if rows is None and name == "scale" else _about(name, rows))
+            line.setdefault(name, frame.scale if rows is None and name == "scale" else self._about(name, rows))
         if rows is not None:
             line |= {f"{name}s": rows[name].nunique() for name in self.over.split()}
         return line | {"note": self._note(frame, line, names, cells)}
+
+    def _about(self, name: str, rows: Rows | None) -> Any:
+        if rows is None:
+            return None
+        if name in _SUMMED:
+            known = rows.dropna(subset=[name])
+            if self.across == "metric":
+                over, known = self.over.split(), known.sort_values(name)
+                known = known.drop_duplicates(over, keep="last") if over else known.tail(1)
+            return int(known[name].sum()) if len(known) else None
+        values = list(dict.fromkeys(rows[name].dropna()))
+        return values[0] if len(values) == 1 else "; ".join(map(str, values)) if values else None
 
     def _note(self, frame: Frame, line: dict[str, Any], names: list[str], cells: dict[Any, Rows]) -> str:
         key = {name: line[name] for name in self.rows.split()}
@@ -109,16 +122,6 @@ def together(values: Rows) -> Any:
     if set(known) == {"learned", "not learned"}:
         return f"learned with {(values == 'learned').sum()} of {len(values)}"
     return "; ".join(map(str, known))
-
-
-def _about(name: str, rows: Rows | None) -> Any:
-    if rows is None:
-        return None
-    if name in _SUMMED:
-        known = rows[name].dropna()
-        return int(known.sum()) if len(known) else None
-    known = list(dict.fromkeys(rows[name].dropna()))
-    return known[0] if len(known) == 1 else "; ".join(map(str, known)) if known else None
 
 
 def _is_known(key: tuple, groups: dict[tuple, Any]) -> bool:

@@ -27,7 +27,9 @@ _PARTS = {
     "table8": "document",
 }  # fmt: skip
 _SHOWN = 8
-_OUT_OF_DOMAIN = Pivot(rows="model", across="dataset", about="scale n steps tokens", over="seed", beside="data learned")
+# Panels of operators that stand beside each other: their names take room.
+_COLUMNS = 3
+_OUT_OF_DOMAIN = Pivot(rows="model", across="dataset", about="scale n", over="seed", beside="data learned")
 
 
 def out_of_domain(frame: Frame) -> Rows:
@@ -60,8 +62,12 @@ def draw_operators(table: Rows, drawn: Drawn) -> Figure:
         return nothing(table, drawn)
     table = table[table["share"].notna()]
     groups = list(table.groupby("model", sort=False))
-    figure, axes = panels(1, len(groups), width=3.4, height=3.0)
-    for panel, (name, rows) in zip(axes[0], groups, strict=True):
+    columns = min(len(groups), _COLUMNS)
+    figure, axes = panels(-(-len(groups) // columns), columns, width=4.8, height=2.8)
+    places = [panel for row in axes for panel in row]
+    for panel in places[len(groups) :]:
+        panel.set_visible(False)
+    for panel, (name, rows) in zip(places, groups, strict=False):
         best = rows.sort_values("share", ascending=False).head(_SHOWN)[::-1]
         names = ["other operators", *best["operator"].str.removeprefix("aten::")]
         panel.barh(names, [100 - best["share"].sum(), *best["share"]], color=CYCLE[0])
