@@ -89,16 +89,15 @@ class GatherSettings(BaseModel):
         known = [_known(entry) for entry in self.entries]
         kept = [_may_have(values, where) for values in known]
         # The verdict `learned` of a kept source looks at the untrained model; most sources have the same one.
-        beside = [
-            one.untrained for one, keep in zip(self.entries, kept, strict=True) if keep and isinstance(one, Source)
-        ]
-        wanted = {
-            tuple(sorted(one.items())): {name: [value] for name, value in one.items()} for one in beside if one
-        }.values()
+        beside: dict[tuple[str, ...], _Combinations] = {}
+        for one, keep in zip(self.entries, kept, strict=True):
+            if keep and isinstance(one, Source) and one.untrained:
+                names, values = zip(*sorted(one.untrained.items()), strict=True)
+                beside.setdefault(names, _Combinations(names)).all.add(values)
         chosen = [
             entry
             for entry, values, keep in zip(self.entries, known, kept, strict=True)
-            if keep or any(_may_have(values, one) for one in wanted)
+            if keep or any(wanted.one_of(values) for wanted in beside.values())
         ]
         return self.model_copy(update={"entries": chosen})
 
@@ -125,3 +124,24 @@ def _may_have(known: Mapping[str, Any], where: Mapping[str, Sequence[Value]]) ->
         elif value is not None and value not in wanted:
             return False
     return True
+
+
+class _Combinations:
+    """Combinations of values of some columns, of which entries are asked for one that they may have."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+        self.all: set[tuple[Value, ...]] = set()
+        self._of: dict[tuple[str, ...], set[tuple[Value, ...]]] = {}
+
+    def one_of(self, known: Mapping[str, Any]) -> bool:
+        """Whether an entry can have a row with one of them; a column that it does not give can have any value."""
+        names = tuple(name for name in self.names if known.get(name) is not None)
+        own = tuple(known[name] for name in names)
+        if any(isinstance(value, list) for value in own):
+            whole = (dict(zip(self.names, row, strict=True)) for row in self.all)
+            return any(_may_have(known, {name: [value] for name, value in row.items()}) for row in whole)
+        if names not in self._of:
+            places = [self.names.index(name) for name in names]
+            self._of[names] = {tuple(row[place] for place in places) for row in self.all}
+        return own in self._of[names]
