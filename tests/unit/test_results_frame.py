@@ -8,7 +8,7 @@ import pandas
 import pytest
 from reprlab.reporting.published import read_published
 from reprlab.results.claims import Claim, NoVerdict, claims_table, stated
-from reprlab.results.comparison import Match, Printed, compare, declarations
+from reprlab.results.comparison import Match, Printed, about, compare, declarations
 from reprlab.results.contrasts import Contrast, Paired, Ratio
 from reprlab.results.digits import sensible, write_table
 from reprlab.results.frame import FIRST, LAST, frame_of, read_frame, write_results
@@ -356,6 +356,12 @@ def test_the_comparison_joins_on_keys_and_takes_reasons_from_the_frame(frame, tm
         "no data at scale nano",
         "not run at scale nano",
     ]
+
+
+@pytest.mark.parametrize(("seeds", "said"), [(0, "scale nano; n=9"), (2, "scale nano; mean of 2 seeds; n=9")])
+def test_what_has_no_seed_is_the_mean_of_none(seeds, said):
+    """A first stage is scored once; its table counts the seeds of those that were trained."""
+    assert about(pandas.Series({"f1": 1.0, "seeds": seeds, "n": 9}, dtype=object), "f1", "nano") == said
 
 
 def test_digits_of_tables(tmp_path):

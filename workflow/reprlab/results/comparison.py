@@ -80,7 +80,8 @@ class Printed:
 
 def about(cell: Rows, column: str, scale: str) -> str:
     """What a reader must know of one of our cells: scale, what it is a mean of, data, whether anything was learned."""
-    counted = [f"mean of {cell[name]} {name}" for name in ("seeds", "models") if name in cell and _known(cell[name])]
+    several = [name for name in ("seeds", "models") if name in cell and _known(cell[name]) and cell[name]]
+    counted = [f"mean of {cell[name]} {name}" for name in several]
     data = cell.get(f"data_{column}", cell.get("data"))
     learned = cell.get(f"learned_{column}", cell.get("learned"))
     known = [f"n={cell['n']}"] if _known(cell.get("n")) else []
