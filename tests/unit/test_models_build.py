@@ -59,6 +59,7 @@ def test_a_mistake_in_the_registry_of_models_is_one_line(tmp_path, text, message
         # State-space rerankers, specification 5: the twenty backbones
         ("bert_base_uncased", {}, 109_482_240),
         ("bert_base_uncased_mlm", {}, 109_514_298),
+        ("simcse_bert_base", {}, 109_482_240),
         ("bert_large_uncased", {}, 335_141_888),
         ("bge_large_en", {}, 335_141_888),
         ("gte_large", {}, 335_141_888),

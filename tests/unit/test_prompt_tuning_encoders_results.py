@@ -68,6 +68,11 @@ def frame(scale="paper", without=()):
             counts = {"trained": 4096.0 * max(size, 1), "total": 1e6, "share": 0.4096 * max(size, 1)}
             if encoder != "none":
                 rows += [{**about, "metric": metric, "value": value} for metric, value in counts.items()]
+    others = {"backbone": "simcse", "model": "simcse_bert_base", "weights": "pretrained", "encoder": "published",
+              "size": 0, "method": "published", "attention": "bi", "pooling": "pooler", "data": "Data", "seed": 0,
+              "n": 10, "steps": 0, "tokens": 0}  # fmt: skip
+    for place, (task, (category, metric)) in enumerate(TASKS.items()):
+        rows.append({**others, "dataset": task, "category": category, "metric": metric, "value": 70.0 + place})
     table = pandas.DataFrame(rows).reindex(columns=[*RESULTS.factors, *FIXED])
     return frame_of(table.assign(scale=scale), RESULTS.settings(scale, [], {}))
 
@@ -172,7 +177,8 @@ def test_printed_cells_meet_ours():
     text = found.astype(str).agg(" ".join, axis=1)
     ours = found[found.ours.fillna("") != ""]
     assert len(ours) > 40 and "63.12" in set(ours.ours[found.table == "table3"])
-    assert text[text.str.contains("SimCSE")].str.contains("quoted by the paper from others").all()
+    scored = found[text.str.contains("SimCSE") & (found.table == "table1")].set_index("column").ours
+    assert (scored["params_percent"], scored["clustering"], scored["sts"]) == ("100.000000", "73.00", "71.50")
     assert (
         text[text.str.contains("LLaMA2-7B") & text.str.contains("SPT-uni") & text.str.contains("16")]
         .str.contains("61.12|60.50")
@@ -236,7 +242,7 @@ def test_figures_are_drawn_or_say_why_not():
 @pytest.fixture(scope="module")
 def plans():
     found = {}
-    for scale in ("paper", "mini", "nano"):
+    for scale in ("paper", "small", "mini", "nano"):
         found[scale] = make_plan(load_config(ROOT, {"scale": scale}))
     return found
 
@@ -306,6 +312,30 @@ def test_switches_of_alpha_and_of_the_start_reach_the_jobs():
         lora = settings_of(plan, stage, "lm/prompt_tuning_lora_bi_1")["encoder"]
         assert lora["adapter"]["alpha"] == 16
         assert settings_of(plan, stage, "lm/prompt_tuning_spt_uni_eosp_2")["encoder"]["start"] == "normal"
+
+
+def test_encoders_of_others_are_scored_as_they_are(plans):
+    one = settings_of(plans["paper"], "evaluate_encoder", "simcse/prompt_tuning_published")
+    encoder = one["encoder"]
+    assert (encoder["method"], encoder["pooling"], encoder["pooler"]) == ("none", "first", True)
+    assert encoder["normalised"]
+    ours = settings_of(plans["paper"], "evaluate_encoder", "opt_125m/prompt_tuning_none_0")
+    shared = ("per_label", "draws", "resamples", "dtype")
+    assert {name: one[name] for name in shared} == {name: ours[name] for name in shared}
+    assert [task["name"] for task in one["tasks"]] == [task["name"] for task in ours["tasks"]]
+    assert "minilm/prompt_tuning_published" in plans["mini"].jobs["evaluate_encoder"]
+    with pytest.raises(ReprlabError, match="beside names e5; published has simcse"):
+        load_config(ROOT, {"scale": "paper", "set": f"papers.{SLUG}.beside=[e5]"})
+
+
+def test_a_decoder_of_a_package_is_post_trained_where_a_text_is_named(plans):
+    job = plans["small"].jobs["post_train"]["smollm2/prompt_tuning"]
+    assert "smollm2_135m_instruct" in str(job.inputs["model"]) and "smollm2" in str(job.inputs["tokens"])
+    encoder = plans["small"].jobs["train_encoder"]["smollm2/prompt_tuning_spt_mntp_eosp_16"]
+    assert "post_trained/smollm2" in str(encoder.inputs["model"])
+    edit = f"papers.{SLUG}.warm_start.text.corpus=null"
+    with pytest.raises(ReprlabError, match=r"smollm2.mntp is null.*or for a pre-trained one a corpus"):
+        make_plan(load_config(ROOT, {"scale": "small", "set": edit, "build": [SLUG]}))
 
 
 def test_vectors_count_where_texts_are_scored_and_not_where_they_are_trained_on(plans):

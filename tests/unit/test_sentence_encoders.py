@@ -329,7 +329,7 @@ def test_adapters_see_what_follows_only_with_bidirectional_attention(bidirection
         torch.testing.assert_close(alone[0], one[1], atol=2e-6, rtol=1e-5)
 
 
-@pytest.mark.parametrize("pooling", ["first", "mean"])
+@pytest.mark.parametrize("pooling", ["first", "mean", "pooler"])
 def test_a_published_encoder_reads_its_words_and_its_own_tokens(pooling, tmp_path):
     from finetune_fixtures import make_tokenizer
     from reprlab.sentences.encoder import embed, size_of
@@ -347,7 +347,8 @@ def test_a_published_encoder_reads_its_words_and_its_own_tokens(pooling, tmp_pat
     torch.manual_seed(0)
     model = BertModel(BertConfig(**{**SHARED, "vocab_size": 200}, intermediate_size=24)).eval()
     form = {"whole": True, "max_length": 9}
-    settings = EncoderSettings.model_validate({"method": "none", "pooling": pooling, "form": form})
+    own = {"pooling": "first", "pooler": True} if pooling == "pooler" else {"pooling": pooling}
+    settings = EncoderSettings.model_validate({"method": "none", "form": form, **own})
     texts = ["the cat finds the letters of the house and the river", "the cat", ""]
     found = embed(
         build_encoder(model, settings, 0), encode_texts(tokenizer, texts, settings.form, "query: "), batch_size=3
@@ -357,9 +358,18 @@ def test_a_published_encoder_reads_its_words_and_its_own_tokens(pooling, tmp_pat
         ids = tokenizer(f"query: {text}", truncation=True, max_length=9)["input_ids"]
         assert len(ids) <= 9 and (ids[0], ids[-1]) == (7, 8)
         with torch.no_grad():
-            states = model(torch.tensor([ids])).last_hidden_state[0]
-        expected = states[0] if pooling == "first" else states.mean(0)
+            output = model(torch.tensor([ids]))
+        states = output.last_hidden_state[0]
+        expected = {"first": states[0], "mean": states.mean(0), "pooler": output.pooler_output[0]}[pooling]
         torch.testing.assert_close(torch.from_numpy(vector), expected, atol=1e-5, rtol=1e-4)
+
+
+def test_a_layer_over_the_first_token_is_bert_s_alone():
+    settings = EncoderSettings(method="none", pooling="first", pooler=True)
+    with pytest.raises(ReprlabError, match="LlamaModel has no layer of that name"):
+        build_encoder(decoder("llama"), settings, 0)
+    with pytest.raises(ValueError, match="not trained here, not to full"):
+        EncoderSettings(method="full", pooling="first", pooler=True)
 
 
 SEVEN = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]

@@ -115,6 +115,17 @@ class Published(Settings):
     accelerator: Accelerator
 
 
+class PublishedEncoder(Settings):
+    """A sentence encoder of others that is scored as it is, with the words before its texts."""
+
+    model: ModelName
+    pooling: Literal["first", "mean", "pooler"]
+    max_length: PositiveInt
+    query: str
+    passage: str
+    text: str
+
+
 def require(where: str, names: Iterable[str], known: Iterable[str], table: str) -> None:
     """Refuse names that `table` does not have.
 

@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from reprlab.config.dataset_entries import reader_settings
+from reprlab.config.groups import PublishedEncoder
 from reprlab.config.load import LoadedConfig
 from reprlab.config.settings import derive
 from reprlab.papers.plan import Job, Plan
@@ -35,13 +36,18 @@ def embedding_task(config: LoadedConfig, name: str, task: Any, **more: Any) -> E
 
 
 def add_published(
-    plan: Plan, config: LoadedConfig, key: str, given: Any, tasks: Mapping[str, Any], *groups: BaseModel, dtype: str
+    plan: Plan,
+    config: LoadedConfig,
+    key: str,
+    given: PublishedEncoder,
+    tasks: Mapping[str, Any],
+    *groups: BaseModel,
+    **own: Any,
 ) -> str:
     """Plan the scores of an encoder of others as it is; only retrieval has two kinds of texts. Returns their table.
 
     Args:
-        given: model, pooling, max_length, and the words before a query, a passage and any other text.
-        tasks: the tasks by name, each with its dataset. groups: the other settings of the evaluation.
+        tasks: the tasks by name, each with its dataset. groups, own: the other settings of the evaluation.
     """
     words = {
         kind: {"instruction": before, "passage_instruction": other}
@@ -51,12 +57,18 @@ def add_published(
     settings = derive(
         Evaluation,
         *groups,
-        encoder=EncoderSettings(method="none", pooling=given.pooling, normalised=True, form=form),
+        encoder=EncoderSettings(
+            method="none",
+            pooling="first" if given.pooling == "pooler" else given.pooling,
+            pooler=given.pooling == "pooler",
+            normalised=True,
+            form=form,
+        ),
         tasks=[
             embedding_task(config, name, task, **words[task.category == "retrieval"]) for name, task in tasks.items()
         ],
         separator="",
-        dtype=dtype,
+        **own,
     )
     model = add_model(plan, config, given.model, seed=0)
     data = [add_task(plan, config, task.dataset) for task in tasks.values()]

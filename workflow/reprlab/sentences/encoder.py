@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.inference.generation import sorted_batches
-from reprlab.models.pooling import Pooling, pool
+from reprlab.models.pooling import pool
 from reprlab.runtime.errors import ReprlabError, first_line
 from reprlab.runtime.log import get_logger
 from reprlab.sentences.attention import attention_inputs
@@ -44,7 +44,7 @@ def build_encoder(model: Any, settings: EncoderSettings, seed: int) -> Any:
         frozen(model)
     if settings.adapter is not None:
         add_low_rank(headless(model), settings.adapter, seed)
-    return _pooled(headless(model), settings.pooling, settings.bidirectional)
+    return _pooled(headless(model), settings)
 
 
 def add_low_rank(decoder: Any, settings: LowRank, seed: int) -> list[str]:
@@ -94,8 +94,12 @@ def merge_low_rank(decoder: Any) -> None:
             setattr(decoder.get_submodule(parent), own, module.base_layer)
 
 
-def _pooled(decoder: Any, pooling: Pooling, bidirectional: bool) -> Any:
+def _pooled(decoder: Any, settings: EncoderSettings) -> Any:
     import torch
+
+    layer = getattr(decoder, "pooler", None) if settings.pooler else None
+    if settings.pooler and layer is None:
+        raise ReprlabError(f"pooler: {type(decoder).__name__} has no layer of that name; pool without it")
 
     class Pooled(torch.nn.Module):
         def __init__(self) -> None:
@@ -104,9 +108,11 @@ def _pooled(decoder: Any, pooling: Pooling, bidirectional: bool) -> Any:
 
         def forward(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
             attention = batch["attention_mask"]
-            inputs = attention_inputs(attention, self.decoder.dtype, bidirectional=bidirectional)
+            inputs = attention_inputs(attention, self.decoder.dtype, bidirectional=settings.bidirectional)
             states = self.decoder(input_ids=batch["input_ids"], use_cache=False, **inputs).last_hidden_state
-            return pool(states, attention, pooling, batch["text_mask"])
+            found = pool(states, attention, settings.pooling, batch["text_mask"])
+            # It takes the first of several states.
+            return found if layer is None else layer(found[:, None])
 
         def train(self, mode: bool = True) -> Any:
             # Encoders are trained without dropout but for the adapters' own, so that the vectors of a step are those

@@ -65,6 +65,8 @@ class EncoderSettings(BaseModel):
     layer."""
     pooling: Literal["first", "last", "mean", "weighted_mean"]
     """Vector of a text from its tokens' states; with `prompt` from those of the prompt (SOSP, EOSP, mean)."""
+    pooler: bool = False
+    """Whether the vector is what the model's own layer makes of the pooled state (BERT's, of `first`)."""
     bidirectional: bool = False
     """Whether tokens see those behind them."""
     layers: int | Literal["small", "large"] | None = None
@@ -90,6 +92,8 @@ class EncoderSettings(BaseModel):
             raise ValueError("adapter belongs to the method lora, and to no other")
         if self.method == "prompt" and self.position == "prepend" and not self.bidirectional:
             raise ValueError("position: prepend needs bidirectional: true; a causal prompt before a text is blind")
+        if self.pooler and self.method != "none":
+            raise ValueError(f"pooler belongs to encoders of others, which are not trained here, not to {self.method}")
         if self.method == "prefix" and self.bidirectional:
             raise ValueError("the method prefix is causal")
         return self

@@ -30,17 +30,6 @@ class Backbone(t.Settings):
     learning_rate: t.PositiveFloat
 
 
-class Published(t.Settings):
-    """An encoder of others that is scored as it is, with the words before its texts."""
-
-    model: t.ModelName
-    pooling: Literal["first", "mean"]
-    max_length: t.PositiveInt
-    query: str
-    passage: str
-    text: str
-
-
 class Sample(t.Settings):
     """Triples whose untrained losses choose the depths."""
 
@@ -106,7 +95,7 @@ class OverparameterizedEncodersSettings(t.Settings):
 
     backbones: dict[t.SafeName, Backbone]
     compared: Annotated[groups.Names, Field(min_length=1)]
-    published: dict[t.SafeName, Published]
+    published: dict[t.SafeName, groups.PublishedEncoder]
     beside: groups.Names
     triples: Annotated[list[t.TaskDataName], Field(min_length=1), t.Distinct]
     instructions: dict[t.SafeName, _Words]

@@ -84,7 +84,7 @@ class Lora(t.Settings):
 
 
 class Mntp(t.Settings):
-    """Post-training of a model that is drawn at random."""
+    """Post-training of a decoder without a released one."""
 
     steps: t.PositiveInt
     batch_size: t.PositiveInt
@@ -131,6 +131,8 @@ class PromptTuningEncodersSettings(t.Settings):
     encoders: dict[t.SafeName, Encoder]
     backbones: dict[t.SafeName, Backbone]
     compared: Annotated[groups.Names, Field(min_length=1)]
+    published: dict[t.SafeName, groups.PublishedEncoder]
+    beside: groups.Names
     training: Training
     lora: Lora
     evaluation: Evaluation
@@ -142,6 +144,7 @@ class PromptTuningEncodersSettings(t.Settings):
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:
         groups.require("compared", self.compared, self.backbones, "backbones")
+        groups.require("beside", self.beside, self.published, "published")
         groups.require("evaluation.scored", self.evaluation.scored, self.evaluation.tasks, "evaluation.tasks")
         for name, backbone in self.backbones.items():
             groups.require(f"backbones.{name}.grid", backbone.grid, self.encoders, "encoders")

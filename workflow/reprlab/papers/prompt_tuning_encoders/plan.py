@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from reprlab.config.settings import derive
 from reprlab.papers import paths
 from reprlab.papers.cost_jobs import add_cost
-from reprlab.papers.encoder_jobs import add_encoder, embedding_task
+from reprlab.papers.encoder_jobs import add_encoder, add_published, embedding_task
+from reprlab.papers.language_model_jobs import WHOLE, add_sentences, add_tokens
 from reprlab.papers.plan import Job, Plan
 from reprlab.papers.prompt_tuning_encoders.plan_cost import cost_runs
-from reprlab.papers.prompt_tuning_encoders.results import RESULTS, UNTRAINED
+from reprlab.papers.prompt_tuning_encoders.results import PUBLISHED, RESULTS, UNTRAINED
 from reprlab.papers.shared_jobs import add_model, add_task
 from reprlab.papers.warm_starts import Recipe, Start, add_start
 from reprlab.results.planning import add_results
@@ -34,8 +35,32 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     for name in config.papers[SLUG].compared:
         jobs = _BackboneJobs(plan, config, name)
         entries += [*jobs.scores(), *jobs.courses(), jobs.sizes()]
+    entries += [source for name in config.papers[SLUG].beside for source in _published(plan, config, name)]
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale)
     add_cost(plan, config, SLUG, lambda settings, scale: cost_runs(config, settings, scale, _NAME))
+
+
+def _published(plan: Plan, config: "LoadedConfig", name: str) -> Iterator[Source]:
+    """The scores of an encoder of others."""
+    paper = config.papers[SLUG]
+    tasks = {one: paper.evaluation.tasks[one] for one in paper.evaluation.scored}
+    own = {
+        "seeds": [config.workflow.seed],
+        "resamples": paper.evaluation.bootstrap,
+        "dtype": config.arithmetic(paper.dtype),
+    }
+    given = paper.published[name]
+    out = add_published(plan, config, f"{name}/{_NAME}_published", given, tasks, paper.evaluation, **own)
+    about = {"backbone": name, "model": given.model, "weights": "pretrained", "encoder": PUBLISHED, "size": 0}
+    about |= {"method": PUBLISHED, "attention": "bi", "pooling": given.pooling}
+    for task, its in tasks.items():
+        yield Source(
+            path=Path(out),
+            factors={**about, "dataset": task, "category": its.category},
+            keys={"seed": "seed"},
+            where={"dataset": task},
+            data=config.datasets.tasks[its.dataset].title,
+        )
 
 
 class _BackboneJobs:
@@ -156,17 +181,22 @@ class _BackboneJobs:
         return add_start(self.plan, self.config, backbone.model, recipe)
 
     def _post_trained(self) -> Start:
-        """The small decoder after MNTP, on the text that it was pre-trained on.
+        """The decoder after MNTP, on the text that small decoders are pre-trained on.
 
         Raises:
-            ReprlabError: the decoder is a published one, or is not pre-trained.
+            ReprlabError: the decoder is a published one and no text is named, or it is not pre-trained.
         """
-        wanted, start = self.paper.mntp, self._start(mntp=False)
-        if start.model == start.made_in:
+        wanted, start, text = self.paper.mntp, self._start(mntp=False), self.paper.warm_start.text
+        published = self.config.models[self.backbone.model].origin.kind != "scratch"
+        if text.corpus is None or not self.backbone.pretrained:
             raise ReprlabError(
                 f"papers.{SLUG}.backbones.{self.name}.mntp is null, and its grid has an encoder with mntp: true; name "
-                "a model after MNTP (only small decoders that are pre-trained here are post-trained here)"
+                f"a model after MNTP, or for a pre-trained one a corpus as papers.{SLUG}.warm_start.text.corpus"
             )
+        tokens = paths.tokens(_NAME)
+        if published:
+            sentences = add_sentences(self.plan, self.config, text.corpus, _NAME, text.segmentation)
+            tokens = add_tokens(self.plan, f"{_NAME}_{self.name}", sentences, start.tokenizer, WHOLE)
         optimizer = derive(OptimizerSettings, self.paper.training.optimizer, learning_rate=wanted.learning_rate)
         engine = derive(
             EngineSettings,
@@ -184,7 +214,7 @@ class _BackboneJobs:
             engine=engine,
         )
         adapter = LowRank(rank=wanted.rank, alpha=wanted.alpha, targets=self.paper.lora.targets)
-        inputs = {"tokens": paths.tokens(_NAME), "tokenizer": start.tokenizer}
+        inputs = {"tokens": tokens, "tokenizer": start.tokenizer}
         job = replace(
             start.job(inputs, {"settings": PostTraining(training=training, adapter=adapter)}),
             plugins=("objectives.mntp",),

@@ -19,7 +19,7 @@ from reprlab.results.comparison import Find
 from reprlab.results.figures import Axis, Bars, Curves
 from reprlab.results.words import results_of
 
-UNTRAINED = "none"
+UNTRAINED, PUBLISHED = "none", "published"
 _SCORED = ("ndcg_at_10", "spearman", "v_measure", "accuracy")
 _WITH_SHARE = {"metric": (*_SCORED, "share")}
 _TABLES: dict[str, tuple[Any, Any]] = {
@@ -60,6 +60,7 @@ _FIGURES: dict[str, tuple[str, Any]] = {
 }
 # Names of the paper's rows: our encoder, and its size where the name says it.
 ROWS = {
+    "SimCSE": (PUBLISHED, 0),
     "w/o fine-tuning": ("none", 0),
     "w/ fine-tuning": ("full", 0),
     "LoRA-uni": ("lora_uni", 16),
@@ -80,7 +81,7 @@ ROWS = {
     "MNTP bi prepend SOSP": ("spt_mntp_sosp", 0),
     "MNTP bi prepend Mean": ("spt_mntp_before_mean", 0),
 }
-BACKBONES = {"OPT-125M": "opt_125m", "LLaMA2-7B": "llama_2_7b", "LLaMA3-8B": "llama_3_8b", "BERT-base": ""}
+BACKBONES = {"OPT-125M": "opt_125m", "LLaMA2-7B": "llama_2_7b", "LLaMA3-8B": "llama_3_8b", "BERT-base": "simcse"}
 _OURS: dict[str, Find] = {
     "table1": partial(printed_row, table="table1"),
     "table2": partial(printed_row, table="table2"),
@@ -95,5 +96,5 @@ RESULTS = results_of(
     ours=_OURS,
     claims=CLAIMS,
     unjudged={"nano": "a few steps and queries test the workflow, not the claim"},
-    labels={name: label for label, name in BACKBONES.items() if name},
+    labels={name: label for label, name in BACKBONES.items()},
 )

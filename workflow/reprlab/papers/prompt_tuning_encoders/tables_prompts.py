@@ -26,7 +26,8 @@ def category_means(frame: Frame) -> Rows:
     for key, part in scores.groupby(KEYS, sort=False):
         first = part.iloc[0]
         line: dict[str, Any] = dict(zip(KEYS, key, strict=True)) | {name: first[name] for name in ABOUT}
-        line["params_percent"] = shares.get(key, 0.0)
+        # Encoders of others were trained whole.
+        line["params_percent"] = shares.get(key, 100.0 if first["method"] == "published" else 0.0)
         groups = dict(list(part.groupby("category", sort=False)))
         for name in CATEGORIES:
             line[name] = groups[name].groupby("seed")["value"].mean().mean() if name in groups else float("nan")
@@ -114,8 +115,6 @@ def printed_row(own: Own, row: Cell, column: str, *, table: str) -> Counterpart:
     """Our cell beside a printed one, by the names that `results.ROWS` gives the printed row."""
     from reprlab.papers.prompt_tuning_encoders.results import BACKBONES, ROWS
 
-    if row["row"] not in ROWS:
-        return Counterpart("", "quoted by the paper from others; not built here")
     encoder, size = ROWS[row["row"]]
     where = {"backbone": BACKBONES[row["model"]], "encoder": encoder, "size": int(row["k"] or size)}
     ours = own.rows(table, **where)
