@@ -223,6 +223,13 @@ def test_unknown_data(key):
         load_config(ROOT, {"set": f"papers.depth.{key}=nowhere"})
 
 
+def test_unknown_data_as_a_key():
+    edit = "papers.ssm-rerankers.passages.max_query_of={beir_arguanna: 128}"
+    with pytest.raises(ReprlabError, match=r"max_query_of.*did you mean 'beir_arguana'") as error:
+        load_config(ROOT, {"scale": "paper", "set": edit})
+    assert "\n" not in str(error.value)
+
+
 def test_mistakes_in_files_name_file_and_line(copy, tmp_path):
     user = tmp_path / "mine.yaml"
     user.write_text("scale: nano\npapers:\n  depth:\n    loss:\n      sentence_wait: 5\n", encoding="utf-8")

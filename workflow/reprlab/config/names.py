@@ -1,7 +1,8 @@
 """Check that the entries which settings name exist in the registries."""
 
+import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,31 +44,35 @@ def check_names(root: Path, settings: BaseModel, merged: Merged, prefix: Key) ->
 
 
 def _named(settings: BaseModel, path: Key) -> Iterator[tuple[Key, str, str]]:
-    """Path, name and registry of every setting that names an entry."""
+    """Path, name and registry of every setting that names an entry, and of every key that does."""
     for field, info in type(settings).model_fields.items():
-        registries = [mark.registry for mark in (*info.metadata, *_marks(info.annotation)) if isinstance(mark, NameIn)]
-        for here, value in _within(getattr(settings, field), (*path, field)):
-            if isinstance(value, BaseModel):
-                yield from _named(value, here)
-            elif isinstance(value, str):
-                yield from ((here, value, registry) for registry in registries)
+        yield from _within(getattr(settings, field), info.annotation, info.metadata, (*path, field))
 
 
-def _within(value: Any, path: Key) -> Iterator[tuple[Key, Any]]:
-    """The groups and texts of a value, in its entries and lists too."""
-    if isinstance(value, dict):
-        for key, entry in value.items():
-            yield from _within(entry, (*path, key))
-    elif isinstance(value, list):
-        for entry in value:
-            yield from _within(entry, path)
-    else:
-        yield path, value
+def _within(value: Any, annotation: Any, marks: Sequence[Any], path: Key) -> Iterator[tuple[Key, str, str]]:
+    """Those of a value, with its groups, entries and lists, by what `annotation` and `marks` say of it."""
+    if isinstance(value, BaseModel):
+        yield from _named(value, path)
+        return
+    for kind, inner in _alternatives(annotation, marks):
+        arguments = typing.get_args(kind)
+        if isinstance(value, dict) and typing.get_origin(kind) is dict:
+            for key, entry in value.items():
+                yield from _within(key, arguments[0], (), (*path, key))
+                yield from _within(entry, arguments[1], (), (*path, key))
+        elif isinstance(value, list) and typing.get_origin(kind) is list:
+            for entry in value:
+                yield from _within(entry, arguments[0], (), path)
+        elif isinstance(value, str):
+            yield from ((path, value, mark.registry) for mark in inner if isinstance(mark, NameIn))
 
 
-def _marks(annotation: Any) -> Iterator[Any]:
+def _alternatives(annotation: Any, marks: Sequence[Any]) -> Iterator[tuple[Any, Sequence[Any]]]:
+    """What a value may be, each with its marks."""
     if typing.get_origin(annotation) is typing.Annotated:
-        yield from annotation.__metadata__
-    for argument in typing.get_args(annotation):
-        if not isinstance(argument, str):
-            yield from _marks(argument)
+        yield from _alternatives(annotation.__origin__, (*marks, *annotation.__metadata__))
+    elif typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        for one in typing.get_args(annotation):
+            yield from _alternatives(one, marks)
+    else:
+        yield annotation, marks
