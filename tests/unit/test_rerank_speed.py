@@ -10,7 +10,8 @@ from reprlab.results.frame import frame_of
 from reprlab.results.gather import gather_rows
 from reprlab.results.records import Drawn
 from reprlab.results.sources import Missing, Source
-from reprlab.retrieval.rerank_speed import SpeedSettings, is_out_of_memory, speed_rows
+from reprlab.retrieval.memory_limits import is_out_of_memory
+from reprlab.retrieval.rerank_speed import SpeedSettings, speed_rows
 from reprlab.retrieval.reranker import reranker
 from rerank_fixtures import tiny, tiny_reranker
 

@@ -14,7 +14,7 @@ from reprlab.objectives.masked_lm import Objective, Settings
 from reprlab.papers.ssm_rerankers.results import CONTRAST, RESULTS
 from reprlab.results.frame import frame_of
 from reprlab.results.gather import gather_rows
-from reprlab.results.sources import Source
+from reprlab.results.sources import Baseline, Source
 from reprlab.retrieval.collections import read_collection
 from reprlab.retrieval.rerank_inputs import pair_inputs
 from reprlab.retrieval.rerank_settings import FirstStage, RerankerTraining, Reranking
@@ -235,6 +235,43 @@ def test_a_killed_training_goes_on_with_the_seed_that_was_not_finished(tmp_path,
     assert seeds == [0, 1, 1], "what was finished before is not trained again"
     for name, path in found.items():
         assert path.read_bytes() == whole[name].read_bytes(), f"{name} is another after a kill"
+
+
+def test_a_training_that_does_not_fit_into_memory_is_a_result_with_a_reason(tmp_path, monkeypatch, caplog):
+    """As the cells OOM of Table 4; the rows of others beside it keep their verdicts."""
+    caplog.set_level("WARNING", logger="reprlab")
+    model, examples = model_folder(tmp_path / "model", "opt"), collection(tmp_path / "toy.parquet")
+    fits = run_all(tmp_path / "fits", model, "opt", examples)
+
+    def too_large(*_, **__):
+        raise RuntimeError("[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory: 9 bytes")
+
+    monkeypatch.setattr(passes, "train", too_large)
+    (tmp_path / "unfit/work").mkdir(parents=True)
+    unfit = run_all(tmp_path / "unfit", model, "opt", examples)
+    assert any("delete that folder and run again" in message for message in caplog.messages)
+    sources = [
+        Source(path=found["scores"], factors={"model": name, "part": "document", "dataset": "toy"},
+               keys={"seed": "seed"}, where={"split": "test"},
+               baselines=[Baseline(name="bm25", path=fits["first"], where={"name": "bm25"})])
+        for name, found in (("fits", fits), ("unfit", unfit))
+    ]  # fmt: skip
+    sources += [
+        Source(path=unfit["contrasts"], factors={"model": "unfit", "part": CONTRAST, "dataset": "toy"},
+               keys={"seed": "seed", "less": "less", "p": "p"})
+    ]  # fmt: skip
+    rows = gather_rows(RESULTS.settings("nano", sources, {}))
+    by_model = rows[rows["part"] == "document"].groupby("model")
+    assert by_model["value"].count().to_dict() == {"fits": 4, "unfit": 0}
+    assert set(by_model.get_group("unfit")["reason"]) == {"out of memory in training"}
+    assert by_model["learned"].count().to_dict() == {"fits": 4, "unfit": 0}
+
+    def broken(*_, **__):
+        raise RuntimeError("shapes do not match")
+
+    monkeypatch.setattr(passes, "train", broken)
+    with pytest.raises(RuntimeError, match="shapes do not match"):
+        run_all(tmp_path / "broken", model, "opt", examples)
 
 
 def test_dense_first_stage_and_bad_input(tmp_path):

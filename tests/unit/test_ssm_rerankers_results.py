@@ -150,6 +150,20 @@ def compared(source, table: str) -> pandas.DataFrame:
     return found[found["table"] == table]
 
 
+def test_a_training_that_does_not_fit_stands_as_oom_beside_the_printed_one() -> None:
+    about = {"seed": 0, "truncation": "longp", "family": "mamba1", "reason": "out of memory in training"}
+    lost = [row("mamba1_1_4b", metric, None, "document", "docs", split, **about)
+            for metric in ("mrr_at_100", "ndcg_at_10") for split in ("validation", "test")]  # fmt: skip
+    timed = {"truncation": None, "split": None, "seed": None, "reason": "out of memory", "length": 8, "batch": 8}
+    lost.append(row("opt_1_3b", "training_speed", None, "speed", None, **timed))
+    found = compare(RESULTS.own(frame(more=lost)), read_published(PUBLISHED, TABLES), RESULTS.printed)
+    cells = found[(found.table == "table4") & found.row.str.contains("longp")]
+    unfit = cells[cells.row.str.contains("Mamba-1-1.4B") & cells.column.isin(["dev", "dl19"])]
+    assert set(unfit.ours) == {"OOM"} and len(unfit) == 2 and unfit.note.str.contains("out of memory in training").all()
+    others = cells[cells.row.str.contains("OPT-1.3B|Mamba-2-1.3B")]
+    assert not (others.ours == "OOM").any(), "that a measurement of speed did not fit says nothing of the training"
+
+
 def test_rows_that_the_paper_repeats_are_no_target() -> None:
     """Table 2 has the rows of two 370M models again under names of 1.3B; ours of that size stand beside neither."""
     big = [row(name, "mrr_at_10", 41.0, family="mamba1", size="billion", truncation="firstp")

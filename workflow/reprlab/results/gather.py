@@ -161,7 +161,9 @@ def judged(frame: Rows, factors: list[str], sources: Mapping[int, Source]) -> Ro
     frame = frame.assign(margin=frame["value"] - frame["baseline_value"])
     frame["learned"] = frame["learned"].astype(object)
     cell = [name for name in (*factors, *_MATCHED) if name != "seed"]
-    for _, rows in frame[frame["baseline_value"].notna()].groupby(cell, dropna=False, sort=False):
+    # What has a reason in place of a value has no verdict.
+    judged_rows = frame[frame["baseline_value"].notna() & frame["reason"].isna()]
+    for _, rows in judged_rows.groupby(cell, dropna=False, sort=False):
         untrained = _untrained(frame, rows.iloc[0], sources[int(rows[_ENTRY].iloc[0])])
         scores, others = ([Score(*bounds) for bounds in part[_BOUNDS].to_numpy()] for part in (rows, untrained))
         tried = int(rows["tried"].fillna(1).max())

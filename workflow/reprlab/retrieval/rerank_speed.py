@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from reprlab.retrieval.memory_limits import OUT_OF_MEMORY, is_out_of_memory
+
 if TYPE_CHECKING:
     import torch
 
 _FIRST_TOKEN = 5
-OUT_OF_MEMORY = "out of memory"
-"""Beginning of the reason of a row whose sequences did not fit."""
 _SMALLER = f"{OUT_OF_MEMORY} with fewer or shorter sequences already"
-# What PyTorch's allocator on a CPU says, by platform; it has no class of its own for this error.
-_REFUSED = ("DefaultCPUAllocator: can't allocate memory", "DefaultCPUAllocator: not enough memory")
 
 
 class SpeedSettings(BaseModel):
@@ -136,14 +134,6 @@ def _fitting(
             model.zero_grad(set_to_none=True)
             torch.cuda.empty_cache()
         yield (batch, length), found
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Whether memory was refused, by an accelerator, by PyTorch's allocator on a CPU, or by Python."""
-    import torch
-
-    refused = isinstance(error, RuntimeError) and any(text in str(error) for text in _REFUSED)
-    return refused or isinstance(error, torch.cuda.OutOfMemoryError | MemoryError)
 
 
 def _seconds(

@@ -22,6 +22,7 @@ def rerank_passages(
 
     `out` has a TREC run `<collection>.<split>.seed-<seed>.trec` for each, and `queries.parquet`, the metrics of each
     query that the first stage was asked: one without hits counts 0. Documents with equal scores stay in its order.
+    Rerankers whose training did not fit into memory give rows without values and with the `reason`, and no runs.
 
     Args:
         models: folder of rerankers, by seed. training: their losses, for steps and tokens.
@@ -32,6 +33,7 @@ def rerank_passages(
     """
     import pandas
 
+    from reprlab.artifacts.json_files import write_json
     from reprlab.artifacts.tables import read_tsv, write_tsv
     from reprlab.models.build import quiet_transformers
     from reprlab.models.selective_scan import install_scans
@@ -43,6 +45,7 @@ def rerank_passages(
         read_collection,
         write_query_scores,
     )
+    from reprlab.retrieval.memory_limits import unfit
     from reprlab.retrieval.rerank_inputs import pair_inputs
     from reprlab.retrieval.reranker import POOLED, load_reranker, rerank
     from reprlab.retrieval.trec import read_run, without_ties, write_run
@@ -52,6 +55,18 @@ def rerank_passages(
 
     quiet_transformers()
     install_scans(choose_device(device))
+    if reason := unfit(models):
+        empty = [
+            {"seed": seed, "dataset": one.name, "split": one.split, "metric": metric, "value": None, "reason": reason}
+            for seed in settings.seeds
+            for one in settings.collections
+            for metric in settings.metrics
+        ]
+        with atomic_directory(out) as folder:
+            write_json(folder / "reason.json", {"reason": reason})
+        write_tsv(metrics, pandas.DataFrame(empty))
+        write_tsv(contrasts, pandas.DataFrame(empty).assign(less="", p=None))
+        return
     losses = read_tsv(training).groupby("seed").last()
     pairs = settings.pairs
     rows: list[dict[str, Any]] = []

@@ -23,6 +23,8 @@ def train_reranker(
 ) -> None:
     """Write `out`, a folder for each seed with model, tokenizer and head, and `metrics`, losses by step and seed.
 
+    Where the training does not fit into memory, `out` says so in place of the models, and the log what to do.
+
     Args:
         examples: queries and passages.
         run: folder of the first stage's runs; that of the training split is read.
@@ -39,6 +41,7 @@ def train_reranker(
     from reprlab.models.build import encoder_alone, load_model, quiet_transformers
     from reprlab.models.selective_scan import install_scans
     from reprlab.retrieval.collections import read_collection
+    from reprlab.retrieval.memory_limits import is_out_of_memory, write_unfit
     from reprlab.retrieval.rerank_groups import GroupBatches, mine_groups, only_judged
     from reprlab.retrieval.rerank_inputs import pair_inputs
     from reprlab.retrieval.reranker import HEAD, POOLED, group_loss, load_head, reranker, save_reranker
@@ -90,16 +93,22 @@ def train_reranker(
         return trained, functools.partial(save_reranker, network, whole, reader)
 
     files = [examples, run / "train.trec", *model.glob("*.*"), tokenizer / "tokenizer.json"]
-    train_each_seed(
-        settings.seeds,
-        alone,
-        lambda seed: files,
-        train_one,
-        out=out,
-        metrics=metrics,
-        work=work,
-        fingerprint=fingerprint,
-    )
+    try:
+        train_each_seed(
+            settings.seeds,
+            alone,
+            lambda seed: files,
+            train_one,
+            out=out,
+            metrics=metrics,
+            work=work,
+            fingerprint=fingerprint,
+        )
+    except (RuntimeError, MemoryError) as error:
+        # Table 4 has such cells: that a model does not fit is a result of the comparison.
+        if not is_out_of_memory(error):
+            raise
+        write_unfit(out, metrics, settings.seeds, error)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from reprlab.results.comparison import Cell, Find, Own, about
 from reprlab.results.figures import nothing
 from reprlab.results.frame import Frame, Rows
 from reprlab.results.table_forms import Pivot
-from reprlab.retrieval.rerank_speed import OUT_OF_MEMORY
+from reprlab.retrieval.memory_limits import OUT_OF_MEMORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -135,7 +135,9 @@ def _cell(own: Own, table: str, where: dict[str, str], column: str, places: int 
     for name, value in where.items():
         ours = ours[ours[name].astype(str) == value] if name in ours else ours.iloc[:0]
     if column not in ours or ours[column].isna().all():
-        return own.missing(model=where["model"], part=_PARTS[table])
+        missing = own.missing(model=where["model"], part=_PARTS[table])
+        unfit = missing.note.startswith(OUT_OF_MEMORY)
+        return Counterpart("OOM", f"scale {own.frame.scale}; {missing.note}") if unfit else missing
     cell = ours.iloc[0]
     return Counterpart(f"{cell[column]:.{places}f}", about(cell, column, own.frame.scale))
 
