@@ -49,16 +49,16 @@ _FIGURES: dict[str, tuple[str, Any]] = {
     "fig4_final_loss": (
         "fig4_final_loss",
         Curves(
-            _PARAMETERS, [Axis("loss", "Loss (nats)"), Axis("loss_untrained", "Without training")], "scale", "model"
+            _PARAMETERS, [Axis("loss", "Loss (nats)"), Axis("loss_untrained", "Without training")], "model", "model"
         ),
     ),
     "fig5_score_vs_params": (
         "fig5_score_vs_params",
-        Curves(_PARAMETERS, [Axis("score", "Mean score")], line="scale", panel="model"),
+        Curves(_PARAMETERS, [Axis("score", "Mean score")], line="model", panel="model"),
     ),
     "fig6_time": (
         "fig6_time",
-        Curves(_PARAMETERS, [Axis("minutes", "Minutes")], line="scale", panel="model"),
+        Curves(_PARAMETERS, [Axis("minutes", "Minutes")], line="model", panel="model"),
     ),
 }
 _OURS: dict[str, Find] = {
