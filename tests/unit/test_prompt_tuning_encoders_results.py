@@ -331,7 +331,7 @@ def test_encoders_of_others_are_scored_as_they_are(plans):
 def test_a_decoder_of_a_package_is_post_trained_where_a_text_is_named(plans):
     job = plans["small"].jobs["post_train"]["smollm2/prompt_tuning"]
     assert "smollm2_135m_instruct" in str(job.inputs["model"]) and "smollm2" in str(job.inputs["tokens"])
-    encoder = plans["small"].jobs["train_encoder"]["smollm2/prompt_tuning_spt_mntp_eosp_16"]
+    encoder = plans["small"].jobs["train_encoder"]["smollm2/prompt_tuning_spt_mntp_eosp_4"]
     assert "post_trained/smollm2" in str(encoder.inputs["model"])
     edit = f"papers.{SLUG}.warm_start.text.corpus=null"
     with pytest.raises(ReprlabError, match=r"smollm2.mntp is null.*or for a pre-trained one a corpus"):
