@@ -143,6 +143,15 @@ def test_a_group_looks_the_same_in_every_panel():
     assert left.lines[0].get_marker() != left.lines[1].get_marker()
 
 
+def test_no_two_of_many_groups_look_alike():
+    with house_style():
+        _, [[panel]] = panels(1, 1)
+    order = list(range(20))
+    frame = pandas.DataFrame({"arm": order * 2, "x": [1] * 20 + [2] * 20, "y": [float(one) for one in order * 2]})
+    draw_lines(panel, frame, x="x", y="y", by="arm", order=order)
+    assert len({(line.get_color(), line.get_marker()) for line in panel.lines}) == 20
+
+
 def test_a_panel_names_its_data_below_its_title(drawing):
     figure, [[panel]] = drawing
     name_panel(panel, "SST-2", "Movie review sentences with human ratings (Hutto and Gilbert 2014)")

@@ -174,7 +174,9 @@ def draw_lines(
     A value's colour, marker and dashes follow from its place in `order`, so that they are the same in all panels.
     """
     for number, value in enumerate(order):
-        colour, marker, dash = (marks[number % len(marks)] for marks in (CYCLE, MARKERS, DASHES))
+        # Markers and dashes take another turn at each round of colours, so that no two of up to 49 curves look alike.
+        turn = number + number // len(CYCLE)
+        colour, marker, dash = CYCLE[number % len(CYCLE)], MARKERS[turn % len(MARKERS)], DASHES[turn % len(DASHES)]
         style: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": dash, "label": str(value)}
         draw_curve(axes, frame[frame[by] == value], y, x=x, low=low, high=high, **style)
 
