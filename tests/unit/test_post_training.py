@@ -1,6 +1,8 @@
 """MNTP: what is masked, from where it is predicted, and the model that the stage leaves (spec of SPT, section 2)."""
 
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 import pytest
 import torch
 from finetune_fixtures import make_tokenizer
@@ -13,7 +15,10 @@ from reprlab.sentences.encoder import add_low_rank, merge_low_rank
 from reprlab.sentences.settings import LowRank, PostTraining
 from reprlab.sentences.soft_prompts import frozen
 from reprlab.stages.post_train import post_train
+from reprlab.stages.tokenize_corpus import tokenize_corpus
 from reprlab.text.model_tokenizers import load_tokenizer
+from reprlab.text.token_settings import TokenStorageSettings
+from reprlab.text.token_store import TokenStore
 from training_samples import write_tokens
 
 CONFIG = {
@@ -140,3 +145,38 @@ def test_the_stage_leaves_a_plain_model_and_the_same_bytes_each_time(tmp_path):
     assert changed and all(name.split(".")[-2] in ADAPTER.targets for name in changed)
     assert load_tokenizer(tmp_path / "one/model").vocab_size
     assert len(read_tsv(tmp_path / "one/metrics.tsv")) == 3
+
+
+def test_a_packaged_decoder_reads_text_by_its_own_tokenizer(tmp_path):
+    """It lies in the model's folder and has no `vocabulary.json` of ours; spaces stay with their words."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    model, text = tmp_path / "model", ["The cat sat.", "It slept <|end|> well."]
+    backend = Tokenizer(models.BPE())
+    backend.pre_tokenizer, backend.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    backend.train_from_iterator(text, trainers.BpeTrainer(special_tokens=["<|end|>"], initial_alphabet=alphabet))
+    published = PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="<|end|>", pad_token="<|end|>")
+    entry = ENTRY.model_copy(update={"config": {**CONFIG, "vocab_size": len(published)}})
+    save_model(build_from_config(entry, seed=0), model)
+    published.save_pretrained(model)
+    rows = [{"id": str(n), "source": "s", "split": "train", "sentences": text} for n in range(12)]
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "passages.parquet")
+    tokens, settings = tmp_path / "tokens.parquet", TokenStorageSettings(format="causal", max_length=32)
+    tokenize_corpus(sentences=tmp_path / "passages.parquet", tokenizer=model, out=tokens, settings=settings)
+    store = TokenStore.open(tokens, "train")
+    ids = store.ids[store.offsets[0] : store.offsets[1]]
+    # A text that spells the token that ends texts does not end one.
+    assert published.decode(ids) == "The cat sat. It slept <|end|> well.<|end|>" and len(store) == 12
+    assert (ids == published.eos_token_id).sum() == 1
+    engine = {"steps": 2, "batch_size": 4, "optimizer": {"learning_rate": 1e-2}, "log_every": 1}
+    training = {"objective": "mntp", "objective_settings": {"mask": "_"}, "input_length": 16, "target_length": 16,
+                "engine": engine}  # fmt: skip
+    post_train(
+        tokens=tokens, model=model, tokenizer=model, out=tmp_path / "out", metrics=tmp_path / "metrics.tsv",
+        work=tmp_path / "work", fingerprint="x",
+        settings=PostTraining.model_validate({"training": training, "adapter": ADAPTER.model_dump()}),
+    )  # fmt: skip
+    assert load_tokenizer(tmp_path / "out").get_vocab() == load_tokenizer(model).get_vocab()
+    assert read_tsv(tmp_path / "metrics.tsv").loss.notna().all()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from reprlab.text.vocabulary import Vocabulary
+from reprlab.text.vocabulary import OtherVocabulary, Vocabulary
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,9 @@ class EncodedPassages:
         return EncodedPassages(ids, self.lengths[kept], self.passages[kept], self.numbers[kept], self.count)
 
 
-def encode_passages(tokenizer: Any, passages: list[list[str]], vocabulary: Vocabulary) -> EncodedPassages:
+def encode_passages(
+    tokenizer: Any, passages: list[list[str]], vocabulary: Vocabulary | OtherVocabulary
+) -> EncodedPassages:
     """Tokenise the sentences of each passage; sentences without a token are left out.
 
     Text that spells a special token (`</s>`, `<sent_3>`) becomes unk: it must not act as one.
@@ -74,7 +76,7 @@ def draw_sentence_tokens(passages: int, vocabulary: Vocabulary, rng: np.random.G
     return vocabulary.sentence_ids[order]
 
 
-def t5_sequences(encoded: EncodedPassages, vocabulary: Vocabulary, max_length: int) -> Sequences:
+def t5_sequences(encoded: EncodedPassages, vocabulary: Vocabulary | OtherVocabulary, max_length: int) -> Sequences:
     """`x .. EOS` for each passage, cut to `max_length` with the EOS kept; all types are 1."""
     tokens = np.bincount(encoded.passages, weights=encoded.lengths, minlength=encoded.count).astype(np.int64)
     owner = np.repeat(encoded.passages, encoded.lengths)
