@@ -49,13 +49,14 @@ def _rows(
     from reprlab.runtime.progress import track
     from reprlab.text import sequences
     from reprlab.text.parquet_batches import read_batches
+    from reprlab.text.published_vocabulary import PublishedVocabulary
     from reprlab.text.tokenizer_folder import open_tokenizer
-    from reprlab.text.vocabulary import FILE, OtherVocabulary, Vocabulary
+    from reprlab.text.vocabulary import FILE, Vocabulary
 
     tokenizer = open_tokenizer(folder)
     # A published decoder's tokenizer has no layout of ours, and rows of a decoder need none.
     published = settings.format == "causal" and not (folder / FILE).exists()
-    vocabulary = OtherVocabulary(tokenizer) if published else Vocabulary.load(folder)
+    vocabulary = PublishedVocabulary(tokenizer) if published else Vocabulary.load(folder)
     rng = np.random.Generator(np.random.Philox(key=settings.seed))
     with parquet_errors(sentences):
         text = "targets" if "targets" in pyarrow.parquet.read_schema(sentences).names else "sentences"
@@ -65,7 +66,7 @@ def _rows(
             # A byte-level tokenizer keeps the space before a word with the word: sentences cut apart would lose theirs.
             passages = [[" ".join(sentences)] for sentences in passages]
         encoded = sequences.encode_passages(tokenizer, passages, vocabulary)
-        if isinstance(vocabulary, OtherVocabulary) or settings.format != "depth":
+        if isinstance(vocabulary, PublishedVocabulary) or settings.format != "depth":
             rows = sequences.t5_sequences(encoded, vocabulary, settings.max_length)
         else:
             # Drawn for every passage, so that the draws do not depend on which passages turn out empty.

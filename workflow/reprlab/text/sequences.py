@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from reprlab.text.vocabulary import OtherVocabulary, Vocabulary
+from reprlab.text.published_vocabulary import PublishedVocabulary
+from reprlab.text.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class EncodedPassages:
 
 
 def encode_passages(
-    tokenizer: Any, passages: list[list[str]], vocabulary: Vocabulary | OtherVocabulary
+    tokenizer: Any, passages: list[list[str]], vocabulary: Vocabulary | PublishedVocabulary
 ) -> EncodedPassages:
     """Tokenise the sentences of each passage; sentences without a token are left out.
 
@@ -76,7 +77,7 @@ def draw_sentence_tokens(passages: int, vocabulary: Vocabulary, rng: np.random.G
     return vocabulary.sentence_ids[order]
 
 
-def t5_sequences(encoded: EncodedPassages, vocabulary: Vocabulary | OtherVocabulary, max_length: int) -> Sequences:
+def t5_sequences(encoded: EncodedPassages, vocabulary: Vocabulary | PublishedVocabulary, max_length: int) -> Sequences:
     """`x .. EOS` for each passage, cut to `max_length` with the EOS kept; all types are 1."""
     tokens = np.bincount(encoded.passages, weights=encoded.lengths, minlength=encoded.count).astype(np.int64)
     owner = np.repeat(encoded.passages, encoded.lengths)
