@@ -50,6 +50,7 @@ SECOND = {
         for name in PUBLISHED
         if name.startswith(_RESTORING) and name.endswith("further")
     },
+    "papers.prompt-tuning-encoders.beside": ["[]"],
     "papers.ssm-rerankers.documents.max_query_of": ["{squad_sections: 32}"],
     "papers.ssm-rerankers.warm_start.spans": [
         "{a: {words: 8, query_words: 3, scattered: 0, foreign: 0, windows: 1, near: 0, max_length: 32, max_query: 12, "
