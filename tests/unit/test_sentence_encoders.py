@@ -364,6 +364,19 @@ def test_a_published_encoder_reads_its_words_and_its_own_tokens(pooling, tmp_pat
         torch.testing.assert_close(torch.from_numpy(vector), expected, atol=1e-5, rtol=1e-4)
 
 
+def test_a_layer_over_the_first_token_is_in_float32_under_bfloat16():
+    from transformers import BertConfig, BertModel
+
+    torch.manual_seed(0)
+    model = BertModel(BertConfig(**SHARED, intermediate_size=24)).eval()
+    encoder = build_encoder(model, EncoderSettings(method="none", pooling="first", pooler=True), 0)
+    ids = torch.randint(5, 50, (2, 6))
+    ones = torch.ones_like(ids)
+    with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+        vectors = encoder({"input_ids": ids, "attention_mask": ones, "text_mask": ones})
+    assert vectors.dtype == torch.float32 and not torch.equal(vectors, vectors.bfloat16().float())
+
+
 def test_a_layer_over_the_first_token_is_bert_s_alone():
     settings = EncoderSettings(method="none", pooling="first", pooler=True)
     with pytest.raises(ReprlabError, match="LlamaModel has no layer of that name"):

@@ -111,8 +111,12 @@ def _pooled(decoder: Any, settings: EncoderSettings) -> Any:
             inputs = attention_inputs(attention, self.decoder.dtype, bidirectional=settings.bidirectional)
             states = self.decoder(input_ids=batch["input_ids"], use_cache=False, **inputs).last_hidden_state
             found = pool(states, attention, settings.pooling, batch["text_mask"])
-            # It takes the first of several states.
-            return found if layer is None else layer(found[:, None])
+            if layer is None:
+                return found
+            # As pooling: in bfloat16 vectors would have 8 bits.
+            with torch.autocast(found.device.type, enabled=False):
+                # It takes the first of several states.
+                return layer(found[:, None])
 
         def train(self, mode: bool = True) -> Any:
             # Encoders are trained without dropout but for the adapters' own, so that the vectors of a step are those
