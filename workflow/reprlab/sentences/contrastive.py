@@ -40,11 +40,11 @@ def vectors_in_parts(encode: Callable[..., torch.Tensor], parts: Sequence[tuple[
     """[B, d]: `encode` over the parts of a batch, with the memory of one part and the gradient of all at once.
 
     The forward pass of a part is done again when its gradient is taken, with the same dropout (gradient caching, Gao
-    et al. 2021b, by activation checkpointing). One part is not done twice.
+    et al. 2021b, by activation checkpointing). The last part is not done twice: its gradient is taken first.
     """
     import torch
     from torch.utils.checkpoint import checkpoint
 
-    if len(parts) == 1 or not torch.is_grad_enabled():
-        return torch.cat([encode(*part) for part in parts])
-    return torch.cat([checkpoint(encode, *part, use_reentrant=False) for part in parts])
+    again = parts[:-1] if torch.is_grad_enabled() else []
+    earlier = [checkpoint(encode, *part, use_reentrant=False) for part in again]
+    return torch.cat([*earlier, *(encode(*part) for part in parts[len(again) :])])
