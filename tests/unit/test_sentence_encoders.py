@@ -60,6 +60,9 @@ def run(model, inputs, **more):
 def test_the_output_of_a_layer_is_that_of_the_model_cut_there(name, tmp_path):
     model, inputs = decoder(name), batch()
     with torch.no_grad():
+        for parameter in model.parameters():
+            # As drawn, norms are ones and a second one would change little.
+            parameter.add_(torch.randn_like(parameter), alpha=0.3)
         whole = run(model, inputs)
         assert len(whole) == 5
         masks = attention_inputs(inputs["attention_mask"], torch.float32, bidirectional=False)
@@ -77,6 +80,10 @@ def test_the_output_of_a_layer_is_that_of_the_model_cut_there(name, tmp_path):
                 model.save_pretrained(tmp_path)
                 again = type(model).from_pretrained(tmp_path).eval()
                 assert torch.equal(run(again, inputs)[-1][tokens], cut[-1][tokens])
+        layers, norm = layers_of(model)
+        del layers[0]
+        without = headless(model)(input_ids=inputs["input_ids"], **masks).last_hidden_state
+        assert torch.equal(without[tokens], norm(first[0])[tokens]), "without layers the normed embeddings are left"
 
 
 def test_cutting_refuses_what_is_no_depth_and_models_without_layers():
