@@ -10,6 +10,8 @@ rule measure_layers:
         log_of("measure_layers"),
     benchmark:
         benchmark_of("measure_layers")
+    # A training waits for it, and scores for that: left to the end they would run alone.
+    priority: 10
     threads: LOADED.threads("measure_layers")
     resources:
         mem_mb=by_attempt(4000),
@@ -55,6 +57,8 @@ rule post_train:
         log_of("post_train"),
     benchmark:
         benchmark_of("post_train")
+    # As above.
+    priority: 10
     threads: LOADED.threads("post_train")
     resources:
         mem_mb=by_attempt(6000),
@@ -79,6 +83,8 @@ rule train_encoder:
         log_of("train_encoder"),
     benchmark:
         benchmark_of("train_encoder")
+    # Scores are short and fill what trainings leave.
+    priority: 5
     threads: LOADED.threads("train_encoder")
     resources:
         mem_mb=by_attempt(6000),
