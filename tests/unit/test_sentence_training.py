@@ -10,7 +10,7 @@ from reprlab.models.pooling import pool
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.batch_plan import mixed_batches, plan_batches
 from reprlab.sentences.contrastive import contrastive_loss, vectors_in_parts
-from reprlab.sentences.training import TripleBatches
+from reprlab.sentences.training import TripleBatches, of_similar_length, triple_loss
 
 torch = pytest.importorskip("torch")
 ROOT = Path(__file__).parents[2]
@@ -91,6 +91,41 @@ def test_a_batch_in_parts_has_the_gradient_of_the_whole(dropout):
         calls.clear()
         in_parts(split)
         assert calls == [5, 5, 2]
+
+
+def test_texts_are_read_beside_those_of_similar_length_and_the_vectors_are_those_of_each_alone():
+    lengths = torch.tensor([31, 30, 16, 15, 9, 8, 7, 3, 1])
+    attention = (torch.arange(31) >= 31 - lengths[:, None]).long()
+    ids = torch.arange(9)[:, None] * 100 + attention.cumsum(1)
+    groups = of_similar_length({"input_ids": ids * attention, "attention_mask": attention})
+    assert [tuple(group["input_ids"].shape) for group in groups] == [(3, 31), (3, 15), (1, 7), (1, 3), (1, 1)]
+    for group in groups:
+        found = group["attention_mask"].sum(1)
+        assert found.max() == group["attention_mask"].shape[1] <= 2 * found.min()
+    rows = [row[row > 0].tolist() for group in groups for row in group["input_ids"]]
+    assert rows == [(n * 100 + torch.arange(1, int(length) + 1)).tolist() for n, length in enumerate(lengths)]
+
+
+@pytest.mark.parametrize("part_size", [3, 12])
+def test_the_loss_of_a_batch_hangs_neither_on_parts_nor_on_groups(part_size):
+    torch.manual_seed(0)
+    table = torch.nn.Embedding(40, 6)
+    lengths = torch.tensor([2, 9, 1, 3, 17, 4, 12, 1, 6, 5, 2, 8])
+    attention = (torch.arange(17) >= 17 - lengths[:, None]).long()
+    batch = {"input_ids": torch.randint(1, 40, (12, 17)) * attention, "attention_mask": attention}
+
+    def encoder(part):
+        weights = part["attention_mask"] / part["attention_mask"].sum(1, keepdim=True)
+        return (table(part["input_ids"]) * weights[..., None]).sum(1)
+
+    loss, sums = triple_loss(0.05, part_size)(encoder, batch)
+    loss.backward()
+    found, table.weight.grad = table.weight.grad, None
+    expected, hits = contrastive_loss(*encoder(batch).chunk(3), 0.05)
+    expected.backward()
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-5) and sums["correct"] == hits
+    assert sums["tokens"] == lengths.sum()
+    torch.testing.assert_close(found, table.weight.grad)
 
 
 def test_every_batch_is_full_and_of_one_data_set():

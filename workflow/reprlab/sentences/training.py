@@ -52,19 +52,38 @@ class TripleBatches:
         return self._passes[turn]
 
 
+def of_similar_length(batch: dict[str, torch.Tensor]) -> list[dict[str, torch.Tensor]]:
+    """Texts that are sorted by length, in groups as wide as their longest, whose shortest has half its length or more.
+
+    So words are not filled to the length of a definition: a third of such a batch were tokens.
+    """
+    import torch
+
+    lengths = batch["attention_mask"].sum(1)
+    # Lengths from a power of two to the next one stand together.
+    sizes = torch.frexp(lengths.float()).exponent.unique_consecutive(return_counts=True)[1].tolist()
+    groups = zip(*(values.split(sizes) for values in batch.values()), strict=True)
+    widths = [int(group.max()) for group in lengths.split(sizes)]
+    return [
+        {name: rows[:, -width:] for name, rows in zip(batch, group, strict=True)}
+        for group, width in zip(groups, widths, strict=True)
+    ]
+
+
 def triple_loss(temperature: float, part_size: int) -> Callable[..., tuple[torch.Tensor, dict[str, torch.Tensor]]]:
-    """The loss of an encoder on a batch of triples, whose texts are read in parts of similar length."""
+    """The loss of an encoder on a batch of triples, whose texts are read in parts, and each part by length."""
     import torch
 
     def loss_of(encoder: Any, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         names = list(batch)
         lengths = batch["attention_mask"].sum(1)
         order = lengths.argsort(descending=True, stable=True)
-        parts = []
-        for rows in order.split(part_size):
-            width = int(lengths[rows].max())
-            parts.append(tuple(batch[name][rows, -width:] for name in names))
-        vectors = vectors_in_parts(lambda *part: encoder(dict(zip(names, part, strict=True))), parts)
+        parts = [tuple(batch[name][rows] for name in names) for rows in order.split(part_size)]
+
+        def encode(*part: torch.Tensor) -> torch.Tensor:
+            return torch.cat([encoder(group) for group in of_similar_length(dict(zip(names, part, strict=True)))])
+
+        vectors = vectors_in_parts(encode, parts)
         anchors, positives, negatives = vectors[order.argsort()].chunk(3)
         loss, hits = contrastive_loss(anchors, positives, negatives, temperature)
         count = torch.tensor(len(anchors), device=loss.device)
