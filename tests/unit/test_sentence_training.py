@@ -9,7 +9,7 @@ import pytest
 from reprlab.models.pooling import pool
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.batch_plan import mixed_batches, plan_batches
-from reprlab.sentences.contrastive import contrastive_loss, vectors_in_parts
+from reprlab.sentences.contrastive import contrastive_loss, share_read_twice, vectors_in_parts
 from reprlab.sentences.training import TripleBatches, of_similar_length, triple_loss
 
 torch = pytest.importorskip("torch")
@@ -82,7 +82,8 @@ def test_a_batch_in_parts_has_the_gradient_of_the_whole(dropout):
     split = [(part,) for part in inputs.split(5)]
     parts = gradient(in_parts, split)
     # The last part's gradient is taken first, from what its forward pass left; the others are read again.
-    assert calls == [5, 5, 2, 5, 5]
+    assert calls == [5, 5, 2, 5, 5] and share_read_twice(12, 5) == 10 / 12
+    assert [share_read_twice(12, size) for size in (1, 4, 6, 12, 20)] == [11 / 12, 8 / 12, 0.5, 0, 0]
     # With dropout the second pass of a part drops what the first did: else the gradient would be of another function.
     kept = gradient(lambda parts: torch.cat([network(*part) for part in parts]), split)
     for one, other in zip(parts, whole if dropout == 0 else kept, strict=True):

@@ -126,7 +126,7 @@ class RunCost:
         if not run.steps:
             return 0.0
         each = training_flops(self._trained(), *self.lengths, run.part_size)
-        each += forward_flops(self._trained(), *self.lengths, run.part_size) if run.recomputed else 0
+        each += run.recomputed * forward_flops(self._trained(), *self.lengths, run.part_size) if run.recomputed else 0
         return self.steps * run.batch_size * run.sequences * each
 
     def _forwarded(self) -> float:

@@ -68,8 +68,8 @@ class CostRun(BaseModel):
     """Sequences of an example: the texts of a triple, the pairs of a group."""
     forwarded: int = Field(default=0, ge=0)
     """Sequences that each job sends forward only (validation, prediction)."""
-    recomputed: bool = False
-    """Whether an update makes its forward pass twice, to keep no more than a part of its batch."""
+    recomputed: float = Field(default=0, ge=0, le=1)
+    """Share of an update's sequences whose forward pass is made twice, to keep no more than a part of the batch."""
     text_length: float
     """Tokens of a sequence before corruption: as many as it may have, or where that says little, a mean."""
     encoder_share: float = 1

@@ -48,3 +48,8 @@ def vectors_in_parts(encode: Callable[..., torch.Tensor], parts: Sequence[tuple[
     again = parts[:-1] if torch.is_grad_enabled() else []
     earlier = [checkpoint(encode, *part, use_reentrant=False) for part in again]
     return torch.cat([*earlier, *(encode(*part) for part in parts[len(again) :])])
+
+
+def share_read_twice(texts: int, part_size: int) -> float:
+    """Share of a batch's texts whose forward pass `vectors_in_parts` makes twice: all but those of the last part."""
+    return (texts - 1) // part_size * part_size / texts

@@ -9,6 +9,7 @@ from reprlab.papers.cost_jobs import computed, equal_jobs
 from reprlab.papers.overparameterized_encoders.results import CHOSEN, LABELS
 from reprlab.reporting.cost_layout import CostRun
 from reprlab.reporting.published import read_printed
+from reprlab.sentences.contrastive import share_read_twice
 from reprlab.sentences.depths import kept_layers
 from reprlab.sentences.settings import TEXTS_AT_ONCE, EncoderSettings, LowRank
 
@@ -62,7 +63,7 @@ def cost_runs(
                 batch_size=recipe.batch_size,
                 sequences=_TEXTS,
                 part_size=min(recipe.part_size, _TEXTS * recipe.batch_size),
-                recomputed=recipe.part_size < _TEXTS * recipe.batch_size,
+                recomputed=share_read_twice(_TEXTS * recipe.batch_size, recipe.part_size),
                 encoder=EncoderSettings(
                     method="lora",
                     pooling=paper.pooling,

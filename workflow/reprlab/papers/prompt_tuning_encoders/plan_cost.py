@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reprlab.config.load import LoadedConfig
 from reprlab.papers.cost_jobs import computed, equal_jobs, examples_of
 from reprlab.reporting.cost_layout import CostRun
+from reprlab.sentences.contrastive import share_read_twice
 
 if TYPE_CHECKING:
     from reprlab.config.papers.prompt_tuning_encoders import PromptTuningEncodersSettings
@@ -51,7 +52,7 @@ def cost_runs(config: LoadedConfig, paper: "PromptTuningEncodersSettings", scale
                 batch_size=training.batch_size,
                 sequences=_TEXTS,
                 part_size=min(training.part_size, _TEXTS * training.batch_size),
-                recomputed=training.part_size < _TEXTS * training.batch_size,
+                recomputed=share_read_twice(_TEXTS * training.batch_size, training.part_size),
                 forwarded=math.ceil(steps / training.evaluate_every) * 2 * sum(count for count, _ in pairs),
                 text_length=training.length,
                 dtype=computed(config, paper.dtype, scale),
