@@ -231,6 +231,18 @@ def test_wide_files_and_chosen_learning_rates(tmp_path):
     assert found[["metric", "value", "n"]].to_numpy().tolist() == [["accuracy", 60.0, 7]]
 
 
+def test_a_column_beside_the_metrics_of_a_file_is_one_too(tmp_path):
+    path = tmp_path / "scores.tsv"
+    head = "task\tmetric\tvalue\tlow\thigh\tn\tparameters"
+    path.write_text(f"{head}\ncola\taccuracy\t50\t40\t60\t9\t123\ncola\tf1\t70\t60\t80\t9\t123\n")
+    both = replace(results(), metrics={**METRICS, "parameters": Metric(about="all parameters", unit="count")})
+    wanted = Source(path=path, wide=["parameters"], where={"task": "cola"}, factors={"model": "small"})
+    write_results(tmp_path / "r.parquet", both.settings("nano", [wanted], {}))
+    found = read_frame(tmp_path / "r.parquet").select()
+    assert found[["metric", "value"]].to_numpy().tolist() == [["parameters", 123.0]]
+    assert found[["low", "high", "n"]].isna().all(axis=None)
+
+
 def mean(differences) -> Estimate:
     """An interval by hand."""
     value = float(differences.mean())

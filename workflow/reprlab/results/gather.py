@@ -88,6 +88,9 @@ def _rows(source: Source, files: _Files, settings: GatherSettings) -> Rows:
     if source.wide:
         for column in source.wide:
             _require(frame, column, source.path)
+        if "metric" in frame:
+            # What stands beside the metric of a row is of the file as a whole; value, interval and n are the metric's.
+            frame = frame.drop(columns=["metric", "value", "low", "high", "n"], errors="ignore").drop_duplicates()
         frame = frame.melt(
             [name for name in frame if name not in source.wide], source.wide, var_name="metric", value_name="value"
         )

@@ -46,7 +46,7 @@ class Source(BaseModel):
     where: dict[str, Value | list[Value]] = {}
     """The rows that are meant, by column of the file; all, if empty."""
     wide: list[str] = []
-    """Columns that are metrics themselves, one row each; empty: the file has `metric` and `value`."""
+    """Columns that are metrics, one row each, also beside `metric` and `value`; empty: these two are taken."""
     data: str = ""
     """True name of the data."""
     selection: Path | None = None
