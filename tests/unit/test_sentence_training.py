@@ -94,7 +94,7 @@ def test_a_batch_in_parts_has_the_gradient_of_the_whole(dropout):
         assert calls == [5, 5, 2]
 
 
-def test_texts_are_read_beside_those_of_similar_length_and_the_vectors_are_those_of_each_alone():
+def test_texts_are_read_beside_those_of_similar_length():
     lengths = torch.tensor([31, 30, 16, 15, 9, 8, 7, 3, 1])
     attention = (torch.arange(31) >= 31 - lengths[:, None]).long()
     ids = torch.arange(9)[:, None] * 100 + attention.cumsum(1)
