@@ -105,6 +105,8 @@ MIRRORED = {
     "conll2000_pos": {"train": 8936, "test": 2012},
     "ewt_pos": {"train": 2001, "test": 2077},
     "ewt_passages": {"train": 386, "test": 389},
+    "ewt_short_passages": {"train": 382, "test": 412},
+    "ptb_short_passages": {"train": 234, "validation": 26, "test": 64},
     # Of 641 sentences each; the others have no extraction.
     "carb": {"train": 638, "test": 634},
 }
