@@ -10,6 +10,8 @@ rule pretrain_lm:
         log_of("pretrain_lm"),
     benchmark:
         benchmark_of("pretrain_lm")
+    # Every fine-tuning waits for one: the last of them would run alone, and then what waits for it.
+    priority: 10
     threads: LOADED.threads("pretrain_lm")
     resources:
         mem_mb=by_attempt(4000),
