@@ -6,8 +6,10 @@
 
 Random tokens go through the project's own collation, masks, losses, optimizer and files. Rows: T5 (its corruption and
 plain masks), DEPTH, DEPTH's batches with T5's plain masks, which is what the same shapes cost without DEPTH's masks;
-amuro-char's fine-tuning of OLMo-1B; the adapters and the hidden states of intrinsic-dimension with Llama-3-8B. Ranks,
-precision and batches of the last three are those of their jobs at paper scale; a batch is the part that a device holds.
+amuro-char's fine-tuning of OLMo-1B; the adapters and the hidden states of intrinsic-dimension with Llama-3-8B; updates
+of prompt-tuning-encoders and of overparameterized-encoders with it, all texts as long as a text may be. Ranks,
+precision and batches of all but the first three are those of their jobs at paper scale; a decoder's batch is the part
+that a device holds.
 
 - `tokens_per_second` counts text before corruption; `flops_share` holds the formula of `cost.tsv` against the rate of
   bfloat16 matrix products measured in the same run.
@@ -29,11 +31,11 @@ sys.path[:0] = [str(ROOT), str(ROOT / "workflow")]
 import torch  # noqa: E402
 from reprlab.config.load import load_config  # noqa: E402
 
-from benchmarks.gpu_rehearsal import decoders, encoder_decoders  # noqa: E402
+from benchmarks.gpu_rehearsal import decoders, encoder_decoders, encoders  # noqa: E402
 from benchmarks.gpu_rehearsal.measuring import COLUMNS, Row, matrix_rate  # noqa: E402
 
 MASKS_MAY_COST = 0.15
-PARTS = ("encoder_decoders", "decoders")
+PARTS = ("encoder_decoders", "decoders", "encoders")
 
 
 def arguments(given: list[str] | None) -> argparse.Namespace:
@@ -63,8 +65,11 @@ def rehearse(options: argparse.Namespace) -> tuple[list[Row], float]:
         rows += encoder_decoders.rows(options, config.models)
     if "decoders" in options.parts:
         rows += decoders.rows(options, config)
+    if "encoders" in options.parts:
+        rows += encoders.rows(options, config)
     for row in rows:
-        row["flops_share"] = row["tera_flops"] * 1e12 / rate
+        if "tera_flops" in row:
+            row["flops_share"] = row["tera_flops"] * 1e12 / rate
     return rows, rate
 
 

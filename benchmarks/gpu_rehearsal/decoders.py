@@ -66,25 +66,26 @@ def rows(options: argparse.Namespace, config: LoadedConfig) -> Iterator[Row]:
     A training step is the part of a batch that a device holds at once.
     """
     plan = make_plan(config)
-    tuned, adapted = (_rehearsed(options, config.models, name) for name in (options.tuned, options.adapted))
-    tuning = _settings(plan, "finetune_completions", "olmo1b/", CompletionTuningSettings)
+    tuned, adapted = (rehearsed(options, config.models, name) for name in (options.tuned, options.adapted))
+    tuning = settings_of(plan, "finetune_completions", "olmo1b/", CompletionTuningSettings)
     yield _fine_tuning(options, tuned, options.batch or tuning.batch_size // tuning.accumulation, tuning.dtype)
-    adapter = _settings(plan, "train_adapter", "llama_3_8b/", AdapterSettings)
+    adapter = settings_of(plan, "train_adapter", "llama_3_8b/", AdapterSettings)
     part = options.batch or adapter.engine.batch_size // adapter.engine.accumulation
     engine = adapter.engine.model_copy(update={"batch_size": part, "accumulation": 1})
     yield _adapting(options, adapted, adapter.model_copy(update={"engine": engine}))
-    collected = _settings(plan, "collect_states", "llama_3_8b/", CollectSettings)
+    collected = settings_of(plan, "collect_states", "llama_3_8b/", CollectSettings)
     tokens = options.batch * options.length if options.batch else collected.batch_tokens
     yield _collecting(options, adapted, tokens, collected.dtype)
 
 
-def _settings(plan: Plan, stage: str, start: str, kind: type[Settings]) -> Settings:
+def settings_of(plan: Plan, stage: str, start: str, kind: type[Settings]) -> Settings:
     """Settings of the first published job whose name starts so."""
     job = next(job for key, job in plan.jobs[stage].items() if key.startswith(start))
     return kind.model_validate_json(job.settings["settings"])
 
 
-def _rehearsed(options: argparse.Namespace, models: dict[str, ModelEntry], name: str) -> Rehearsed:
+def rehearsed(options: argparse.Namespace, models: dict[str, ModelEntry], name: str) -> Rehearsed:
+    """The decoder of that name, cut to the layers that were asked for."""
     layers = {"num_hidden_layers": options.layers} if options.layers else {}
     entry = models[name].model_copy(update={"config": {**models[name].config, **layers}})
     return Rehearsed(name, entry, options.length, options.device)

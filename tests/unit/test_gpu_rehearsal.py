@@ -6,6 +6,7 @@ import numpy as np
 from reprlab.text.vocabulary import Vocabulary
 
 from benchmarks.gpu_rehearsal import __main__ as rehearsal
+from benchmarks.gpu_rehearsal import encoders
 from benchmarks.gpu_rehearsal.encoder_decoders import text
 
 SMALL = [
@@ -42,6 +43,7 @@ def test_it_runs_small_on_a_cpu(capsys, tmp_path: Path) -> None:
         "fine-tuning step",
         "adapter step",
         "hidden states",
+        *encoders.JOBS,
     ]
     same = ("encoder_tokens", "decoder_tokens")
     assert all(rows["depth step"][name] == rows["depth step with t5's masks"][name] for name in same)
@@ -50,7 +52,26 @@ def test_it_runs_small_on_a_cpu(capsys, tmp_path: Path) -> None:
     # Adapters beside frozen weights, which the states are collected without.
     assert int(rows["adapter step"]["parameters"]) > int(rows["hidden states"]["parameters"])
     assert rows["hidden states"]["decoder_tokens"] == "0", "no output layer"
+    # A text of an encoder's training is as long as its job reads it, or as the longest here; a step has triples.
+    assert [int(rows[what]["encoder_tokens"]) for what in encoders.JOBS] == [32, 32, 96, 96]
+    assert {int(rows[what]["batch"]) for what in encoders.JOBS} == {6}
     assert "TFLOP/s" in capsys.readouterr().out
+
+
+def test_what_does_not_fit_is_a_row_without_numbers_and_ends_nothing(monkeypatch, tmp_path: Path) -> None:
+    def too_large(what, options, decoder, settings):
+        if settings.encoder.method == "lora":
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes")
+        return {"what": what, "model": decoder.name, "tera_flops": 1.0}
+
+    monkeypatch.setattr(encoders, "_updating", too_large)
+    out = tmp_path / "rehearsal.tsv"
+    assert rehearsal.main([*SMALL, "--parts", "encoders", "--out", str(out)]) == 0
+    lines = [line.split("\t") for line in out.read_text().splitlines()]
+    assert [line[0] for line in lines[1:]] == [
+        "soft prompt step", *(f"{what}: out of memory" for what in list(encoders.JOBS)[1:])
+    ]  # fmt: skip
+    assert set(lines[2][2:]) == {""}
 
 
 def test_masks_that_cost_too_much_fail_on_a_gpu(monkeypatch, capsys) -> None:

@@ -1,5 +1,7 @@
 """Speed of rerankers: attention, arithmetic and warm-ups of what is timed, and what does not fit into memory."""
 
+from types import SimpleNamespace
+
 import pandas
 import pytest
 import torch
@@ -11,7 +13,7 @@ from reprlab.results.gather import gather_rows
 from reprlab.results.records import Drawn
 from reprlab.results.sources import Missing, Source
 from reprlab.retrieval.memory_limits import is_out_of_memory
-from reprlab.retrieval.rerank_speed import SpeedSettings, speed_rows
+from reprlab.retrieval.rerank_speed import SpeedSettings, operator_shares, speed_rows
 from reprlab.retrieval.reranker import reranker
 from rerank_fixtures import tiny, tiny_reranker
 
@@ -68,6 +70,19 @@ def test_smaller_cells_behind_a_failed_one_are_tried():
     value = {(row["metric"], row["batch"], row["length"]): row["value"] for row in found if row["reason"] == ""}
     assert {key[1:] for key in value if key[0] == "training_speed"} == {(1, 8)}
     assert {key[1:] for key in value if key[0] == "scoring_speed"} == {(1, 8)}
+
+
+def test_a_kernel_and_the_operator_that_asked_for_it_are_counted_once():
+    """On a GPU the profiler lists both, with the same time: the percents of operators alone sum to 100."""
+    where = torch.autograd.DeviceType
+    events = [
+        SimpleNamespace(key="aten::mm", device_type=where.CPU, self_device_time_total=30.0),
+        SimpleNamespace(key="gemm_kernel", device_type=where.CUDA, self_device_time_total=30.0),
+        SimpleNamespace(key="aten::add", device_type=where.CPU, self_device_time_total=10.0),
+        SimpleNamespace(key="elementwise_kernel", device_type=where.CUDA, self_device_time_total=10.0),
+        SimpleNamespace(key="aten::linear", device_type=where.CPU, self_device_time_total=0.0),
+    ]
+    assert operator_shares(events, "self_device_time_total", 2) == [("aten::mm", 75.0), ("aten::add", 25.0)]
 
 
 @pytest.mark.parametrize("error", [RuntimeError("shapes do not fit"), ValueError("no"), KeyError("ids")])

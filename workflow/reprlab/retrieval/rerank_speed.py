@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -48,6 +48,21 @@ class SpeedSettings(BaseModel):
     model has no attention."""
     operators: int = Field(ge=1)
     """Operators of the profile, the ones with most time of their own."""
+
+
+def measured_rows(whole: Any, settings: SpeedSettings, device: torch.device) -> list[dict[str, Any]]:
+    """`speed_rows` of a model as a reranker, with the `device` and `kernels`, the path of state-space models: compiled,
+    chunked (ours), or none for the others."""
+    from reprlab.models.build import encoder_alone
+    from reprlab.models.selective_scan import install_scans
+    from reprlab.retrieval.reranker import POOLED, reranker
+
+    path = install_scans(device)
+    whole = encoder_alone(whole) if settings.encoder_cls else whole
+    kernels = path if whole.config.model_type.startswith("mamba") else "none"
+    network = reranker(whole, POOLED[settings.template], 0.0).to(device)
+    rows = speed_rows(network, settings, whole.config.vocab_size, device)
+    return [{**row, "kernels": kernels, "device": device.type} for row in rows]
 
 
 def speed_rows(model: Any, settings: SpeedSettings, vocabulary: int, device: torch.device) -> Iterator[dict[str, Any]]:
@@ -167,7 +182,18 @@ def _profile(call: Callable[..., None], given: tuple[torch.Tensor, torch.Tensor]
     cuda = given[0].is_cuda
     with profile(activities=[ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if cuda else [])]) as found:
         call(*given)
-    own = "self_device_time_total" if cuda else "self_cpu_time_total"
-    times = sorted(((getattr(event, own), event.key) for event in found.key_averages()), reverse=True)
+    return operator_shares(found.key_averages(), "self_device_time_total" if cuda else "self_cpu_time_total", most)
+
+
+def operator_shares(events: Iterable[Any], own: str, most: int) -> list[tuple[str, float]]:
+    """The operators with most time of their own, and their percent of all.
+
+    What a GPU does is in the list twice, as time of the operator that asked for it and under the name of its kernel;
+    the operators are those that the processor runs.
+    """
+    from torch.autograd import DeviceType
+
+    operators = [event for event in events if event.device_type == DeviceType.CPU]
+    times = sorted(((getattr(event, own), event.key) for event in operators), reverse=True)
     total = sum(value for value, _ in times) or 1
     return [(name, 100 * value / total) for value, name in times[:most]]

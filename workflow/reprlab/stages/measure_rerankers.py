@@ -19,22 +19,13 @@ def measure_rerankers(*, model: Path, out: Path, settings: SpeedSettings, device
     import torch
 
     from reprlab.artifacts.tables import write_tsv
-    from reprlab.models.build import encoder_alone, load_model, quiet_transformers
-    from reprlab.models.selective_scan import install_scans
-    from reprlab.retrieval.rerank_speed import speed_rows
-    from reprlab.retrieval.reranker import POOLED, reranker
+    from reprlab.models.build import load_model, quiet_transformers
+    from reprlab.retrieval.rerank_speed import measured_rows
     from reprlab.training.processes import choose_device
 
     quiet_transformers()
-    path = install_scans(choose_device(device))
     torch.manual_seed(0)
-    whole = load_model(model)
-    whole = encoder_alone(whole) if settings.encoder_cls else whole
-    kernels = path if whole.config.model_type.startswith("mamba") else "none"
-    place = choose_device(device)
-    network = reranker(whole, POOLED[settings.template], 0.0).to(place)
-    rows = speed_rows(network, settings, whole.config.vocab_size, place)
-    table = pandas.DataFrame([{**row, "kernels": kernels, "device": place.type} for row in rows])
+    table = pandas.DataFrame(measured_rows(load_model(model), settings, choose_device(device)))
     write_tsv(out, table.astype({"value": "float64", "n": "Int64"}))
 
 
