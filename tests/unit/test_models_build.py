@@ -164,6 +164,61 @@ def test_a_packaged_model_is_copied_from_its_archive(tmp_path):
     assert load_model(tmp_path / "out").shared.weight.shape == (88, 32)
 
 
+def packaged(tmp_path, architecture, change=None):
+    """An archive with a BERT without a head, and an entry of an architecture for it."""
+    numbers = {"vocab_size": 60, "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2,
+               "intermediate_size": 16}  # fmt: skip
+    members = {name: f"package/{name}" for name in ("config.json", "model.safetensors")}
+    origin = {"kind": "package", "archive": "any", "format": "safetensors", "members": members, "new_head": True}
+    about = {"config": numbers, "source": "a BERT", "tie_output": True, "origin": origin}
+    bare = ModelEntry.model_validate({**about, "architecture": "bert", "origin": {"kind": "scratch"}})
+    model = build_from_config(bare, seed=1)
+    weights = {name: value for name, value in model.state_dict().items() if name != change}
+    (tmp_path / "package").mkdir()
+    model.save_pretrained(tmp_path / "package", state_dict=weights)
+
+    class Archive:
+        def member(self, name):
+            return tmp_path / name
+
+    return model, ModelEntry.model_validate({**about, "architecture": architecture}), Archive()
+
+
+def test_a_head_that_a_package_lacks_is_drawn_with_the_seed_and_tied(tmp_path):
+    from reprlab.models.package import save_from_package
+
+    bare, entry, archive = packaged(tmp_path, "bert_mlm")
+    assert not entry.is_complete and MODELS["minilm_l6"].is_complete and not MODELS["minilm_l6_mlm"].is_complete
+    made = {}
+    for name, seed in (("a", 0), ("again", 0), ("other", 1)):
+        (tmp_path / name).mkdir()
+        save_from_package(entry, entry.origin, archive, tmp_path / name, seed)
+        made[name] = load_model(tmp_path / name)
+    assert type(made["a"]).__name__ == "BertForMaskedLM"
+    assert made["a"].cls.predictions.decoder.weight is made["a"].bert.embeddings.word_embeddings.weight
+    kept = {name: value for name, value in bare.state_dict().items() if not name.startswith("pooler.")}
+    for model in made.values():
+        assert all(torch.equal(model.bert.state_dict()[name], value) for name, value in kept.items())
+    heads = {name: model.cls.predictions.transform.dense.weight for name, model in made.items()}
+    assert torch.equal(heads["a"], heads["again"]) and not torch.equal(heads["a"], heads["other"])
+
+
+@pytest.mark.parametrize(
+    ("architecture", "change", "words"),
+    [
+        ("bert_mlm", "encoder.layer.0.output.dense.weight", r"lacks bert\.encoder\.layer\.0\.output\.dense\.weight"),
+        ("bert", None, "has all layers"),
+    ],
+)
+def test_a_new_head_stands_on_whole_weights_alone(tmp_path, architecture, change, words):
+    from reprlab.models.package import save_from_package
+
+    _, entry, archive = packaged(tmp_path, architecture, change)
+    (tmp_path / "out").mkdir()
+    with pytest.raises(ReprlabError, match=words):
+        save_from_package(entry, entry.origin, archive, tmp_path / "out")
+
+
 def test_a_pretrained_model_with_too_few_rows_is_refused(tmp_path):
     Vocabulary(40_000).save(tmp_path / "tokenizer")
     with pytest.raises(ReprlabError, match=r"32128 embedding rows are too few for a tokenizer of 40128"):

@@ -34,6 +34,8 @@ class PackageOrigin(BaseModel):
     """File name in the model folder: path of the member in the archive."""
     dtype: Literal["float32", "float16", "bfloat16"] = "float32"
     """Type of the saved weights of a `gguf` model."""
+    new_head: bool = False
+    """Whether the layers behind the packaged ones are drawn at random, where the architecture has some."""
 
     @field_validator("members")
     @classmethod
@@ -83,6 +85,11 @@ class ModelEntry(BaseModel):
     """Where the weights come from."""
     licence: str = ""
     """Licence of the weights; empty for random ones."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all its weights come from where it was trained: none is drawn at random."""
+        return self.origin.kind != "scratch" and not getattr(self.origin, "new_head", False)
 
 
 def load_models(path: Path) -> dict[str, ModelEntry]:

