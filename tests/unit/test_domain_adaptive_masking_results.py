@@ -236,3 +236,18 @@ def test_the_published_settings_with_a_graph_and_text_are_those_of_the_paper():
         assert (engine["steps"], engine["batch_size"], given["input_length"]) == (200_000, 256, 256)
     gathered = plan.jobs["gather_results"]["domain-adaptive-masking"].settings["settings"]
     assert json.loads(gathered)["options"]["tokens_per_update"] == 65_536
+
+
+def test_a_new_head_is_trained_on_general_text_first_and_has_no_untrained_row():
+    """The packaged MiniLM has no head for masked tokens; beside a drawn one every masking would look good."""
+    plan = make_plan(load_config(ROOT, {"scale": "nano", "set": "papers.domain-adaptive-masking.model=minilm_l6_mlm"}))
+    first = plan.jobs["pretrain_lm"]["domain_adaptive_masking_general"]
+    assert first.inputs["init"] == first.inputs["tokenizer"] and str(first.inputs["init"]).endswith("minilm_l6_mlm")
+    later = [
+        job
+        for key, job in plan.jobs["pretrain_lm"].items()
+        if key.startswith("domain_adaptive_masking") and "_s" in key
+    ]
+    assert later and all("domain_adaptive_masking_general" in str(job.inputs["init"]) for job in later)
+    tagged = [key for key in plan.jobs["finetune_model"] if key.startswith("domain_adaptive_masking")]
+    assert tagged and not any("untrained" in key for key in tagged)
