@@ -242,7 +242,8 @@ def test_a_new_head_is_trained_on_general_text_first_and_has_no_untrained_row():
     """The packaged MiniLM has no head for masked tokens; beside a drawn one every masking would look good."""
     plan = make_plan(load_config(ROOT, {"scale": "nano", "set": "papers.domain-adaptive-masking.model=minilm_l6_mlm"}))
     first = plan.jobs["pretrain_lm"]["domain_adaptive_masking_general"]
-    assert first.inputs["init"] == first.inputs["tokenizer"] and str(first.inputs["init"]).endswith("minilm_l6_mlm")
+    assert first.inputs["init"] == first.inputs["tokenizer"]
+    assert str(first.inputs["init"]).endswith("minilm_l6_mlm_s2137")
     later = [
         job
         for key, job in plan.jobs["pretrain_lm"].items()

@@ -58,15 +58,16 @@ def add_model(
 ) -> str:
     """Plan the initial weights of a model; returns their folder.
 
-    A random model is drawn for the size of `tokenizer` (a tokenizer folder), with `seed`.
+    A random model is drawn for the size of `tokenizer` (a tokenizer folder), with `seed`, and so is a new head.
     """
     entry = config.models[model]
     if dropout is not None:
         entry = entry.model_copy(update={"config": {**entry.config, "dropout_rate": dropout}})
     random = entry.origin.kind == "scratch"
-    name = f"{model}_s{seed}" if random else model
+    seed = 0 if entry.is_complete else seed
+    name = model if entry.is_complete else f"{model}_s{seed}"
     receipts = [add_archive(plan, config, entry.origin.archive)] if entry.origin.kind == "package" else []
-    settings = {"entry": entry, "seed": seed if random else 0}
+    settings = {"entry": entry, "seed": seed}
     job = Job({"tokenizer": tokenizer if random else "", "receipts": receipts}, settings)
     return plan.add("build_model", name, job)["out"]
 

@@ -101,7 +101,7 @@ class _Jobs:
             )
             self.initial = add_model(plan, config, paper.model, seed=config.workflow.seed, tokenizer=self.tokenizer)
         else:
-            self.initial = self.tokenizer = add_model(plan, config, paper.model, seed=0)
+            self.initial = self.tokenizer = add_model(plan, config, paper.model, seed=config.workflow.seed)
 
     def pretraining(self, entries: list[Source | Missing]) -> list[_Run]:
         """Every masking of every seed from the same start; the results go to `entries`."""
