@@ -37,7 +37,12 @@ def _add_head(entry: ModelEntry, folder: Path, seed: int) -> None:
     quiet_transformers()
     torch.manual_seed(seed)
     model, about = model_class.from_pretrained(
-        folder, dtype=torch.float32, local_files_only=True, use_safetensors=True, output_loading_info=True
+        folder,
+        dtype=torch.float32,
+        local_files_only=True,
+        use_safetensors=True,
+        trust_remote_code=False,
+        output_loading_info=True,
     )
     lacking = sorted(name for name in about["missing_keys"] if name.startswith(f"{model.base_model_prefix}."))
     if lacking or not about["missing_keys"]:
