@@ -269,3 +269,26 @@ def test_a_folder_that_is_no_model_is_named(tmp_path):
     weights.write_bytes(weights.read_bytes()[:500])
     with pytest.raises(ReprlabError, match="not a readable model folder"):
         load_model(tmp_path / "cut")
+
+
+def test_learned_positions_are_drawn_narrower_beside_the_same_words(tmp_path):
+    sizes = {"vocab_size": 40, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    about = {"config": {**sizes, "intermediate_size": 16}, "source": "a BERT", "tie_output": True}
+    made = {}
+    for name, origin in (("plain", {}), ("narrow", {"position_scale": 0.1})):
+        entry = ModelEntry.model_validate({**about, "architecture": "bert", "origin": {"kind": "scratch", **origin}})
+        build_model(entry=entry, out=tmp_path / name, seed=3)
+        made[name] = load_model(tmp_path / name).state_dict()
+    positions = "embeddings.position_embeddings.weight"
+    assert torch.equal(made["narrow"].pop(positions), 0.1 * made["plain"].pop(positions))
+    assert made["plain"] and all(torch.equal(made["narrow"][name], value) for name, value in made["plain"].items())
+
+
+def test_positions_that_a_model_has_not_learned_cannot_be_narrowed(tmp_path):
+    sizes = {"vocab_size": 40, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    origin = {"kind": "scratch", "position_scale": 0.1}
+    about = {"config": {**sizes, "intermediate_size": 16}, "source": "x", "tie_output": True, "origin": origin}
+    entry = ModelEntry.model_validate({**about, "architecture": "llama"})
+    with pytest.raises(ReprlabError, match="position_scale: LlamaForCausalLM has no learned positions"):
+        build_model(entry=entry, out=tmp_path / "llama", seed=3)
+    assert not (tmp_path / "llama").exists()

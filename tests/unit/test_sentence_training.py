@@ -107,6 +107,25 @@ def test_texts_are_read_beside_those_of_similar_length():
     assert rows == [(n * 100 + torch.arange(1, int(length) + 1)).tolist() for n, length in enumerate(lengths)]
 
 
+@pytest.mark.parametrize(("length", "tiled"), [(64, False), (65, True)])
+def test_short_texts_are_attended_to_without_tiles(length, tiled):
+    from transformers import LlamaConfig, LlamaModel
+
+    sizes = {"vocab_size": 40, "hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 1}
+    model = LlamaModel(LlamaConfig(**sizes, intermediate_size=8, max_position_embeddings=80))
+    batch = {"input_ids": torch.randint(1, 40, (6, length)), "attention_mask": torch.ones(6, length, dtype=torch.long)}
+    used = []
+
+    def encoder(part):
+        with torch.profiler.profile() as profile:
+            found = model(**part).last_hidden_state[:, -1]
+        used.extend(event.key for event in profile.key_averages())
+        return found
+
+    triple_loss(0.05, 6)(encoder, batch)[0].backward()
+    assert tiled == any("flash_attention" in name for name in used)
+
+
 @pytest.mark.parametrize("part_size", [3, 12])
 def test_the_loss_of_a_batch_hangs_neither_on_parts_nor_on_groups(part_size):
     torch.manual_seed(0)

@@ -18,6 +18,8 @@ class ScratchOrigin(BaseModel):
     model_config = _STRICT
 
     kind: Literal["scratch"]
+    position_scale: float = Field(default=1.0, gt=0)
+    """Learned positions are drawn so many times as wide as the architecture's rule has them."""
 
 
 class PackageOrigin(BaseModel):

@@ -22,6 +22,7 @@ def build_model(
     tokenizer, and the weights of `seed`. A package needs its receipt and the cache of downloads.
     """
     from reprlab.models.build import build_from_config, save_model
+    from reprlab.models.learned_positions import scale_positions
     from reprlab.runtime.errors import ReprlabError
     from reprlab.runtime.files import atomic_directory
     from reprlab.text.tokenizer_folder import copy_tokenizer
@@ -31,7 +32,10 @@ def build_model(
     rows = Vocabulary.load(tokenizer).padded_size if tokenizer is not None else None
     with atomic_directory(out) as folder:
         if origin.kind == "scratch":
-            save_model(build_from_config(entry, rows, seed), folder)
+            model = build_from_config(entry, rows, seed)
+            if origin.position_scale != 1:
+                scale_positions(model, origin.position_scale)
+            save_model(model, folder)
             if tokenizer is not None:
                 copy_tokenizer(tokenizer, folder)
             return

@@ -52,6 +52,7 @@ class RetrieverRecipe(Recipe):
     """Fine-tuning of a retriever."""
 
     negatives: t.PositiveInt
+    documents: groups.Limit
 
 
 class ClassifierRecipe(Recipe):

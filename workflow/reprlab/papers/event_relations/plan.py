@@ -147,7 +147,9 @@ class Fold:
         trees = self._trees() if encoding == "graph" else {}
         if retriever.endswith("_ft"):
             training = derive(BiEncoderTraining, recipe, engine=self._engine(recipe), pooling=encoder.pooling)
-            tuned = RetrieverTraining(events=events, training=training, seeds=seeds)
+            # A retriever has no pairs to classify: more documents cost it little.
+            own = events.model_copy(update={"limit": recipe.documents or events.limit})
+            tuned = RetrieverTraining(events=own, training=training, seeds=seeds)
             tuned = tuned.model_copy(update={"graph_learning_rate": paper.graph.learning_rate} if trees else {})
             inputs = {"examples": self.examples, "model": model, "tokenizer": model, **trees}
             model, tokenizer = self.plan.add("train_retriever", key, Job(inputs, {"settings": tuned}))["out"], ""
@@ -204,7 +206,7 @@ class Fold:
         """
         paper, recipe = self.paper, self.paper.classifiers[classifier]
         assert recipe.model is not None
-        sweep = encoding != "wrapped" or chains or bool(k) or retriever in paper.encoders
+        sweep = encoding != "wrapped" or chains or retriever in paper.encoders
         how = {"none": ("all", "all"), "random": ("random", "all")}.get(retriever, ("retrieved", "retrieved"))
         rankings = self._rankings(retriever if how[0] == "retrieved" else MATCHED, encoding, chains)["out"]
         settings = derive(
