@@ -46,6 +46,10 @@ def evaluate_encoder(
     Raises:
         ReprlabError: unreadable inputs, or examples of another kind than a task needs.
     """
+    import functools
+
+    import numpy as np
+
     from reprlab.artifacts.tsv import write_rows
     from reprlab.models.build import load_model, quiet_transformers
     from reprlab.runtime.progress import track
@@ -73,20 +77,27 @@ def evaluate_encoder(
         )
         encoder.to(choose_device(device))
 
-        def encode(texts: Sequence[str], instruction: str, encoder: Any = encoder) -> np.ndarray:
+        # Two tasks on the same texts, clusters of them and their labels, read them once.
+        known: dict[tuple[Path, str], dict[str, np.ndarray]] = {}
+
+        def encode(
+            path: Path, texts: Sequence[str], instruction: str, encoder: Any = encoder, known: Any = known
+        ) -> Any:
             asked = instruction + settings.separator if instruction else ""
+            kept = known.setdefault((path, instruction), {}) if tasks.count(path) > 1 else {}
             # A text can stand in many pairs.
-            places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-            encoded = encode_texts(reader, list(places), form, asked)
-            vectors = embed(encoder, encoded, batch_size=inference_batch, dtype=settings.dtype)
-            vectors = unit(vectors) if settings.encoder.normalised else vectors
-            return vectors[[places[text] for text in texts]]
+            unread = [text for text in dict.fromkeys(texts) if text not in kept]
+            if unread:
+                encoded = encode_texts(reader, unread, form, asked)
+                vectors = embed(encoder, encoded, batch_size=inference_batch, dtype=settings.dtype)
+                kept.update(zip(unread, unit(vectors) if settings.encoder.normalised else vectors, strict=True))
+            return np.stack([kept[text] for text in texts])
 
         about = dict(zip(("seed", "layers", "parameters"), (seed, *size_of(network)), strict=True))
         about |= {"length": form.max_length, **_trained(training, seed)}
         nothing = {"majority": math.nan, "random": math.nan}
         for (path, task), random in zip(track(given, "tasks"), chance, strict=True):
-            found = score_task(path, task, encode, settings, seed)
+            found = score_task(path, task, functools.partial(encode, path), settings, seed)
             rows.append({**about, **nothing, "random": random["value"], **found})
         if sample is not None and triples:
             data = read_triples(
