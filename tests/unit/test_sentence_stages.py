@@ -154,6 +154,31 @@ def test_from_triples_to_scores(method, place, tmp_path):
     assert scores[scores.dataset == "classification"].majority.between(49, 51).all()
 
 
+def test_two_tasks_on_the_same_texts_read_them_once(place, tmp_path, monkeypatch):
+    from reprlab.sentences import encoder
+
+    read, embed = [], encoder.embed
+
+    def counted(of, texts, **how):
+        read.append(len(texts))
+        return embed(of, texts, **how)
+
+    monkeypatch.setattr(encoder, "embed", counted)
+    path = place["tasks"]["classification"]
+    found = {}
+    for name, kinds in (("both", ["clustering", "classification"]), ("alone", ["classification"])):
+        tasks = [{"name": kind, "category": kind} for kind in kinds]
+        given = {"encoder": {"method": "none", "pooling": "last"}, "tasks": tasks, "seeds": [0]}
+        evaluate_encoder(
+            model=place["model"], tokenizer=place["model"], tasks=[path] * len(kinds), out=tmp_path / name,
+            settings=Evaluation.model_validate({**given, "draws": 2, "resamples": 20, "per_label": 4}),
+        )  # fmt: skip
+        found[name] = (sum(read), read_tsv(tmp_path / name).query("dataset == 'classification'").value.item())
+        read.clear()
+    # Those that are clustered are the test examples of the classification.
+    assert found["both"] == found["alone"] and found["both"][0] > 0
+
+
 def test_rates_that_nearly_agree_do_not_take_each_other_s_place(place, tmp_path):
     rows = train(place, tmp_path / "both", "prompt", learning_rates=[0.01, 0.01000004], seeds=[0])
     (chosen,) = set(rows[rows.chosen == 1].learning_rate)
