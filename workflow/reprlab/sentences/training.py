@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,13 +16,14 @@ from reprlab.sentences.encoder import save_encoder
 from reprlab.sentences.held_out import LikenessPairs
 from reprlab.sentences.settings import ContrastiveTraining
 from reprlab.sentences.triples import Triples
+from reprlab.training.attention_kernel import attention_for_training
 from reprlab.training.early_stopping import BestPass
 from reprlab.training.engine import TrainingRun, train
 
 if TYPE_CHECKING:
     import torch
 
-# Texts of so many tokens at most are attended to by plain products of matrices on a CPU.
+# Tokens up to which attention's products are taken apart on a CPU.
 _SHORT = 64
 
 
@@ -74,19 +74,6 @@ def of_similar_length(batch: dict[str, torch.Tensor]) -> list[dict[str, torch.Te
     ]
 
 
-def attention_of(batch: dict[str, torch.Tensor]) -> contextlib.AbstractContextManager[None]:
-    """The kernel of attention to train with: PyTorch's own choice, but for short texts on a CPU.
-
-    There it chooses one in tiles, whose gradient is slow at the length of a sentence: a third of an update of
-    SmolLM2-135M at 12 tokens, a fifth at 24, a tenth at 48.
-    """
-    from torch.nn.attention import SDPBackend, sdpa_kernel
-
-    ids = batch["input_ids"]
-    short = ids.device.type == "cpu" and ids.shape[1] <= _SHORT
-    return sdpa_kernel(SDPBackend.MATH) if short else contextlib.nullcontext()
-
-
 def triple_loss(temperature: float, part_size: int) -> Callable[..., tuple[torch.Tensor, dict[str, torch.Tensor]]]:
     """The loss of an encoder on a batch of triples, whose texts are read in parts, and each part by length."""
     import torch
@@ -100,7 +87,7 @@ def triple_loss(temperature: float, part_size: int) -> Callable[..., tuple[torch
         def encode(*part: torch.Tensor) -> torch.Tensor:
             found = []
             for group in of_similar_length(dict(zip(names, part, strict=True))):
-                with attention_of(group):
+                with attention_for_training(group["input_ids"], _SHORT):
                     found.append(encoder(group))
             return torch.cat(found)
 
