@@ -107,19 +107,19 @@ def _known(model: CountedModel, made: _Pass, what: int, encoder: float, decoder:
 
 
 def _count_of(model: CountedModel, made: _Pass, examples: int) -> _Count:
-    key = model.key(), model.blocks, made, examples
-    if key not in _KNOWN:
-        powers: list[Powers] = []
+    powers: list[Powers] = []
 
-        def coefficients(part: CountedModel) -> np.ndarray:
-            counted = _polynomial(part, made, examples)
-            powers.append(counted.powers)
-            return counted.coefficients
+    def coefficients(part: CountedModel) -> np.ndarray:
+        key = part.key(), made, examples
+        # Parts of one block and of two are those of every depth.
+        if key not in _KNOWN:
+            _KNOWN[key] = _polynomial(part, made, examples)
+        powers.append(_KNOWN[key].powers)
+        found: np.ndarray = _KNOWN[key].coefficients
+        return found
 
-        found = _in_blocks(model, coefficients)
-        _KNOWN[key] = _Count(powers[0], found)
-    known: _Count = _KNOWN[key]
-    return known
+    found = _in_blocks(model, coefficients)
+    return _Count(powers[0], found)
 
 
 def _in_blocks(model: CountedModel, count: Any) -> Any:
