@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from reprlab.models.pooling import Pooling, pool
+from reprlab.models.similar_lengths import read_by_length
 from reprlab.retrieval.bi_encoder import padded
 from reprlab.retrieval.settings import BiEncoderTraining
 from reprlab.runtime.errors import ReprlabError
@@ -99,10 +100,10 @@ def text_vectors(encoder: Any, pooling: Pooling) -> Any:
             self.encoder = encoder
 
         def forward(self, batch: dict[str, Any]) -> torch.Tensor:
-            mask = batch["attention_mask"]
-            return pool(
-                self.encoder(input_ids=batch["input_ids"], attention_mask=mask).last_hidden_state, mask, pooling
-            )
+            return read_by_length(self.vectors, batch["input_ids"], batch["attention_mask"])
+
+        def vectors(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+            return pool(self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state, mask, pooling)
 
     return TextVectors()
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.inference.generation import sorted_batches
 from reprlab.models.pooling import Pooling, pool
+from reprlab.models.similar_lengths import read_by_length
 from reprlab.retrieval.bi_encoder import padded
 from reprlab.retrieval.first_state import only_first_state
 from reprlab.retrieval.rerank_inputs import PairInputs, sequences
@@ -52,11 +53,15 @@ def reranker(model: Any, pooling: Pooling, dropout: float, rate_factor: float = 
                 parameter.rate_factor = rate_factor  # type: ignore[attr-defined]
 
         def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+            state = read_by_length(self.state, input_ids, attention_mask)
+            with torch.autocast(state.device.type, enabled=False):
+                return self.head(self.dropout(state)).squeeze(-1)
+
+        def state(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+            """[B, d]: what is scored."""
             states = self.backbone(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
             # Of an encoder that computes its first state alone there is no other.
-            state = pool(states, attention_mask[:, : states.shape[1]], pooling)
-            with torch.autocast(states.device.type, enabled=False):
-                return self.head(self.dropout(state)).squeeze(-1)
+            return pool(states, attention_mask[:, : states.shape[1]], pooling)
 
     return Reranker()
 
