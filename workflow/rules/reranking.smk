@@ -34,6 +34,8 @@ rule build_span_queries:
     benchmark:
         benchmark_of("build_span_queries")
     threads: LOADED.threads("build_span_queries")
+    # A reranker is trained on them first.
+    priority: 10
     resources:
         mem_mb=by_attempt(2000),
         runtime=by_attempt(60),
@@ -56,6 +58,8 @@ rule train_reranker:
     benchmark:
         benchmark_of("train_reranker")
     threads: LOADED.threads("train_reranker")
+    # Up to three in a row, and scores wait for the last: left to the end they would run alone.
+    priority: 10
     resources:
         mem_mb=by_attempt(4000),
         runtime=by_attempt(1440),
