@@ -32,9 +32,9 @@ rule train_retriever:
         log_of("train_retriever"),
     benchmark:
         benchmark_of("train_retriever")
-    threads: LOADED.threads("train_retriever")
     # Ranks, a classifier and its scores wait for it: left to the end they would run alone.
     priority: 10
+    threads: LOADED.threads("train_retriever")
     resources:
         mem_mb=by_attempt(4000),
         runtime=by_attempt(1440),
@@ -80,9 +80,9 @@ rule train_pair_classifier:
         log_of("train_pair_classifier"),
     benchmark:
         benchmark_of("train_pair_classifier")
-    threads: LOADED.threads("train_pair_classifier")
     # Ranks and scores are short and fill what trainings leave.
     priority: 5
+    threads: LOADED.threads("train_pair_classifier")
     resources:
         mem_mb=by_attempt(4000),
         runtime=by_attempt(1440),

@@ -33,9 +33,9 @@ rule build_span_queries:
         log_of("build_span_queries"),
     benchmark:
         benchmark_of("build_span_queries")
-    threads: LOADED.threads("build_span_queries")
     # A reranker is trained on them first.
     priority: 10
+    threads: LOADED.threads("build_span_queries")
     resources:
         mem_mb=by_attempt(2000),
         runtime=by_attempt(60),
@@ -57,9 +57,9 @@ rule train_reranker:
         log_of("train_reranker"),
     benchmark:
         benchmark_of("train_reranker")
-    threads: LOADED.threads("train_reranker")
     # Up to three in a row, and scores wait for the last: left to the end they would run alone.
     priority: 10
+    threads: LOADED.threads("train_reranker")
     resources:
         mem_mb=by_attempt(4000),
         runtime=by_attempt(1440),
