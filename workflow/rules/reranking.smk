@@ -33,8 +33,8 @@ rule build_span_queries:
         log_of("build_span_queries"),
     benchmark:
         benchmark_of("build_span_queries")
-    # A reranker is trained on them first.
-    priority: 10
+    # Rerankers are trained on them first.
+    priority: 20
     threads: LOADED.threads("build_span_queries")
     resources:
         mem_mb=by_attempt(2000),
@@ -48,6 +48,11 @@ rule build_span_queries:
         COMMAND
 
 
+def training_priority(wildcards):
+    """Training on spans of passages comes first, because up to three trainings of the same model wait for it."""
+    return 20 if wildcards.cell.startswith("spans_") else 10
+
+
 rule train_reranker:
     input:
         inputs("train_reranker"),
@@ -57,8 +62,8 @@ rule train_reranker:
         log_of("train_reranker"),
     benchmark:
         benchmark_of("train_reranker")
-    # Up to three in a row, and scores wait for the last: left to the end they would run alone.
-    priority: 10
+    # Scores wait for them: left to the end they would run alone.
+    priority: training_priority
     threads: LOADED.threads("train_reranker")
     resources:
         mem_mb=by_attempt(4000),
