@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from reprlab.models.pooling import pool
+from reprlab.models.similar_lengths import of_similar_length
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.batch_plan import mixed_batches, plan_batches
 from reprlab.sentences.contrastive import contrastive_loss, share_read_twice, vectors_in_parts
-from reprlab.sentences.training import TripleBatches, of_similar_length, triple_loss
+from reprlab.sentences.training import TripleBatches, triple_loss
 
 torch = pytest.importorskip("torch")
 ROOT = Path(__file__).parents[2]

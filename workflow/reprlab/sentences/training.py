@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reprlab.artifacts.json_files import read_json, write_json
+from reprlab.models.similar_lengths import of_similar_length
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.contrastive import contrastive_loss, vectors_in_parts
 from reprlab.sentences.encoder import save_encoder
@@ -54,24 +55,6 @@ class TripleBatches:
                 del self._passes[old]
             self._passes[turn] = self.triples.rows(self.batch_size, self.seed, turn, mixed=self.mixed)
         return self._passes[turn]
-
-
-def of_similar_length(batch: dict[str, torch.Tensor]) -> list[dict[str, torch.Tensor]]:
-    """Texts that are sorted by length, in groups as wide as their longest, whose shortest has half its length or more.
-
-    So words are not filled to the length of a definition: a third of such a batch were tokens.
-    """
-    import torch
-
-    lengths = batch["attention_mask"].sum(1)
-    # Lengths from a power of two to the next one stand together.
-    sizes = torch.frexp(lengths.float()).exponent.unique_consecutive(return_counts=True)[1].tolist()
-    groups = zip(*(values.split(sizes) for values in batch.values()), strict=True)
-    widths = [int(group.max()) for group in lengths.split(sizes)]
-    return [
-        {name: rows[:, -width:] for name, rows in zip(batch, group, strict=True)}
-        for group, width in zip(groups, widths, strict=True)
-    ]
 
 
 def triple_loss(temperature: float, part_size: int) -> Callable[..., tuple[torch.Tensor, dict[str, torch.Tensor]]]:
