@@ -72,3 +72,16 @@ def test_parts_have_texts_of_similar_length_and_each_once(lengths, parts, comput
     assert all(one.min() >= other.max() for one, other in itertools.pairwise(seen))
     used = sum(len(one) * int(one.max()) for one in seen)
     assert used < 1.2 * int(lengths.sum()) if computed is None else used == computed
+
+
+def test_a_batch_that_is_scored_is_not_cut_again():
+    seen = []
+
+    def read(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        seen.append(len(ids))
+        return ids.sum(1)
+
+    ids, mask = batch(LENGTHS)
+    with torch.inference_mode():
+        read_by_length(read, ids, mask)
+    assert seen == [len(LENGTHS)]

@@ -19,8 +19,9 @@ def read_by_length(
     """`read(ids, mask)` [B, ...], on a CPU computed in up to eight parts of the texts, the longest texts first.
 
     Values and gradients are those of one pass but for rounding. An update on windows of passages, three fifths of whose
-    batch are tokens, takes a third less. Read at once are texts of one length, a few texts, for which a pass costs more
-    than padding, and all texts on a GPU, which waits for each pass to be launched.
+    batch are tokens, takes a third less. Read at once are texts of one length; a few texts, for which a pass costs more
+    than padding; all texts on a GPU, which waits for each pass to be launched; and those of which no gradient is
+    wanted: who scores or embeds sorts all texts, not those of a batch.
 
     Args:
         read: gives a text what it gives it alone, however much padding follows.
@@ -29,7 +30,7 @@ def read_by_length(
     import torch
 
     parts = min(_PARTS, len(ids) // _TEXTS)
-    if ids.device.type != "cpu" or parts < 2 or bool(mask.all()):
+    if ids.device.type != "cpu" or parts < 2 or not torch.is_grad_enabled() or bool(mask.all()):
         return read(ids, mask)
     lengths = mask.sum(1)
     order = lengths.argsort(descending=True, stable=True)
