@@ -1,8 +1,8 @@
 """The plan of every paper at every scale: how many jobs, how long it takes, and whether every setting counts."""
 
-import copy
 import functools
 import json
+import pkgutil
 import re
 import subprocess
 import sys
@@ -18,7 +18,6 @@ from reprlab.config.conditions import conditions
 from reprlab.config.load import leaves, load_config
 from reprlab.config.papers import PAPERS
 from reprlab.config.runtime import SCALES
-from reprlab.config.yaml_text import Document, read_yaml
 from reprlab.papers.planning import make_plan
 from reprlab.preflight.planned_jobs import TABLE, planned_jobs
 from reprlab.runtime.errors import ReprlabError
@@ -115,10 +114,20 @@ def test_a_dry_run_plans_every_paper(checkout, scale: str, tmp_path: Path) -> No
     assert kib < MEMORY_KIB
 
 
-@functools.cache
-def parsed(path: Path, name: str) -> Document:
-    """A file of settings: read once, not for each of thousands of plans."""
-    return read_yaml(path, name=name)
+# What reads settings and registries.
+READERS = (
+    "reprlab.config.load.read_yaml",
+    "reprlab.config.names.read_keys",
+    "reprlab.config.models.load_models",
+    "reprlab.config.datasets.load_registry",
+)
+
+
+@pytest.fixture
+def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each file is read once, not for each of thousands of plans; nobody writes into what was read."""
+    for reader in READERS:
+        monkeypatch.setattr(reader, functools.cache(pkgutil.resolve_name(reader)))
 
 
 @functools.lru_cache(maxsize=4)
@@ -243,13 +252,15 @@ def changes_nothing(paper: str, edits: list[str]) -> bool:
         return False
 
 
+@pytest.mark.usefixtures("read_once")
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_published_setting_reaches_a_stage(paper: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Changes each setting of the paper at paper scale and looks for the change in the jobs.
 
     Beside other settings only where its comment says so, and where it is true that it is not read without them.
     """
-    monkeypatch.setattr("reprlab.config.load.read_yaml", lambda path, *, name: copy.deepcopy(parsed(path, name)))
+    # The other papers' settings say nothing of this one's.
+    monkeypatch.setattr("reprlab.config.load.PAPERS", {paper: PAPERS[paper]})
     schema = PAPERS[paper].model_json_schema()
     values = dict(leaves(load_config(ROOT, {"scale": "paper"}).papers[paper].model_dump(mode="json")))
     said = conditions((ROOT / f"config/papers/{paper}.yaml").read_text(encoding="utf-8"), values)

@@ -69,7 +69,8 @@ def _merge_into(
         elif here in origins and repr(target[key]) == repr(value):
             continue  # said twice: the first place stands; repr because True equals 1
         else:
-            for leaf in [leaf for leaf in origins if leaf[: len(here)] == here]:
+            # A look through all leaves for each new one would take time by the square of their number.
+            for leaf in [leaf for leaf in origins if leaf[: len(here)] == here] if key in target else []:
                 del origins[leaf]
             target[key] = dict(value) if isinstance(value, Mapping) else value
             origins[here] = layer
