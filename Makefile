@@ -97,7 +97,7 @@ test-faults: $(DEV_STAMP) ## kills, full disks, edited code, lost records, damag
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "faults" $(ARGS)
 
 test-cluster: $(DEV_STAMP) ## the slurm profile against a one-node Slurm
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "cluster" $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "cluster and not slow" $(ARGS)
 
 preflight: $(STAMP) ## what a run (SCALE= SET= PAPER=) needs and does not have: origins, models, rows, disk, memory
 	@$(BIN)/python -m reprlab.preflight $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") \

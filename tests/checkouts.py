@@ -63,6 +63,9 @@ def copy_project(target: Path) -> Checkout:
             path = target / name
             path.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, path)
+    # As in a checkout that was run before: nothing is compiled, and no code is read for its digest, a hundred times.
+    for compiled in (ROOT / "workflow").rglob("__pycache__"):
+        shutil.copytree(compiled, target / compiled.relative_to(ROOT), dirs_exist_ok=True)
     config = target / "config/config.yaml"
     text, count = re.subn(r"^build: \[.*\]$", "build: [depth]", config.read_text(encoding="utf-8"), flags=re.M)
     assert count == 1, f"{config}: no line `build: [...]`"
@@ -76,28 +79,37 @@ def checkout(tmp_path) -> Checkout:
     return copy_project(tmp_path / "project")
 
 
-@pytest.fixture(scope="session")
-def finished(tmp_path_factory) -> Checkout:
-    """A copy in which everything was made at `nano` once. Never edit it: use `finished_copy`."""
+def made_once(tmp_path_factory, name: str, *targets: str) -> Checkout:
+    """A copy called `name` in which `targets` were made at `nano`, once for all workers."""
     shared = (
         tmp_path_factory.getbasetemp().parent
         if os.environ.get("PYTEST_XDIST_WORKER")
         else tmp_path_factory.getbasetemp()
     )
-    root = shared / "finished"
-    with FileLock(shared / "finished.lock"):
+    root = shared / name
+    with FileLock(shared / f"{name}.lock"):
         if not (root / "done").exists():
             shutil.rmtree(root, ignore_errors=True)
             checkout = copy_project(root)
-            done = checkout.run("--cores", "2", "--config", "scale=nano", "--", "all", timeout=1500)
+            done = checkout.run("--cores", "2", "--config", "scale=nano", "--", *targets, timeout=1500)
             (root / "done").write_text(done.stdout + done.stderr)
     return Checkout(root)
 
 
+def private_copy(made: Checkout, root: Path) -> Checkout:
+    """A copy of a checkout, times of files kept."""
+    # cp keeps nanoseconds and the engine's own records; hard links would let an edit reach the original.
+    subprocess.run(["cp", "-a", str(made.root), str(root)], check=True)
+    return Checkout(root)
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory) -> Checkout:
+    """A copy in which everything was made at `nano` once. Never edit it: use `finished_copy`."""
+    return made_once(tmp_path_factory, "finished", "all")
+
+
 @pytest.fixture
 def finished_copy(finished, tmp_path) -> Checkout:
-    """A private copy of `finished`, times of files kept."""
-    root = tmp_path / "project"
-    # cp keeps nanoseconds and the engine's own records; hard links would let an edit reach the original.
-    subprocess.run(["cp", "-a", str(finished.root), str(root)], check=True)
-    return Checkout(root)
+    """A private copy of `finished`."""
+    return private_copy(finished, tmp_path / "project")

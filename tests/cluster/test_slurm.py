@@ -1,4 +1,4 @@
-"""`profiles/slurm` on a real Slurm: the whole graph, an edited checkout, a killed training, a cancelled run."""
+"""`profiles/slurm` on a real Slurm: a table, an edited checkout, a killed training, a cancelled run."""
 
 import json
 import shutil
@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from reprlab.runtime.seals import content_digest
+
+from tests.cluster.conftest import BASELINES, TABLE
 
 pytestmark = pytest.mark.cluster
 
@@ -97,8 +99,10 @@ def processes_in(root: Path) -> list[str]:
     return found
 
 
-def test_the_whole_graph_and_an_edited_checkout(slurm, checkout, finished):
-    run = Run(checkout, slurm, "--config", "scale=nano", "--", "all")
+# The whole graph, a hundred jobs, by `make test-slow`.
+@pytest.mark.parametrize("target", [TABLE, pytest.param("all", marks=pytest.mark.slow)])
+def test_the_graph_and_an_edited_checkout(slurm, checkout, finished, target):
+    run = Run(checkout, slurm, "--config", "scale=nano", "--", target)
     run.wait_for(slurm.jobs)
     originals = {name: checkout.root / name for name in EDITED}
     for name, path in originals.items():
@@ -110,12 +114,16 @@ def test_the_whole_graph_and_an_edited_checkout(slurm, checkout, finished):
         time.sleep(1)
     run.finish()
     assert at_once > 1
-    for folder in ("depth", "shared/pretrained", "shared/finetuned", "shared/evaluated"):
-        assert contents(checkout.nano / "results" / folder) == contents(finished.nano / "results" / folder)
+    if target == "all":
+        finished.run("--cores", "2", "--config", "scale=nano", "--", target, timeout=1500)
+    evaluated = ["shared/evaluated"] if target == "all" else []
+    for folder in ("depth", "shared/pretrained", "shared/finetuned", *evaluated):
+        made = contents(checkout.nano / "results" / folder)
+        assert made and made == contents(finished.nano / "results" / folder)
     # The edits undone, a local run finds everything as it should be.
     for name, path in originals.items():
         shutil.move(checkout.root.parent / name.replace("/", "."), path)
-    assert checkout.planned("all") == {}
+    assert checkout.planned(target) == {}
 
 
 def test_a_killed_training_resumes_and_ends_with_the_same_bytes(slurm, finished_copy, tmp_path):
@@ -155,26 +163,25 @@ def test_training_beyond_its_wall_time_saves_and_the_next_attempt_goes_on(slurm,
 
 def test_a_failed_task_of_an_array_takes_nothing_from_the_others(slurm, finished_copy):
     results = finished_copy.nano / "results"
-    tasks = ["bigbench_instructions", "movie_snippets", "subject_verb_agreement", "vitaminc"]
-    made = {task: (results / f"shared/tasks/{task}/baselines.tsv").read_bytes() for task in tasks}
+    made = {path: (finished_copy.nano / path).read_bytes() for path in BASELINES}
     # Garbage with a seal of its own, so that the engine takes it for the input as it was made.
     damaged = results / "shared/tasks/vitaminc/examples.parquet"
     seal = results / ".seals/shared/tasks/vitaminc/examples.parquet.json"
     damaged.write_text("garbage")
     seal.write_text(json.dumps({**json.loads(seal.read_text()), "sha256": content_digest(damaged)}))
-    targets = [f"results/shared/tasks/{task}/baselines.tsv" for task in tasks]
     again = ("--retries", "0", "--forcerun", "evaluate_baselines")
-    run = Run(finished_copy, slurm, *again, "--config", "scale=nano", "--", *targets)
+    run = Run(finished_copy, slurm, *again, "--config", "scale=nano", "--", *BASELINES)
     assert run.process.wait(timeout=600) != 0
     assert "Submitted array job" in run.out.read_text()
-    remade = {task: results / f"shared/tasks/{task}/baselines.tsv" for task in tasks}
-    assert not remade.pop("vitaminc").exists()
-    assert {task: path.read_bytes() for task, path in remade.items()} == {task: made[task] for task in remade}
+    failed = "results/shared/tasks/vitaminc/baselines.tsv"
+    assert not (finished_copy.nano / failed).exists()
+    made.pop(failed)
+    assert {path: (finished_copy.nano / path).read_bytes() for path in made} == made
 
 
 def test_a_cancelled_run_leaves_no_job(slurm, finished_copy):
     again = ("--forcerun", "pretrain_lm", "build_examples")
-    run = Run(finished_copy, slurm, *again, "--config", "scale=nano", f"set={LONG}", "--", "depth")
+    run = Run(finished_copy, slurm, *again, "--config", "scale=nano", f"set={LONG}", "--", TABLE)
     run.wait_for(lambda: len(slurm.jobs("RUNNING")) > 1)
     run.process.send_signal(signal.SIGINT)
     assert run.process.wait(timeout=120) != 0

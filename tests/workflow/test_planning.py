@@ -44,6 +44,7 @@ PUBLISHED = [".".join(path) for path, _ in leaves(load_config(ROOT, {"scale": "p
 _RESTORING = "papers.punctuation-restoration"
 # Values of settings whose own schema gives none.
 SECOND = {
+    "papers.depth.finetuning.tasks.sp_wiki.template": ["dc_wiki"],
     f"{_RESTORING}.joint": ["[ner_conll03, chunking_conll00]"],
     f"{_RESTORING}.discriminative.tasks": ["[]"],
     **{
@@ -58,19 +59,32 @@ SECOND = {
         "negatives: 3, epochs: 1, batch_size: 4, learning_rate: 1e-3, schedule: constant}}"
     ],
 }
-# One job for each ladder keeps the plan small, so that a hundred plans take seconds.
+# Few of the equal jobs keep a plan small, so that a hundred plans take seconds: edits below `papers.<paper>.`.
 SMALLER = {
-    "depth": "papers.depth.finetuning.jobs=ladder",
-    "vocab-memory": "papers.vocab-memory.finetuning.seeds=[1, 2]",
-    "intrinsic-dimension": "papers.intrinsic-dimension.sft_dynamics.models=[llama_3_8b]",
-    "event-relations": "papers.event-relations.data.esc.tested=[0]",
-    "amuro-char": "papers.amuro-char.finetuning.job=training",
-    "ssm-rerankers": "papers.ssm-rerankers.passages.further=[beir_scifact]",
-    "prompt-tuning-encoders": "papers.prompt-tuning-encoders.evaluation.scored=[quora, sts12, newsgroups, tweets]",
-    "domain-adaptive-masking": "papers.domain-adaptive-masking.finetuning.seeds=[0]",
-    "punctuation-restoration": (
-        "papers.punctuation-restoration.finetuning.seeds=[0]; papers.punctuation-restoration.discriminative.seeds=[0]"
-    ),
+    "depth": ["finetuning.jobs=ladder"],
+    "vocab-memory": ["finetuning.seeds=[1, 2]"],
+    "intrinsic-dimension": [
+        "sft_dynamics.models=[llama_3_8b]",
+        "sft_dynamics.ladder=[62, 945]",
+        "comparison.models=[llama_3_8b, llama_2_7b]",
+        "icl_unique.shots=[0, 1]",
+    ],
+    "event-relations": ["data.esc.tested=[0]"],
+    "amuro-char": ["finetuning.job=training"],
+    "ssm-rerankers": ["passages.further=[beir_scifact]"],
+    "prompt-tuning-encoders": [
+        "evaluation.scored=[quora, sts16, newsgroups, tweets]",
+        *(
+            f"backbones.llama_2_7b.grid.{encoder}=[1]"
+            for encoder in ("spt_bi_mean", "spt_bi_sosp", "spt_bi_before_mean", "spt_mntp_sosp", "spt_mntp_before_mean")
+        ),
+    ],
+    "overparameterized-encoders": [
+        "evaluation.scored=[scifact, scidocs, newsgroups, sprint, banking77, sts17, sick_r, sts_benchmark]",
+        *(f"backbones.{backbone}.depths=[p00, small, large]" for backbone in ("mistral_7b", "qwen2_7b", "phi3_4b")),
+    ],
+    "domain-adaptive-masking": ["finetuning.seeds=[0]"],
+    "punctuation-restoration": ["finetuning.seeds=[0]", "discriminative.seeds=[0]"],
 }
 # Tables of settings whose entries are all of one kind.
 TABLES = ("tasks", "evaluations", "rerankers", "encoders", "backbones")
@@ -186,8 +200,9 @@ def alternatives(schema: dict[str, Any], path: tuple[str, ...], value: Any) -> I
             "[a, b, c, d, e]",
         )
         if not any(isinstance(one, int | float | list) for one in value):
-            yield from (f"[{name}]" for name in registered_names())
+            yield from (f"[{name}]" for name in registered_names(path[-1]))
     else:
+        yield from (registered_names(path[-1]) if path[-1] in ("dataset", "model", "corpus", "mntp") else ())
         yield from (
             "'{text}'",
             "'{source}'",
@@ -199,15 +214,18 @@ def alternatives(schema: dict[str, Any], path: tuple[str, ...], value: Any) -> I
             "cola",
             "accuracy",
             "SPwiki",
-            *registered_names(),
+            *registered_names(path[-1]),
         )
 
 
 @functools.cache
-def registered_names() -> tuple[str, ...]:
-    """Models and data sets."""
+def registered_names(key: str) -> tuple[str, ...]:
+    """Models and data sets, for a setting of this name: those that it is likely to name first."""
     config = load_config(ROOT)
-    return (*config.models, *config.datasets.corpora, *config.datasets.tasks)
+    tasks, corpora, models = config.datasets.tasks, config.datasets.corpora, config.models
+    if key == "dataset":
+        return (*tasks, *corpora, *models)
+    return (*corpora, *models, *tasks) if key == "corpus" else (*models, *corpora, *tasks)
 
 
 def representative(paths: list[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
@@ -228,7 +246,7 @@ def representative(paths: list[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
 def reaches(paper: str, path: tuple[str, ...], edits: list[str], others: list[str]) -> tuple[str, str, int]:
     """The first value of a setting that gives another plan beside other edits; why all were refused; how many plans."""
     name, cost = ".".join(("papers", paper, *path)), path[0] == "cost" or path[-1] == "published_model"
-    beside = [edit for edit in others if edit and not edit.startswith(f"{name}=")]
+    beside = [edit for edit in others if not edit.startswith(f"{name}=")]
     first, reason = "", ""
     # The published value may not go with what it is read beside: then two other values are compared.
     for tried, own in enumerate(["", *edits], 1):
@@ -267,6 +285,7 @@ def test_every_published_setting_reaches_a_stage(paper: str, monkeypatch: pytest
     dead: list[str] = []
     refused: list[str] = []
     needless: list[str] = []
+    smaller = [f"papers.{paper}.{edit}" for edit in SMALLER.get(paper, [])]
     start, tried = time.process_time(), 0
     for path in representative(list(values)):
         if "const" in schema_at(schema, path):
@@ -275,14 +294,14 @@ def test_every_published_setting_reaches_a_stage(paper: str, monkeypatch: pytest
         edits = [*SECOND.get(name, []), *alternatives(schema, path, values[path])]
         beside = [f"papers.{paper}.{edit}" for edit in said.get(path, [])]
         # A smaller plan first, which saves time; what does not show there may show in the whole one.
-        for small in dict.fromkeys([SMALLER.get(paper, ""), ""]):
-            reached, reason, plans = reaches(paper, path, edits, [small, *beside])
+        for small in [smaller, []] if smaller else [[]]:
+            reached, reason, plans = reaches(paper, path, edits, [*small, *beside])
             tried += plans
             if reached:
                 break
         if not reached:
             (refused if reason else dead).append(f"{name}: {reason}" if reason else name)
-        elif beside and not changes_nothing(paper, beside) and reaches(paper, path, [reached], [small])[0]:
+        elif beside and not changes_nothing(paper, beside) and reaches(paper, path, [reached], small)[0]:
             needless.append(name)
     # Refused: the test must know a second value. Needless: it is read without what its comment says.
     found = {"dead": sorted(dead), "refused": refused, "needless": needless}

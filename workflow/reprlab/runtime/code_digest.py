@@ -8,8 +8,11 @@ import ast
 import functools
 import hashlib
 import itertools
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+from reprlab.runtime.kept_digests import KeptDigests
 
 PACKAGE = "reprlab"
 # Where statements stand.
@@ -18,6 +21,12 @@ ROOT = Path(__file__).resolve().parents[1]
 # Command line, logs, progress and atomic writing cannot change a result; an edit there must not retrain a model. How
 # tables and JSON are written can: that is in `artifacts`.
 NEUTRAL = f"{PACKAGE}.runtime"
+# Parsing hundreds of modules takes seconds at the start of every run. Beside the bytecode of this module, and of this
+# module's own content: another way to look at code finds nothing there.
+_KEPT = KeptDigests(
+    Path(__file__).parent / "__pycache__" / f"code_digest.{sys.implementation.cache_tag}.json",
+    Path(__file__).read_bytes(),
+)
 
 
 def code_digest(stage: str, *plugins: str) -> str:
@@ -34,7 +43,9 @@ def code_digest(stage: str, *plugins: str) -> str:
 def module_digests(stage: str, *plugins: str) -> dict[str, str]:
     """The modules that a stage and its plugins import, in order, with the digests of their syntax trees."""
     names = {f"{PACKAGE}.stages.{stage}", *(f"{PACKAGE}.{plugin}" for plugin in plugins)}
-    return {module: tree_digest(module) for module in sorted(imported_modules(*sorted(names)))}
+    found = {module: tree_digest(module) for module in sorted(imported_modules(*sorted(names)))}
+    _KEPT.save()
+    return found
 
 
 def edited_modules(planned: Mapping[str, str]) -> list[str]:
@@ -71,14 +82,22 @@ def _read(module: str) -> tuple[frozenset[str], str]:
     path = module_path(module)
     if path is None:
         raise FileNotFoundError(f"{module}: no such module below {ROOT}")
-    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
-    imports = _imports(module, tree)
+    content = path.read_bytes()
+    # Whether it is a package decides what a relative import means.
+    names, digest = _KEPT.of(f"{module} {path.name}", content, lambda: _parsed(module, path, content))
+    return frozenset(name for name in names if module_path(name) is not None), digest
+
+
+def _parsed(module: str, path: Path, content: bytes) -> tuple[list[str], str]:
+    """What a module imports of the package by its statements, whether or not it is there, and its digest."""
+    tree = ast.parse(content.decode(), filename=str(path))
+    names = _imports(module, tree)
     for block in _blocks(tree):
         block[:] = [statement for statement in block if not _is_string(statement)]
-    return imports, hashlib.sha256(ast.dump(tree, include_attributes=False).encode()).hexdigest()[:16]
+    return names, hashlib.sha256(ast.dump(tree, include_attributes=False).encode()).hexdigest()[:16]
 
 
-def _imports(module: str, tree: ast.Module) -> frozenset[str]:
+def _imports(module: str, tree: ast.Module) -> list[str]:
     found: set[str] = set()
     for node in itertools.chain.from_iterable(_blocks(tree)):
         if isinstance(node, ast.Import):
@@ -90,7 +109,7 @@ def _imports(module: str, tree: ast.Module) -> frozenset[str]:
     own = {name for name in found if name == PACKAGE or name.startswith(PACKAGE + ".")}
     # Importing a.b.c runs a/__init__ and a/b/__init__ as well.
     parents = {name.rsplit(".", depth)[0] for name in own for depth in range(1, name.count(".") + 1)}
-    return frozenset(name for name in own | parents if module_path(name) is not None)
+    return sorted(own | parents)
 
 
 def _absolute(module: str, node: ast.ImportFrom) -> str:
