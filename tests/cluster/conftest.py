@@ -8,7 +8,7 @@ from tests.cluster.one_node_slurm import missing_packages, one_node_slurm
 __all__ = ["checkout"]
 
 # One table with all that leads to it, and the baselines of an array of jobs: a job takes ten seconds on a cluster.
-TABLE = "results/depth/glue.tsv"
+TABLE = "results/depth/ni.tsv"
 BASELINES = [
     f"results/shared/tasks/{task}/baselines.tsv"
     for task in ("bigbench_instructions", "movie_snippets", "subject_verb_agreement", "vitaminc")
