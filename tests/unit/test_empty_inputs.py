@@ -1,5 +1,6 @@
 """Results that the settings leave empty: nothing feeds them, and they must be made all the same."""
 
+import functools
 import importlib
 import inspect
 import json
@@ -18,6 +19,7 @@ SCALES = ("paper", "small", "mini", "nano")
 DTYPES = ("float32", "bfloat16")
 
 
+@functools.lru_cache(maxsize=2)
 def planned(scale, dtype="float32"):
     return make_plan(load_config(ROOT, {"scale": scale, "set": [f"numerics.dtype={dtype}"]}))
 
