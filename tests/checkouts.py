@@ -11,6 +11,7 @@ import pytest
 from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[1]
+KEPT = ROOT / "workflow/reprlab/runtime/__pycache__"
 
 
 class Checkout:
@@ -63,9 +64,10 @@ def copy_project(target: Path) -> Checkout:
             path = target / name
             path.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, path)
-    # As in a checkout that was run before: nothing is compiled, and no code is read for its digest, a hundred times.
-    for compiled in (ROOT / "workflow").rglob("__pycache__"):
-        shutil.copytree(compiled, target / compiled.relative_to(ROOT), dirs_exist_ok=True)
+    # As in a checkout that was run before: its code is not read for digests a hundred times.
+    for path in KEPT.glob("[!.]*.json"):
+        (target / KEPT.relative_to(ROOT)).mkdir(exist_ok=True)
+        shutil.copy2(path, target / path.relative_to(ROOT))
     config = target / "config/config.yaml"
     text, count = re.subn(r"^build: \[.*\]$", "build: [depth]", config.read_text(encoding="utf-8"), flags=re.M)
     assert count == 1, f"{config}: no line `build: [...]`"
