@@ -90,7 +90,7 @@ new: $(STAMP) ## files to begin with: make new PAPER=my-paper | MODEL=my_t5 LIKE
 test: $(DEV_STAMP) ## the whole suite but the slow marks
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(or $(TEST_JOBS),2) --dist loadfile --no-loadscope-reorder -m "not slow and not faults and not cluster" $(ARGS)
 
-test-slow: $(DEV_STAMP) ## fuzzing and downloads
+test-slow: $(DEV_STAMP) ## fuzzing, downloads, a whole paper on Slurm
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "slow" $(ARGS)
 
 test-faults: $(DEV_STAMP) ## kills, full disks, edited code, lost records, damaged caches, clocks

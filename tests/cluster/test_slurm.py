@@ -145,8 +145,6 @@ def test_a_killed_training_resumes_and_ends_with_the_same_bytes(slurm, finished_
     assert killed == contents(checkout.nano / LADDER)
 
 
-# Of a minute, the shortest limit that Slurm knows: tests/workflow/test_generic_cluster.py has none to wait for.
-@pytest.mark.slow
 def test_training_beyond_its_wall_time_saves_and_the_next_attempt_goes_on(slurm, finished_copy, tmp_path):
     checkout = finished_copy
     config = ("--config", "scale=nano", f"set={BEYOND}", "--", f"{LADDER}/metrics.tsv")
