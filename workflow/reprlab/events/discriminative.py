@@ -12,6 +12,7 @@ from reprlab.events.documents import EventDocument
 from reprlab.events.pairs import LabelledPairs, pair_weights
 from reprlab.events.settings import PairClassification
 from reprlab.events.windows import EncodedDocument, encode_documents, open_word_tokenizer
+from reprlab.inference.generation import sorted_batches
 from reprlab.models.span_pairs import span_pair_classifier
 from reprlab.retrieval.bi_encoder import padded
 from reprlab.training.finetuning_encoding import Ragged
@@ -30,13 +31,16 @@ class SpanPairs:
         import torch
 
         from reprlab.models.build import load_model
+        from reprlab.models.frozen_layers import freeze_lowest
 
         self.settings = settings
         self.tokenizer = open_word_tokenizer(tokenizer)
         torch.manual_seed(settings.engine.seed)
         factor = settings.head_learning_rate / settings.engine.optimizer.learning_rate
+        encoder = load_model(folder)
+        freeze_lowest(encoder, settings.frozen_layers)
         self.model = span_pair_classifier(
-            load_model(folder), len(settings.labels) + 1, settings.dropout, factor, settings.features
+            encoder, len(settings.labels) + 1, settings.dropout, factor, settings.features
         )
         if trained:
             from safetensors.torch import load_file
@@ -79,14 +83,15 @@ class SpanPairs:
         """Label number of each pair of each item; a document is encoded once, whatever the number of its pairs."""
         import torch
 
-        found = []
-        for start in range(0, len(items), batch_size):
-            rows = np.arange(start, min(start + batch_size, len(items)))
+        found: list[np.ndarray] = [np.zeros(0, dtype=np.int64)] * len(items)
+        for rows in sorted_batches(items.lengths(), batch_size):
             batch = {name: value.to(device) for name, value in items.batch(rows).items()}
             vectors = self.model.vectors(batch)
             scores = [self.model.scores(vectors, part).argmax(-1) for part in batch["pairs"].split(_PAIRS_AT_ONCE)]
             labels = torch.cat(scores).cpu().numpy()
-            found += np.split(labels, np.cumsum([len(items.pairs[row].labels) for row in rows])[:-1])
+            ends = np.cumsum([len(items.pairs[row].labels) for row in rows])
+            for row, own in zip(rows, np.split(labels, ends[:-1]), strict=True):
+                found[row] = own
         return found
 
 
@@ -100,6 +105,10 @@ class SpanItems:
 
     def __len__(self) -> int:
         return len(self.encoded)
+
+    def lengths(self) -> np.ndarray:
+        """[documents]: tokens of the longest window of each."""
+        return np.array([max(map(len, document.windows)) for document in self.encoded], dtype=np.int64)
 
     def batch(self, rows: np.ndarray) -> dict[str, torch.Tensor]:
         """Windows of the documents `rows`, the places of their triggers, and their pairs with labels."""

@@ -173,24 +173,27 @@ def _read_states() -> Any:
         size = max(1, at_once // rates.numel())
         return [slice(start, start + size) for start in range(0, len(steps), size)]
 
+    # States lie as [batch, N, channels]: channels are many and N few, and the last dimension is what vectors run along.
     class ReadStates(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, rates: torch.Tensor, *columns: torch.Tensor) -> torch.Tensor:
             ctx.save_for_backward(rates, *columns)
+            rates = rates.t().contiguous()
             found = torch.empty_like(columns[0])
             for rows in parts(columns[0], rates):
                 steps, inputs, before, after = (part[rows] for part in columns)
                 states = rates.new_zeros(len(steps), *rates.shape)
                 decay = torch.empty_like(states)
                 for place in range(steps.shape[1]):
-                    torch.mul(steps[:, place, :, None], rates, out=decay).exp_()
-                    states.mul_(decay).addcmul_(inputs[:, place, :, None], before[:, place, None])
-                    found[rows, place] = torch.bmm(states, after[:, place, :, None])[..., 0]
+                    torch.mul(steps[:, place, None], rates, out=decay).exp_()
+                    states.mul_(decay).addcmul_(before[:, place, :, None], inputs[:, place, None])
+                    found[rows, place] = torch.bmm(after[:, place, None], states)[:, 0]
             return found
 
         @staticmethod
         def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, ...]:
             rates, *columns = ctx.saved_tensors
+            rates = rates.t().contiguous()
             of_rates = torch.zeros_like(rates)
             of_columns = [torch.empty_like(part) for part in columns]
             for rows in parts(columns[0], rates):
@@ -201,21 +204,22 @@ def _read_states() -> Any:
                 # One more than there are positions: before the first one the states are 0.
                 states = rates.new_zeros(steps.shape[1] + 1, len(steps), *rates.shape)
                 for place in range(steps.shape[1]):
-                    torch.mul(steps[:, place, :, None], rates, out=decay[place]).exp_()
+                    torch.mul(steps[:, place, None], rates, out=decay[place]).exp_()
                     torch.mul(states[place], decay[place], out=states[place + 1])
-                    states[place + 1].addcmul_(inputs[:, place, :, None], before[:, place, None])
-                flow = torch.zeros_like(states[0])
+                    states[place + 1].addcmul_(before[:, place, :, None], inputs[:, place, None])
+                flow, summed = torch.zeros_like(states[0]), torch.zeros_like(states[0])
                 for place in reversed(range(steps.shape[1])):
-                    of_after[:, place] = torch.bmm(read[:, None, place], states[place + 1])[:, 0]
-                    flow.addcmul_(read[:, place, :, None], after[:, place, None])
-                    of_inputs[:, place] = torch.bmm(flow, before[:, place, :, None])[..., 0]
-                    of_before[:, place] = torch.bmm(inputs[:, None, place], flow)[:, 0]
+                    of_after[:, place] = torch.bmm(states[place + 1], read[:, place, :, None])[..., 0]
+                    flow.addcmul_(after[:, place, :, None], read[:, place, None])
+                    of_inputs[:, place] = torch.bmm(before[:, place, None], flow)[:, 0]
+                    of_before[:, place] = torch.bmm(flow, inputs[:, place, :, None])[..., 0]
                     flow.mul_(decay[place])
-                    # Over the states behind this position, which nobody reads any more.
+                    # Over the states behind this position and its decay, which nobody reads any more.
                     of_exponent = torch.mul(flow, states[place], out=states[place + 1])
-                    of_steps[:, place] = (of_exponent * rates).sum(-1)
-                    of_rates += of_exponent.mul_(steps[:, place, :, None]).sum(0)
-            return of_rates, *of_columns
+                    of_steps[:, place] = torch.mul(of_exponent, rates, out=decay[place]).sum(1)
+                    summed.addcmul_(of_exponent, steps[:, place, None])
+                of_rates += summed.sum(0)
+            return of_rates.t(), *of_columns
 
     return ReadStates
 
@@ -243,7 +247,7 @@ def state_space_dual(
     import torch
     from torch.nn import functional
 
-    batch, length, heads, _width = hidden_states.shape
+    batch, length, heads, width = hidden_states.shape
     groups, chunk = B.shape[2], min(chunk_size, _CHUNK, length)
     # As few chunks, equally long: 48 positions are two of 24, not 64 with a quarter of padding.
     chunk = -(-length // -(-length // chunk))
@@ -254,26 +258,33 @@ def state_space_dual(
     padding = -length % chunk
 
     def chunked(values: torch.Tensor) -> torch.Tensor:
-        """[batch, chunks, heads or groups, chunk, ...]."""
+        """[batch, chunks, chunk, ...]."""
         values = functional.pad(values, [0, 0] * (values.ndim - 2) + [0, padding]) if padding else values
-        return values.unflatten(1, (-1, chunk)).transpose(2, 3)
+        return values.unflatten(1, (-1, chunk))
 
-    summed = chunked(dt * A.float()).cumsum(-1)
+    summed = chunked(dt * A.float()).cumsum(2)
     weighted = chunked(inputs * dt[..., None])
-    before, after = chunked(B.float()), chunked(C.float())
+    before, after = (chunked(part.float()).transpose(2, 3) for part in (B, C))
     inside = torch.ones(chunk, chunk, dtype=torch.bool, device=dt.device).tril()
-    decay = (summed[..., :, None] - summed[..., None, :]).masked_fill(~inside, float("-inf")).exp()
+    of_head = summed.transpose(2, 3)
+    decay = (of_head[..., :, None] - of_head[..., None, :]).masked_fill(~inside, float("-inf")).exp()
     scores = (after @ before.transpose(-1, -2)).repeat_interleave(heads // groups, dim=2)
-    found = (scores * decay) @ weighted
+    found = ((scores * decay) @ weighted.transpose(2, 3)).transpose(2, 3)
     if summed.shape[1] > 1:
-        before, after = (part.repeat_interleave(heads // groups, dim=2) for part in (before, after))
-        to_end = (summed[..., -1:] - summed).exp()[..., None]
-        states = before.transpose(-1, -2) @ (weighted * to_end)
-        carried = linear_recurrence(summed[..., -1].exp()[..., None, None].expand_as(states), states, chunk)
-        earlier = torch.cat([torch.zeros_like(carried[:, :1]), carried[:, :-1]], dim=1)
-        found = found + summed.exp()[..., None] * (after @ earlier)
-    found = found.transpose(2, 3).reshape(batch, -1, *hidden_states.shape[2:])[:, :length]
-    return found + skip
+        # The state behind the last chunk is nobody's. Heads of a group share B and C: their inputs lie side by side, so
+        # that one product serves them all.
+        def by_group(values: torch.Tensor) -> torch.Tensor:
+            """[batch, chunks, groups, chunk, heads of the group * P] of [batch, chunks, chunk, heads, P]."""
+            return values.unflatten(3, (groups, -1)).flatten(4).transpose(2, 3)
+
+        to_end = (summed[:, :-1, -1:] - summed[:, :-1]).exp()[..., None]
+        states = before[:, :-1].transpose(-1, -2) @ by_group(weighted[:, :-1] * to_end)
+        if states.shape[1] > 1:
+            whole = summed[:, :-1, -1].exp().unflatten(2, (groups, -1)).repeat_interleave(width, dim=3)
+            states = linear_recurrence(whole[:, :, :, None].expand_as(states), states, chunk)
+        earlier = (after[:, 1:] @ states).transpose(2, 3).reshape(found[:, 1:].shape)
+        found = torch.cat([found[:, :1], found[:, 1:] + summed[:, 1:].exp()[..., None] * earlier], dim=1)
+    return found.reshape(batch, -1, heads, width)[:, :length] + skip
 
 
 def causal_convolution(

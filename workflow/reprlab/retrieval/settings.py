@@ -26,3 +26,5 @@ class BiEncoderTraining(BaseModel):
     """Vector of a text: the state of its first token, or the mean of its tokens."""
     max_length: int = Field(default=128, ge=8)
     """Longest text in tokens."""
+    frozen_layers: int = Field(default=0, ge=0)
+    """Lowest layers of the encoder that are kept as they are, the embeddings with them; 0 trains everything."""

@@ -45,6 +45,7 @@ def train_retriever(
     from reprlab.events.windows import open_word_tokenizer
     from reprlab.models.build import load_model, quiet_transformers
     from reprlab.models.dependency_graph import graph_encoder
+    from reprlab.models.frozen_layers import freeze_lowest
     from reprlab.retrieval.bi_encoder import add_tokens, save_encoder
     from reprlab.retrieval.pair_training import EncodedTexts, text_vectors, train_bi_encoder
     from reprlab.text.model_tokenizers import load_tokenizer
@@ -64,9 +65,11 @@ def train_retriever(
         if trees is None:
             reader = load_tokenizer(tokenizer)
             add_tokens(reader, encoder, MARKERS, engine.seed)
+            freeze_lowest(encoder, one.training.frozen_layers)
             texts = EncodedTexts(closed_mentions(reader, documents, one.events, longest), reader.pad_token_id)
             return text_vectors(encoder, one.training.pooling), texts, functools.partial(save_encoder, encoder, reader)
         reader = open_word_tokenizer(tokenizer)
+        freeze_lowest(encoder, one.training.frozen_layers)
         torch.manual_seed(engine.seed)
         vectors_of = graph_encoder(encoder, one.graph_learning_rate / engine.optimizer.learning_rate)
         graphs = sentence_graphs(reader, documents, trees, longest)

@@ -45,6 +45,7 @@ class Recipe(groups.Batches):
     warmup_share: t.Dropout
     head_learning_rate: t.PositiveFloat
     max_length: Annotated[t.PositiveInt, Field(ge=16)]
+    frozen_layers: t.NonNegativeInt
     optimizer: OptimizerSettings
 
 

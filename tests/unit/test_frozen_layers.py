@@ -1,0 +1,70 @@
+"""What is kept stays as it was and is the same function of a text at each step; the rest learns."""
+
+from typing import Any
+
+import pytest
+import torch
+from reprlab.events.settings import PairClassification
+from reprlab.models.frozen_layers import freeze_lowest
+from reprlab.runtime.errors import ReprlabError
+from reprlab.training.settings import EngineSettings, OptimizerSettings
+
+SIZES = {"vocab_size": 60, "hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 32}
+IDS = torch.arange(5, 29).view(2, 12)
+
+
+def encoder(kind: str) -> Any:
+    """Three layers with dropout, of one of BERT's families."""
+    import transformers
+
+    torch.manual_seed(0)
+    config = getattr(transformers, f"{kind}Config")(**SIZES, max_position_embeddings=64, hidden_dropout_prob=0.3)
+    config.attention_probs_dropout_prob = 0.3
+    return getattr(transformers, f"{kind}Model")(config).train()
+
+
+@pytest.mark.parametrize("kind", ["Bert", "Roberta", "Electra", "MPNet"])
+@pytest.mark.parametrize("kept", [1, 2])
+def test_the_lowest_layers_and_the_embeddings_stay(kind: str, kept: int) -> None:
+    model = encoder(kind)
+    freeze_lowest(model, kept)
+    before = {name: value.clone() for name, value in model.named_parameters()}
+    model(input_ids=IDS).last_hidden_state.square().sum().backward()
+    torch.optim.SGD([one for one in model.parameters() if one.requires_grad], lr=0.1).step()
+    moved = {name for name, value in model.named_parameters() if not torch.equal(value, before[name])}
+    layers = {f"encoder.layer.{number}." for number in range(kept, 3)}
+    assert all(name.startswith(tuple(layers)) for name in moved)
+    assert {layer for layer in layers if any(name.startswith(layer) for name in moved)} == layers
+
+
+@pytest.mark.parametrize("kind", ["Bert", "MPNet"])
+def test_what_is_kept_draws_no_dropout_and_what_is_trained_does(kind: str) -> None:
+    model = encoder(kind)
+    freeze_lowest(model, 2)
+    first, second = (model(input_ids=IDS, output_hidden_states=True).hidden_states for _ in range(2))
+    assert torch.equal(first[2], second[2])
+    assert not torch.equal(first[3], second[3])
+
+
+def test_none_kept_trains_everything() -> None:
+    model = encoder("Bert")
+    freeze_lowest(model, 0)
+    assert all(one.requires_grad for one in model.parameters())
+    assert any(isinstance(one, torch.nn.Dropout) and one.p == 0.3 for one in model.modules())
+
+
+def test_a_model_of_other_modules_and_too_many_layers_are_refused() -> None:
+    from rerank_fixtures import tiny
+
+    with pytest.raises(ReprlabError, match="frozen_layers: OPTForCausalLM does not keep its layers as BERT does"):
+        freeze_lowest(tiny("opt"), 1)
+    with pytest.raises(ReprlabError, match="frozen_layers: 3, but BertModel has 3"):
+        freeze_lowest(encoder("Bert"), 3)
+
+
+def test_a_generative_classifier_is_trained_whole() -> None:
+    engine = EngineSettings(steps=1, batch_size=2, optimizer=OptimizerSettings(learning_rate=1e-2))
+    given = {"events": {}, "labels": ["CAUSE"], "engine": engine, "epochs": 1, "frozen_layers": 2}
+    assert PairClassification.model_validate({**given, "kind": "discriminative"}).frozen_layers == 2
+    with pytest.raises(ValueError, match="frozen_layers: a generative classifier is trained whole"):
+        PairClassification.model_validate({**given, "kind": "generative"})
