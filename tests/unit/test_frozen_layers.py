@@ -46,6 +46,32 @@ def test_what_is_kept_draws_no_dropout_and_what_is_trained_does(kind: str) -> No
     assert not torch.equal(first[3], second[3])
 
 
+@pytest.mark.parametrize("kind", ["Bert", "Roberta", "Electra", "MPNet"])
+def test_what_is_remembered_is_what_would_be_computed(kind: str) -> None:
+    """States and gradients bit by bit, of inputs that come again and of others, with and without padding."""
+    found = []
+    for recurring in (False, True):
+        model = encoder(kind)
+        freeze_lowest(model, 2, recurring=recurring)
+        layer, runs = model.encoder.layer[0].attention, []
+        layer.register_forward_hook(lambda *_, runs=runs: runs.append(1))
+        names = list(model.state_dict())
+        values: list[torch.Tensor] = []
+        for number, (ids, seen) in enumerate([(IDS, 12), (IDS, 12), (IDS.flip(0), 12), (IDS, 7), (IDS, 7), (IDS, 12)]):
+            torch.manual_seed(number)
+            mask = (torch.arange(12) < torch.tensor([[12], [seen]])).long()
+            states = model(input_ids=ids, attention_mask=mask).last_hidden_state
+            states.square().sum().backward()
+            values += [states.detach(), *(one.grad.clone() for one in model.parameters() if one.grad is not None)]
+            model.zero_grad()
+        found.append(values)
+        assert len(runs) == (3 if recurring and kind != "MPNet" else 6)
+        with torch.inference_mode():
+            model.eval()(input_ids=IDS)
+        assert list(model.state_dict()) == names
+    assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
+
+
 def test_none_kept_trains_everything() -> None:
     model = encoder("Bert")
     freeze_lowest(model, 0)

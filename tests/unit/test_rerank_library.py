@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from reprlab.inference.similar_batches import similar_batches
 from reprlab.models.pooling import pool
 from reprlab.retrieval.bm25 import bm25_run, dense_run
 from reprlab.retrieval.collections import contrast_rows, query_scores, random_order
@@ -12,7 +13,7 @@ from reprlab.retrieval.first_state import only_first_state
 from reprlab.retrieval.ranking_metrics import ranking_scores
 from reprlab.retrieval.rerank_groups import GroupBatches, mine_groups
 from reprlab.retrieval.rerank_inputs import pair_inputs
-from reprlab.retrieval.reranker import cpu_batches, group_loss, rerank, reranker
+from reprlab.retrieval.reranker import group_loss, rerank, reranker
 from reprlab.retrieval.trec import ordered, read_judgements, read_run, without_ties, write_run
 from reprlab.runtime.errors import ReprlabError
 from rerank_fixtures import Words, tiny
@@ -306,7 +307,8 @@ def test_a_last_layer_for_the_first_token_gives_its_state(architecture, attentio
 
 def test_batches_on_a_cpu_have_as_many_tokens_as_fit_and_every_pair_once():
     lengths = np.array([5, 3000, 100, 7, 100, 2000, *[512] * 9])
-    found = [rows.tolist() for rows in cpu_batches(lengths)]
+    found = [rows.tolist() for rows in similar_batches(lengths, 3, "cpu")]
     assert found[:2] == [[1], [5]] and sorted(row for rows in found for row in rows) == list(range(len(lengths)))
     assert all(len(rows) == 1 or len(rows) * lengths[rows].max() <= 2048 for rows in found)
-    assert [len(rows) for rows in found[2:]] == [4, 4, 4, 1] and not list(cpu_batches(lengths[:0]))
+    assert [len(rows) for rows in found[2:]] == [4, 4, 4, 1] and not list(similar_batches(lengths[:0], 3, "cpu"))
+    assert [len(rows) for rows in similar_batches(lengths, 6, "cuda")] == [6, 6, 3]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from reprlab.inference import similar_batches as batches
 from reprlab.models.selective_scan import install_scans
 from reprlab.retrieval import reranker as library
 from reprlab.retrieval.rerank_groups import GroupBatches, mine_groups
@@ -48,7 +49,7 @@ def _same(found, model, inputs, run):
 @pytest.mark.parametrize("architecture", POOLED)
 def test_a_score_does_not_depend_on_its_batch(architecture, tokens, monkeypatch):
     """One pair at a time, a few, or all in one forward pass: the score of the pair alone and unpadded."""
-    monkeypatch.setattr(library, "_CPU_TOKENS", tokens)
+    monkeypatch.setattr(batches, "_CPU_TOKENS", tokens)
     inputs, run = _pairs(architecture, Words())
     model = tiny_reranker(architecture)
     _same(library.rerank(model, inputs, run, 0), model, inputs, run)

@@ -12,7 +12,7 @@ from reprlab.events.documents import EventDocument
 from reprlab.events.pairs import LabelledPairs, pair_weights
 from reprlab.events.settings import PairClassification
 from reprlab.events.windows import EncodedDocument, encode_documents, open_word_tokenizer
-from reprlab.inference.generation import sorted_batches
+from reprlab.inference.similar_batches import similar_batches
 from reprlab.models.span_pairs import span_pair_classifier
 from reprlab.retrieval.bi_encoder import padded
 from reprlab.training.finetuning_encoding import Ragged
@@ -38,7 +38,7 @@ class SpanPairs:
         torch.manual_seed(settings.engine.seed)
         factor = settings.head_learning_rate / settings.engine.optimizer.learning_rate
         encoder = load_model(folder)
-        freeze_lowest(encoder, settings.frozen_layers)
+        freeze_lowest(encoder, settings.frozen_layers, recurring=settings.engine.batch_size == 1)
         self.model = span_pair_classifier(
             encoder, len(settings.labels) + 1, settings.dropout, factor, settings.features
         )
@@ -84,7 +84,7 @@ class SpanPairs:
         import torch
 
         found: list[np.ndarray] = [np.zeros(0, dtype=np.int64)] * len(items)
-        for rows in sorted_batches(items.lengths(), batch_size):
+        for rows in similar_batches(items.lengths(), batch_size, device.type):
             batch = {name: value.to(device) for name, value in items.batch(rows).items()}
             vectors = self.model.vectors(batch)
             scores = [self.model.scores(vectors, part).argmax(-1) for part in batch["pairs"].split(_PAIRS_AT_ONCE)]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reprlab.inference.generation import sorted_batches
+from reprlab.inference.similar_batches import similar_batches
 from reprlab.models.pooling import Pooling, pool
 from reprlab.training.finetuning_encoding import Ragged
 
@@ -43,7 +43,7 @@ def embed(
     precision = torch.autocast(device.type, dtype=torch.bfloat16) if dtype == "bfloat16" else contextlib.nullcontext()
     vectors = np.zeros((len(ids), encoder.config.hidden_size), dtype=np.float32)
     with torch.inference_mode(), precision:
-        for rows in sorted_batches(ids.lengths, batch_size):
+        for rows in similar_batches(ids.lengths, batch_size, device.type):
             tokens, mask = (tensor.to(device) for tensor in padded(ids, rows, pad))
             states = encoder(input_ids=tokens, attention_mask=mask).last_hidden_state
             vectors[rows] = pool(states, mask, pooling).cpu().numpy()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reprlab.inference.generation import sorted_batches
+from reprlab.inference.similar_batches import similar_batches
 from reprlab.models.pooling import Pooling, pool
 from reprlab.models.similar_lengths import read_by_length
 from reprlab.retrieval.bi_encoder import padded
@@ -16,7 +15,6 @@ from reprlab.retrieval.rerank_inputs import PairInputs, sequences
 from reprlab.retrieval.trec import Run
 
 if TYPE_CHECKING:
-    import numpy as np
     import torch
 
 POOLED: dict[str, Pooling] = {"document_first": "last", "query_first": "first"}
@@ -25,9 +23,6 @@ HEAD = "head.safetensors"
 """File of the scoring layer in the folder of a reranker."""
 # Sequences that are held at once while a run is scored.
 _PAIRS_AT_ONCE = 8192
-# Tokens of a forward pass on a CPU, of the sizes tried the one with fewest seconds a token: what a layer computes stays
-# in the cache, and short sequences still share the cost of a pass.
-_CPU_TOKENS = 2048
 
 
 def reranker(model: Any, pooling: Pooling, dropout: float, rate_factor: float = 1.0) -> Any:
@@ -160,18 +155,6 @@ def rerank(
     return found
 
 
-def cpu_batches(lengths: np.ndarray) -> Iterator[np.ndarray]:
-    """Row numbers in batches of similar length, longest first, of at most `_CPU_TOKENS` tokens with their padding."""
-    import numpy as np
-
-    order = np.argsort(-lengths, kind="stable")
-    start = 0
-    while start < len(order):
-        end = start + max(1, _CPU_TOKENS // int(lengths[order[start]]))
-        yield order[start:end]
-        start = end
-
-
 def _scores(
     model: Any,
     inputs: PairInputs,
@@ -187,7 +170,7 @@ def _scores(
     ids = sequences(inputs, pairs)
     scores = np.zeros(len(pairs), dtype=np.float32)
     kind = torch.device(device).type
-    batches = cpu_batches(ids.lengths) if kind == "cpu" else sorted_batches(ids.lengths, batch_size)
+    batches = similar_batches(ids.lengths, batch_size, kind)
     precision = torch.autocast(kind, dtype=torch.bfloat16) if dtype == "bfloat16" else contextlib.nullcontext()
     model.eval()
     shortened = only_first_state(model.backbone) if model.pooling == "first" else contextlib.nullcontext()
