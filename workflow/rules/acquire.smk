@@ -10,6 +10,8 @@ rule fetch_archive:
         log_of("fetch_archive"),
     benchmark:
         benchmark_of("fetch_archive")
+    # Trainings wait for it, the longest chains of a run.
+    priority: 30
     retries: 2
     threads: LOADED.threads("fetch_archive")
     resources:
@@ -33,6 +35,8 @@ rule build_documents:
         log_of("build_documents"),
     benchmark:
         benchmark_of("build_documents")
+    # Trainings wait for it, the longest chains of a run.
+    priority: 30
     threads: LOADED.threads("build_documents")
     resources:
         mem_mb=2000,
@@ -55,6 +59,8 @@ rule build_examples:
         log_of("build_examples"),
     benchmark:
         benchmark_of("build_examples")
+    # Trainings wait for it, the longest chains of a run.
+    priority: 30
     threads: LOADED.threads("build_examples")
     resources:
         mem_mb=3000,

@@ -172,6 +172,8 @@ rule time_pairs:
         log_of("time_pairs"),
     benchmark:
         benchmark_of("time_pairs")
+    # Waits for one training and takes a tenth of a small run: left to the end it would run alone.
+    priority: 5
     threads: LOADED.threads("time_pairs")
     resources:
         mem_mb=by_attempt(4000),

@@ -10,6 +10,8 @@ rule build_model:
         log_of("build_model"),
     benchmark:
         benchmark_of("build_model")
+    # Trainings wait for it, the longest chains of a run.
+    priority: 30
     threads: LOADED.threads("build_model")
     resources:
         mem_mb=4000,

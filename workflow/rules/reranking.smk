@@ -34,7 +34,7 @@ rule build_span_queries:
     benchmark:
         benchmark_of("build_span_queries")
     # Rerankers are trained on them first.
-    priority: 20
+    priority: 30
     threads: LOADED.threads("build_span_queries")
     resources:
         mem_mb=by_attempt(2000),

@@ -10,6 +10,8 @@ rule segment_documents:
         log_of("segment_documents"),
     benchmark:
         benchmark_of("segment_documents")
+    # Trainings wait for it, the longest chains of a run.
+    priority: 30
     threads: LOADED.threads("segment_documents")
     resources:
         mem_mb=3000,
@@ -32,6 +34,8 @@ rule train_tokenizer:
         log_of("train_tokenizer"),
     benchmark:
         benchmark_of("train_tokenizer")
+    # Trainings wait for it, the longest chains of a run.
+    priority: 30
     threads: LOADED.threads("train_tokenizer")
     resources:
         mem_mb=3000,
