@@ -1,9 +1,12 @@
 """What is kept stays as it was and is the same function of a text at each step; the rest learns."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from finetune_fixtures import make_t5, make_tokenizer
+from reprlab.events.classification import open_classifier
 from reprlab.events.settings import PairClassification
 from reprlab.models.frozen_layers import freeze_lowest
 from reprlab.runtime.errors import ReprlabError
@@ -88,9 +91,10 @@ def test_a_model_of_other_modules_and_too_many_layers_are_refused() -> None:
         freeze_lowest(encoder("Bert"), 3)
 
 
-def test_a_generative_classifier_is_trained_whole() -> None:
+def test_a_generative_classifier_is_trained_whole(tmp_path: Path) -> None:
+    make_t5(tmp_path, make_tokenizer(tmp_path))
     engine = EngineSettings(steps=1, batch_size=2, optimizer=OptimizerSettings(learning_rate=1e-2))
-    given = {"events": {}, "labels": ["CAUSE"], "engine": engine, "epochs": 1, "frozen_layers": 2}
-    assert PairClassification.model_validate({**given, "kind": "discriminative"}).frozen_layers == 2
-    with pytest.raises(ValueError, match="frozen_layers: a generative classifier is trained whole"):
-        PairClassification.model_validate({**given, "kind": "generative"})
+    given = {"events": {}, "labels": ["CAUSE"], "engine": engine, "epochs": 1, "kind": "generative"}
+    open_classifier(tmp_path, PairClassification.model_validate(given))
+    with pytest.raises(ReprlabError, match="frozen_layers: T5ForConditionalGeneration does not keep its layers"):
+        open_classifier(tmp_path, PairClassification.model_validate({**given, "frozen_layers": 2}))

@@ -49,6 +49,7 @@ class TextPairs:
         import torch
 
         from reprlab.models.build import load_model
+        from reprlab.models.frozen_layers import freeze_lowest
         from reprlab.text.model_tokenizers import load_tokenizer
 
         self.settings = settings
@@ -56,6 +57,7 @@ class TextPairs:
         self.model: Any = load_model(folder)
         if not trained:
             add_tokens(self.tokenizer, self.model, MARKERS, settings.engine.seed)
+            freeze_lowest(self.model, settings.frozen_layers)
         ids = self.tokenizer([settings.none, *settings.labels])["input_ids"]
         self.strings = torch.from_numpy(Ragged.of(ids).pad(np.arange(len(ids)), _IGNORED))
         self.numbers = {text: number for number, text in enumerate(decode(self.tokenizer, ids))}

@@ -137,8 +137,8 @@ class PairClassification(PairTask):
     max_length: int = Field(default=512, ge=16)
     """Longest window or input in tokens."""
     frozen_layers: int = Field(default=0, ge=0)
-    """Lowest layers of a discriminative classifier's encoder that are kept as they are, the embeddings with them; 0
-    trains everything."""
+    """Lowest layers of the encoder that are kept as they are, the embeddings with them; 0 trains everything, which an
+    encoder-decoder always is."""
     patience: int | None = Field(default=None, ge=1)
     """Stop after so many passes without a better micro F1 on validation documents and keep the best; null: the last."""
 
@@ -146,12 +146,6 @@ class PairClassification(PairTask):
     def _training_and_inference_agree(self) -> Self:
         if self.negatives == "all" and self.inference != "all":
             raise ValueError("negatives: all is the classifier without a retriever; it goes with inference: all")
-        return self
-
-    @model_validator(mode="after")
-    def _what_is_frozen_is_an_encoder(self) -> Self:
-        if self.frozen_layers and self.kind == "generative":
-            raise ValueError("frozen_layers: a generative classifier is trained whole; set it to 0")
         return self
 
 
