@@ -78,8 +78,8 @@ _FIGURES = {
     "seconds": Curves(
         Axis("events", _EVENTS),
         [
-            Axis("apart_seconds", "Seconds, each pair encoded by itself"),
-            Axis("seconds", "Seconds, document encoded once"),
+            Axis("apart_seconds", "Seconds, pairs encoded apart"),
+            Axis("seconds", "Seconds, document once"),
             Axis("pairs", "Pairs"),
         ],
         "condition",
