@@ -34,12 +34,14 @@ def model_folders(folder: Path) -> dict[str, Path]:
 
 
 def run_all(
-    folder: Path, models: dict[str, Path], kind: str, examples: Path, patience: int | None = None
+    folder: Path, models: dict[str, Path], kind: str, examples: Path, patience: int | None = None, frozen: int = 0
 ) -> dict[str, Path]:
+    """Every stage; with `frozen` layers each update has one document, whose frozen states are remembered."""
+    engine = ENGINE.model_copy(update={"batch_size": 1} if frozen else {})
     out = {name: folder / name for name in ("retriever", "rankings", "models")}
     tables = {name: folder / f"{name}.tsv" for name in ("losses", "recall", "training", "scores")}
     common: dict[str, Any] = {"examples": examples, "fingerprint": "x"}
-    training = BiEncoderTraining(engine=ENGINE, epochs=2, head_learning_rate=1e-2, max_length=16)
+    training = BiEncoderTraining(engine=engine, epochs=2, head_learning_rate=1e-2, max_length=16, frozen_layers=frozen)
     encoder = models["discriminative"]
     train_retriever(
         **common, work=folder / "work/one", model=encoder, tokenizer=encoder,
@@ -51,8 +53,8 @@ def run_all(
         examples=examples, out=out["rankings"], metrics=tables["recall"], settings=ranking, model=out["retriever"]
     )
     settings = PairClassification.model_validate(
-        {"events": {}, "kind": kind, "labels": ["CAUSE", "ENTAILS"], "k": 2, "engine": ENGINE}
-        | {"epochs": 2, "max_length": 48, "seeds": SEEDS, "patience": patience}
+        {"events": {}, "kind": kind, "labels": ["CAUSE", "ENTAILS"], "k": 2, "engine": engine}
+        | {"epochs": 2, "max_length": 48, "seeds": SEEDS, "patience": patience, "frozen_layers": frozen}
     )  # fmt: skip
     train_pair_classifier(
         **common, work=folder / "work/two", rankings=out["rankings"], model=models[kind], tokenizer=models[kind],
@@ -137,10 +139,11 @@ def test_nothing_is_learned_from_test_documents(tmp_path: Path) -> None:
     assert made["few"] == made["more"]
 
 
+@pytest.mark.parametrize("frozen", [0, 1])
 @pytest.mark.parametrize(("stage", "patience"), [("train_retriever", None), ("train_pair_classifier", 1)])
-def test_a_killed_job_goes_on_with_the_seed_that_was_not_finished(stage, patience, tmp_path, monkeypatch):
+def test_a_killed_job_goes_on_with_the_seed_that_was_not_finished(stage, patience, frozen, tmp_path, monkeypatch):
     models, examples = model_folders(tmp_path), write_documents(tmp_path / "events.parquet")
-    whole = run_all(tmp_path / "whole", models, "discriminative", examples, patience)
+    whole = run_all(tmp_path / "whole", models, "discriminative", examples, patience, frozen)
     engine_train, seeds = engine.train, []
     # The second seed of the stage; with patience each of a classifier's two passes is a call.
     dies_at = {"train_retriever": 2, "train_pair_classifier": 5}[stage]
@@ -154,9 +157,9 @@ def test_a_killed_job_goes_on_with_the_seed_that_was_not_finished(stage, patienc
 
     monkeypatch.setattr(passes, "train", until_the_machine_goes_down)
     with pytest.raises(KeyboardInterrupt):
-        run_all(tmp_path / "killed", models, "discriminative", examples, patience)
+        run_all(tmp_path / "killed", models, "discriminative", examples, patience, frozen)
     before = len(seeds)
-    found = run_all(tmp_path / "killed", models, "discriminative", examples, patience)
+    found = run_all(tmp_path / "killed", models, "discriminative", examples, patience, frozen)
     wanted = {"train_retriever": [1, 0, 1], "train_pair_classifier": [0, 1, 1, 1]}[stage]
     assert seeds[before:] == wanted, "what was finished before is not trained again"
     for name, path in found.items():
