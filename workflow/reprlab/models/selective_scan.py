@@ -9,6 +9,7 @@ side by side. Results are the same to rounding.
 from __future__ import annotations
 
 import functools
+import math
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -174,50 +175,58 @@ def _read_states() -> Any:
         return [slice(start, start + size) for start in range(0, len(steps), size)]
 
     # States lie as [batch, N, channels]: channels are many and N few, and the last dimension is what vectors run along.
+    # What stays is a state for each stretch, whose others are made again there: few enough to stay in the cache.
     class ReadStates(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, rates: torch.Tensor, *columns: torch.Tensor) -> torch.Tensor:
-            ctx.save_for_backward(rates, *columns)
             rates = rates.t().contiguous()
             found = torch.empty_like(columns[0])
+            stretch = math.isqrt(found.shape[1])
+            kept = rates.new_empty(-(-found.shape[1] // stretch), len(found), *rates.shape)
             for rows in parts(columns[0], rates):
                 steps, inputs, before, after = (part[rows] for part in columns)
                 states = rates.new_zeros(len(steps), *rates.shape)
                 decay = torch.empty_like(states)
                 for place in range(steps.shape[1]):
+                    if place % stretch == 0:
+                        kept[place // stretch, rows] = states
                     torch.mul(steps[:, place, None], rates, out=decay).exp_()
                     states.mul_(decay).addcmul_(before[:, place, :, None], inputs[:, place, None])
                     found[rows, place] = torch.bmm(after[:, place, None], states)[:, 0]
+            ctx.save_for_backward(rates, kept, *columns)
             return found
 
         @staticmethod
         def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, ...]:
-            rates, *columns = ctx.saved_tensors
-            rates = rates.t().contiguous()
+            rates, kept, *columns = ctx.saved_tensors
+            length = columns[0].shape[1]
+            stretch = math.isqrt(length)
             of_rates = torch.zeros_like(rates)
             of_columns = [torch.empty_like(part) for part in columns]
             for rows in parts(columns[0], rates):
                 steps, inputs, before, after = (part[rows] for part in columns)
                 of_steps, of_inputs, of_before, of_after = (part[rows] for part in of_columns)
                 read = gradients[0][rows]
-                decay = rates.new_empty(steps.shape[1], len(steps), *rates.shape)
-                # One more than there are positions: before the first one the states are 0.
-                states = rates.new_zeros(steps.shape[1] + 1, len(steps), *rates.shape)
-                for place in range(steps.shape[1]):
-                    torch.mul(steps[:, place, None], rates, out=decay[place]).exp_()
-                    torch.mul(states[place], decay[place], out=states[place + 1])
-                    states[place + 1].addcmul_(before[:, place, :, None], inputs[:, place, None])
+                decay = rates.new_empty(stretch, len(steps), *rates.shape)
+                states = rates.new_empty(stretch + 1, len(steps), *rates.shape)
                 flow, summed = torch.zeros_like(states[0]), torch.zeros_like(states[0])
-                for place in reversed(range(steps.shape[1])):
-                    of_after[:, place] = torch.bmm(states[place + 1], read[:, place, :, None])[..., 0]
-                    flow.addcmul_(after[:, place, :, None], read[:, place, None])
-                    of_inputs[:, place] = torch.bmm(before[:, place, None], flow)[:, 0]
-                    of_before[:, place] = torch.bmm(flow, inputs[:, place, :, None])[..., 0]
-                    flow.mul_(decay[place])
-                    # Over the states behind this position and its decay, which nobody reads any more.
-                    of_exponent = torch.mul(flow, states[place], out=states[place + 1])
-                    of_steps[:, place] = torch.mul(of_exponent, rates, out=decay[place]).sum(1)
-                    summed.addcmul_(of_exponent, steps[:, place, None])
+                for first in reversed(range(0, length, stretch)):
+                    places = list(enumerate(range(first, min(first + stretch, length))))
+                    states[0] = kept[first // stretch, rows]
+                    for number, place in places:
+                        torch.mul(steps[:, place, None], rates, out=decay[number]).exp_()
+                        torch.mul(states[number], decay[number], out=states[number + 1])
+                        states[number + 1].addcmul_(before[:, place, :, None], inputs[:, place, None])
+                    for number, place in reversed(places):
+                        of_after[:, place] = torch.bmm(states[number + 1], read[:, place, :, None])[..., 0]
+                        flow.addcmul_(after[:, place, :, None], read[:, place, None])
+                        of_inputs[:, place] = torch.bmm(before[:, place, None], flow)[:, 0]
+                        of_before[:, place] = torch.bmm(flow, inputs[:, place, :, None])[..., 0]
+                        flow.mul_(decay[number])
+                        # Over the states behind this position and its decay, which nobody reads any more.
+                        of_exponent = torch.mul(flow, states[number], out=states[number + 1])
+                        of_steps[:, place] = torch.mul(of_exponent, rates, out=decay[number]).sum(1)
+                        summed.addcmul_(of_exponent, steps[:, place, None])
                 of_rates += summed.sum(0)
             return of_rates.t(), *of_columns
 
@@ -298,13 +307,38 @@ def causal_convolution(
 
     A sum of K shifted products: torch's grouped convolution takes many times as long on a CPU, most of it backwards.
     """
-    from torch.nn import functional
     from transformers.activations import ACT2FN
 
-    taps, length = weight.shape[-1], hidden_states.shape[-1]
-    padded = functional.pad(hidden_states.to(weight.dtype), (taps - 1, 0))
-    found = padded[..., :length] * weight[:, 0, None]
-    for tap in range(1, taps):
-        found = found + padded[..., tap : tap + length] * weight[:, tap, None]
+    columns = hidden_states.to(weight.dtype).transpose(1, 2)
+    found = _shifted_products().apply(columns, weight).transpose(1, 2)
     found = found if bias is None else found + bias[:, None]
     return (found if activation is None else ACT2FN[activation](found)).to(hidden_states.dtype)
+
+
+@functools.cache
+def _shifted_products() -> Any:
+    """A function of [batch, L, channels] and kernels [channels, K]: sums are added to in place, where derivatives of
+    each product for itself would fill and copy a tensor of that size several times for each of the K."""
+    import torch
+
+    class ShiftedProducts(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, columns: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+            ctx.save_for_backward(columns, weight)
+            *earlier, last = weight.t().contiguous()
+            found = columns * last
+            for shift, tap in enumerate(reversed(earlier), 1):
+                found[:, shift:].addcmul_(columns[:, :-shift], tap)
+            return found
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            (read,), (columns, weight) = gradients, ctx.saved_tensors
+            *earlier, last = weight.t().contiguous()
+            of_columns, of_taps = read * last, [(read * columns).sum((0, 1))]
+            for shift, tap in enumerate(reversed(earlier), 1):
+                of_columns[:, :-shift].addcmul_(read[:, shift:], tap)
+                of_taps.append((read[:, shift:] * columns[:, :-shift]).sum((0, 1)))
+            return of_columns, torch.stack(of_taps[::-1], dim=1)
+
+    return ShiftedProducts
