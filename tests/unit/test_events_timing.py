@@ -5,12 +5,13 @@ from typing import Any
 
 import pyarrow
 import pytest
+import torch
 from event_samples import document, write_documents
 from finetune_fixtures import make_bert, make_tokenizer
 from reprlab.artifacts.tables import read_tsv, write_parquet
 from reprlab.events.classification import open_classifier
 from reprlab.events.settings import ALL_PAIRS, AnswerComparison, PairClassification, PairTiming
-from reprlab.events.timing import joined_document
+from reprlab.events.timing import fastest, joined_document, timing_rows
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.compare_answers import compare_answers
 from reprlab.stages.time_pairs import time_pairs
@@ -53,6 +54,33 @@ def test_fewer_partners_leave_fewer_pairs(classification: PairClassification, tm
     assert pairs[4, ALL_PAIRS] == 6 and pairs[12, ALL_PAIRS] == 66 == pairs[12, "11"]
     # Two partners for each of twelve events: at least one pair for each two namings, at most one for each.
     assert 12 <= pairs[12, "2"] <= 24
+
+
+def test_a_gpu_is_waited_for_and_no_other_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: calls.append("wait"))
+    fastest(lambda: calls.append("work"), 1, torch.device("cpu"))
+    assert calls == ["work", "work"]
+    calls.clear()
+    fastest(lambda: calls.append("work"), 1, torch.device("cuda"))
+    assert calls == ["wait", "work", "wait"] * 2
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_parts_are_timed_in_the_classifiers_own_precision(
+    dtype: str, classification: PairClassification, tmp_path: Path
+) -> None:
+    engine = classification.engine.model_copy(update={"dtype": dtype})
+    settings = PairTiming(
+        classification=classification.model_copy(update={"engine": engine}), sizes=[4], ks=[2], repeats=1
+    )
+    classifier = open_classifier(tmp_path / "models/seed-0", settings.classification, trained=True)
+    seen: set[torch.dtype] = set()
+    layer = classifier.model.encoder.encoder.layer[0].attention.self.query
+    layer.register_forward_hook(lambda _, given, found: seen.add(found.dtype))
+    documents = [document("a", size=4)]
+    timing_rows(classifier, documents, settings, device="cpu", batch_size=2)
+    assert seen == {getattr(torch, dtype)}
 
 
 def test_the_case_study_has_what_retrieval_corrects(tmp_path: Path) -> None:

@@ -15,8 +15,11 @@ from reprlab.events.pairs import LabelledPairs, inference_pairs
 from reprlab.events.rankings import rank_at_random
 from reprlab.events.settings import ALL_PAIRS, PairTiming
 from reprlab.runtime.errors import ReprlabError
+from reprlab.training.processes import choose_device
 
 if TYPE_CHECKING:
+    import torch
+
     from reprlab.training.finetuning_encoding import Ragged
 
 
@@ -74,7 +77,8 @@ def timing_rows(
         for name, how in conditions.items():
             pairs = inference_pairs(document, ranking, settings.classification.model_copy(update=how))
             whole = partial(predict_labels, classifier, [document], [pairs], device=device, batch_size=batch_size)
-            measured = {"classified_pairs": float(len(pairs.labels)), "seconds": fastest(whole, settings.repeats)}
+            seconds = fastest(whole, settings.repeats, choose_device(device))
+            measured = {"classified_pairs": float(len(pairs.labels)), "seconds": seconds}
             if settings.classification.kind == "discriminative":
                 measured |= _parts(classifier, document, pairs, settings, batch_size)
             about = {"events": events, "condition": name, "n": settings.repeats}
@@ -100,26 +104,38 @@ def _parts(
     def passes(texts: Ragged) -> None:
         embed(encoder, texts, reader.pad_token_id, "mean", batch_size=batch_size, dtype=given.engine.dtype)
 
-    with torch.inference_mode():
+    def seconds(work: Callable[[], object], repeats: int = settings.repeats) -> float:
+        return fastest(work, repeats, device)
+
+    bfloat16 = given.engine.dtype == "bfloat16"
+    with torch.inference_mode(), torch.autocast(device.type, dtype=torch.bfloat16, enabled=bfloat16):
         vectors = classifier.model.vectors(batch)
         return {
-            "encode_seconds": fastest(lambda: classifier.model.vectors(batch), settings.repeats),
-            "pair_seconds": fastest(lambda: classifier.model.scores(vectors, batch["pairs"]), settings.repeats),
+            "encode_seconds": seconds(lambda: classifier.model.vectors(batch)),
+            "pair_seconds": seconds(lambda: classifier.model.scores(vectors, batch["pairs"])),
             # By far the longest: measured once.
-            "apart_seconds": fastest(
+            "apart_seconds": seconds(
                 lambda: passes(pair_inputs(reader, [document], [pairs], given.events, given.max_length)), 0
             ),
-            "mention_seconds": fastest(
-                lambda: passes(closed_mentions(reader, [document], given.events, given.max_length)), settings.repeats
+            "mention_seconds": seconds(
+                lambda: passes(closed_mentions(reader, [document], given.events, given.max_length))
             ),
         }
 
 
-def fastest(work: Callable[[], object], repeats: int) -> float:
-    """Fewest seconds of `repeats` runs after one that warms up; of 0, those of a single run."""
+def fastest(work: Callable[[], object], repeats: int, device: torch.device) -> float:
+    """Fewest seconds of `repeats` runs after one that warms up; of 0, those of a single run.
+
+    A GPU is waited for, whose calls return before their work is done.
+    """
+    import torch
+
+    wait = torch.cuda.synchronize if device.type == "cuda" else (lambda: None)
     seconds = []
     for _ in range(repeats + 1):
+        wait()
         started = time.perf_counter()
         work()
+        wait()
         seconds.append(time.perf_counter() - started)
     return min(seconds[1:] or seconds)
