@@ -87,6 +87,8 @@ rule rerank_passages:
         log_of("rerank_passages"),
     benchmark:
         benchmark_of("rerank_passages")
+    # A pretrained reranker's scores take as long as a training: left to the end the last of them would run alone.
+    priority: 15
     threads: LOADED.threads("rerank_passages")
     resources:
         mem_mb=by_attempt(4000),
