@@ -1,5 +1,6 @@
 """Runs, ranking metrics, BM25, pairs cut to length, groups and scores of rerankers."""
 
+import itertools
 import math
 
 import numpy as np
@@ -8,9 +9,9 @@ import torch
 from reprlab.inference.similar_batches import similar_batches
 from reprlab.models.pooling import pool
 from reprlab.retrieval.bm25 import bm25_run, dense_run
-from reprlab.retrieval.collections import contrast_rows, query_scores, random_order
+from reprlab.retrieval.collections import contrast_rows, query_scores
 from reprlab.retrieval.first_state import only_first_state
-from reprlab.retrieval.ranking_metrics import ranking_scores
+from reprlab.retrieval.ranking_metrics import random_order_scores, ranking_scores
 from reprlab.retrieval.rerank_groups import GroupBatches, mine_groups
 from reprlab.retrieval.rerank_inputs import pair_inputs
 from reprlab.retrieval.reranker import group_loss, rerank, reranker
@@ -90,21 +91,27 @@ def test_ties_are_broken_by_as_little_as_single_precision_has():
     assert without_ties({"q": distinct}) == {"q": distinct}
 
 
-def test_random_order_is_uniform():
-    """Of 20 documents one is relevant: the mean reciprocal rank is H_20 / 20, within four of its standard errors."""
-    documents = {f"d{place:02d}": float(-place) for place in range(20)}
-    run = {f"q{number}": documents for number in range(2000)}
-    found = random_order(run, 0)
-    assert all(set(scores) == set(documents) for scores in found.values())
-    assert found == random_order(run, 0) != random_order(run, 1)
-    ranks = np.arange(1, 21)
-    mean = (1 / ranks).mean()
-    error = math.sqrt(((1 / ranks**2).mean() - mean**2) / 2000)
-    assert round(100 * mean, 2) == 17.99 and round(100 * error, 2) == 0.49
-    scores = ranking_scores(found, {query: {"d03": 1} for query in run}, ["mrr_at_20"])["mrr_at_20"]
-    assert abs(scores.mean() - mean) < 4 * error
-    assert np.unique(scores.round(6)).size == 20
-    assert random_order({"q": {}}, 0) == {"q": {}}
+@pytest.mark.parametrize("grades", [[1], [1, 1], [2, 1, -1], [1, 1, 1, 1], [0], [0, 3, 1]])
+def test_a_random_order_has_the_mean_over_all_orders(grades):
+    """Of four hits and one judged passage that was not found; metrics are those of trec_eval."""
+    metrics = [f"{name}_at_{depth}" for name in ("mrr", "ndcg", "recall") for depth in (1, 2, 3, 10)]
+    judged = {"q": {"missed": 2, **{f"d{place}": grade for place, grade in enumerate(grades)}}, "without": {"d0": 1}}
+    names = [f"d{place}" for place in range(4)]
+    orders = [dict(zip(names, map(float, order), strict=True)) for order in itertools.permutations(range(4))]
+    each = [ranking_scores({"q": order}, judged, metrics) for order in orders]
+    found = random_order_scores({"q": orders[0]}, judged, metrics)
+    for metric in metrics:
+        assert found[metric].tolist() == pytest.approx(np.mean([scores[metric] for scores in each], axis=0), abs=1e-9)
+
+
+def test_one_relevant_hit_of_twenty_is_found_where_chance_puts_it():
+    """The mean reciprocal rank is H_20 / 20."""
+    found = random_order_scores({"q": {f"d{n}": 0.0 for n in range(20)}}, {"q": {"d3": 1}}, ["mrr_at_20", "mrr_at_10"])
+    assert (
+        round(100 * float(found["mrr_at_20"][0]), 2) == 17.99 and round(100 * float(found["mrr_at_10"][0]), 2) == 14.64
+    )
+    with pytest.raises(ReprlabError, match="mrr_at_K"):
+        random_order_scores({}, {}, ["mrr@10"])
 
 
 def test_contrasts_of_a_run_with_itself_and_of_a_constant_gain():

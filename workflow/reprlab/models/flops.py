@@ -33,7 +33,9 @@ class _Pass:
     """What is counted of."""
 
     backward: bool
-    """Whether a backward pass follows."""
+    """Whether a backward pass follows, for which the forward pass keeps what it reads."""
+    with_flops: bool = True
+    """Whether FLOPs are wanted: for what is kept alone the backward pass need not be made."""
     training: bool = True
     """Whether the model is in training, where the kernels of Mamba do a block at once."""
     dtype: str = "float32"
@@ -72,7 +74,7 @@ def kept_bytes(
             what they read is kept once more.
         training: false: as a model that only infers would keep it.
     """
-    made = _Pass(backward=True, training=training, dtype=dtype)
+    made = _Pass(backward=True, with_flops=False, training=training, dtype=dtype)
     return _known(model, made, _KEPT, encoder_tokens, decoder_tokens, 1)
 
 
@@ -192,7 +194,7 @@ def _count(network: Any, model: CountedModel, made: _Pass, sizes: tuple[int, int
             if made.dtype == "bfloat16":
                 forward.enter_context(short_products(casts))
             loss = model.run(network, *sizes, made.backward)
-        if made.backward:
+        if made.backward and made.with_flops:
             loss.backward()
     cast = {place(weight) for weight in casts}
     found = sum(size for storage, size in kept.items() if storage not in cast)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.data.splits import drawn_places
 from reprlab.retrieval.ranking_metrics import ranking_scores
-from reprlab.retrieval.trec import Judgements, Run, ordered
+from reprlab.retrieval.trec import Judgements, Run
 from reprlab.runtime.errors import ReprlabError
 
 if TYPE_CHECKING:
@@ -63,27 +63,22 @@ def read_collection(path: Path) -> Collection:
     return found
 
 
-def random_order(run: Run, seed: int) -> Run:
-    """The documents of a run in an order drawn with `seed`: what a reranker that has learnt nothing does."""
-    import numpy as np
-
-    rng = np.random.Generator(np.random.Philox(key=seed))
-    return {
-        query: dict(zip(ordered(scores), rng.permutation(len(scores)).astype(float).tolist(), strict=True))
-        for query, scores in run.items()
-    }
-
-
 def without_own(scores: dict[str, float], query: str, depth: int) -> dict[str, float]:
     """The `depth` best of a query's hits, in their order, without the passage that has the query's own id."""
     return dict([hit for hit in scores.items() if hit[0] != query][:depth])
 
 
-def query_scores(run: Run, judgements: Judgements, metrics: Sequence[str]) -> DataFrame:
-    """A row for each judged query, hits or none, in the order of the judgements: `query`, and metrics in percent."""
+def query_scores(
+    run: Run, judgements: Judgements, metrics: Sequence[str], scored: Callable[..., Any] = ranking_scores
+) -> DataFrame:
+    """A row for each judged query, hits or none, in the order of the judgements: `query`, and metrics in percent.
+
+    Args:
+        scored: metrics of the run as it is, or of its hits in a random order.
+    """
     import pandas
 
-    scores = ranking_scores(run, judgements, metrics)
+    scores = scored(run, judgements, metrics)
     return pandas.DataFrame({"query": list(judgements), **{name: 100 * values for name, values in scores.items()}})
 
 

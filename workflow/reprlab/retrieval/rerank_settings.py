@@ -37,7 +37,7 @@ class FirstStage(BaseModel):
     queries: dict[Split, int] = {}
     """At most so many queries of a split, drawn with `seed`; all by default."""
     seed: int = Field(default=0, ge=0)
-    """Seed of the draw and of the random order."""
+    """Seed of the draw."""
     metrics: list[str] = Field(min_length=1)
     """Ranking metrics: mrr_at_K, ndcg_at_K, recall_at_K."""
 

@@ -1,4 +1,4 @@
-"""Find passages for the queries of a collection, and measure what was found beside its random order."""
+"""Find passages for the queries of a collection, and measure what was found beside a random order of it."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def retrieve_passages(
         RANDOM,
         metric_rows,
         query_scores,
-        random_order,
         read_collection,
         without_own,
         write_query_scores,
     )
+    from reprlab.retrieval.ranking_metrics import random_order_scores, ranking_scores
     from reprlab.retrieval.trec import without_ties, write_run
     from reprlab.runtime.errors import ReprlabError
     from reprlab.runtime.files import atomic_directory
@@ -85,8 +85,8 @@ def retrieve_passages(
             run = without_ties(runs[split])
             write_run(folder / f"{split}.trec", run, settings.kind)
             judged = {name: collection.judgements[split][name] for name in run}
-            for name, order in {settings.kind: run, RANDOM: random_order(run, settings.seed)}.items():
-                scores = query_scores(order, judged, settings.metrics)
+            for name, scored in {settings.kind: ranking_scores, RANDOM: random_order_scores}.items():
+                scores = query_scores(run, judged, settings.metrics, scored)
                 rows += metric_rows(scores, settings.metrics, name=name, split=split)
                 tables.append(scores.assign(name=name, split=split))
         write_query_scores(folder, tables)
