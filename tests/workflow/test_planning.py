@@ -54,6 +54,8 @@ SECOND = {
     },
     "papers.prompt-tuning-encoders.beside": ["[]"],
     "papers.ssm-rerankers.documents.max_query_of": ["{squad_sections: 32}"],
+    "papers.ssm-rerankers.documents.queries_of": ["{squad_sections: 32}"],
+    "papers.ssm-rerankers.passages.queries_of": ["{beir_scifact: 32}"],
     "papers.ssm-rerankers.warm_start.spans": [
         "{a: {words: 8, query_words: 3, scattered: 0, foreign: 0, windows: 1, near: 0, max_length: 32, max_query: 12, "
         "negatives: 3, epochs: 1, batch_size: 4, learning_rate: 1e-3, schedule: constant}}"

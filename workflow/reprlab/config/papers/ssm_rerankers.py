@@ -48,6 +48,7 @@ class Task(t.Settings):
     max_query_of: dict[t.TaskDataName, t.PositiveInt]
     maxp_stride: t.PositiveInt | None
     queries: groups.Limit
+    queries_of: dict[t.TaskDataName, t.PositiveInt]
     training_queries: groups.Limit
     metrics: groups.Names
     recall_at: t.PositiveInt

@@ -109,7 +109,8 @@ class _TaskJobs:
         own = dataset == task.dataset
         trained = own and kind == task.first_stage
         splits: list[Any] = [*(["train"] if trained else []), *(task.splits if own else ["test"])]
-        limits: dict[Any, int | None] = dict.fromkeys(("validation", "test"), task.queries)
+        asked = task.queries_of.get(dataset, task.queries)
+        limits: dict[Any, int | None] = dict.fromkeys(("validation", "test"), asked)
         limits["train"] = task.training_queries
         given, names = (task, ("k1", "b")) if kind == "bm25" else (retriever, ("prefix", "pooling", "max_length"))
         settings = FirstStage(

@@ -59,7 +59,7 @@ def _queries(paper: "SsmRerankersSettings", task: "Task") -> list[tuple[int, str
     """Queries whose passages are scored, in and out of domain, with a note where their number is not known."""
 
     def asked(dataset: str, splits: int) -> tuple[int, str]:
-        limit = task.queries and task.queries * splits
-        return examples_of(paper.cost.scored, dataset, limit, f"{_SETTING}.scored")
+        limit = task.queries_of.get(dataset, task.queries)
+        return examples_of(paper.cost.scored, dataset, limit and limit * splits, f"{_SETTING}.scored")
 
     return [asked(str(task.dataset), len(task.splits)), *(asked(dataset, 1) for dataset in task.further)]
