@@ -1,6 +1,11 @@
 """Rerankers: first stages, training, scoring, speed."""
 
 
+def retrieval_priority(wildcards):
+    """BM25 goes first."""
+    return 30 if wildcards.model == "bm25" else 0
+
+
 rule retrieve_passages:
     input:
         inputs("retrieve_passages"),
@@ -10,6 +15,8 @@ rule retrieve_passages:
         log_of("retrieve_passages"),
     benchmark:
         benchmark_of("retrieve_passages")
+    # Trainings wait for the words' runs, which take seconds; nothing waits for the vectors'.
+    priority: retrieval_priority
     threads: LOADED.threads("retrieve_passages")
     resources:
         mem_mb=by_attempt(4000),
