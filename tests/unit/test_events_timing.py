@@ -11,7 +11,8 @@ from finetune_fixtures import make_bert, make_tokenizer
 from reprlab.artifacts.tables import read_tsv, write_parquet
 from reprlab.events.classification import open_classifier
 from reprlab.events.settings import ALL_PAIRS, AnswerComparison, PairClassification, PairTiming
-from reprlab.events.timing import fastest, joined_document, timing_rows
+from reprlab.events.timing import joined_document, timing_rows
+from reprlab.inference.call_seconds import call_seconds
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.compare_answers import compare_answers
 from reprlab.stages.time_pairs import time_pairs
@@ -59,10 +60,10 @@ def test_fewer_partners_leave_fewer_pairs(classification: PairClassification, tm
 def test_a_gpu_is_waited_for_and_no_other_device(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: calls.append("wait"))
-    fastest(lambda: calls.append("work"), 1, torch.device("cpu"))
+    assert len(call_seconds(lambda: calls.append("work"), torch.device("cpu"), repeats=1, warmups=1)) == 1
     assert calls == ["work", "work"]
     calls.clear()
-    fastest(lambda: calls.append("work"), 1, torch.device("cuda"))
+    call_seconds(lambda: calls.append("work"), torch.device("cuda"), repeats=1, warmups=1)
     assert calls == ["wait", "work", "wait"] * 2
 
 

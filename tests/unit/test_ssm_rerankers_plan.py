@@ -204,3 +204,15 @@ def test_an_encoder_alone_needs_an_encoder_decoder() -> None:
     with pytest.raises(ReprlabError, match=r"encoder_cls: opt_125m has no encoder beside a decoder") as error:
         planned("papers.ssm-rerankers.encoder_cls=[opt_125m]")
     assert "\n" not in str(error.value)
+
+
+def test_some_data_sets_are_asked_other_numbers_of_questions():
+    """`queries_of` in each first stage, and in the pairs that are scored."""
+    plan = planned(scale="mini")
+    asked = {name: settings(job)["queries"] for name, job in plan.jobs["retrieve_passages"].items() if "bm25" in name}
+    assert asked["bm25/squad_passages/passages"] == {"train": 5000, "validation": 200, "test": 200}
+    assert asked["bm25/new_wiki_passages/passages"] == asked["bm25/nyt_passages/passages"] == {"test": 60}
+    assert asked["bm25/squad_sections/documents"]["test"] == 30
+    runs = json.loads(plan.jobs["estimate_cost"]["ssm-rerankers"].settings["layout"])["runs"]
+    scored = {run["forwarded"] for run in runs if run["scale"] == "mini" and run["name"] == "opt_mini/passages_firstp"}
+    assert 20 * (2 * 200 + 2 * 60) in scored

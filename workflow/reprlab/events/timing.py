@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,12 +13,11 @@ from reprlab.events.documents import EventDocument
 from reprlab.events.pairs import LabelledPairs, inference_pairs
 from reprlab.events.rankings import rank_at_random
 from reprlab.events.settings import ALL_PAIRS, PairTiming
+from reprlab.inference.call_seconds import call_seconds
 from reprlab.runtime.errors import ReprlabError
 from reprlab.training.processes import choose_device
 
 if TYPE_CHECKING:
-    import torch
-
     from reprlab.training.finetuning_encoding import Ragged
 
 
@@ -77,8 +75,8 @@ def timing_rows(
         for name, how in conditions.items():
             pairs = inference_pairs(document, ranking, settings.classification.model_copy(update=how))
             whole = partial(predict_labels, classifier, [document], [pairs], device=device, batch_size=batch_size)
-            seconds = fastest(whole, settings.repeats, choose_device(device))
-            measured = {"classified_pairs": float(len(pairs.labels)), "seconds": seconds}
+            seconds = call_seconds(whole, choose_device(device), repeats=settings.repeats, warmups=1)
+            measured = {"classified_pairs": float(len(pairs.labels)), "seconds": min(seconds)}
             if settings.classification.kind == "discriminative":
                 measured |= _parts(classifier, document, pairs, settings, batch_size)
             about = {"events": events, "condition": name, "n": settings.repeats}
@@ -104,8 +102,8 @@ def _parts(
     def passes(texts: Ragged) -> None:
         embed(encoder, texts, reader.pad_token_id, "mean", batch_size=batch_size, dtype=given.engine.dtype)
 
-    def seconds(work: Callable[[], object], repeats: int = settings.repeats) -> float:
-        return fastest(work, repeats, device)
+    def seconds(work: Callable[[], object], repeats: int = settings.repeats, warmups: int = 1) -> float:
+        return min(call_seconds(work, device, repeats=repeats, warmups=warmups))
 
     bfloat16 = given.engine.dtype == "bfloat16"
     with torch.inference_mode(), torch.autocast(device.type, dtype=torch.bfloat16, enabled=bfloat16):
@@ -115,27 +113,9 @@ def _parts(
             "pair_seconds": seconds(lambda: classifier.model.scores(vectors, batch["pairs"])),
             # By far the longest: measured once.
             "apart_seconds": seconds(
-                lambda: passes(pair_inputs(reader, [document], [pairs], given.events, given.max_length)), 0
+                lambda: passes(pair_inputs(reader, [document], [pairs], given.events, given.max_length)), 1, 0
             ),
             "mention_seconds": seconds(
                 lambda: passes(closed_mentions(reader, [document], given.events, given.max_length))
             ),
         }
-
-
-def fastest(work: Callable[[], object], repeats: int, device: torch.device) -> float:
-    """Fewest seconds of `repeats` runs after one that warms up; of 0, those of a single run.
-
-    A GPU is waited for, whose calls return before their work is done.
-    """
-    import torch
-
-    wait = torch.cuda.synchronize if device.type == "cuda" else (lambda: None)
-    seconds = []
-    for _ in range(repeats + 1):
-        wait()
-        started = time.perf_counter()
-        work()
-        wait()
-        seconds.append(time.perf_counter() - started)
-    return min(seconds[1:] or seconds)

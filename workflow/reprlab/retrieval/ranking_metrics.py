@@ -51,14 +51,13 @@ def random_order_scores(run: Run, judgements: Judgements, metrics: Sequence[str]
     import numpy as np
 
     expected = {"mrr": _reciprocal_rank, "ndcg": _discounted_gain, "recall": _recall}
-    found = {}
-    for metric in metrics:
-        name, depth = _parts(metric)
-        found[metric] = np.zeros(len(judgements))
-        for place, (query, grades) in enumerate(judgements.items()):
-            judged = np.array([max(grade, 0) for grade in grades.values()], dtype=np.float64)
-            hits = np.array([max(grades.get(document, 0), 0) for document in run.get(query, {})], dtype=np.float64)
-            if hits.any():
+    wanted = {metric: _parts(metric) for metric in metrics}
+    found = {metric: np.zeros(len(judgements)) for metric in metrics}
+    for place, (query, grades) in enumerate(judgements.items()):
+        judged = np.array([max(grade, 0) for grade in grades.values()], dtype=np.float64)
+        hits = np.array([max(grades.get(document, 0), 0) for document in run.get(query, {})], dtype=np.float64)
+        if hits.any():
+            for metric, (name, depth) in wanted.items():
                 found[metric][place] = expected[name](hits, judged, depth)
     return found
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from reprlab.inference.call_seconds import call_seconds
 from reprlab.retrieval.memory_limits import OUT_OF_MEMORY, is_out_of_memory
 
 if TYPE_CHECKING:
@@ -102,7 +102,8 @@ def _rows(model: Any, settings: SpeedSettings, vocabulary: int, device: torch.de
             model(ids, mask)
 
     def timed(call: Callable[..., None], batch: int, length: int) -> list[float]:
-        return _seconds(call, tokens(batch, length), settings.repeats, settings.warmups)
+        given = tokens(batch, length)
+        return call_seconds(lambda: call(*given), device, repeats=settings.repeats, warmups=settings.warmups)
 
     model.train()
     training = [(batch, settings.training_length) for batch in settings.training_batches]
@@ -149,22 +150,6 @@ def _fitting(
             model.zero_grad(set_to_none=True)
             torch.cuda.empty_cache()
         yield (batch, length), found
-
-
-def _seconds(
-    call: Callable[..., None], given: tuple[torch.Tensor, torch.Tensor], repeats: int, warmups: int
-) -> list[float]:
-    import torch
-
-    found = []
-    for number in range(warmups + repeats):
-        started = time.perf_counter()
-        call(*given)
-        if given[0].is_cuda:
-            torch.cuda.synchronize()
-        if number >= warmups:
-            found.append(time.perf_counter() - started)
-    return found
 
 
 def _row(metric: str, amount: float, seconds: list[float] | str, length: int, batch: int) -> dict[str, Any]:
