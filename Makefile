@@ -23,6 +23,8 @@ export GIVEN_ENCODER := $(value ENCODER)
 CONFIG := $(strip $(if $(GIVEN_SCALE),scale="$$GIVEN_SCALE") $(if $(GIVEN_SET),set="$$GIVEN_SET"))
 # `--` ends the list of --config, so that a target is not taken for a setting.
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(ARGS) $(if $(CONFIG),--config $(CONFIG)) --
+# Hundreds of processes start from copies of the checkout; where no bytecode may be written, each compiles all it imports.
+PYTEST = env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 # One stamp for each set of extras: asking for another set installs it.
 EMPTY :=
 STAMP := $(VENV)/.installed$(if $(strip $(EXTRAS)),-$(subst $(EMPTY) $(EMPTY),-,$(strip $(EXTRAS))))
@@ -88,16 +90,16 @@ new: $(STAMP) ## files to begin with: make new PAPER=my-paper | MODEL=my_t5 LIKE
 	  $(if $(GIVEN_TASK),--task "$$GIVEN_TASK") $(if $(GIVEN_LIKE),--like "$$GIVEN_LIKE") $(if $(GIVEN_FILE),--file "$$GIVEN_FILE")
 
 test: $(DEV_STAMP) ## the whole suite but the slow marks
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(or $(TEST_JOBS),2) --dist loadfile --no-loadscope-reorder -m "not slow and not faults and not cluster" $(ARGS)
+	$(PYTEST) -n $(or $(TEST_JOBS),2) --dist loadfile --no-loadscope-reorder -m "not slow and not faults and not cluster" $(ARGS)
 
 test-slow: $(DEV_STAMP) ## fuzzing, downloads, a whole paper on Slurm
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "slow" $(ARGS)
+	$(PYTEST) -m "slow" $(ARGS)
 
 test-faults: $(DEV_STAMP) ## kills, full disks, edited code, lost records, damaged caches, clocks
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "faults" $(ARGS)
+	$(PYTEST) -m "faults" $(ARGS)
 
 test-cluster: $(DEV_STAMP) ## the slurm profile against a one-node Slurm
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "cluster and not slow" $(ARGS)
+	$(PYTEST) -n 2 --dist loadfile -m "cluster and not slow" tests/cluster $(ARGS)
 
 preflight: $(STAMP) ## what a run (SCALE= SET= PAPER=) needs and does not have: origins, models, rows, disk, memory
 	@$(BIN)/python -m reprlab.preflight $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") \

@@ -11,7 +11,6 @@ import pytest
 from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[1]
-KEPT = ROOT / "workflow/reprlab/runtime/__pycache__"
 
 
 class Checkout:
@@ -64,10 +63,13 @@ def copy_project(target: Path) -> Checkout:
             path = target / name
             path.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, path)
-    # As in a checkout that was run before: its code is not read for digests a hundred times.
-    for path in KEPT.glob("[!.]*.json"):
-        (target / KEPT.relative_to(ROOT)).mkdir(exist_ok=True)
-        shutil.copy2(path, target / path.relative_to(ROOT))
+    # As in a checkout that was run before: its code is neither compiled nor read for digests a hundred times.
+    for path in (ROOT / "workflow").rglob("__pycache__/[!.]*"):
+        # What another worker is writing has another ending.
+        if path.suffix in (".pyc", ".json"):
+            kept = target / path.relative_to(ROOT)
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, kept)
     config = target / "config/config.yaml"
     text, count = re.subn(r"^build: \[.*\]$", "build: [depth]", config.read_text(encoding="utf-8"), flags=re.M)
     assert count == 1, f"{config}: no line `build: [...]`"

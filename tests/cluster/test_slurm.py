@@ -11,6 +11,7 @@ import pytest
 from reprlab.runtime.seals import content_digest
 
 from tests.cluster.conftest import BASELINES, TABLE
+from tests.machine_speed import unit_seconds
 
 pytestmark = pytest.mark.cluster
 
@@ -24,11 +25,13 @@ LADDER = "results/shared/pretrained/depth_t5_fs_s2137"
 LONG = (
     "papers.depth.pretraining.runs.fs.steps=400, papers.depth.pretraining.runs.fs.ladder=[2, 400], runtime.save_every=5"
 )
-# Longer than a minute, the shortest limit that Slurm knows, and never saved unless it is told to leave.
+# Two minutes of training on this machine, for Slurm's shortest limit is one; never saved unless it is told to leave.
 BEYOND = (
-    "papers.depth.pretraining.runs.fs.steps=6000, papers.depth.pretraining.runs.fs.ladder=[2, 6000],"
+    "papers.depth.pretraining.runs.fs.steps={steps}, papers.depth.pretraining.runs.fs.ladder=[2, {steps}],"
     " runtime.save_every=1000000"
 )
+# Of processor time (tests/machine_speed.py).
+STEPS_IN_A_UNIT = 11
 # Behind its first resume point when it is cancelled, and not for long.
 CANCELLED = LONG.replace("400", "150")
 TRAINING = "rule_pretrain_lm_wildcards_depth_t5_fs_s2137"
@@ -147,9 +150,11 @@ def test_a_killed_training_resumes_and_ends_with_the_same_bytes(slurm, finished_
 
 def test_training_beyond_its_wall_time_saves_and_the_next_attempt_goes_on(slurm, finished_copy, tmp_path):
     checkout = finished_copy
-    config = ("--config", "scale=nano", f"set={BEYOND}", "--", f"{LADDER}/metrics.tsv")
-    resources = ("runtime=1", "slurm_extra='--signal=TERM@5'", "gpu=1", "mem_mb=4000")
-    limit = ("--retries", "9", "--set-resources", *(f"pretrain_lm:{resource}" for resource in resources))
+    steps = round(120 / unit_seconds() * STEPS_IN_A_UNIT)
+    config = ("--config", "scale=nano", f"set={BEYOND.format(steps=steps)}", "--", f"{LADDER}/metrics.tsv")
+    # The first attempt alone is cut short.
+    resources = ("runtime=1+60*(attempt-1)", "slurm_extra='--signal=TERM@5'", "gpu=1", "mem_mb=4000")
+    limit = ("--set-resources", *(f"pretrain_lm:{resource}" for resource in resources))
     run = Run(checkout, slurm, *limit, *config)
     run.finish()
     output = run.out.read_text()

@@ -6,6 +6,7 @@ the published run. Cut are widths, layers, rows, steps and batches; every other 
 
 import importlib
 import inspect
+import itertools
 import json
 import re
 import typing
@@ -117,6 +118,7 @@ class Chain:
 
     def __init__(self, plan: Plan, *, keep: bool = False) -> None:
         self.plan, self.keep, self.done = plan, keep, set[Path]()
+        self._architectures: dict[tuple[str, str], set[str]] = {}
 
     def run(self, stage: str, key: str) -> Path:
         """Run a job after those that make its inputs; returns the folder of its outputs."""
@@ -137,6 +139,11 @@ class Chain:
 
     def architectures(self, stage: str, key: str) -> set[str]:
         """Architectures of the models that a job starts from or counts."""
+        if (stage, key) not in self._architectures:
+            self._architectures[stage, key] = self._found(stage, key)
+        return self._architectures[stage, key]
+
+    def _found(self, stage: str, key: str) -> set[str]:
         job = self.plan.jobs[stage][key]
         counted = settings_of(job).get("models")
         entries = counted.get("entries", {}) if isinstance(counted, dict) else {}
@@ -159,8 +166,8 @@ class Chain:
 
     def _maker(self, path: str) -> tuple[str, str] | None:
         """Stage and key of the job whose output holds `path`, or none of LINKS."""
-        places = (Path(path), *Path(path).parents)
-        return next((self._made_by[str(place)] for place in places if str(place) in self._made_by), None)
+        places = reversed([*itertools.accumulate(path.split("/"), "{}/{}".format)])
+        return next((self._made_by[place] for place in places if place in self._made_by), None)
 
     @cached_property
     def _made_by(self) -> dict[str, tuple[str, str]]:

@@ -20,6 +20,8 @@ class Own:
 
     frame: Frame
     table: Callable[[str], Rows]
+    # The columns of a printed row often ask for the same one.
+    _reasons: dict[tuple[tuple[str, str], ...], str] = field(default_factory=dict, compare=False, repr=False)
 
     def rows(self, table: str, **where: Any) -> Rows:
         """The rows of our table whose columns have the given values."""
@@ -27,7 +29,10 @@ class Own:
 
     def missing(self, reason: str = "", **where: str) -> Counterpart:
         """No number, for the reason that the frame has, or the given one."""
-        registered = self.frame.reason(**where) if where else ""
+        asked = tuple(sorted(where.items()))
+        if asked not in self._reasons:
+            self._reasons[asked] = self.frame.reason(**where) if where else ""
+        registered = self._reasons[asked]
         return Counterpart("", registered or reason or f"not run at scale {self.frame.scale}")
 
 

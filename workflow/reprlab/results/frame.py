@@ -59,18 +59,20 @@ class Frame:
         """
         rows = self.rows
         missing = rows["reason"] != ""
+        kept = missing | True
         for name, wanted in sorted(where.items(), key=lambda one: isinstance(one[1], Edge)):
             if name not in rows:
                 raise ReprlabError(f"results: there is no column {name}; there are {', '.join(rows)}")
             column = rows[name]
             if isinstance(wanted, Edge):
-                known = column[~missing].dropna()
+                known = column[kept & ~missing].dropna()
                 wanted = (known.min() if wanted is Edge.FIRST else known.max()) if len(known) else ()
             several = wanted if isinstance(wanted, tuple) else (wanted,)
             chosen = column.isin([self.options[one.name] if isinstance(one, Option) else one for one in several])
             left_open = missing & (column.isna() | (column == ""))
-            rows = rows[(chosen | left_open).fillna(False)]
-            missing = missing.loc[rows.index]
+            kept &= (chosen | left_open).fillna(False).astype(bool)
+        # Once: a frame has dozens of columns.
+        rows = rows[kept]
         return replace(self, rows=rows)
 
     def select(self, **where: Choice) -> Rows:
