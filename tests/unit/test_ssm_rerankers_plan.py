@@ -57,18 +57,26 @@ def positions(model: Any) -> float:
     return min(rows, default=limit or float("inf"))
 
 
+@cache
+def room(entry: str) -> float:
+    """Tokens for which the model of an entry has positions."""
+    with torch.device("meta"):
+        return positions(build_from_config(ModelEntry.model_validate_json(entry), None))
+
+
 def too_long(plan: Plan) -> set[str]:
     """Jobs with sequences for which their model has no positions."""
     found = set()
+    models = {name: str(job.settings["entry"]) for name, job in plan.jobs["build_model"].items()}
     for key, job in plan.jobs["train_reranker"].items():
-        if positions(model_of(plan, job.inputs["model"])) < settings(job)["pairs"]["max_length"]:
+        if room(models[Path(job.inputs["model"]).name]) < settings(job)["pairs"]["max_length"]:
             found.add(key)
     for key, job in plan.jobs["measure_rerankers"].items():
         one = settings(job)
-        if positions(model_of(plan, job.inputs["model"])) < max(one["training_length"], *one["lengths"]):
+        if room(models[Path(job.inputs["model"]).name]) < max(one["training_length"], *one["lengths"]):
             found.add(key)
     for key, job in plan.jobs["retrieve_passages"].items():
-        if "model" in job.inputs and positions(model_of(plan, job.inputs["model"])) < settings(job)["max_length"]:
+        if "model" in job.inputs and room(models[Path(job.inputs["model"]).name]) < settings(job)["max_length"]:
             found.add(key)
     return found
 

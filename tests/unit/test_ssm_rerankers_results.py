@@ -146,8 +146,8 @@ def test_printed_cells_meet_ours() -> None:
 
 def compared(source, table: str) -> pandas.DataFrame:
     """The comparison of one printed table."""
-    found = compare(RESULTS.own(source), read_published(PUBLISHED, TABLES), RESULTS.printed)
-    return found[found["table"] == table]
+    published = read_published(PUBLISHED, TABLES)
+    return compare(RESULTS.own(source), {table: published[table]}, {table: RESULTS.printed[table]})
 
 
 def test_a_training_that_does_not_fit_stands_as_oom_beside_the_printed_one() -> None:
@@ -156,8 +156,8 @@ def test_a_training_that_does_not_fit_stands_as_oom_beside_the_printed_one() -> 
             for metric in ("mrr_at_100", "ndcg_at_10") for split in ("validation", "test")]  # fmt: skip
     timed = {"truncation": None, "split": None, "seed": None, "reason": "out of memory", "length": 8, "batch": 8}
     lost.append(row("opt_1_3b", "training_speed", None, "speed", None, **timed))
-    found = compare(RESULTS.own(frame(more=lost)), read_published(PUBLISHED, TABLES), RESULTS.printed)
-    cells = found[(found.table == "table4") & found.row.str.contains("longp")]
+    found = compared(with_rows(lost), "table4")
+    cells = found[found.row.str.contains("longp")]
     unfit = cells[cells.row.str.contains("Mamba-1-1.4B") & cells.column.isin(["dev", "dl19"])]
     assert set(unfit.ours) == {"OOM"} and len(unfit) == 2 and unfit.note.str.contains("out of memory in training").all()
     others = cells[cells.row.str.contains("OPT-1.3B|Mamba-2-1.3B")]
