@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from reprlab.runtime.seals import content_digest
 
+from tests.checkouts import private_copy
 from tests.cluster.conftest import BASELINES, TABLE
 from tests.machine_speed import unit_seconds
 
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.cluster
 # The profile as it is, but for the waiting times of a big cluster; without accounting there is squeue alone.
 PROFILE = (
     *("--profile", "profiles/slurm", "--jobs", "6", "--latency-wait", "10"),
-    *("--slurm-init-seconds-before-status-checks", "5", "--slurm-status-command", "squeue"),
+    *("--slurm-init-seconds-before-status-checks", "2", "--slurm-status-command", "squeue"),
 )
 LADDER = "results/shared/pretrained/depth_t5_fs_s2137"
 # Long enough to be stopped in the middle; resume points change no result.
@@ -45,15 +46,15 @@ EDITED = (
 
 
 class Run:
-    """A Snakemake engine in the background, its output in a file."""
+    """A Snakemake engine in the background, its output in a file. Its jobs are Slurm's; its own where that is None."""
 
     def __init__(self, checkout, slurm, *arguments):
-        self.out = checkout.root.parent / "engine.log"
+        self.checkout, self.out = checkout, checkout.root.parent / f"{checkout.root.name}.log"
         with self.out.open("w") as out:
             self.process = subprocess.Popen(
-                checkout.command(*PROFILE, *arguments),
+                checkout.command(*(PROFILE if slurm else ("--cores", "1")), *arguments),
                 cwd=checkout.root,
-                env=checkout.environment(**slurm.variables),
+                env=checkout.environment(**(slurm.variables if slurm else {})),
                 stdout=out,
                 stderr=subprocess.STDOUT,
             )
@@ -131,9 +132,10 @@ def test_the_graph_and_an_edited_checkout(slurm, checkout, finished, target):
     assert checkout.planned(target) == {}
 
 
-def test_a_killed_training_resumes_and_ends_with_the_same_bytes(slurm, finished_copy, tmp_path):
+def test_a_killed_training_resumes_and_ends_with_the_same_bytes(slurm, finished, finished_copy, tmp_path):
     checkout = finished_copy
     config = ("--config", "scale=nano", f"set={CANCELLED}", "--", f"{LADDER}/metrics.tsv")
+    undisturbed = Run(private_copy(finished, tmp_path / "undisturbed"), None, *config)
     run = Run(checkout, slurm, *config)
     run.wait_for(lambda: list(checkout.nano.glob("results/work/pretrain_lm/*/resume-*")))
     (training,) = [job for job in slurm.jobs() if job.comment.strip() == TRAINING]
@@ -142,16 +144,15 @@ def test_a_killed_training_resumes_and_ends_with_the_same_bytes(slurm, finished_
     log = (checkout.nano / "results/logs/pretrain_lm/depth_t5_fs_s2137.log").read_text()
     assert "resumed at step" in log
     assert "tried again: " in run.out.read_text()
-    killed = contents(checkout.nano / LADDER)
-    (checkout.nano / LADDER).rename(tmp_path / "killed")
-    checkout.run("--cores", "1", *config)
-    assert killed == contents(checkout.nano / LADDER)
+    undisturbed.finish()
+    assert contents(checkout.nano / LADDER) == contents(undisturbed.checkout.nano / LADDER)
 
 
-def test_training_beyond_its_wall_time_saves_and_the_next_attempt_goes_on(slurm, finished_copy, tmp_path):
+def test_training_beyond_its_wall_time_saves_and_the_next_attempt_goes_on(slurm, finished, finished_copy, tmp_path):
     checkout = finished_copy
     steps = round(120 / unit_seconds() * STEPS_IN_A_UNIT)
     config = ("--config", "scale=nano", f"set={BEYOND.format(steps=steps)}", "--", f"{LADDER}/metrics.tsv")
+    undisturbed = Run(private_copy(finished, tmp_path / "undisturbed"), None, *config)
     # The first attempt alone is cut short.
     resources = ("runtime=1+60*(attempt-1)", "slurm_extra='--signal=TERM@5'", "gpu=1", "mem_mb=4000")
     limit = ("--set-resources", *(f"pretrain_lm:{resource}" for resource in resources))
@@ -162,10 +163,8 @@ def test_training_beyond_its_wall_time_saves_and_the_next_attempt_goes_on(slurm,
     assert "stopped by SIGTERM at step" in output
     log = (checkout.nano / "results/logs/pretrain_lm/depth_t5_fs_s2137.log").read_text()
     assert "resumed at step" in log
-    stopped = contents(checkout.nano / LADDER)
-    (checkout.nano / LADDER).rename(tmp_path / "stopped")
-    checkout.run("--cores", "1", *config)
-    assert stopped == contents(checkout.nano / LADDER)
+    undisturbed.finish()
+    assert contents(checkout.nano / LADDER) == contents(undisturbed.checkout.nano / LADDER)
 
 
 def test_a_failed_task_of_an_array_takes_nothing_from_the_others(slurm, finished_copy):
