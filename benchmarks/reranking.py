@@ -35,7 +35,7 @@ from reprlab.text.tokenizer_folder import open_tokenizer
 COLUMNS = ("what", "implementation", "items", "cpu_seconds", "items_per_cpu_second")
 
 
-def arguments() -> argparse.Namespace:
+def arguments(given: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, required=True, help="folder of a BERT with its tokenizer")
     parser.add_argument("--examples", type=Path, required=True, help="examples of the kind ranking")
@@ -46,7 +46,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--lengths", type=int, nargs="+", default=[32, 128], help="tokens of the scans")
     parser.add_argument("--repeats", type=int, default=3, help="runs of each")
     parser.add_argument("--out", type=Path, help="write the table to this TSV")
-    return parser.parse_args()
+    return parser.parse_args(given)
 
 
 def pair_scoring(
@@ -142,8 +142,9 @@ def largest_difference(runs: dict[str, Callable[[], Any]]) -> float:
     return max((abs(a - b) for other in others for a, b in zip(first, other, strict=True)), default=0.0)
 
 
-def main() -> None:
-    options = arguments()
+def main(given: list[str] | None = None) -> None:
+    """Measure and print; arguments are those of the process by default."""
+    options = arguments(given)
     torch.set_num_threads(1)
     quiet_transformers()
     lines = ["\t".join(COLUMNS)]
@@ -160,8 +161,8 @@ def main() -> None:
             raise SystemExit(f"{what}: two scores differ by {apart:g}")
         report(f"{what} (scores differ by {apart:.0e})", count, measured(runs, options.repeats))
     for path in ("transformers", "reprlab"):
-        if path == "reprlab" and install_scans() == "compiled":
-            break
+        if path == "reprlab":
+            install_scans(torch.device("cpu"))
         for name in ("mamba", "mamba2"):
             for length in options.lengths:
                 model = scan_model(name)
