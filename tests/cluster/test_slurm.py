@@ -31,7 +31,7 @@ BEYOND = (
     "papers.depth.pretraining.runs.fs.steps={steps}, papers.depth.pretraining.runs.fs.ladder=[2, {steps}],"
     " runtime.save_every=1000000"
 )
-# Of processor time (tests/machine_speed.py).
+# Steps of that training in a unit of processor time (tests/machine_speed.py).
 STEPS_IN_A_UNIT = 11
 # Behind its first resume point when it is cancelled, and not for long.
 CANCELLED = LONG.replace("400", "150")

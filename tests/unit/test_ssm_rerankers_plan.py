@@ -39,11 +39,15 @@ def settings(job: Job) -> dict[str, Any]:
     return json.loads(job.settings["settings"])
 
 
+def built(entry: str) -> Any:
+    """The network of an entry, on the meta device."""
+    with torch.device("meta"):
+        return build_from_config(ModelEntry.model_validate_json(entry), None)
+
+
 def model_of(plan: Plan, folder: str) -> Any:
     """The network of a model's job, on the meta device."""
-    entry = ModelEntry.model_validate_json(plan.jobs["build_model"][Path(folder).name].settings["entry"])
-    with torch.device("meta"):
-        return build_from_config(entry, None)
+    return built(plan.jobs["build_model"][Path(folder).name].settings["entry"])
 
 
 def positions(model: Any) -> float:
@@ -60,8 +64,7 @@ def positions(model: Any) -> float:
 @cache
 def room(entry: str) -> float:
     """Tokens for which the model of an entry has positions."""
-    with torch.device("meta"):
-        return positions(build_from_config(ModelEntry.model_validate_json(entry), None))
+    return positions(built(entry))
 
 
 def too_long(plan: Plan) -> set[str]:

@@ -21,7 +21,7 @@ class Own:
     frame: Frame
     table: Callable[[str], Rows]
     # The columns of a printed row often ask for the same one.
-    _reasons: dict[tuple[tuple[str, str], ...], str] = field(default_factory=dict, compare=False, repr=False)
+    _reasons: dict[tuple[tuple[str, str], ...], str] = field(default_factory=dict, init=False, repr=False)
 
     def rows(self, table: str, **where: Any) -> Rows:
         """The rows of our table whose columns have the given values."""
