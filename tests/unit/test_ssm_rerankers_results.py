@@ -1,6 +1,7 @@
 """Tables, claims, comparison, audit and figures of state-space rerankers, from a frame whose numbers are known."""
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -24,6 +25,7 @@ from reprlab.retrieval.rerank_groups import mine_groups, only_judged
 ROOT = Path(__file__).parents[2]
 PUBLISHED = sorted((ROOT / "resources/published/ssm-rerankers").glob("*.tsv"))
 RECORDS = ROOT / "resources/published/ssm-rerankers/audit.yaml"
+FILES = (*PUBLISHED, RECORDS)
 STATED = stated(ROOT / "resources/published/ssm-rerankers/claims.yaml")
 # What the specification lists as wrong in the paper, by the ids of the audit.
 WRONG = {
@@ -203,9 +205,16 @@ def test_first_stages_of_other_collections_stand_in_table_7_and_meet_nothing_pri
 
 
 def test_the_audit_finds_what_is_wrong_and_nothing_else() -> None:
-    rows = audit("ssm-rerankers", [*PUBLISHED, RECORDS], ROOT / "config/models.yaml")
+    rows = audit("ssm-rerankers", [*FILES], ROOT / "config/models.yaml")
     assert {row.id for row in rows if row.verdict == "differs"} == WRONG
     assert sum(row.id.startswith("5.1") for row in rows) == 22
+
+
+@cache
+def verdicts(record: str, files: tuple[Path, ...]) -> dict[str, str]:
+    """The verdict of each row of a record, by its id."""
+    rows = audit("ssm-rerankers", list(files), ROOT / "config/models.yaml", record)
+    return {row.id: row.verdict for row in rows}
 
 
 @pytest.mark.parametrize(
@@ -245,14 +254,12 @@ def test_the_audit_finds_what_is_wrong_and_nothing_else() -> None:
 def test_a_row_of_the_audit_follows_its_input(
     tmp_path: Path, record: str, id: str, name: str, old: str, new: str
 ) -> None:
-    files = {path.name: path for path in (*PUBLISHED, RECORDS)}
+    files = {path.name: path for path in FILES}
     text = files[name].read_text(encoding="utf-8")
     assert text.count(old) == 1
     (tmp_path / name).write_text(text.replace(old, new), encoding="utf-8")
-    given = (files, files | {name: tmp_path / name})
-    each = [audit("ssm-rerankers", list(one.values()), ROOT / "config/models.yaml", record) for one in given]
-    before, after = ({row.id: row.verdict for row in rows}[id] for rows in each)
-    assert {before, after} == {"agrees", "differs"}
+    changed = (files | {name: tmp_path / name}).values()
+    assert {verdicts(record, FILES)[id], verdicts(record, tuple(changed))[id]} == {"agrees", "differs"}
 
 
 def test_figures_are_drawn_or_say_why_not() -> None:
