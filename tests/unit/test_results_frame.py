@@ -197,6 +197,14 @@ def test_sources_figures_and_contrasts_are_checked_as_well(tmp_path):
             results(claims=[claim]).check("slug", [])
 
 
+def test_a_misspelt_column_is_refused_where_no_cell_is_missing_too(frame):
+    complete = replace(frame, rows=frame.rows[frame.rows["reason"] == ""])
+    assert not complete.rows.empty and complete.reason(model="small") == ""
+    for asked in (frame, complete):
+        with pytest.raises(ReprlabError, match="there is no column modle"):
+            asked.reason(modle="small")
+
+
 def test_a_second_value_of_one_cell_is_refused(entries, tmp_path):
     with pytest.raises(ReprlabError, match="a second value of model=small task=sst2 seed=1 metric=accuracy"):
         write_results(tmp_path / "r.parquet", results().settings("nano", [*entries, entries[1]], {}))

@@ -76,7 +76,7 @@ def read_texts(path: Path) -> Any:
     Raises:
         ReprlabError: as `read_yaml`.
     """
-    return _refused(YAML(typ="base", pure=True).load, read_text(path, str(path)), str(path))
+    return _refused(YAML(typ="base").load, read_text(path, str(path)), str(path))
 
 
 def parse_yaml(text: str, *, name: str) -> Document:
@@ -99,11 +99,13 @@ def parse_value(text: str, *, name: str) -> Any:
 
 def parse_scalar(text: str) -> Any:
     """The value of a plain (unquoted) scalar: null, true, false, a number, or a string (dates are strings)."""
-    return _read_scalar(_yaml().resolver.resolve(ScalarNode, text, (True, False)), text)
+    return _read_scalar(str(_yaml().resolver.resolve(ScalarNode, text, (True, False))), text)
 
 
-def _read_scalar(tag: Any, text: str) -> Any:
-    kind = str(tag).removeprefix(_TAG)
+# The same few words and numbers stand in all files.
+@functools.cache
+def _read_scalar(tag: str, text: str) -> Any:
+    kind = tag.removeprefix(_TAG)
     # The resolver takes `1_` and `0o9` for numbers; what the constructor refuses, and what is no number of anybody's,
     # is text.
     if kind not in _READ or len(text) > _LONGEST_NUMBER:
@@ -183,12 +185,12 @@ class _Builder:
         self.seen: set[int] = set()
 
     def value(self, node: Node, path: Key) -> Any:
-        self._check(node, path)
+        tag = self._checked(node, path)
         if isinstance(node, MappingNode):
             return self.mapping(node, path)
         if isinstance(node, SequenceNode):
             return [self.value(item, (*path, str(place))) for place, item in enumerate(node.value)]
-        return _read_scalar(node.tag, node.value)
+        return _read_scalar(tag, node.value)
 
     def mapping(self, node: MappingNode, path: Key) -> dict[str, Any]:
         values: dict[str, Any] = {}
@@ -203,17 +205,26 @@ class _Builder:
             values[key] = self.value(value_node, here)
         return values
 
-    def _check(self, node: Node, path: Key) -> None:
+    def _checked(self, node: Node, path: Key) -> str:
+        """The tag of a node that may stand here."""
         if id(node) in self.seen:
             raise self._error(node, "YAML aliases are not supported; write the value out")
         self.seen.add(id(node))
         if len(path) > _DEEPEST:
             raise self._error(node, "nested too deeply")
-        if str(node.tag).removeprefix(_TAG) not in _KINDS:
-            raise self._error(node, f"the tag {node.tag} is not supported")
+        tag = _tag(node)
+        if tag.removeprefix(_TAG) not in _KINDS:
+            raise self._error(node, f"the tag {tag} is not supported")
+        return tag
 
     def _error(self, node: Node, problem: str) -> ReprlabError:
         return ReprlabError(f"{self.name}, line {node.start_mark.line + 1}: {problem}")
+
+
+def _tag(node: Node) -> str:
+    # The library decodes every tag letter by letter; those that it resolves itself have nothing to decode.
+    own = node.ctag.suffix if node.ctag.handle is None else None
+    return str(node.tag) if own is None or "%" in own else own
 
 
 def _kind(node: Node) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -57,12 +58,11 @@ class Frame:
         Raises:
             ReprlabError: it names no column.
         """
+        self._require(where)
         rows = self.rows
         missing = rows["reason"] != ""
         kept = missing | True
         for name, wanted in sorted(where.items(), key=lambda one: isinstance(one[1], Edge)):
-            if name not in rows:
-                raise ReprlabError(f"results: there is no column {name}; there are {', '.join(rows)}")
             column = rows[name]
             if isinstance(wanted, Edge):
                 known = column[kept & ~missing].dropna()
@@ -75,6 +75,15 @@ class Frame:
         rows = rows[kept]
         return replace(self, rows=rows)
 
+    @functools.cached_property
+    def _has_reasons(self) -> bool:
+        return bool((self.rows["reason"] != "").any())
+
+    def _require(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name not in self.rows:
+                raise ReprlabError(f"results: there is no column {name}; there are {', '.join(self.rows)}")
+
     def select(self, **where: Choice) -> Rows:
         """The rows of a selection that have a value."""
         rows = self.narrowed(where).rows
@@ -86,6 +95,9 @@ class Frame:
         Of several reasons the one is given that shares most factors with the selection, and of these the one with the
         fewest others: a factor that the selection leaves open, or gives several values of, makes it a reason of a part.
         """
+        self._require(where)
+        if not self._has_reasons:
+            return ""
         rows = self.narrowed(where).rows
         found = rows[rows["reason"] != ""]
         if found.empty:

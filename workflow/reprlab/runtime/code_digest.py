@@ -85,7 +85,13 @@ def _read(module: str) -> tuple[frozenset[str], str]:
     content = path.read_bytes()
     # Whether it is a package decides what a relative import means.
     names, digest = _KEPT.of(f"{module} {path.name}", content, lambda: _parsed(module, path, content))
-    return frozenset(name for name in names if module_path(name) is not None), digest
+    return frozenset(name for name in names if _is_there(name)), digest
+
+
+@functools.cache
+def _is_there(module: str) -> bool:
+    """Whether it has a source file: thousands of import statements name a few hundred modules."""
+    return module_path(module) is not None
 
 
 def _parsed(module: str, path: Path, content: bytes) -> tuple[list[str], str]:
