@@ -26,13 +26,13 @@ LADDER = "results/shared/pretrained/depth_t5_fs_s2137"
 LONG = (
     "papers.depth.pretraining.runs.fs.steps=400, papers.depth.pretraining.runs.fs.ladder=[2, 400], runtime.save_every=5"
 )
-# Two minutes of training on this machine, for Slurm's shortest limit is one; never saved unless it is told to leave.
+# More training than fits into any attempt before the last; never saved unless it is told to leave.
 BEYOND = (
     "papers.depth.pretraining.runs.fs.steps={steps}, papers.depth.pretraining.runs.fs.ladder=[2, {steps}],"
     " runtime.save_every=1000000"
 )
 # Steps of that training in a unit of processor time (tests/machine_speed.py).
-STEPS_IN_A_UNIT = 11
+STEPS_IN_A_UNIT = 14
 # Behind its first resume point when it is cancelled, and not for long.
 CANCELLED = LONG.replace("400", "150")
 TRAINING = "rule_pretrain_lm_wildcards_depth_t5_fs_s2137"
@@ -150,14 +150,15 @@ def test_a_killed_training_resumes_and_ends_with_the_same_bytes(slurm, finished,
 
 def test_training_beyond_its_wall_time_saves_and_the_next_attempt_goes_on(slurm, finished, finished_copy, tmp_path):
     checkout = finished_copy
-    steps = round(120 / unit_seconds() * STEPS_IN_A_UNIT)
+    steps = round(180 / unit_seconds() * STEPS_IN_A_UNIT)
     config = ("--config", "scale=nano", f"set={BEYOND.format(steps=steps)}", "--", f"{LADDER}/metrics.tsv")
     undisturbed = Run(private_copy(finished, tmp_path / "undisturbed"), None, *config)
-    # The first attempt alone is cut short.
-    resources = ("runtime=1+60*(attempt-1)", "slurm_extra='--signal=TERM@5'", "gpu=1", "mem_mb=4000")
-    limit = ("--set-resources", *(f"pretrain_lm:{resource}" for resource in resources))
+    # Slurm's shortest limit is a minute, and on a busy processor that may be over before training begins. The next
+    # attempt has one more, which is too short for three minutes of training even if the processor is idle then.
+    resources = ("runtime=attempt", "slurm_extra='--signal=TERM@5'", "gpu=1", "mem_mb=4000")
+    limit = ("--retries", "8", "--set-resources", *(f"pretrain_lm:{resource}" for resource in resources))
     run = Run(checkout, slurm, *limit, *config)
-    run.finish()
+    run.finish(seconds=1800)
     output = run.out.read_text()
     assert "tried again: " in output, "it ended within a minute"
     assert "stopped by SIGTERM at step" in output
