@@ -1,11 +1,8 @@
 """Config, plan, and the few functions that every rule uses."""
 
-import gc
 import os
 import sys
 
-# Settings and plan are no garbage; to look for some among them takes a tenth of a start.
-gc.disable()
 ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parents[1]
 if not (ROOT / "workflow/reprlab").is_dir():
     # Deployed from a repository: the engine fetched the rules alone; the rest is where the package was installed from.
@@ -87,8 +84,6 @@ if MAIN:
     for warning in check_results(RUN_FOLDER, dry=workflow.output_settings.dryrun):
         print(f"warning: {warning}", file=sys.stderr)
 OUTDATED = find_outdated(PLAN.jobs.values(), RUN_FOLDER) if MAIN else {}
-gc.freeze()
-gc.enable()
 
 
 def leave_checkout():
