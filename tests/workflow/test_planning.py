@@ -73,7 +73,10 @@ SMALLER = {
     ],
     "event-relations": ["data.esc.tested=[0]"],
     "amuro-char": ["finetuning.job=training"],
-    "ssm-rerankers": ["passages.further=[beir_scifact]"],
+    "ssm-rerankers": [
+        "passages.further=[beir_scifact]",
+        "compared=[bert_base, bart_base, opt_125m, mamba1_130m, mamba2_130m, llama_3_2_1b]",
+    ],
     "prompt-tuning-encoders": [
         "evaluation.scored=[quora, sts16, newsgroups, tweets]",
         *(
