@@ -1,5 +1,6 @@
 """Plan of state-space rerankers: first stages, rerankers at each length, their scores and their speed."""
 
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -64,6 +65,9 @@ class _TaskJobs:
     ) -> None:
         self.plan, self.config, self.paper, self.name, self.task = plan, config, paper, name, task
         self.dtype = config.arithmetic(paper.dtype)
+        # Each reranker reads them.
+        self._examples = functools.cache(functools.partial(add_task, plan, config))
+        self._first_stage = functools.cache(self._found)
 
     def retrieval(self) -> list[Source]:
         """What each first stage finds, and the random order of what is reranked."""
@@ -103,7 +107,7 @@ class _TaskJobs:
         further = [(dataset, ("test",), "out_of_domain") for dataset in task.further]
         return [(str(task.dataset), tuple(task.splits), part), *further]
 
-    def _first_stage(self, dataset: str, kind: Kind) -> dict[str, str]:
+    def _found(self, dataset: str, kind: Kind) -> dict[str, str]:
         """Runs of a collection, of its train split as well where rerankers are trained on them."""
         task, retriever = self.task, self.paper.retriever
         own = dataset == task.dataset
@@ -123,7 +127,7 @@ class _TaskJobs:
             metrics=[*task.metrics, f"recall_at_{task.recall_at}"],
             **{name: getattr(given, name) for name in names},
         )
-        inputs: dict[str, str | list[str]] = {"examples": add_task(self.plan, self.config, dataset)}
+        inputs: dict[str, str | list[str]] = {"examples": self._examples(dataset)}
         if kind == "dense":
             inputs["model"] = add_model(self.plan, self.config, retriever.model, seed=0)
         model = retriever.model if kind == "dense" else kind
@@ -147,7 +151,7 @@ class _TaskJobs:
         own = {"head_factor": 1.0} if stages_on_spans(self.config, self.paper, reranker) else {}
         settings = derive(RerankerTraining, recipe, reranker, task, pairs=pairs, engine=engine, **own)
         inputs: dict[str, str | list[str]] = {
-            "examples": add_task(self.plan, self.config, str(task.dataset)),
+            "examples": self._examples(str(task.dataset)),
             "run": self._first_stage(str(task.dataset), task.first_stage)["out"],
             "tokenizer": start.tokenizer,
         }
@@ -165,7 +169,7 @@ class _TaskJobs:
             chosen = [one for one in known_collections if (one[2], self._longest_query(one[0])) == (part, longest)]
             collections, inputs = [], []
             for dataset, splits, _ in chosen:
-                examples = add_task(self.plan, self.config, dataset)
+                examples = self._examples(dataset)
                 run = self._first_stage(dataset, self.task.first_stage)["out"]
                 inputs += [examples, run]
                 for split in splits:
