@@ -29,24 +29,33 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     Of a name such as glue_mnli a part is enough: mnlii is nearer to it than to xnli_vi.
     """
     names = sorted(valid)
-    scores = {known: _likeness(str(name), known) for known in names}
-    best = max(scores.values(), default=0.0)
-    if best >= _NEAR:
-        close = [known for known in names if scores[known] == best]
+    close: list[str] = []
+    best = _NEAR
+    for known in names:
+        likeness = _likeness(str(name), known, best)
+        if likeness >= best:
+            close = [*close, known] if likeness == best else [known]
+            best = likeness
+    if close:
         return f"; did you mean {' or '.join(map(repr, close[:3]))}?"
     return f"; known: {', '.join(names)}" if 0 < len(names) <= _SHORT_LIST else ""
 
 
-def _likeness(name: str, known: str) -> float:
+def _likeness(name: str, known: str, least: float) -> float:
+    """From 0 to 1; 0 where the bounds say that it is below `least`."""
     parts = known.split("_") if "/" not in known else []
     tails = ["_".join(parts[place:]) for place in range(1, len(parts))]
     # A part counts a little less than a whole name, and a short one says nothing.
-    partial = [0.9 * _ratio(name, part) for part in {*parts, *tails} if len(part) > 3 and len(name) > 3]
-    return max([_ratio(name, known), *partial])
+    partial = [_ratio(name, part, least, 0.9) for part in {*parts, *tails} if len(part) > 3 and len(name) > 3]
+    return max([_ratio(name, known, least), *partial])
 
 
-def _ratio(first: str, second: str) -> float:
-    return difflib.SequenceMatcher(None, first, second).ratio()
+def _ratio(first: str, second: str, least: float, weight: float = 1.0) -> float:
+    matcher = difflib.SequenceMatcher(None, first, second)
+    # Two bounds that cost little: a registry has hundreds of names, and few are near.
+    if weight * matcher.real_quick_ratio() < least or weight * matcher.quick_ratio() < least:
+        return 0.0
+    return weight * matcher.ratio()
 
 
 def setting_error(path: Key, value: Any, place: str, problem: str) -> ReprlabError:

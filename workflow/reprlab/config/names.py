@@ -54,6 +54,8 @@ def _within(value: Any, annotation: Any, marks: Sequence[Any], path: Key) -> Ite
     if isinstance(value, BaseModel):
         yield from _named(value, path)
         return
+    if not isinstance(value, dict | list | str):
+        return  # most settings are numbers
     for kind, inner in _alternatives(annotation, marks):
         arguments = typing.get_args(kind)
         if isinstance(value, dict) and typing.get_origin(kind) is dict:

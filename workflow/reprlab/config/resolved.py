@@ -44,6 +44,8 @@ def _changed(config: LoadedConfig) -> dict[Key, tuple[str, str]]:
     for slug in config.workflow.build:
         was, now = (dict(leaves(side[slug].model_dump(mode="json"))) for side in (config.published, config.papers))
         for path in dict.fromkeys([*was, *now]):
+            if path in was and path in now and repr(was[path]) == repr(now[path]):
+                continue  # nearly all: only those that differ are put in words
             before, here = (scalar(side[path]) if path in side else "" for side in (was, now))
             if before != here:
                 found[slug, *path] = before, here
