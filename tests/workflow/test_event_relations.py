@@ -46,8 +46,8 @@ def test_tables_have_all_conditions_and_name_their_data(made):
 
 def test_fewer_partners_leave_fewer_pairs_to_time(made):
     found = {(row["events"], row["condition"]): row for row in rows(made.nano / "results/event-relations/seconds.tsv")}
-    pairs = [int(found["12", name]["pairs"]) for name in ("k = 3", "k = 5", "all pairs")]
-    assert pairs == sorted(set(pairs)) and pairs[-1] == 12 * 11 / 2
+    pairs = [int(found["18", name]["pairs"]) for name in ("k = 3", "k = 5", "all pairs")]
+    assert pairs == sorted(set(pairs)) and pairs[-1] == 18 * 17 / 2
     assert all(float(row[name]) > 0 for row in found.values() for name in ("seconds", "apart_seconds", "pair_seconds"))
 
 
