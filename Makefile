@@ -73,14 +73,14 @@ report: $(STAMP) ## results/report.html and results/summary.tsv
 	@$(SNAKEMAKE) results/report.html
 
 list: $(STAMP) ## targets with minutes and disk
-	@$(BIN)/python -m reprlab.papers.targets $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE")
+	@$(BIN)/python -m reprlab.planning.targets $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE")
 
 explain: $(STAMP) ## what would run and why: make explain TARGET=results/depth/glue.tsv SET=…
 	@$(BIN)/python -m reprlab.preflight.explain $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") \
 	  $(if $(GIVEN_SET),--set "$$GIVEN_SET") $(or $(TARGET),all)
 
 compare: $(STAMP) ## two runs side by side: make compare RUNS="mini mask15" ARGS="--page compare.html --table cells.tsv"
-	@$(BIN)/python -m reprlab.reporting.compare_runs $(RUNS) $(ARGS)
+	@$(BIN)/python -m reprlab.runs.compare $(RUNS) $(ARGS)
 
 export: $(STAMP) ## a trained encoder for sentence-transformers: make export ENCODER=smollm2/l3prune_small_seed_0
 	@$(SNAKEMAKE) "results/shared/sentence_transformers/$$GIVEN_ENCODER"

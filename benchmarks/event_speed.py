@@ -26,7 +26,6 @@ import numpy as np  # noqa: E402
 import pandas  # noqa: E402
 import torch  # noqa: E402
 from reprlab.config.load import load_config  # noqa: E402
-from reprlab.config.models import ModelEntry  # noqa: E402
 from reprlab.events.classification import open_classifier  # noqa: E402
 from reprlab.events.documents import EventDocument, load_events  # noqa: E402
 from reprlab.events.pairs import training_pairs  # noqa: E402
@@ -34,7 +33,8 @@ from reprlab.events.rankings import rank_at_random, selected  # noqa: E402
 from reprlab.events.settings import PairClassification, PairTiming  # noqa: E402
 from reprlab.events.timing import timing_rows  # noqa: E402
 from reprlab.models.build import build_from_config, save_model  # noqa: E402
-from reprlab.papers.planning import make_plan  # noqa: E402
+from reprlab.planning.paper_plans import make_plan  # noqa: E402
+from reprlab.registry.models import ModelEntry  # noqa: E402
 
 from benchmarks.gpu_rehearsal.decoders import settings_of  # noqa: E402
 from benchmarks.gpu_rehearsal.measuring import peak_memory_gb, seconds_of, start_memory, training_step  # noqa: E402

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "workflow"))
 
 from reprlab.config.load import load_config  # noqa: E402
-from reprlab.papers.plan import Plan  # noqa: E402
+from reprlab.planning.plan import Plan  # noqa: E402
 from reprlab.plugins import load_plugin  # noqa: E402
 
 SEEDS = "set=papers.depth.pretraining.seeds={seeds}; papers.depth.finetuning.seeds={seeds}"

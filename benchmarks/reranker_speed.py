@@ -26,10 +26,10 @@ sys.path[:0] = [str(ROOT), str(ROOT / "workflow")]
 import pandas  # noqa: E402
 import torch  # noqa: E402
 from reprlab.config.load import load_config  # noqa: E402
-from reprlab.config.models import ModelEntry  # noqa: E402
 from reprlab.models.build import build_from_config, quiet_transformers  # noqa: E402
 from reprlab.models.selective_scan import install_scans  # noqa: E402
-from reprlab.papers.planning import make_plan  # noqa: E402
+from reprlab.planning.paper_plans import make_plan  # noqa: E402
+from reprlab.registry.models import ModelEntry  # noqa: E402
 from reprlab.retrieval.rerank_speed import SpeedSettings, measured_rows  # noqa: E402
 from reprlab.retrieval.reranker import reranker  # noqa: E402
 

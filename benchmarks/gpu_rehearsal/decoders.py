@@ -13,12 +13,12 @@ import numpy as np
 import torch
 from pydantic import BaseModel
 from reprlab.config.load import LoadedConfig
-from reprlab.config.models import ModelEntry
 from reprlab.models.build import build_from_config
 from reprlab.models.flops import CountedModel, forward_flops, training_flops
 from reprlab.objectives.causal_lm import IGNORED, causal_loss
-from reprlab.papers.plan import Plan
-from reprlab.papers.planning import make_plan
+from reprlab.planning.paper_plans import make_plan
+from reprlab.planning.plan import Plan
+from reprlab.registry.models import ModelEntry
 from reprlab.representations.adapters import TextBatches, add_adapter, language_model_loss
 from reprlab.representations.collection import batches_by_length, collect_states
 from reprlab.representations.settings import AdapterSettings, CollectSettings

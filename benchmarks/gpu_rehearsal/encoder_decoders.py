@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from reprlab.config.models import ModelEntry
 from reprlab.models.build import build_from_config
 from reprlab.models.flops import CountedModel, training_flops
 from reprlab.objectives import depth, t5
 from reprlab.objectives.attention_masks import plain_masks
 from reprlab.objectives.losses import batch_loss
 from reprlab.objectives.masked_seq2seq import mask_dtype
+from reprlab.registry.models import ModelEntry
 from reprlab.text.vocabulary import Vocabulary
 
 from benchmarks.gpu_rehearsal.measuring import Row, row, seconds_of, start_memory, training_step

@@ -10,7 +10,7 @@ import torch
 from reprlab.config.load import LoadedConfig
 from reprlab.models.build import build_from_config
 from reprlab.models.flops import training_flops
-from reprlab.papers.planning import make_plan
+from reprlab.planning.paper_plans import make_plan
 from reprlab.retrieval.memory_limits import is_out_of_memory
 from reprlab.sentences.counted_encoders import CountedEncoder
 from reprlab.sentences.encoder import build_encoder

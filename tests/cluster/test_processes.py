@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from reprlab.artifacts.tables import read_tsv
-from reprlab.config.models import load_models
+from reprlab.registry.models import load_models
 from reprlab.stages.build_model import build_model
 from reprlab.training.settings import PretrainSettings
 

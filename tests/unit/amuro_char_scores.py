@@ -10,11 +10,11 @@ import pandas
 from reprlab.artifacts.tables import write_tsv
 from reprlab.config.load import load_config
 from reprlab.evaluation.completion_scores import COLUMNS
-from reprlab.papers import paths
 from reprlab.papers.amuro_char.names import BASE, Pair
 from reprlab.papers.amuro_char.plan import add_results, make_groups
 from reprlab.papers.amuro_char.plan_runs import Scored
-from reprlab.papers.plan import Plan
+from reprlab.planning import paths
+from reprlab.planning.plan import Plan
 from reprlab.results.frame import frame_of
 from reprlab.results.gather import gather_rows
 from reprlab.results.sources import GatherSettings

@@ -9,11 +9,11 @@ import warnings
 import zipfile
 from pathlib import Path
 
-from reprlab.config.dataset_entries import ArchiveEntry, ArchiveFile, CorpusEntry, SplitSettings, TaskEntry
 from reprlab.data.archives import Archive
 from reprlab.data.cache import CachedFile
 from reprlab.data.downloads import write_receipt
 from reprlab.data.sources import Sources
+from reprlab.registry.dataset_entries import ArchiveEntry, ArchiveFile, CorpusEntry, SplitSettings, TaskEntry
 
 Members = dict[str, bytes | tarfile.TarInfo] | list[tuple[str, bytes | tarfile.TarInfo]]
 

@@ -20,13 +20,13 @@ from event_samples import event_heads
 from event_samples import row as event_row
 from pydantic import BaseModel
 from reprlab.artifacts.tables import write_parquet
-from reprlab.config.models import ModelEntry
 from reprlab.data.schema import columns_of, schema_of, write_rows
 from reprlab.events.documents import load_events
 from reprlab.events.parses import write_parses
 from reprlab.models.build import build_from_config, save_model
-from reprlab.papers import paths
-from reprlab.papers.plan import Job, Plan
+from reprlab.planning import paths
+from reprlab.planning.plan import Job, Plan
+from reprlab.registry.models import ModelEntry
 from reprlab.stages.build_model import build_model
 from reprlab.text.byte_pairs import train_byte_pairs
 from reprlab.text.tokenizers import save_tokenizer

@@ -20,16 +20,16 @@ from data_fixtures import corpus, task
 from event_samples import EXCEPTIONS, MAVEN, RED, RED_TEXT, STORYLINE, STORYLINE_FILES, STORYLINE_PAIRS, VERBS
 from reprlab.artifacts.json_files import read_json
 from reprlab.artifacts.tables import read_tsv
-from reprlab.config.dataset_entries import CorpusEntry, Limits, SplitSettings, TaskEntry
-from reprlab.config.datasets import load_registry
 from reprlab.config.load import load_config
-from reprlab.config.models import load_models
-from reprlab.config.yaml_text import read_yaml
 from reprlab.data.documents import documents_of
 from reprlab.data.examples import examples_of
 from reprlab.data.schema import read_rows, schema_of, write_rows
 from reprlab.data.sources import Sources
 from reprlab.evaluation.examples import load_examples
+from reprlab.registry.dataset_entries import CorpusEntry, Limits, SplitSettings, TaskEntry
+from reprlab.registry.datasets import load_registry
+from reprlab.registry.models import load_models
+from reprlab.settings.yaml_text import read_yaml
 from reprlab.text.completions import read_completions
 from reprlab.text.parquet_batches import data_metadata, read_batches
 from reprlab.text.token_counts import load_counts

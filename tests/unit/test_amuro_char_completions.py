@@ -8,7 +8,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from reprlab.config.models import load_models
 from reprlab.evaluation.completion_answers import answer, cell_prompts
 from reprlab.evaluation.completion_scores import bootstrap_mean
 from reprlab.evaluation.completion_settings import CompletionScoring
@@ -21,6 +20,7 @@ from reprlab.inference.label_scores import label_candidates, label_scores, next_
 from reprlab.inference.shared_start import shared_start
 from reprlab.models.build import build_from_config
 from reprlab.objectives.causal_lm import IGNORED, Objective, Settings, causal_loss
+from reprlab.registry.models import load_models
 from reprlab.runtime.errors import ReprlabError
 from reprlab.text.byte_pairs import train_byte_pairs
 from reprlab.text.completions import write_completions

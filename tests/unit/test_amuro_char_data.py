@@ -8,10 +8,10 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from data_fixtures import file_set, make_tgz, sources_of, task
-from reprlab.config.dataset_entries import Limits, SplitSettings
 from reprlab.data.examples import examples_of
 from reprlab.data.readers import scrambled_pairs
 from reprlab.data.sources import Sources
+from reprlab.registry.dataset_entries import Limits, SplitSettings
 from reprlab.runtime.errors import ReprlabError
 from reprlab.text.completion_settings import CompletionFile, EvaluationTextSettings, TrainingTextSettings
 from reprlab.text.completions import evaluation_rows, training_rows

@@ -12,7 +12,7 @@ from reprlab.papers.amuro_char import about
 from reprlab.papers.amuro_char.names import BASE, Pair
 from reprlab.papers.amuro_char.plan import add_results, make_groups
 from reprlab.papers.amuro_char.results import RESULTS
-from reprlab.papers.plan import Plan
+from reprlab.planning.plan import Plan
 from reprlab.reporting.hours import HoursSettings, hours_table
 from reprlab.reporting.published import read_published
 from reprlab.results.claims import claims_table, stated

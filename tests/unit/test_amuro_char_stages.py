@@ -3,8 +3,8 @@
 import csv
 
 import pytest
-from reprlab.config.models import load_models
 from reprlab.models.build import build_from_config, save_model
+from reprlab.registry.models import load_models
 from reprlab.stages.finetune_completions import finetune_completions
 from reprlab.stages.score_completions import score_completions
 from reprlab.text.byte_pairs import train_byte_pairs

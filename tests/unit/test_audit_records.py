@@ -8,8 +8,9 @@ import pytest
 from reprlab.plugins import load_plugin
 from reprlab.reporting import audit_checks
 from reprlab.reporting.audit import found
+from reprlab.reporting.audit_given import Given
 from reprlab.reporting.audit_kinds import counted, counts_behind, cut, held, majority, number, significant
-from reprlab.reporting.audit_records import Given, audit_records, read_records
+from reprlab.reporting.audit_records import audit_records, read_records
 from reprlab.reporting.published import PublishedTable
 from reprlab.runtime.errors import ReprlabError
 

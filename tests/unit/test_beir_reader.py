@@ -3,10 +3,10 @@
 import pyarrow.parquet
 import pytest
 from data_fixtures import task
-from reprlab.config.dataset_entries import Limits
 from reprlab.data.examples import examples_of
 from reprlab.data.schema import write_rows
 from reprlab.data.sources import Sources
+from reprlab.registry.dataset_entries import Limits
 from reprlab.retrieval.collections import read_collection
 from reprlab.runtime.errors import ReprlabError
 

@@ -8,8 +8,8 @@ import pytest
 from reprlab.artifacts.tables import read_tsv, write_tsv
 from reprlab.config.load import load_config
 from reprlab.config.resolved import write_settings
-from reprlab.reporting.compare_runs import compare, folder_of, main
 from reprlab.reporting.provenance import write_provenance
+from reprlab.runs.compare import compare, folder_of, main
 from reprlab.runtime.errors import ReprlabError
 
 ROOT = Path(__file__).parents[2]

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 from reprlab.config.conditions import conditions
-from reprlab.config.errors import holds_entries, model_at
 from reprlab.config.load import leaves, load_config
 from reprlab.config.papers import PAPERS
 from reprlab.preflight.edits import check_edits
+from reprlab.settings.errors import holds_entries, model_at
 
 ROOT = Path(__file__).parents[2]
 TEXT = """\

@@ -1,7 +1,7 @@
 """What a setting means, read from the source."""
 
-from reprlab.config.descriptions import description
-from reprlab.config.settings import Settings
+from reprlab.settings.base import Settings
+from reprlab.settings.descriptions import description
 
 
 class Above(Settings):

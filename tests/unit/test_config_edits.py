@@ -4,7 +4,7 @@ import json
 
 from hypothesis import given
 from hypothesis import strategies as st
-from reprlab.config.overrides import parse_edits, typed_edits
+from reprlab.settings.overrides import parse_edits, typed_edits
 
 
 @given(st.text(alphabet="ab{}[]()'\",;:=$`#\\ é|", max_size=20))

@@ -4,8 +4,8 @@ import difflib
 import random
 
 import pytest
-from reprlab.config.errors import nearest
 from reprlab.config.load import load_config
+from reprlab.settings.errors import nearest
 
 from tests.checkouts import ROOT
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reprlab.config.load import leaves, load_config
-from reprlab.config.overrides import Layer, merge, normalise, parse_edits
-from reprlab.config.yaml_text import parse_scalar, parse_yaml
 from reprlab.runtime.errors import ReprlabError
+from reprlab.settings.overrides import Layer, merge, normalise, parse_edits
+from reprlab.settings.yaml_text import parse_scalar, parse_yaml
 
 ROOT = Path(__file__).parents[2]
 PATHS = sorted(

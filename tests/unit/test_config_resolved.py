@@ -6,7 +6,7 @@ import pytest
 import yaml
 from reprlab.config.load import load_config
 from reprlab.config.resolved import FILE, changes, scalar, settings_text, write_settings
-from reprlab.config.yaml_text import read_yaml
+from reprlab.settings.yaml_text import read_yaml
 
 ROOT = Path(__file__).parents[2]
 EDITED = {"scale": "nano", "run": "odd", "set": "papers.depth.loss.sentence_weight=7.5"}

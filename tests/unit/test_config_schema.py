@@ -6,14 +6,14 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from reprlab.config.errors import groups_of, holds_entries
 from reprlab.config.load import leaves, load_config
 from reprlab.config.papers import PAPERS
 from reprlab.config.runtime import WorkflowSettings
 from reprlab.config.schema import main, render_schema
-from reprlab.config.settings import Settings
-from reprlab.config.yaml_comments import comments, sources
-from reprlab.config.yaml_text import read_yaml
+from reprlab.settings.base import Settings
+from reprlab.settings.errors import groups_of, holds_entries
+from reprlab.settings.yaml_comments import comments, sources
+from reprlab.settings.yaml_text import read_yaml
 
 ROOT = Path(__file__).parents[2]
 NEUTRAL = (None, "", "none", [], {}, False, 0, 1.0)

@@ -8,13 +8,13 @@ import pandas
 import pytest
 from reprlab.artifacts.tables import write_tsv
 from reprlab.config.load import load_config
-from reprlab.config.models import load_models
 from reprlab.models.build import build_from_config
 from reprlab.models.counted_models import CountedModel
 from reprlab.models.flops import kept_bytes
 from reprlab.papers.depth.plan import add_jobs
-from reprlab.papers.plan import Plan
-from reprlab.papers.planning import make_plan
+from reprlab.planning.paper_plans import make_plan
+from reprlab.planning.plan import Plan
+from reprlab.registry.models import load_models
 from reprlab.reporting.cost import cost_table
 from reprlab.reporting.cost_layout import CostLayout
 from reprlab.reporting.cost_memory import inference_gb, logits_bytes, training_gb

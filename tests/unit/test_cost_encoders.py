@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import pandas
 import pytest
 from reprlab.artifacts.tables import write_tsv
-from reprlab.config.models import ModelEntry, load_models
 from reprlab.models.build import build_from_config
 from reprlab.models.counted_models import CountedBackbone
 from reprlab.models.flops import forward_flops, kept_bytes, parameter_counts, training_flops
 from reprlab.models.scan_cost import counted_kernels
-from reprlab.papers.plan import Plan
+from reprlab.planning.plan import Plan
 from reprlab.preflight.planned_jobs import paper_plan
+from reprlab.registry.models import ModelEntry, load_models
 from reprlab.reporting.cost import RunCost, cost_table
 from reprlab.reporting.cost_layout import CostLayout, CostRun
 from reprlab.reporting.cost_measured import Measured

@@ -12,13 +12,13 @@ import pyarrow.parquet
 import pytest
 from reprlab.artifacts.tables import write_tsv
 from reprlab.config.load import load_config
-from reprlab.config.models import load_models
 from reprlab.models.counted_models import CountedModel
 from reprlab.models.flops import parameter_counts
-from reprlab.papers.plan import Plan
-from reprlab.papers.planning import make_plan
+from reprlab.planning.paper_plans import make_plan
+from reprlab.planning.plan import Plan
 from reprlab.preflight.planned_jobs import paper_plan
 from reprlab.preflight.room import check_memory
+from reprlab.registry.models import load_models
 from reprlab.reporting.cost import RunCost, cost_table
 from reprlab.reporting.cost_layout import CostLayout
 from reprlab.reporting.cost_memory import weights_gb

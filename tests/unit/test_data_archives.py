@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from data_fixtures import entry_for, link, make_deb, make_tgz, make_zip, opened
-from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.data import cache as data_cache
 from reprlab.data import extraction, origins
 from reprlab.data.archives import Archive
@@ -17,6 +16,7 @@ from reprlab.data.extraction import extract
 from reprlab.data.origins import github, pypi
 from reprlab.data.origins.client import require
 from reprlab.data.origins.errors import OriginError
+from reprlab.registry.dataset_entries import ArchiveFile
 from reprlab.runtime.errors import ReprlabError
 
 LIMIT = 1000
@@ -256,8 +256,8 @@ def test_two_processes_fetch_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     script = f"""
 import sys, time
 from pathlib import Path
-from reprlab.config.dataset_entries import ArchiveEntry
-from reprlab.config.dataset_entries import ArchiveFile
+from reprlab.registry.dataset_entries import ArchiveEntry
+from reprlab.registry.dataset_entries import ArchiveFile
 from reprlab.data import downloads, origins
 entry = ArchiveEntry.model_validate_json({entry.model_dump_json()!r})
 inner = origins.fetch

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 from data_fixtures import entry_for, make_tgz
-from reprlab.config.dataset_entries import ArchiveEntry, ArchiveFile
 from reprlab.data import cache as module
 from reprlab.data.archives import Archive
 from reprlab.data.cache import CachedFile
+from reprlab.registry.dataset_entries import ArchiveEntry, ArchiveFile
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.fetch_archive import fetch_archive
 

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-from reprlab.config.dataset_entries import Limits
-from reprlab.config.datasets import load_registry
 from reprlab.data.archives import Archive
 from reprlab.data.documents import documents_of
 from reprlab.data.downloads import obtain, write_receipt
 from reprlab.data.examples import examples_of
 from reprlab.data.sources import Sources
+from reprlab.registry.dataset_entries import Limits
+from reprlab.registry.datasets import load_registry
 
 pytestmark = pytest.mark.slow
 REGISTRY = Path(__file__).parents[2] / "config" / "datasets.yaml"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from data_fixtures import entry_for
-from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.data.downloads import obtain
 from reprlab.data.origins import github
+from reprlab.registry.dataset_entries import ArchiveFile
 from reprlab.runtime.errors import ReprlabError
 
 CONTENT = bytes(range(256)) * 40

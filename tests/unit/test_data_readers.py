@@ -12,7 +12,6 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from data_fixtures import corpus, file_set, make_tgz, make_zip, sources_of, task
-from reprlab.config.dataset_entries import CorpusEntry, Limits, SplitSettings, TaskEntry, reader_settings
 from reprlab.data.documents import documents_of
 from reprlab.data.examples import examples_of
 from reprlab.data.readers.brown import running_text
@@ -20,6 +19,7 @@ from reprlab.data.readers.discoeval import POSITION_LABELS
 from reprlab.data.sources import Sources
 from reprlab.data.wikitext import paragraphs
 from reprlab.plugins import load_plugin
+from reprlab.registry.dataset_entries import CorpusEntry, Limits, SplitSettings, TaskEntry, reader_settings
 from reprlab.runtime.errors import ReprlabError
 
 

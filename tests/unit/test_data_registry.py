@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reprlab.config.dataset_entries import SPLITS, ArchiveFile, Limits, SplitSettings
-from reprlab.config.datasets import load_registry
 from reprlab.data.splits import SeenTexts, limited, normalised, position, split_of
+from reprlab.registry.dataset_entries import SPLITS, ArchiveFile, Limits, SplitSettings
+from reprlab.registry.datasets import load_registry
 from reprlab.runtime.errors import ReprlabError
 
 REGISTRY = Path(__file__).parents[2] / "config" / "datasets.yaml"

@@ -7,12 +7,12 @@ from pathlib import Path
 import datasets
 import pytest
 from data_fixtures import entry_for
-from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.config.load import load_config
 from reprlab.data.downloads import obtain
 from reprlab.data.readers.c4_hub import Settings, part
 from reprlab.data.schema import write_rows
-from reprlab.papers.planning import make_plan
+from reprlab.planning.paper_plans import make_plan
+from reprlab.registry.dataset_entries import ArchiveFile
 from reprlab.runtime.errors import ReprlabError
 
 ROOT = Path(__file__).parents[2]

@@ -6,8 +6,8 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 from data_fixtures import corpus, make_zip, opened, task
-from reprlab.config.dataset_entries import Limits
 from reprlab.data.schema import check_row, read_rows, schema_of
+from reprlab.registry.dataset_entries import Limits
 from reprlab.runtime.cli import run_stage
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.build_documents import build_documents

@@ -5,7 +5,7 @@ from pathlib import Path
 import depth_inputs as inputs
 import pytest
 from reprlab.papers.depth.results import RESULTS
-from reprlab.reporting.figures import short_step
+from reprlab.reporting.finishing import short_step
 from reprlab.results.digits import write_table
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.plot_figure import plot_figure

@@ -11,7 +11,7 @@ from reprlab.evaluation.prediction_sample import sample_rows
 from reprlab.papers.depth.measures import diverged
 from reprlab.papers.depth.names import BENCHMARKS
 from reprlab.papers.depth.results import RESULTS
-from reprlab.papers.planning import make_plan
+from reprlab.planning.paper_plans import make_plan
 from reprlab.reporting.published import read_published
 from reprlab.results.claims import NOT_TESTABLE, claims_table, stated
 from reprlab.results.comparison import compare, declarations

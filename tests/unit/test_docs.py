@@ -11,7 +11,7 @@ from reprlab.config.load import load_config
 from reprlab.config.papers import PAPERS
 from reprlab.config.runtime import SCALES, WorkflowSettings
 from reprlab.papers.depth.plan import add_jobs
-from reprlab.papers.plan import Plan
+from reprlab.planning.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "config/README.md", "profiles/generic-cluster/README.md"]
@@ -146,7 +146,7 @@ def test_named_make_targets_exist(page):
 @pytest.mark.parametrize("page", PAGES)
 def test_named_results_are_planned(page):
     from reprlab.config.load import load_config
-    from reprlab.papers.planning import make_plan
+    from reprlab.planning.paper_plans import make_plan
 
     planned = {path for paths in make_plan(load_config(ROOT)).targets.values() for path in paths}
     planned |= {path.replace(".png", ".svg") for path in planned} | {"results/report.html", "results/summary.tsv"}

@@ -10,7 +10,7 @@ import pytest
 from reprlab.artifacts.tables import read_tsv, write_tsv
 from reprlab.config.load import load_config
 from reprlab.papers.domain_adaptive_masking.results import MASKINGS, RESULTS
-from reprlab.papers.planning import make_plan
+from reprlab.planning.paper_plans import make_plan
 from reprlab.reporting.audit_records import audit, read_records
 from reprlab.reporting.published import PublishedTable, read_printed, read_published
 from reprlab.results.claims import claims_table, stated

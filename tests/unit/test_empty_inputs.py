@@ -9,7 +9,7 @@ import pytest
 from checkouts import ROOT
 from reprlab.artifacts.tables import read_tsv
 from reprlab.config.load import load_config
-from reprlab.papers.planning import make_plan
+from reprlab.planning.paper_plans import make_plan
 from reprlab.runtime.cli import run_stage
 from reprlab.stages.plot_figure import plot_figure
 from reprlab.stages.tabulate_paper import tabulate_paper

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from reprlab.config.load import load_config
 from reprlab.papers.event_relations.plan import add_jobs
-from reprlab.papers.plan import Plan
+from reprlab.planning.plan import Plan
 
 ROOT = Path(__file__).parents[2]
 STAGES = ("train_retriever", "rank_partners", "train_pair_classifier", "classify_pairs")

@@ -8,8 +8,9 @@ import pytest
 from reprlab.config.load import load_config
 from reprlab.papers.event_relations.audit import TABLES, saved
 from reprlab.papers.event_relations.results import RESULTS
-from reprlab.papers.planning import make_plan
-from reprlab.reporting.audit_records import Given, audit
+from reprlab.planning.paper_plans import make_plan
+from reprlab.reporting.audit_given import Given
+from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import read_published
 from reprlab.results.claims import claims_table, stated
 from reprlab.results.comparison import compare, declarations

@@ -10,7 +10,7 @@ from reprlab.config.load import load_config
 from reprlab.events.scoring import ALL, CANDIDATES, RELATED
 from reprlab.papers.event_relations.plan import add_jobs
 from reprlab.papers.event_relations.results import ALL_SCORES, RESULTS, SCORES
-from reprlab.papers.plan import Plan
+from reprlab.planning.plan import Plan
 from reprlab.results.frame import frame_of
 from reprlab.results.schema import FIXED
 

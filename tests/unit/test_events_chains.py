@@ -14,7 +14,7 @@ from reprlab.events.generative import pair_inputs
 from reprlab.events.pairs import LabelledPairs
 from reprlab.events.settings import EventSelection
 from reprlab.papers.event_relations.plan import add_jobs
-from reprlab.papers.plan import Plan
+from reprlab.planning.plan import Plan
 from reprlab.text.model_tokenizers import load_tokenizer
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ from reprlab.events.pairs import LabelledPairs, Ranking, inference_pairs, known_
 from reprlab.events.scoring import confusions
 from reprlab.events.settings import PairClassification
 from reprlab.papers.event_relations.plan import add_jobs
-from reprlab.papers.plan import Plan
+from reprlab.planning.plan import Plan
 from reprlab.scaffold.blocks import Texts, blocks_of
 from reprlab.training.settings import EngineSettings, OptimizerSettings
 

@@ -20,7 +20,7 @@ from reprlab.events.settings import EventSelection, Retrieval, RetrieverTraining
 from reprlab.events.windows import open_word_tokenizer
 from reprlab.models.build import load_model
 from reprlab.models.dependency_graph import dependency_layer, graph_encoder
-from reprlab.papers.planning import make_plan
+from reprlab.planning.paper_plans import make_plan
 from reprlab.preflight.machinery import check_tools
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.rank_partners import rank_partners

@@ -20,8 +20,6 @@ from event_samples import (
     synset,
 )
 from reader_cases import Planted
-from reprlab.config.dataset_entries import ArchiveFile, SplitSettings
-from reprlab.config.datasets import load_registry
 from reprlab.data.archives import Archive
 from reprlab.data.event_rows import Chains, Mention, event_row
 from reprlab.data.readers import event_storyline, maven_ere, richer_events, wordnet_events
@@ -31,6 +29,8 @@ from reprlab.events.documents import EventDocument, event_document, split_events
 from reprlab.events.pairs import Ranking, known_pairs
 from reprlab.events.scoring import classification_rows, gold_ranking, retrieval_rows
 from reprlab.events.settings import PairTask
+from reprlab.registry.dataset_entries import ArchiveFile, SplitSettings
+from reprlab.registry.datasets import load_registry
 from reprlab.runtime.errors import ReprlabError
 
 MIRROR = Path(os.environ.get("REPRLAB_MIRROR", "/nonexistent")) / "github" / "tommasoc80" / "EventStoryLine"

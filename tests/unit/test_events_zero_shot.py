@@ -11,7 +11,7 @@ from reprlab.artifacts.tables import read_parquet, read_tsv
 from reprlab.config.load import load_config
 from reprlab.events.settings import ZeroShotClassification
 from reprlab.events.zero_shot import answered_label, relation_prompt
-from reprlab.papers.planning import make_plan
+from reprlab.planning.paper_plans import make_plan
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.ask_relations import ask_relations
 

@@ -4,8 +4,8 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from reprlab.papers.plan import Job, Plan
-from reprlab.papers.run_plan import RunPlan
+from reprlab.planning.plan import Job, Plan
+from reprlab.planning.run_plan import RunPlan
 from reprlab.preflight.explain import explain, main, report
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import write_text

@@ -22,7 +22,6 @@ from pathlib import Path
 
 import pytest
 from data_fixtures import corpus, entry_for, make_tgz, make_zip, opened, sources_of
-from reprlab.config.datasets import load_registry
 from reprlab.data.archives import Archive
 from reprlab.data.documents import documents_of
 from reprlab.data.downloads import listed_files, obtain
@@ -30,6 +29,7 @@ from reprlab.data.extraction import extract
 from reprlab.data.readers import mediawiki
 from reprlab.data.readers.r_austen import novels
 from reprlab.data.wikitext import paragraphs
+from reprlab.registry.datasets import load_registry
 from reprlab.runtime.errors import ReprlabError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -441,7 +441,7 @@ def test_a_registry_entry_that_a_shell_would_run_is_refused(tmp_path: Path, sect
 
 def test_a_model_that_a_shell_would_run_is_refused(tmp_path: Path) -> None:
     import yaml
-    from reprlab.config.models import load_models
+    from reprlab.registry.models import load_models
 
     raw = yaml.safe_load((ROOT / "config/models.yaml").read_text(encoding="utf-8"))
     raw["$(touch x)"] = next(iter(raw.values()))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from reprlab.config.load import load_config
-from reprlab.papers.planning import make_plan
-from reprlab.papers.representation_jobs import add_states
+from reprlab.planning.paper_plans import make_plan
+from reprlab.planning.representation_jobs import add_states
 from reprlab.representations.settings import CollectSettings
 from reprlab.runtime.errors import ReprlabError
 

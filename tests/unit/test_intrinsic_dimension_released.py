@@ -13,11 +13,11 @@ from pathlib import Path
 import pandas
 import pytest
 from data_fixtures import file_set
-from reprlab.config.dataset_entries import Limits
-from reprlab.config.datasets import load_registry
 from reprlab.config.load import load_config
 from reprlab.data.examples import examples_of
-from reprlab.papers.planning import make_plan
+from reprlab.planning.paper_plans import make_plan
+from reprlab.registry.dataset_entries import Limits
+from reprlab.registry.datasets import load_registry
 from reprlab.representations.prompts import build_rows, demonstration_indices
 from reprlab.representations.settings import PromptSettings
 from reprlab.runtime.errors import ReprlabError

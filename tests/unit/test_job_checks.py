@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from reprlab.config.load import load_config
-from reprlab.papers.planning import make_plan
+from reprlab.planning.paper_plans import make_plan
 from reprlab.runtime.errors import ReprlabError
 
 ROOT = Path(__file__).parents[2]

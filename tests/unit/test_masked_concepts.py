@@ -215,7 +215,7 @@ def test_a_batch_without_a_concept_has_loss_0_and_is_counted():
 def small_bert():
     from pathlib import Path
 
-    from reprlab.config.models import load_models
+    from reprlab.registry.models import load_models
 
     return load_models(Path(__file__).parents[2] / "config/models.yaml")["bert_nano_mlm"]
 

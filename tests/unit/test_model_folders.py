@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from planned_chain import Chain, settings_of
 from reprlab.config.load import load_config
-from reprlab.papers.planning import make_plan
+from reprlab.planning.paper_plans import make_plan
 from reprlab.stages.pema_restore import pema_restore
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from reprlab.config.models import ModelEntry, load_models
 from reprlab.models.build import build_from_config, load_model, save_model
 from reprlab.models.counting import parameter_count
+from reprlab.registry.models import ModelEntry, load_models
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.build_model import build_model
 from reprlab.text.vocabulary import Vocabulary

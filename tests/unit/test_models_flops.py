@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import torch
 from peft import LoraConfig, get_peft_model
-from reprlab.config.models import load_models
 from reprlab.models.build import build_from_config
 from reprlab.models.counted_models import CountedModel
 from reprlab.models.flops import forward_flops, training_flops
+from reprlab.registry.models import load_models
 from torch.utils.flop_counter import FlopCounterMode
 from transformers import AutoConfig, AutoModelForSequenceClassification
 

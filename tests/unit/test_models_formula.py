@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from reprlab.config.models import load_models
 from reprlab.models.counting import parameter_count
 from reprlab.models.formula import t5_parameters
+from reprlab.registry.models import load_models
 
 MODELS = load_models(Path(__file__).parents[2] / "config/models.yaml")
 T5 = sorted(name for name, entry in MODELS.items() if entry.architecture == "t5")

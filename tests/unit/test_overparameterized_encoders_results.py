@@ -9,7 +9,7 @@ import pandas
 import pytest
 from reprlab.config.load import load_config
 from reprlab.papers.overparameterized_encoders.results import COSTS, LABELS, RESULTS
-from reprlab.papers.planning import make_plan
+from reprlab.planning.paper_plans import make_plan
 from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import read_published
 from reprlab.results.claims import claims_table, stated

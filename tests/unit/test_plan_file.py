@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from reprlab.config.load import load_config
-from reprlab.papers import paths
-from reprlab.papers.plan import Job, Plan
-from reprlab.papers.planning import make_plan
-from reprlab.papers.run_plan import RunPlan
+from reprlab.planning import paths
+from reprlab.planning.paper_plans import make_plan
+from reprlab.planning.plan import Job, Plan
+from reprlab.planning.run_plan import RunPlan
 from reprlab.runtime import planned
 from reprlab.runtime.cli import run_stage
 from reprlab.runtime.errors import ReprlabError

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from reprlab.config.load import load_config
 from reprlab.config.runtime import SCALES
-from reprlab.papers.planned_jobs import planned_jobs
-from reprlab.papers.planning import make_plan
+from reprlab.planning.paper_plans import make_plan
+from reprlab.planning.planned_jobs import planned_jobs
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from planned_chain import Chain, settings_of
 from reprlab.config.load import load_config
-from reprlab.papers.planning import make_plan
+from reprlab.planning.paper_plans import make_plan
 from reprlab.training.finetuning_heads import EncoderHead
 from reprlab.training.finetuning_settings import TaskSettings
 from transformers import AutoTokenizer

@@ -7,9 +7,9 @@ import pytest
 import torch
 from finetune_fixtures import make_tokenizer
 from reprlab.artifacts.tables import read_tsv
-from reprlab.config.models import ModelEntry
 from reprlab.models.build import build_from_config, load_model, save_model
 from reprlab.objectives.mntp import Objective, Settings
+from reprlab.registry.models import ModelEntry
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.encoder import add_low_rank, merge_low_rank
 from reprlab.sentences.settings import LowRank, PostTraining

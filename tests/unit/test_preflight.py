@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 from data_fixtures import entry_for, make_zip
-from reprlab.config.dataset_entries import ArchiveEntry, ArchiveFile
 from reprlab.config.load import load_config
 from reprlab.data.origins.errors import OriginError
-from reprlab.papers.plan import Job, Plan
+from reprlab.planning.plan import Job, Plan
 from reprlab.preflight import __main__ as command
 from reprlab.preflight import machinery, probes, room, sources
 from reprlab.preflight.planned_jobs import paper_plan
+from reprlab.registry.dataset_entries import ArchiveEntry, ArchiveFile
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMIT = "1" * 40

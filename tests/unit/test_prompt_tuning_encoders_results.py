@@ -7,9 +7,10 @@ from pathlib import Path
 import pandas
 import pytest
 from reprlab.config.load import load_config
-from reprlab.papers.planning import make_plan
 from reprlab.papers.prompt_tuning_encoders.audit import TABLES
-from reprlab.papers.prompt_tuning_encoders.results import BACKBONES, RESULTS, ROWS
+from reprlab.papers.prompt_tuning_encoders.names import BACKBONES, ROWS
+from reprlab.papers.prompt_tuning_encoders.results import RESULTS
+from reprlab.planning.paper_plans import make_plan
 from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import read_published
 from reprlab.results.claims import claims_table, stated

@@ -7,10 +7,10 @@ from pathlib import Path
 import pandas
 import pytest
 from reprlab.config.load import load_config
-from reprlab.papers import paths
-from reprlab.papers.planning import make_plan
 from reprlab.papers.punctuation_restoration.results import RESULTS
 from reprlab.papers.punctuation_restoration.tables_structure import MEASURES
+from reprlab.planning import paths
+from reprlab.planning.paper_plans import make_plan
 from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import PublishedTable, read_published
 from reprlab.results.claims import claims_table, stated

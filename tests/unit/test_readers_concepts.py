@@ -59,8 +59,8 @@ def test_tagged_sentences_keep_their_document(tmp_path):
 def test_words_of_one_topic_are_tagged_where_nothing_was_pre_trained(tmp_path):
     import pyarrow
     from reprlab.artifacts.tables import write_parquet
-    from reprlab.config.dataset_entries import SplitSettings
     from reprlab.data.sources import Sources
+    from reprlab.registry.dataset_entries import SplitSettings
 
     nouns = NOUNS + b"00000003 06 n 01 animal 0 000 | a toy  \n00000004 05 n 01 As 0 000 | a symbol  \n"
     (tmp_path / "data.noun").write_bytes(nouns)

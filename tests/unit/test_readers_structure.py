@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from reader_cases import CASES
-from reprlab.config.dataset_entries import Limits
-from reprlab.config.datasets import load_registry
 from reprlab.data.archives import Archive
 from reprlab.data.downloads import obtain, write_receipt
 from reprlab.data.examples import examples_of
 from reprlab.data.readers.brown_tagged import base_tag
 from reprlab.data.readers.column_tags import iob2
 from reprlab.data.sources import Sources
+from reprlab.registry.dataset_entries import Limits
+from reprlab.registry.datasets import load_registry
 from reprlab.runtime.errors import ReprlabError
 from reprlab.structure.formats import source, target
 

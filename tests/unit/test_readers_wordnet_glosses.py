@@ -1,9 +1,9 @@
 """Definitions of WordNet as triples and tasks, from a hand-made file of its format."""
 
 import pytest
-from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.readers import wordnet_glosses
 from reprlab.data.wordnet_glosses import TOPICS, read_synsets
+from reprlab.registry.dataset_entries import SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
 HEAD = "  1 This software and database is being provided to you\n"

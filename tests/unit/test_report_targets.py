@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 from reprlab.config.load import load_config
-from reprlab.papers.measured import measure
-from reprlab.papers.targets import list_targets, main
+from reprlab.planning.measured import measure
+from reprlab.planning.targets import list_targets, main
 from reprlab.preflight import __main__ as preflight
 from reprlab.reporting import prune, verify
 from reprlab.runtime.locks import enter_run, record_engine
@@ -34,7 +34,7 @@ def test_every_planned_result_is_listed_once():
 
 
 def test_a_reader_that_stops_early_gets_no_traceback():
-    command = [sys.executable, "-m", "reprlab.papers.targets", "--scale", "nano"]
+    command = [sys.executable, "-m", "reprlab.planning.targets", "--scale", "nano"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as listing:
         listing.stdout.close()
         assert listing.stderr.read() == ""

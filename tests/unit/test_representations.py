@@ -7,9 +7,9 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 import torch
-from reprlab.config.models import ModelEntry, ScratchOrigin
 from reprlab.data.schema import METADATA_KEY
 from reprlab.models.build import build_from_config
+from reprlab.registry.models import ModelEntry, ScratchOrigin
 from reprlab.representations.collection import batches_by_length, collect_states, left_padded
 from reprlab.representations.dimensions import dimension_rows
 from reprlab.representations.files import layer_files, read_layer

@@ -7,8 +7,8 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 import torch
-from reprlab.config.models import ModelEntry, ScratchOrigin
 from reprlab.models.build import build_from_config, load_model, save_model
+from reprlab.registry.models import ModelEntry, ScratchOrigin
 from reprlab.representations.adapters import TextBatches, add_adapter, language_model_loss, load_adapter
 from reprlab.representations.settings import AdapterSettings
 from reprlab.representations.tokens import encode_texts

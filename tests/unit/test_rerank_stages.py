@@ -7,11 +7,11 @@ import pytest
 import torch
 from finetune_fixtures import WORDS, make_tokenizer
 from reprlab.artifacts.tables import read_parquet, read_tsv
-from reprlab.config.models import ModelEntry
 from reprlab.data.schema import write_rows
 from reprlab.models.build import build_from_config, encoder_alone, load_model, save_model
 from reprlab.objectives.masked_lm import Objective, Settings
 from reprlab.papers.ssm_rerankers.results import CONTRAST, RESULTS
+from reprlab.registry.models import ModelEntry
 from reprlab.results.frame import frame_of
 from reprlab.results.gather import gather_rows
 from reprlab.results.sources import Baseline, Source

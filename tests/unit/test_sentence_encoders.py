@@ -2,8 +2,8 @@
 
 import pytest
 from reprlab.models.pooling import pool
+from reprlab.objectives.decoder_attention import attention_inputs
 from reprlab.runtime.errors import ReprlabError
-from reprlab.sentences.attention import attention_inputs
 from reprlab.sentences.depths import chosen_depths, kept_layers
 from reprlab.sentences.early_exit import headless, keep_layers, layer_outputs, layers_of
 from reprlab.sentences.encoder import build_encoder

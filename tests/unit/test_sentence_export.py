@@ -6,8 +6,8 @@ import shutil
 import numpy as np
 import pytest
 import torch
-from reprlab.config.models import ModelEntry
 from reprlab.models.build import build_from_config, load_model, save_model
+from reprlab.registry.models import ModelEntry
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.encoder import build_encoder, embed, load_encoder, save_encoder, trained_weights
 from reprlab.sentences.settings import EncoderSettings

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from reprlab.config.models import load_models
 from reprlab.models.build import build_from_config
+from reprlab.registry.models import load_models
 from reprlab.sentences.early_exit import headless, keep_layers
 from reprlab.sentences.encoder import build_encoder, trained_weights
 from reprlab.sentences.settings import EncoderSettings

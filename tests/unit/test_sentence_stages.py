@@ -7,9 +7,9 @@ import pytest
 import torch
 from finetune_fixtures import WORDS, make_tokenizer
 from reprlab.artifacts.tables import read_parquet, read_tsv
-from reprlab.config.models import ModelEntry
 from reprlab.data.schema import write_rows
 from reprlab.models.build import build_from_config, load_model, save_model
+from reprlab.registry.models import ModelEntry
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.encoder import build_encoder, embed, load_encoder, read_settings, save_encoder, trained_weights
 from reprlab.sentences.evaluation import score_task

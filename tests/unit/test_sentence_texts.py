@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from reprlab.config.load import load_config
 from reprlab.data.schema import write_rows
-from reprlab.papers.planning import make_plan
+from reprlab.planning.paper_plans import make_plan
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.export import needs_our_module
 from reprlab.sentences.settings import EncoderSettings, TextForm

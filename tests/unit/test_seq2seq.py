@@ -8,10 +8,10 @@ import torch
 from chat_endpoint import KEY, serving
 from checkouts import ROOT
 from reprlab.artifacts.tables import read_tsv
-from reprlab.config.models import load_models
 from reprlab.data.schema import write_rows
 from reprlab.evaluation.examples import load_examples
 from reprlab.models.build import load_model, save_model
+from reprlab.registry.models import load_models
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.ask_seq2seq import ask_seq2seq
 from reprlab.stages.build_model import build_model

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 from finetune_fixtures import WORDS, make_tokenizer
-from reprlab.config.models import ModelEntry
 from reprlab.data.schema import write_rows
 from reprlab.models.build import build_from_config, save_model
+from reprlab.registry.models import ModelEntry
 from reprlab.retrieval.collections import read_collection
 from reprlab.retrieval.rerank_settings import RerankerTraining
 from reprlab.retrieval.reranker import load_reranker

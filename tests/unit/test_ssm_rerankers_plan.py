@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import torch
 from reprlab.config.load import load_config
-from reprlab.config.models import ModelEntry
 from reprlab.models.build import build_from_config, encoder_alone
-from reprlab.papers.plan import Job, Plan
 from reprlab.papers.ssm_rerankers.plan import add_jobs
+from reprlab.planning.plan import Job, Plan
+from reprlab.registry.models import ModelEntry
 from reprlab.retrieval.rerank_inputs import pair_inputs
 from reprlab.retrieval.reranker import POOLED, reranker
 from reprlab.runtime.errors import ReprlabError

@@ -8,9 +8,9 @@ from typing import get_args
 import pandas
 import pytest
 from reprlab.config.load import load_config
-from reprlab.config.papers.ssm_rerankers import Family
 from reprlab.papers.ssm_rerankers.audit import TABLES
 from reprlab.papers.ssm_rerankers.results import LABELS, RESULTS
+from reprlab.papers.ssm_rerankers.schema import Family
 from reprlab.preflight.planned_jobs import paper_plan
 from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import read_published

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import torch
 from reprlab.artifacts.tables import read_tsv
-from reprlab.config.models import load_models
 from reprlab.models.build import load_model
+from reprlab.registry.models import load_models
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.build_model import build_model
 from reprlab.stages.evaluate_lm import evaluate_lm

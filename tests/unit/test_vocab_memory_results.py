@@ -11,12 +11,12 @@ import pytest
 from reprlab.artifacts.tables import read_tsv
 from reprlab.config.load import load_config
 from reprlab.models import pema as library
-from reprlab.papers.plan import Plan
 from reprlab.papers.vocab_memory import audit as module
 from reprlab.papers.vocab_memory import audit_training
 from reprlab.papers.vocab_memory.audit_tables import implied_tokens
 from reprlab.papers.vocab_memory.plan import add_jobs
 from reprlab.papers.vocab_memory.results import RESULTS
+from reprlab.planning.plan import Plan
 from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import read_published
 from reprlab.results.claims import claims_table, stated

@@ -4,9 +4,9 @@ import socket
 from pathlib import Path
 
 import pytest
-from reprlab.config.models import load_models
 from reprlab.models.counting import classifier_sizes
 from reprlab.models.sizes import SizedModels, read_sizes
+from reprlab.registry.models import load_models
 from reprlab.stages.count_parameters import count_parameters
 
 MODELS = load_models(Path(__file__).parents[2] / "config" / "models.yaml")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from reprlab.artifacts.tables import read_tsv
-from reprlab.config.models import load_models
 from reprlab.models.build import load_model
+from reprlab.registry.models import load_models
 from reprlab.stages.build_model import build_model
 from reprlab.stages.pretrain_lm import pretrain_lm
 from reprlab.training.settings import PretrainSettings

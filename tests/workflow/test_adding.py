@@ -144,7 +144,7 @@ def test_a_finetuning_task(checkout):
     columns = in_copy(
         checkout,
         "from pathlib import Path; import yaml\n"
-        "from reprlab.config.load import load_config; from reprlab.papers.planning import make_plan; import json\n"
+        "from reprlab.config.load import load_config; from reprlab.planning.paper_plans import make_plan; import json\n"
         "plan = make_plan(load_config(Path('.'), yaml.safe_load(open('nyt.yaml'))))\n"
         "part = json.loads(plan.job('tabulate_paper', 'depth/glue').settings['gather'])\n"
         "print([entry['factors'].get('column') for entry in part['entries']])",
@@ -193,7 +193,7 @@ def test_a_paper(checkout):
 from pathlib import Path
 import pandas
 from reprlab.config.load import load_config
-from reprlab.papers.planning import make_plan
+from reprlab.planning.paper_plans import make_plan
 from reprlab.papers.sentiment.results import RESULTS
 from reprlab.reporting.published import read_published
 from reprlab.results.comparison import compare, declarations

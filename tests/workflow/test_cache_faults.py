@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from reprlab.papers import paths
+from reprlab.planning import paths
 from reprlab.preflight.planned_jobs import paper_plan
 
 from tests.checkouts import ROOT, Checkout, copy_project

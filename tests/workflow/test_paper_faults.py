@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 import pytest
 from reprlab.config.load import load_config
-from reprlab.papers.planning import make_plan
-from reprlab.papers.run_plan import RunPlan
+from reprlab.planning.paper_plans import make_plan
+from reprlab.planning.run_plan import RunPlan
 from reprlab.preflight.explain import leaves
 from reprlab.runtime.code_digest import module_path
 from reprlab.runtime.plan_file import PlannedJob

@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 import yaml
 from reprlab.artifacts.json_files import read_json
-from reprlab.config.datasets import load_registry
+from reprlab.registry.datasets import load_registry
 from reprlab.stages.build_examples import build_examples
 from reprlab.stages.fetch_archive import fetch_archive
 

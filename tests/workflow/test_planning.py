@@ -18,7 +18,7 @@ from reprlab.config.conditions import conditions
 from reprlab.config.load import leaves, load_config
 from reprlab.config.papers import PAPERS
 from reprlab.config.runtime import SCALES
-from reprlab.papers.planning import make_plan
+from reprlab.planning.paper_plans import make_plan
 from reprlab.preflight.planned_jobs import TABLE, planned_jobs
 from reprlab.runtime.errors import ReprlabError
 
@@ -137,8 +137,8 @@ def test_a_dry_run_plans_every_paper(checkout, scale: str, tmp_path: Path) -> No
 READERS = (
     "reprlab.config.load.read_yaml",
     "reprlab.config.names.read_keys",
-    "reprlab.config.models.load_models",
-    "reprlab.config.datasets.load_registry",
+    "reprlab.registry.models.load_models",
+    "reprlab.registry.datasets.load_registry",
 )
 
 

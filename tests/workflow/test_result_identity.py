@@ -8,8 +8,8 @@ import sys
 from dataclasses import replace
 
 from reprlab.config.load import load_config
-from reprlab.papers.planning import make_plan
-from reprlab.papers.run_plan import RunPlan
+from reprlab.planning.paper_plans import make_plan
+from reprlab.planning.run_plan import RunPlan
 
 from tests.checkouts import ROOT, Checkout
 from tests.workflow.faults.engine import Run, digests

@@ -23,10 +23,10 @@ from reprlab.cluster.frozen import checkout_digest, freeze, origin_of
 from reprlab.cluster.launch import launch_command
 from reprlab.cluster.submission import submit_from
 from reprlab.config.load import load_config
-from reprlab.config.overrides import typed_edits
+from reprlab.settings.overrides import typed_edits
 from reprlab.config.resolved import write_settings
-from reprlab.papers import paths
-from reprlab.papers.run_plan import plan_run
+from reprlab.planning import paths
+from reprlab.planning.run_plan import plan_run
 from reprlab.runtime import folders, preloaded
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import require_writable

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import yaml
-from reprlab.config.datasets import load_registry
+from reprlab.registry.datasets import load_registry
 
 from tests.checkouts import Checkout
 

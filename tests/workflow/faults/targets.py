@@ -8,7 +8,7 @@ import pkgutil
 from collections.abc import Iterator
 
 import reprlab.stages
-from reprlab.papers.run_plan import RunPlan
+from reprlab.planning.run_plan import RunPlan
 from reprlab.preflight.planned_jobs import TABLE, paper_plan
 from reprlab.runtime.plan_file import PlannedJob
 

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
-from reprlab.config.overrides import split_edits
-from reprlab.config.yaml_comments import comments
-from reprlab.config.yaml_text import Key
+from reprlab.settings.overrides import split_edits
+from reprlab.settings.yaml_comments import comments
+from reprlab.settings.yaml_text import Key
 
 _CONDITION = re.compile(r"(?:\bOf `([^`]+)`, read|\bRead) beside (?:`([^`]+)`|nothing)")
 

@@ -5,7 +5,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from reprlab.config.settings import (
+from reprlab.reporting.cost_layout import Accelerator
+from reprlab.settings.base import (
     CorpusName,
     Course,
     Distinct,
@@ -20,7 +21,6 @@ from reprlab.config.settings import (
     Seeds,
     Settings,
 )
-from reprlab.reporting.cost_layout import Accelerator
 from reprlab.text.segmentation import SegmentationSettings
 from reprlab.training.settings import UpdateSettings
 

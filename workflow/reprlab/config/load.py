@@ -8,16 +8,16 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
-from reprlab.config.errors import nearest, setting_error, unknown_key, validation_error
 from reprlab.config.names import check_names
-from reprlab.config.overrides import COMMAND_LINE, Layer, Merged, merge, normalise, parse_edits
 from reprlab.config.papers import PAPERS
 from reprlab.config.runtime import SCALES, NumericsSettings, RuntimeSettings, WorkflowSettings
 from reprlab.config.schema import published_as_shipped
-from reprlab.config.settings import Settings
-from reprlab.config.yaml_text import Key, read_as_snakemake, read_yaml
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.machine import resolve_dtype
+from reprlab.settings.base import Settings
+from reprlab.settings.errors import nearest, setting_error, unknown_key, validation_error
+from reprlab.settings.overrides import COMMAND_LINE, Layer, Merged, merge, normalise, parse_edits
+from reprlab.settings.yaml_text import Key, read_as_snakemake, read_yaml
 
 WORKFLOW_FILE = "config/config.yaml"
 MODELS_FILE = "config/models.yaml"
@@ -84,14 +84,14 @@ class LoadedConfig:
     @cached_property
     def models(self) -> Any:
         """The registry of models, `config/models.yaml`."""
-        from reprlab.config.models import load_models
+        from reprlab.registry.models import load_models
 
         return load_models(self.config_root / MODELS_FILE)
 
     @cached_property
     def datasets(self) -> Any:
         """The registry of archives, corpora and tasks, `config/datasets.yaml`."""
-        from reprlab.config.datasets import load_registry
+        from reprlab.registry.datasets import load_registry
 
         return load_registry(self.config_root / DATASETS_FILE)
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from reprlab.config.errors import nearest, setting_error
-from reprlab.config.overrides import Merged
-from reprlab.config.settings import NameIn
-from reprlab.config.yaml_text import Key, read_keys
+from reprlab.settings.base import NameIn
+from reprlab.settings.errors import nearest, setting_error
+from reprlab.settings.overrides import Merged
+from reprlab.settings.yaml_text import Key, read_keys
 
 _SECTIONS = {
     "models": ("config/models.yaml", ""),

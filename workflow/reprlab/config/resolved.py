@@ -13,7 +13,7 @@ from reprlab.runtime.files import write_text
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
-    from reprlab.config.yaml_text import Key
+    from reprlab.settings.yaml_text import Key
 
 FILE = "results/settings.yaml"
 CHANGES = ("paper", "setting", "published", "here")

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from reprlab.config.settings import NonNegativeInt, PositiveInt, RunName, SafeName, Seed, Settings, Slug
+from reprlab.settings.base import NonNegativeInt, PositiveInt, RunName, SafeName, Seed, Settings, Slug
 
 SCALES = ("paper", "small", "mini", "nano")
 Scale = Literal["paper", "small", "mini", "nano"]

@@ -15,12 +15,12 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from reprlab.config.descriptions import description
-from reprlab.config.errors import groups_of, model_at
 from reprlab.config.papers import PAPERS
 from reprlab.config.runtime import SCALES, WorkflowSettings
-from reprlab.config.yaml_comments import comments
-from reprlab.config.yaml_text import parse_yaml
+from reprlab.settings.descriptions import description
+from reprlab.settings.errors import groups_of, model_at
+from reprlab.settings.yaml_comments import comments
+from reprlab.settings.yaml_text import parse_yaml
 
 SCHEMA_FILE = "config/schema.json"
 _REFERENCES = "#/$defs/{model}"

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from reprlab.artifacts.json_files import read_json, write_json
-from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.data.cache import CachedFile
 from reprlab.data.extraction import Content
 from reprlab.data.members import is_container
+from reprlab.registry.dataset_entries import ArchiveFile
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.log import get_logger
 

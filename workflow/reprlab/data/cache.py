@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from reprlab.artifacts.json_files import read_json, write_json
-from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.data.extraction import NESTED, Content, extract
+from reprlab.registry.dataset_entries import ArchiveFile
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import describe_os_error
 from reprlab.runtime.log import get_logger

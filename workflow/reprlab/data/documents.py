@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-from reprlab.config.dataset_entries import CorpusEntry, reader_settings
 from reprlab.data.schema import check_row
 from reprlab.data.sources import Sources
 from reprlab.data.splits import SeenTexts, require_splits, split_of
 from reprlab.plugins import load_plugin
+from reprlab.registry.dataset_entries import CorpusEntry, reader_settings
 from reprlab.runtime.errors import ReprlabError
 
 

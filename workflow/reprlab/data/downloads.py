@@ -8,10 +8,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from reprlab.artifacts.json_files import write_json
-from reprlab.config.dataset_entries import ArchiveEntry, ArchiveFile
 from reprlab.data import origins
 from reprlab.data.cache import CachedFile
 from reprlab.data.origins.errors import OriginError
+from reprlab.registry.dataset_entries import ArchiveEntry, ArchiveFile
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import describe_os_error
 from reprlab.runtime.log import get_logger

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from reprlab.config.dataset_entries import SPLITS, Limits, TaskEntry, reader_settings
 from reprlab.data.schema import DEFAULTS, TEXT_COLUMNS, check_row, columns_of
 from reprlab.data.sources import Sources
 from reprlab.data.splits import SeenTexts, limited, require_splits, split_of
 from reprlab.plugins import load_plugin
+from reprlab.registry.dataset_entries import SPLITS, Limits, TaskEntry, reader_settings
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.log import get_logger
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.artifacts.tables import read_parquet
-from reprlab.config.dataset_entries import LABELLED_KINDS, SPLITS
+from reprlab.registry.dataset_entries import LABELLED_KINDS, SPLITS
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import atomic_file
 

@@ -7,7 +7,7 @@ import hashlib
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from reprlab.config.dataset_entries import SPLITS, Limits, SplitSettings
+from reprlab.registry.dataset_entries import SPLITS, Limits, SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.artifacts.json_files import read_json
-from reprlab.config.models import ModelEntry
+from reprlab.registry.models import ModelEntry
 from reprlab.runtime.errors import ReprlabError, first_line
 from reprlab.runtime.storage import storage_errors
 

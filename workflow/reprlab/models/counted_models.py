@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from reprlab.config.models import ModelEntry
 from reprlab.models.build import architecture_classes, build_from_config, configuration
+from reprlab.registry.models import ModelEntry
 
 if TYPE_CHECKING:
     import torch

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reprlab.config.models import ModelEntry
 from reprlab.models.build import architecture_classes, build_from_config, configuration
+from reprlab.registry.models import ModelEntry
 
 
 def parameter_count(entry: ModelEntry, vocab_size: int | None = None) -> int:

@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reprlab.config.models import HubOrigin, ModelEntry, PackageOrigin
 from reprlab.models.build import architecture_classes, quiet_transformers, save_model
+from reprlab.registry.models import HubOrigin, ModelEntry, PackageOrigin
 from reprlab.runtime.errors import ReprlabError, first_line
 
 if TYPE_CHECKING:

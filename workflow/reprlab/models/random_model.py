@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from reprlab.config.models import ModelEntry
 from reprlab.models.build import build_from_config
+from reprlab.registry.models import ModelEntry
 
 
 def random_model(architecture: str, **config: Any) -> Any:

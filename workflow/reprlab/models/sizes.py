@@ -7,8 +7,8 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from reprlab.artifacts.tables import read_tsv
-from reprlab.config.models import ModelEntry
 from reprlab.models.counting import ClassifierSizes
+from reprlab.registry.models import ModelEntry
 from reprlab.runtime.errors import ReprlabError
 
 # The same number under the names that the architectures give it.

@@ -63,7 +63,7 @@ class Objective(PretrainingObjective[Settings]):
 
     def loss(self, model: Any, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """Mean cross-entropy over the labels; see `causal_loss`."""
-        from reprlab.sentences.attention import attention_inputs
+        from reprlab.objectives.decoder_attention import attention_inputs
 
         inputs = attention_inputs(batch["attention_mask"], model.dtype, bidirectional=True)
         return causal_loss(model, batch["input_ids"], batch["labels"], **inputs)

@@ -6,13 +6,13 @@ import json
 import sys
 from pathlib import Path
 
-from reprlab.config.errors import nearest
 from reprlab.config.load import LoadedConfig, load_config
-from reprlab.papers.plan import Plan
+from reprlab.planning.plan import Plan
 from reprlab.plugins import load_plugin
 from reprlab.preflight.findings import Finding
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.folders import checkout_root, download_cache
+from reprlab.settings.errors import nearest
 
 
 def preflight(config: LoadedConfig, papers: list[str], cache: Path, edits: str = "") -> list[Finding]:

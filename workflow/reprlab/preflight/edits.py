@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 from reprlab.config.conditions import conditions
 from reprlab.config.load import LoadedConfig, load_config, paper_file
-from reprlab.config.overrides import split_edits
 from reprlab.config.papers import PAPERS
-from reprlab.papers.plan import Plan
+from reprlab.planning.plan import Plan
 from reprlab.plugins import load_plugin
 from reprlab.preflight.findings import Finding
 from reprlab.runtime.errors import ReprlabError
+from reprlab.settings.overrides import split_edits
 
 
 def check_edits(config: LoadedConfig, edits: str) -> Iterator[Finding]:

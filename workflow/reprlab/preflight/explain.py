@@ -11,15 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from reprlab.config.errors import nearest
 from reprlab.config.load import load_config
-from reprlab.papers import paths
-from reprlab.papers.planning import make_plan
-from reprlab.papers.run_plan import RunPlan
+from reprlab.planning import paths
+from reprlab.planning.paper_plans import make_plan
+from reprlab.planning.run_plan import RunPlan
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.folders import checkout_root
 from reprlab.runtime.plan_file import FOLDER, PlanFile, PlannedJob, parsed
 from reprlab.runtime.seals import signature_of
+from reprlab.settings.errors import nearest
 
 _LONGEST = 60
 _SHOWN = 8

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from reprlab.config.models import ModelEntry
 from reprlab.data.origins.errors import OriginError
-from reprlab.papers.plan import Plan
+from reprlab.planning.plan import Plan
 from reprlab.preflight.findings import Finding
 from reprlab.preflight.probes import hub_file
 from reprlab.preflight.sources import setting
+from reprlab.registry.models import ModelEntry
 from reprlab.runtime.errors import ReprlabError
 
 # Files of which a model or tokenizer repository has at least one.

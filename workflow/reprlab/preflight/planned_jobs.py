@@ -6,7 +6,7 @@ from pathlib import Path
 
 from reprlab.config.load import load_config
 from reprlab.config.runtime import SCALES
-from reprlab.papers.plan import Plan
+from reprlab.planning.plan import Plan
 from reprlab.plugins import load_plugin
 from reprlab.runtime.files import write_text
 from reprlab.runtime.folders import checkout_root

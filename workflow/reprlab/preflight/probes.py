@@ -11,9 +11,9 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.data.origins.errors import OriginError
 from reprlab.data.origins.github import ADDRESS, MIRROR_VARIABLE
+from reprlab.registry.dataset_entries import ArchiveFile
 
 TIMEOUT_SECONDS = 15
 _GITHUB = re.compile(r"^(?P<owner>[\w-]+)/(?P<name>[\w.-]+)@(?P<commit>[0-9a-f]{40})(:(?P<path>.+))?$")

@@ -5,12 +5,12 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from reprlab.config.models import ModelEntry
 from reprlab.models.counting import parameter_count
-from reprlab.papers import paths
-from reprlab.papers.plan import Plan
+from reprlab.planning import paths
+from reprlab.planning.plan import Plan
 from reprlab.preflight.findings import Finding
 from reprlab.preflight.sources import setting
+from reprlab.registry.models import ModelEntry
 from reprlab.reporting.cost import RunCost
 from reprlab.reporting.cost_layout import CostLayout
 from reprlab.reporting.cost_memory import weights_gb

@@ -6,7 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from reprlab.config.dataset_entries import (
+from reprlab.data.archives import Archive
+from reprlab.data.downloads import listed_files
+from reprlab.data.origins.errors import OriginError
+from reprlab.data.schema import check_row
+from reprlab.data.sources import Sources
+from reprlab.planning.plan import Plan
+from reprlab.plugins import load_plugin
+from reprlab.preflight.findings import Finding
+from reprlab.preflight.probes import probe
+from reprlab.registry.dataset_entries import (
     ArchiveEntry,
     ArchiveFile,
     CorpusEntry,
@@ -14,15 +23,6 @@ from reprlab.config.dataset_entries import (
     Wanted,
     reader_settings,
 )
-from reprlab.data.archives import Archive
-from reprlab.data.downloads import listed_files
-from reprlab.data.origins.errors import OriginError
-from reprlab.data.schema import check_row
-from reprlab.data.sources import Sources
-from reprlab.papers.plan import Plan
-from reprlab.plugins import load_plugin
-from reprlab.preflight.findings import Finding
-from reprlab.preflight.probes import probe
 from reprlab.runtime.errors import ReprlabError
 
 _AT_ONCE = 8

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reprlab.reporting.audit_records import Given
+    from reprlab.reporting.audit_given import Given
 
 
 def parameters(given: Given, *, model: str, tied: str = "") -> int:

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from reprlab.config.yaml_text import read_texts
 from reprlab.plugins import load_plugin
 from reprlab.reporting import audit_checks
 from reprlab.reporting.audit import AGREES, DIFFERS, NOT_CHECKABLE, AuditRow, Found
+from reprlab.reporting.audit_given import Given
 from reprlab.reporting.audit_kinds import equal, near, number, significant
-from reprlab.reporting.published import PublishedTable, read_published
 from reprlab.runtime.errors import ReprlabError, first_line
+from reprlab.settings.yaml_text import read_texts
 
 RECORDS = "audit.yaml"
 
@@ -54,37 +53,6 @@ class Record(BaseModel):
     """Ids of the rows of a family; without it they are lettered from that of the record on."""
     rows: list[dict[str, str]] = []
     """A family: fields of this record that differ from row to row, and further arguments."""
-
-
-class Given:
-    """What the checks of a paper read: its printed tables, the registry of models, its published settings."""
-
-    def __init__(
-        self, published: list[Path], models: Path, declared: Mapping[str, PublishedTable], settings: Any = None
-    ) -> None:
-        self.published, self.models, self.settings = published, models, settings
-        self.tables: dict[str, Any] = dict(read_published(published, declared))
-        self.cells = {name: _by_keys(self.tables[name], table.keys) for name, table in declared.items()}
-        """The rows of each table by the values of their keys, for what is printed elsewhere again."""
-        self.said: dict[str, str] = {name: row["value"] for name, row in self.cells.get("statements", {}).items()}
-
-    @cached_property
-    def registry(self) -> Any:
-        """The entries of the registry of models by name."""
-        from reprlab.config.models import load_models
-
-        return load_models(self.models)
-
-    def entry(self, name: str) -> Any:
-        """A model of the registry; `ReprlabError` where it has none of this name."""
-        if name not in self.registry:
-            raise ReprlabError(f"{self.models}: lacks the model {name}, whose parameters the audit counts; restore it")
-        return self.registry[name]
-
-
-def _by_keys(table: Any, keys: tuple[str, ...]) -> dict[str, dict[str, str]]:
-    rows = table.to_dict("records")
-    return {" ".join(row[key] for key in keys if row[key]): row for row in rows}
 
 
 def audit(paper: str, published: list[Path], models: Path, only: str = "") -> list[AuditRow]:

@@ -41,7 +41,7 @@ def read_benchmarks(folder: Path) -> pandas.DataFrame:
 
 
 def _jobs_are_forked(settings: Path) -> bool:
-    from reprlab.config.yaml_text import read_yaml
+    from reprlab.settings.yaml_text import read_yaml
 
     if not settings.is_file():
         return False

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reprlab.config.models import ModelEntry
 from reprlab.models.counted_models import CountedBackbone, CountedModel
 from reprlab.models.flops import forward_flops, kept_bytes, parameter_counts, training_flops
+from reprlab.registry.models import ModelEntry
 from reprlab.reporting.cost_layout import Accelerator, CostLayout, CostRun
 from reprlab.reporting.cost_measured import Measured, measure
 from reprlab.reporting.cost_memory import inference_gb, logits_bytes, training_gb

@@ -7,7 +7,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from reprlab.config.models import ModelEntry
+from reprlab.registry.models import ModelEntry
 from reprlab.sentences.settings import EncoderSettings
 
 _STRICT = ConfigDict(extra="forbid", frozen=True)

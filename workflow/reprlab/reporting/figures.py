@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.reporting.description import DATA, describe
-from reprlab.reporting.finishing import finish
+from reprlab.reporting.finishing import finish, short_step
 from reprlab.runtime.files import atomic_file
 
 if TYPE_CHECKING:
@@ -132,13 +132,6 @@ def step_axis(axes: Axes, steps: Sequence[float]) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: short_step(value)))
     axes.set_xlim(known[0] / 1.25, known[-1] * 1.25)
-
-
-def short_step(step: float) -> str:
-    """2000 as 2k, 1000000 as 1M, 400 as 400."""
-    if step >= 1_000_000:
-        return f"{step / 1_000_000:g}M"
-    return f"{step / 1000:g}k" if step >= 1000 else f"{step:g}"
 
 
 def name_panel(axes: Axes, title: str, data: str = "") -> None:

@@ -52,11 +52,16 @@ def whole_ticks(axes: Axes) -> None:
     axes.xaxis.set_major_locator(FixedLocator(points) if few else most)
 
 
+def short_step(step: float) -> str:
+    """2000 as 2k, 1000000 as 1M, 400 as 400."""
+    if step >= 1_000_000:
+        return f"{step / 1_000_000:g}M"
+    return f"{step / 1000:g}k" if step >= 1000 else f"{step:g}"
+
+
 def short_powers(axes: Axes) -> None:
     """Ticks of a decimal logarithmic x axis at 1, 2 and 5 times the powers of ten, as 20k: its own would overlap."""
     from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, LogLocator, NullLocator
-
-    from reprlab.reporting.figures import short_step
 
     if isinstance(axes.xaxis.get_major_formatter(), LogFormatterSciNotation) and axes.get_xlim()[0] >= 1:
         low, high = axes.get_xlim()

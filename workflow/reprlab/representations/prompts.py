@@ -6,8 +6,8 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.splits import position
+from reprlab.registry.dataset_entries import SplitSettings
 from reprlab.representations.settings import PromptSettings
 from reprlab.runtime.errors import ReprlabError
 

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reprlab.config.yaml_text import read_yaml
 from reprlab.reporting.claims import NOT_TESTABLE
 from reprlab.results.frame import Choice, Frame, Rows
 from reprlab.runtime.errors import ReprlabError
+from reprlab.settings.yaml_text import read_yaml
 from reprlab.statistics import Estimate, Rule, judge
 
 Find = Callable[[Frame], Estimate | str]

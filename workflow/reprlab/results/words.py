@@ -13,13 +13,13 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from reprlab.config.yaml_text import read_with_anchors
 from reprlab.reporting.published import PublishedTable
 from reprlab.results.comparison import Find, Printed
 from reprlab.results.frame import Choice, Frame, Rows
 from reprlab.results.records import Figure, PaperResults, Table
 from reprlab.results.schema import Factor, Metric
 from reprlab.runtime.errors import ReprlabError
+from reprlab.settings.yaml_text import read_with_anchors
 
 _FOLDER = Path(__file__).resolve().parents[3] / "resources/published"
 _STRICT = ConfigDict(extra="forbid", frozen=True)

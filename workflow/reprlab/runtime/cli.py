@@ -14,6 +14,7 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import describe_os_error
 from reprlab.runtime.log import configure_logging, get_logger, log_use, write_error
 from reprlab.runtime.process import end_with_parent
+from reprlab.runtime.progress import report_beside
 
 
 def run_stage(function: Callable[..., None], arguments: list[str] | None = None) -> None:
@@ -155,6 +156,8 @@ def _limit_threads(threads: int) -> None:
 def _run(function: Callable[..., None], options: dict[str, Any], log: Path | None, level: str) -> None:
     try:
         configure_logging(level, log)
+        if log is not None:
+            report_beside(log)
     except OSError as error:
         _fail(describe_os_error(error, log or Path()))
     try:

@@ -30,8 +30,6 @@ def configure_logging(level: str, log: Path | None) -> None:
 
     Of several processes of one job (torchrun sets RANK) only the first writes, so that none overwrites its log.
     """
-    from reprlab.runtime.progress import report_beside
-
     global _file, _log
     logger = get_logger()
     if os.environ.get("RANK", "0") != "0":
@@ -46,7 +44,6 @@ def configure_logging(level: str, log: Path | None) -> None:
         to_file = logging.FileHandler(log, mode="a", encoding="utf-8")
         to_file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
         logger.addHandler(to_file)
-        report_beside(log)
     _file, _log = log, None
     if log is not None and os.environ.get(SHOWN_BY_ENGINE):
         _divert(log)

@@ -1,6 +1,7 @@
 """Progress: a bar on a terminal, a line now and then in a log, a small file for the engine that shows it."""
 
 import atexit
+import os
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -22,6 +23,8 @@ _under_way: list[str] = []
 def report_beside(log: Path) -> None:
     """Let `track` say how far this process is in a file beside its log; the file goes when the process ends."""
     global _file
+    if os.environ.get("RANK", "0") != "0":
+        return  # of several processes of one job only the first reports
     _file = log.with_name(log.name + PROGRESS_ENDING)
     atexit.register(_file.unlink, missing_ok=True)
 

@@ -8,11 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from reprlab.config.errors import nearest
-from reprlab.config.yaml_text import read_keys
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.folders import checkout_root
 from reprlab.scaffold.blocks import Block, Texts, blocks_of
+from reprlab.settings.errors import nearest
+from reprlab.settings.yaml_text import read_keys
 
 _MODELS, _DATASETS = "config/models.yaml", "config/datasets.yaml"
 _SLUG, _NAME = r"[a-z][a-z0-9]*(-[a-z0-9]+)*", r"[a-z][a-z0-9_]{0,63}"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.inference.generation import sorted_batches
 from reprlab.models.pooling import pool
+from reprlab.objectives.decoder_attention import attention_inputs
 from reprlab.runtime.errors import ReprlabError, first_line
 from reprlab.runtime.log import get_logger
-from reprlab.sentences.attention import attention_inputs
 from reprlab.sentences.early_exit import headless, keep_layers
 from reprlab.sentences.settings import EncoderSettings, LowRank
 from reprlab.sentences.soft_prompts import first_vectors, frozen, prefixed, prompted

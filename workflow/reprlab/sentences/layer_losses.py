@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reprlab.models.pooling import pool
+from reprlab.objectives.decoder_attention import attention_inputs
 from reprlab.runtime.errors import ReprlabError
-from reprlab.sentences.attention import attention_inputs
 from reprlab.sentences.contrastive import contrastive_loss
 from reprlab.sentences.depths import chosen_depths
 from reprlab.sentences.early_exit import layer_outputs, layers_of

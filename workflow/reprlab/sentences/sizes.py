@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.config.models import ModelEntry
+from reprlab.registry.models import ModelEntry
 from reprlab.sentences.settings import EncoderSettings
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from reprlab.models.pooling import Pooling, pool
+from reprlab.objectives.decoder_attention import attention_inputs
 from reprlab.runtime.errors import ReprlabError
-from reprlab.sentences.attention import attention_inputs
 from reprlab.sentences.early_exit import headless
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from reprlab.config.dataset_entries import CorpusEntry
+from reprlab.registry.dataset_entries import CorpusEntry
 from reprlab.runtime.cli import run_stage
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from reprlab.config.dataset_entries import Limits, TaskEntry
+from reprlab.registry.dataset_entries import Limits, TaskEntry
 from reprlab.runtime.cli import run_stage
 
 

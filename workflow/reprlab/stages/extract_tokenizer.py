@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from reprlab.config.models import ModelEntry
+from reprlab.registry.models import ModelEntry
 from reprlab.runtime.cli import run_stage
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from reprlab.config.dataset_entries import Wanted
+from reprlab.registry.dataset_entries import Wanted
 from reprlab.runtime.cli import run_stage
 
 
@@ -22,8 +22,8 @@ def fetch_archive(
         ReprlabError: the registry does not know it, every origin failed (each is named with its reason), or it holds
             something that is refused.
     """
-    from reprlab.config.datasets import load_registry
     from reprlab.data.downloads import listed_files, obtain, write_receipt
+    from reprlab.registry.datasets import load_registry
 
     entry = wanted.of(load_registry(registry).archive(archive))
     fetched = [obtain(entry, file, cache) for file in entry.files]

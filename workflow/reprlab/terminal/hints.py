@@ -4,7 +4,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable
 
-from reprlab.config.errors import nearest
+from reprlab.settings.errors import nearest
 
 _NO_RULE = re.compile(r"No rule to produce (.+?)(?: \(if you use input functions|$)", re.S)
 

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reprlab.config.models import HubOrigin, ModelEntry, PackageOrigin
+from reprlab.registry.models import HubOrigin, ModelEntry, PackageOrigin
 from reprlab.runtime.errors import ReprlabError, first_line
 from reprlab.text.tokenizer_folder import open_tokenizer
 

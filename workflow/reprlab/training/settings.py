@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from reprlab.config.settings import NonNegativeInt, PositiveInt
+from reprlab.settings.base import NonNegativeInt, PositiveInt
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.data.origins import debian, github, hub, local, npm, pypi
 from reprlab.data.origins.errors import OriginError
+from reprlab.registry.dataset_entries import ArchiveFile
 
 
 def fetch(origin: str, file: ArchiveFile, folder: Path) -> Path:

@@ -10,8 +10,8 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.data.origins.errors import OriginError
+from reprlab.registry.dataset_entries import ArchiveFile
 
 MIRROR_VARIABLE = "REPRLAB_MIRROR"
 ADDRESS = "https://raw.githubusercontent.com/{owner}/{name}/{commit}/{path}"

@@ -4,9 +4,9 @@ import re
 import shutil
 from pathlib import Path
 
-from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.data.origins.errors import OriginError
 from reprlab.data.origins.slices import write_first_rows
+from reprlab.registry.dataset_entries import ArchiveFile
 
 _SPEC = re.compile(r"^(?P<repository>[\w.-]+(/[\w.-]+)?)@(?P<revision>[\w./-]+?)(:(?P<path>.+))?$")
 _REASON_LENGTH = 300

@@ -3,9 +3,9 @@
 import shutil
 from pathlib import Path
 
-from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.data.origins.errors import OriginError
 from reprlab.data.origins.slices import builder_of, write_first_rows
+from reprlab.registry.dataset_entries import ArchiveFile
 
 
 def fetch(spec: str, file: ArchiveFile, folder: Path) -> Path:

@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.data.origins.client import downloaded, require, run_client
 from reprlab.data.origins.errors import OriginError
+from reprlab.registry.dataset_entries import ArchiveFile
 
 _SPEC = re.compile(r"^(@[a-z0-9._-]+/)?[a-z0-9._-]+@[0-9A-Za-z.+-]+$")
 

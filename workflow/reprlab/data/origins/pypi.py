@@ -6,9 +6,9 @@ import shutil
 import sys
 from pathlib import Path
 
-from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.data.origins.client import downloaded, run_client
 from reprlab.data.origins.errors import OriginError
+from reprlab.registry.dataset_entries import ArchiveFile
 from reprlab.runtime.log import get_logger
 
 _SPEC = re.compile(r"^[A-Za-z0-9._-]+==[A-Za-z0-9.+!_-]+$")

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from reprlab.config.dataset_entries import ArchiveFile
 from reprlab.data.origins.errors import OriginError
+from reprlab.registry.dataset_entries import ArchiveFile
 
 _REASON_LENGTH = 300
 # Of files on this machine; the hub's repositories tell their format.

@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.readers.vitaminc import clean
 from reprlab.data.sources import Sources, expected_format, json_items
 from reprlab.data.splits import position
+from reprlab.registry.dataset_entries import SplitSettings
 
 
 class Settings(BaseModel):

@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.archives import Archive
 from reprlab.data.sources import Sources, read_text
+from reprlab.registry.dataset_entries import SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
 _BEFORE = re.compile(r" +([,.;:!?)\]}]|'(?!\w))")

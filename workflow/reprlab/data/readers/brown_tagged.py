@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.passages import PassageSettings, passage_rows
 from reprlab.data.readers.brown import genres_of, tagged_paragraphs, tagged_sentences
 from reprlab.data.sources import Sources
+from reprlab.registry.dataset_entries import SplitSettings
 
 _MARKS = re.compile(r"(?:-(?:tl|hl|nc))+$")
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.config.dataset_entries import ArchiveFile, SplitSettings
 from reprlab.data.json_lines import json_lines
 from reprlab.data.sources import Sources, expected_format
+from reprlab.registry.dataset_entries import ArchiveFile, SplitSettings
 
 
 class Settings(BaseModel):

@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.config.dataset_entries import Split, SplitSettings
 from reprlab.data.sources import Sources, read_text
+from reprlab.registry.dataset_entries import Split, SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
 # Document, part, number, word, part of speech, parse, lemma, frameset, sense, speaker, name; roles; coreference.

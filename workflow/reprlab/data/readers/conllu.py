@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from reprlab.config.dataset_entries import Split, SplitSettings
 from reprlab.data.passages import PassageSettings, passage_rows
 from reprlab.data.sources import Sources, read_text
+from reprlab.registry.dataset_entries import Split, SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
 _COLUMNS = 10

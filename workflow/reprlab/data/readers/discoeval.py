@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.sources import Sources, tab_rows
 from reprlab.data.splits import normalised, position
+from reprlab.registry.dataset_entries import SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
 POSITION_LABELS = ["First sentence", "Second sentence", "Third sentence", "Fourth sentence", "Fifth sentence"]

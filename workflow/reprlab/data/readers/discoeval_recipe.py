@@ -5,10 +5,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.config.dataset_entries import Split, SplitSettings
 from reprlab.data.readers.discoeval import COHERENCE_LABELS, POSITION_LABELS, SENTENCES
 from reprlab.data.sources import Sources, segmented_sentences
 from reprlab.data.splits import normalised, position, split_of
+from reprlab.registry.dataset_entries import Split, SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
 _COLUMNS = ["document", "passage", "split", "source", "sentences"]

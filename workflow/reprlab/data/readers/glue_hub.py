@@ -6,8 +6,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.artifacts.tables import read_parquet
-from reprlab.config.dataset_entries import SplitFile, SplitSettings
 from reprlab.data.sources import Sources
+from reprlab.registry.dataset_entries import SplitFile, SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.sources import Sources, read_text
+from reprlab.registry.dataset_entries import SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
 _BLOCKS = {"div", "ul", "ol", "dl", "table", "pre", "p"}

@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.sources import Sources, tab_rows
+from reprlab.registry.dataset_entries import SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.artifacts.tables import read_parquet
-from reprlab.config.dataset_entries import Split, SplitSettings
 from reprlab.data.sources import Sources, expected_format
+from reprlab.registry.dataset_entries import Split, SplitSettings
 
 _COLUMNS = ["tokens", "entities", "relations"]
 

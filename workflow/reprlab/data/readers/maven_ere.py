@@ -5,10 +5,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.event_rows import NO_CHAIN, Mention, event_row
 from reprlab.data.sources import Sources, expected_format, parse_json, read_text
 from reprlab.data.splits import position
+from reprlab.registry.dataset_entries import SplitSettings
 from reprlab.runtime.log import get_logger
 
 _KINDS = {"causal": "causal_relations", "temporal": "temporal_relations"}

@@ -8,9 +8,9 @@ from typing import IO, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.sources import Sources
 from reprlab.data.wikitext import paragraphs
+from reprlab.registry.dataset_entries import SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
 # MediaWiki saves no page beyond 2 MiB; a file made for it unpacks to any size.

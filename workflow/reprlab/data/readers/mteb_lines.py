@@ -5,9 +5,9 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from reprlab.config.dataset_entries import SplitFile, SplitSettings
 from reprlab.data.json_lines import json_lines
 from reprlab.data.sources import Sources, expected_format
+from reprlab.registry.dataset_entries import SplitFile, SplitSettings
 
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 

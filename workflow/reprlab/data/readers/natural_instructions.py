@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.sources import Sources, expected_format, read_json_member
 from reprlab.data.splits import position
+from reprlab.registry.dataset_entries import SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
 

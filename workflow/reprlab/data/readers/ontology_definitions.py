@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.sources import Sources, read_text
+from reprlab.registry.dataset_entries import SplitSettings
 
 # The text of a definition; what stands in brackets behind it are its sources.
 _DEFINITION = re.compile(r'^def: "((?:[^"\\]|\\.)*)"', re.MULTILINE)

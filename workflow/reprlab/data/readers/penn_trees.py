@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.passages import PassageSettings, passage_rows
 from reprlab.data.sources import Sources, read_text
+from reprlab.registry.dataset_entries import SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
 _TREE = re.compile(r"^(?=\()", re.MULTILINE)

@@ -10,8 +10,8 @@ from typing import IO, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.sources import Sources
+from reprlab.registry.dataset_entries import SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
 # In a serialised character vector each string is this mark, a big-endian length and UTF-8 bytes.

@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.event_rows import Chains, Mention, event_row
 from reprlab.data.sources import Sources, expected_format, read_text
+from reprlab.registry.dataset_entries import SplitSettings
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.log import get_logger
 

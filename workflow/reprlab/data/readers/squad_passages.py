@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.sources import Sources, expected_format, json_items
+from reprlab.registry.dataset_entries import SplitSettings
 
 
 class Settings(BaseModel):

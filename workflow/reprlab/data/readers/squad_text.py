@@ -5,9 +5,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.sources import Sources, expected_format, json_items
 from reprlab.data.splits import split_of
+from reprlab.registry.dataset_entries import SplitSettings
 
 
 class Settings(BaseModel):

@@ -5,9 +5,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.sources import Sources, expected_format, read_json_member, read_text
 from reprlab.data.splits import position
+from reprlab.registry.dataset_entries import SplitSettings
 
 
 class Settings(BaseModel):

@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.sources import Sources, expected_format, parse_json
+from reprlab.registry.dataset_entries import SplitSettings
 
 
 class Settings(BaseModel):

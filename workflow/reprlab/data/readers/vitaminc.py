@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.sources import Sources, expected_format, json_items
 from reprlab.data.splits import position
+from reprlab.registry.dataset_entries import SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
 _LABELS = {"True": "entailment", "False": "contradiction", "Neither": "neutral"}

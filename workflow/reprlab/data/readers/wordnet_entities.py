@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.config.dataset_entries import Split, SplitSettings
 from reprlab.data.sources import Sources, segmented_sentences
 from reprlab.data.wordnet_glosses import read_synsets
+from reprlab.registry.dataset_entries import Split, SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
 _TOKENS = re.compile(r"\w+|[^\w\s]")

@@ -11,10 +11,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.event_rows import NO_CHAIN, Mention, event_row
 from reprlab.data.sources import Sources
 from reprlab.data.wordnet_verbs import Sense, read_senses
+from reprlab.registry.dataset_entries import SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
 # Pointer symbols of data.verb; `$` (verb group) makes coreference chains instead of a relation.

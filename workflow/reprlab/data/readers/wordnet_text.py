@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.config.dataset_entries import SplitSettings
 from reprlab.data.sources import Sources
 from reprlab.data.wordnet_glosses import read_synsets
+from reprlab.registry.dataset_entries import SplitSettings
 
 
 class Settings(BaseModel):

@@ -12,8 +12,8 @@ import pandas
 from reprlab.papers.amuro_char.aggregate import all_other_pairs, changes, group_means, mean_ratio, released_frame
 from reprlab.papers.amuro_char.names import BASE, CLASS_TO_GEN, mrc_pairs, table6_pairs
 from reprlab.reporting.audit import Found, found, rounded
+from reprlab.reporting.audit_given import Given
 from reprlab.reporting.audit_kinds import held
-from reprlab.reporting.audit_records import Given
 
 _GROUPS = ("learned_in_pretrain", "learned_in_finetune")
 _DIGITS = 9

@@ -16,8 +16,8 @@ from reprlab.models.build import build_from_config
 from reprlab.models.random_model import random_model
 from reprlab.objectives.objective import IGNORED
 from reprlab.reporting.audit import Found, found
+from reprlab.reporting.audit_given import Given
 from reprlab.reporting.audit_kinds import held
-from reprlab.reporting.audit_records import Given
 from reprlab.text.small_tokenizers import bytes_tokenizer
 from reprlab.training.completion_texts import encode_completions
 

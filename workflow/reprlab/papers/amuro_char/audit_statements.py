@@ -12,7 +12,7 @@ from reprlab.papers.amuro_char.aggregate import released_frame
 from reprlab.papers.amuro_char.names import BASE, CHECKPOINTS, MAIN
 from reprlab.reporting.audit import Found, decimals, found, rounded
 from reprlab.reporting.audit_checks import cell
-from reprlab.reporting.audit_records import Given
+from reprlab.reporting.audit_given import Given
 from reprlab.runtime.errors import ReprlabError
 from reprlab.text.completion_settings import EvaluationTextSettings
 from reprlab.text.completions import evaluation_rows

@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from reprlab.config.load import LoadedConfig
-from reprlab.config.papers.amuro_char import AmuroCharSettings
-from reprlab.papers import paths
 from reprlab.papers.amuro_char.names import (
     BASE,
     FIGURE_7,
@@ -19,9 +17,11 @@ from reprlab.papers.amuro_char.names import (
 )
 from reprlab.papers.amuro_char.plan_runs import Scored, add_runs
 from reprlab.papers.amuro_char.results import RESULTS
-from reprlab.papers.plan import Job, Plan
+from reprlab.papers.amuro_char.schema import AmuroCharSettings
+from reprlab.planning import paths
+from reprlab.planning.plan import Job, Plan
+from reprlab.planning.result_jobs import add_results as add_records
 from reprlab.reporting.hours import HoursSettings
-from reprlab.results.planning import add_results as add_records
 from reprlab.results.sources import Baseline, Missing, Source
 
 SLUG = "amuro-char"

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from reprlab.config.load import LoadedConfig
-from reprlab.config.papers.amuro_char import AmuroCharSettings
-from reprlab.config.settings import derive
-from reprlab.papers.completion_jobs import add_completions
-from reprlab.papers.language_model_jobs import add_sentences
-from reprlab.papers.plan import Plan
-from reprlab.papers.shared_jobs import add_task
+from reprlab.papers.amuro_char.schema import AmuroCharSettings
+from reprlab.planning.completion_jobs import add_completions
+from reprlab.planning.language_model_jobs import add_sentences
+from reprlab.planning.plan import Plan
+from reprlab.planning.shared_jobs import add_task
+from reprlab.settings.base import derive
 from reprlab.text.completion_settings import (
     CompletionFile,
     EvaluationPart,

@@ -3,22 +3,22 @@
 from dataclasses import dataclass
 
 from reprlab.config.load import LoadedConfig
-from reprlab.config.papers.amuro_char import AmuroCharSettings, Family
-from reprlab.config.settings import derive
-from reprlab.papers import paths
 from reprlab.papers.amuro_char.names import MAIN
 from reprlab.papers.amuro_char.plan_data import PromptPlanner
-from reprlab.papers.completion_jobs import ModelFolders
-from reprlab.papers.language_model_jobs import (
+from reprlab.papers.amuro_char.schema import AmuroCharSettings, Family
+from reprlab.planning import paths
+from reprlab.planning.completion_jobs import ModelFolders
+from reprlab.planning.language_model_jobs import (
     add_held_out,
     add_pretraining_run,
     add_tokens,
     add_trained_tokenizer,
     held_out,
 )
-from reprlab.papers.plan import Job, Plan
-from reprlab.papers.shared_jobs import add_model
+from reprlab.planning.plan import Job, Plan
+from reprlab.planning.shared_jobs import add_model
 from reprlab.runtime.errors import ReprlabError
+from reprlab.settings.base import derive
 from reprlab.text.token_settings import TokenStorageSettings
 from reprlab.text.tokenizers import TokenizerSettings
 from reprlab.training.settings import EngineSettings, PretrainSettings

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from reprlab.config.load import LoadedConfig
-from reprlab.config.papers.amuro_char import AmuroCharSettings, Family, Sweep
-from reprlab.config.settings import derive
 from reprlab.evaluation.completion_settings import CompletionScoring, Method, ScoreCell, ScoredModel
 from reprlab.papers.amuro_char.names import BASE
 from reprlab.papers.amuro_char.plan_data import PromptPlanner
 from reprlab.papers.amuro_char.plan_models import Checkpoints, add_checkpoints
-from reprlab.papers.completion_jobs import ModelFolders, add_scores, add_tuning, tuning_metrics
-from reprlab.papers.plan import Plan
+from reprlab.papers.amuro_char.schema import AmuroCharSettings, Family, Sweep
+from reprlab.planning.completion_jobs import ModelFolders, add_scores, add_tuning, tuning_metrics
+from reprlab.planning.plan import Plan
+from reprlab.settings.base import derive
 from reprlab.training.completion_settings import CompletionTuningSettings
 
 _METHODS: dict[str, Method] = {"generation": "generate", "classification": "tokenprob", "choice": "loglikelihood"}

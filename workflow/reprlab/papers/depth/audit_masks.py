@@ -11,8 +11,8 @@ from reprlab.objectives.attention_masks import plain_masks, pretraining_masks
 from reprlab.objectives.masked_seq2seq import encode, seq2seq_logits
 from reprlab.papers.depth.audit_objective import VOCABULARY, depth_batch
 from reprlab.reporting.audit import Found
+from reprlab.reporting.audit_given import Given
 from reprlab.reporting.audit_kinds import held_at
-from reprlab.reporting.audit_records import Given
 
 
 def properties(given: Given) -> Iterator[Found]:

@@ -17,8 +17,8 @@ from reprlab.objectives.losses import chance_sentence_loss, decomposed_loss, uns
 from reprlab.objectives.span_mask import noise_counts, random_span_mask
 from reprlab.reporting.audit import Found, found
 from reprlab.reporting.audit_checks import parameters
+from reprlab.reporting.audit_given import Given
 from reprlab.reporting.audit_kinds import counted, generator, held_at, number
-from reprlab.reporting.audit_records import Given
 from reprlab.text.vocabulary import Vocabulary
 from reprlab.training.schedules import learning_rate_factor
 from reprlab.training.settings import ScheduleSettings

@@ -8,8 +8,8 @@ from typing import Any
 
 from reprlab.papers.depth.names import BENCHMARKS, DISCOURSE_COHERENCE, SENTENCE_POSITION
 from reprlab.reporting.audit import Found, decimals, found, mean, rounded
+from reprlab.reporting.audit_given import Given
 from reprlab.reporting.audit_kinds import counts_behind, cut, majority, number, significant
-from reprlab.reporting.audit_records import Given
 
 KINDS = ("correct", "transition", "pronoun", "reasonable", "punctuation")
 _SAMPLE = 30

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from reprlab.papers.depth.names import BENCHMARKS
 from reprlab.reporting.comparison import Counterpart
-from reprlab.reporting.figures import short_step
+from reprlab.reporting.finishing import short_step
 from reprlab.results.comparison import Cell, Own
 from reprlab.results.frame import Rows
 

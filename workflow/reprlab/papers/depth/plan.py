@@ -5,11 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from reprlab.config.load import LoadedConfig
-from reprlab.config.papers.depth import FinetuningTask
 from reprlab.evaluation.prediction_sample import SampledModel, SampleSettings
 from reprlab.models.formula import t5_parameters
-from reprlab.papers import paths
-from reprlab.papers.cost_jobs import add_cost
 from reprlab.papers.depth.measures import SUMS
 from reprlab.papers.depth.names import BENCHMARKS, SIDE_EXPERIMENTS
 from reprlab.papers.depth.plan_ablations import add_ablations
@@ -18,8 +15,11 @@ from reprlab.papers.depth.plan_finetuning import Finetuned, add_finetuning, repo
 from reprlab.papers.depth.plan_runs import Run, RunPlanner
 from reprlab.papers.depth.plan_text import vocabulary_rows
 from reprlab.papers.depth.results import RESULTS
-from reprlab.papers.plan import Job, Plan
-from reprlab.results.planning import add_results
+from reprlab.papers.depth.schema import FinetuningTask
+from reprlab.planning import paths
+from reprlab.planning.cost_jobs import add_cost
+from reprlab.planning.plan import Job, Plan
+from reprlab.planning.result_jobs import add_results
 from reprlab.results.sources import Baseline, Missing, Source
 
 SLUG = "depth"

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from reprlab.config.load import LoadedConfig
-from reprlab.config.papers.depth import DepthSettings
-from reprlab.papers.cost_jobs import equal_jobs, of_engine, of_finetuning
 from reprlab.papers.depth.plan_ablations import add_ablations
 from reprlab.papers.depth.plan_finetuning import add_finetuning
 from reprlab.papers.depth.plan_runs import RunPlanner
 from reprlab.papers.depth.plan_text import vocabulary_rows
-from reprlab.papers.plan import Plan
+from reprlab.papers.depth.schema import DepthSettings
+from reprlab.planning.cost_jobs import equal_jobs, of_engine, of_finetuning
+from reprlab.planning.plan import Plan
 from reprlab.reporting.cost_layout import CostRun
 from reprlab.training.finetuning_settings import FinetuneSettings
 from reprlab.training.settings import EvaluationRuns, PretrainSettings, TextSettings

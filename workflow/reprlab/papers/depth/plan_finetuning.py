@@ -4,15 +4,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from reprlab.config.load import LoadedConfig
-from reprlab.config.papers.depth import DepthSettings, FinetuningTask
-from reprlab.config.settings import derive
 from reprlab.evaluation.settings import BaselineSettings
-from reprlab.papers import paths
 from reprlab.papers.depth.plan_runs import RunPlanner
 from reprlab.papers.depth.plan_text import add_passages
-from reprlab.papers.finetuning_jobs import add_baselines, add_finetuning_job, add_selection
-from reprlab.papers.plan import Plan
-from reprlab.papers.shared_jobs import add_task
+from reprlab.papers.depth.schema import DepthSettings, FinetuningTask
+from reprlab.planning import paths
+from reprlab.planning.finetuning_jobs import add_baselines, add_finetuning_job, add_selection
+from reprlab.planning.plan import Plan
+from reprlab.planning.shared_jobs import add_task
+from reprlab.settings.base import derive
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
 from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
 

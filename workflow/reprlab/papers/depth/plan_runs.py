@@ -6,16 +6,16 @@ from itertools import product
 from typing import Any
 
 from reprlab.config.load import LoadedConfig
-from reprlab.config.papers.depth import DepthSettings
-from reprlab.config.settings import derive
 from reprlab.objectives.settings import PreviewSettings
-from reprlab.papers import paths
 from reprlab.papers.depth.names import run_name
 from reprlab.papers.depth.plan_text import add_text
-from reprlab.papers.language_model_jobs import add_held_out, add_pretraining_run, held_out
-from reprlab.papers.plan import Job, Plan
-from reprlab.papers.shared_jobs import add_model
+from reprlab.papers.depth.schema import DepthSettings
+from reprlab.planning import paths
+from reprlab.planning.language_model_jobs import add_held_out, add_pretraining_run, held_out
+from reprlab.planning.plan import Job, Plan
+from reprlab.planning.shared_jobs import add_model
 from reprlab.plugins import load_plugin
+from reprlab.settings.base import derive
 from reprlab.training.settings import EngineSettings, EvaluationRun, PretrainSettings, ScheduleSettings
 
 

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from reprlab.config.load import LoadedConfig
-from reprlab.config.papers.depth import DepthSettings
-from reprlab.config.settings import derive
-from reprlab.papers.language_model_jobs import add_sentences, add_tokens, add_trained_tokenizer
-from reprlab.papers.plan import Plan
+from reprlab.papers.depth.schema import DepthSettings
+from reprlab.planning.language_model_jobs import add_sentences, add_tokens, add_trained_tokenizer
+from reprlab.planning.plan import Plan
 from reprlab.runtime.errors import ReprlabError
+from reprlab.settings.base import derive
 from reprlab.text.token_settings import TokenStorageSettings
 from reprlab.text.tokenizers import TokenizerSettings
 from reprlab.text.vocabulary import Vocabulary

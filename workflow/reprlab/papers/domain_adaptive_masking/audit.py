@@ -11,7 +11,7 @@ from reprlab.concepts.graph import UNREACHED, ConceptGraph
 from reprlab.concepts.settings import FilterSettings
 from reprlab.evaluation.metrics import score
 from reprlab.reporting.audit import Found, found, mean, rounded
-from reprlab.reporting.audit_records import Given
+from reprlab.reporting.audit_given import Given
 from reprlab.results.words import printed_of
 
 TABLES = printed_of("domain-adaptive-masking").declarations()

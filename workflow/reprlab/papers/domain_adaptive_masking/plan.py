@@ -5,24 +5,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from reprlab.concepts.settings import BlockSettings
-from reprlab.config.settings import derive
 from reprlab.evaluation.settings import BaselineSettings, MetricName
-from reprlab.papers import paths
 from reprlab.papers.domain_adaptive_masking.plan_curriculum import Curriculum, add_blocks, add_curriculum, thresholds
 from reprlab.papers.domain_adaptive_masking.results import MASKS, NONE, RESULTS, SHARES, UNTRAINED
-from reprlab.papers.finetuning_jobs import add_baselines, add_finetuning_job
-from reprlab.papers.language_model_jobs import (
+from reprlab.planning import paths
+from reprlab.planning.finetuning_jobs import add_baselines, add_finetuning_job
+from reprlab.planning.language_model_jobs import (
     add_held_out,
     add_pretraining_run,
     add_scratch_text,
     add_sentences,
     held_out,
 )
-from reprlab.papers.plan import Job, Plan
-from reprlab.papers.shared_jobs import add_model, add_task
+from reprlab.planning.plan import Job, Plan
+from reprlab.planning.result_jobs import add_results
+from reprlab.planning.shared_jobs import add_model, add_task
 from reprlab.reporting.published import read_printed
-from reprlab.results.planning import add_results
 from reprlab.results.sources import Baseline, Missing, Source, Value
+from reprlab.settings.base import derive
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
 from reprlab.training.settings import (
     EngineSettings,
@@ -33,7 +33,7 @@ from reprlab.training.settings import (
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.domain_adaptive_masking import DomainAdaptiveMaskingSettings
+    from reprlab.papers.domain_adaptive_masking.schema import DomainAdaptiveMaskingSettings
 
 SLUG, NAME = "domain-adaptive-masking", "domain_adaptive_masking"
 _SCORES: list[MetricName] = ["entity_f1", "entity_precision", "entity_recall"]

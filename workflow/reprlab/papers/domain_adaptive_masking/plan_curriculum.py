@@ -13,15 +13,15 @@ from reprlab.concepts.settings import (
     ExpansionSettings,
     SweepSettings,
 )
-from reprlab.config.settings import derive
-from reprlab.papers.plan import Job, Plan
-from reprlab.papers.shared_jobs import add_corpus
+from reprlab.planning.plan import Job, Plan
+from reprlab.planning.shared_jobs import add_corpus
 from reprlab.results.sources import Source
+from reprlab.settings.base import derive
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.domain_adaptive_masking import Curriculum as Thresholds
-    from reprlab.config.papers.domain_adaptive_masking import DomainAdaptiveMaskingSettings
+    from reprlab.papers.domain_adaptive_masking.schema import Curriculum as Thresholds
+    from reprlab.papers.domain_adaptive_masking.schema import DomainAdaptiveMaskingSettings
 
 _NAME = "domain_adaptive_masking"
 

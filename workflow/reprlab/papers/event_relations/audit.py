@@ -13,7 +13,7 @@ from reprlab.evaluation.relation_scores import all_pair_scores, confusion, relat
 from reprlab.models.span_pairs import pair_head
 from reprlab.papers.event_relations.tables_relations import candidates
 from reprlab.reporting.audit import Found, found, rounded
-from reprlab.reporting.audit_records import Given
+from reprlab.reporting.audit_given import Given
 from reprlab.results.words import printed_of
 from reprlab.retrieval.search import kept_pairs, rank_partners
 

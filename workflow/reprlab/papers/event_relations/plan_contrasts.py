@@ -6,16 +6,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reprlab.config.settings import derive
 from reprlab.events.settings import AnswerContrast
-from reprlab.papers.plan import Job
+from reprlab.papers.event_relations.names import MATCHED
+from reprlab.planning.plan import Job
 from reprlab.results.sources import Source, Value
+from reprlab.settings.base import derive
 
 if TYPE_CHECKING:
-    from reprlab.papers.event_relations.plan import Fold
-
-MATCHED = "sbert_ft"
-"""The retriever of the starred rows (Tables 1 and 2), whose numbers of negatives conditions without one are given."""
+    from reprlab.papers.event_relations.plan_folds import Fold
 
 
 def contrasts(folds: Sequence[Fold], retrievers: Iterable[str]) -> list[Source]:

@@ -18,7 +18,7 @@ from reprlab.geometry.settings import EstimatorSettings
 from reprlab.models.build import build_from_config
 from reprlab.models.random_model import random_model
 from reprlab.reporting.audit import Found, found
-from reprlab.reporting.audit_records import Given
+from reprlab.reporting.audit_given import Given
 from reprlab.representations.adapters import add_adapter
 from reprlab.representations.collection import collect_states
 from reprlab.representations.files import layer_files, read_layer

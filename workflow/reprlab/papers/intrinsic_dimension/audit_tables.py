@@ -10,8 +10,8 @@ from typing import Any
 
 from reprlab.papers.intrinsic_dimension.results import CONDITIONS
 from reprlab.reporting.audit import Found, found, mean, rounded
+from reprlab.reporting.audit_given import Given
 from reprlab.reporting.audit_kinds import counted, majority
-from reprlab.reporting.audit_records import Given
 from reprlab.representations.prompts import demonstration_indices
 from reprlab.representations.settings import PromptSettings
 

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from reprlab.config.load import LoadedConfig
-from reprlab.papers import paths
-from reprlab.papers.cost_jobs import add_cost
 from reprlab.papers.intrinsic_dimension.plan_cost import Costs
 from reprlab.papers.intrinsic_dimension.plan_states import Collection, StatesPlanner
 from reprlab.papers.intrinsic_dimension.results import FINETUNED, RESULTS
-from reprlab.papers.plan import Plan
-from reprlab.results.planning import add_results
+from reprlab.planning import paths
+from reprlab.planning.cost_jobs import add_cost
+from reprlab.planning.plan import Plan
+from reprlab.planning.result_jobs import add_results
 from reprlab.results.sources import Baseline, Missing, Source
 
 SLUG = "intrinsic-dimension"

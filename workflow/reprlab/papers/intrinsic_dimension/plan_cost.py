@@ -5,10 +5,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from reprlab.config.load import LoadedConfig
-from reprlab.config.papers.intrinsic_dimension import IntrinsicDimensionSettings
-from reprlab.papers.cost_jobs import equal_jobs, of_engine
 from reprlab.papers.intrinsic_dimension.plan_states import Collection, StatesPlanner
-from reprlab.papers.plan import Plan
+from reprlab.papers.intrinsic_dimension.schema import IntrinsicDimensionSettings
+from reprlab.planning.cost_jobs import equal_jobs, of_engine
+from reprlab.planning.plan import Plan
 from reprlab.reporting.cost_layout import CostRun
 
 _PUBLISHED = "lengths by characters; weights in float32 on one device, where the authors spread them over six"

@@ -5,19 +5,19 @@ from itertools import product
 from typing import Any, Literal
 
 from reprlab.config.load import LoadedConfig
-from reprlab.config.papers.intrinsic_dimension import (
+from reprlab.geometry.settings import EstimatorSettings
+from reprlab.papers.intrinsic_dimension.schema import (
     ComparisonSettings,
     IntrinsicDimensionSettings,
     PromptedDataset,
     SftDynamicsSettings,
 )
-from reprlab.config.settings import derive
-from reprlab.geometry.settings import EstimatorSettings
-from reprlab.papers.language_model_jobs import add_scratch_text
-from reprlab.papers.plan import Plan
-from reprlab.papers.representation_jobs import add_adapter, add_dimension, add_prompts, add_states
-from reprlab.papers.shared_jobs import add_model, add_task
+from reprlab.planning.language_model_jobs import add_scratch_text
+from reprlab.planning.plan import Plan
+from reprlab.planning.representation_jobs import add_adapter, add_dimension, add_prompts, add_states
+from reprlab.planning.shared_jobs import add_model, add_task
 from reprlab.representations.settings import AdapterSettings, CollectSettings, DimensionSettings, PromptSettings
+from reprlab.settings.base import derive
 from reprlab.training.settings import EngineSettings, ScheduleSettings
 
 Split = Literal["train", "validation"]

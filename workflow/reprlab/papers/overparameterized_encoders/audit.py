@@ -18,7 +18,7 @@ from reprlab.papers.overparameterized_encoders.audit_recipes import (  # noqa: F
     without_norm,
 )
 from reprlab.reporting.audit import Found, decimals, found, rounded
-from reprlab.reporting.audit_records import Given
+from reprlab.reporting.audit_given import Given
 from reprlab.results.words import printed_of
 from reprlab.sentences.depths import kept_layers
 
@@ -32,8 +32,8 @@ def _size(models: Path, name: str, targets: tuple[str, ...] = _SEVEN) -> dict[st
     """Numbers of a model on the meta device: whole, without output layer, embedding, a layer, adapters; its layers."""
     import torch
 
-    from reprlab.config.models import load_models
     from reprlab.models.build import build_from_config
+    from reprlab.registry.models import load_models
     from reprlab.sentences.early_exit import headless, layers_of
     from reprlab.sentences.encoder import add_low_rank
     from reprlab.sentences.settings import LowRank

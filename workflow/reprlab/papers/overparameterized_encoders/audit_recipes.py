@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from reprlab.reporting.audit import Found, found
-from reprlab.reporting.audit_records import Given
+from reprlab.reporting.audit_given import Given
 
 if TYPE_CHECKING:
     import torch

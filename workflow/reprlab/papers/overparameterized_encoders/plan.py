@@ -3,16 +3,15 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reprlab.config.settings import derive
-from reprlab.papers import paths
-from reprlab.papers.cost_jobs import add_cost
-from reprlab.papers.encoder_jobs import add_encoder, add_published, embedding_task
 from reprlab.papers.overparameterized_encoders.plan_cost import cost_runs
 from reprlab.papers.overparameterized_encoders.results import CHOSEN, COSTS, PARTS, RESULTS, TRIPLES
-from reprlab.papers.plan import Plan
-from reprlab.papers.shared_jobs import add_task
-from reprlab.papers.warm_starts import Recipe, add_start
-from reprlab.results.planning import add_results
+from reprlab.planning import paths
+from reprlab.planning.cost_jobs import add_cost
+from reprlab.planning.encoder_jobs import add_encoder, add_published, embedding_task
+from reprlab.planning.plan import Plan
+from reprlab.planning.result_jobs import add_results
+from reprlab.planning.shared_jobs import add_task
+from reprlab.planning.warm_starts import Recipe, add_start
 from reprlab.results.sources import Baseline, Source
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.depths import kept_layers
@@ -25,11 +24,12 @@ from reprlab.sentences.settings import (
     TextForm,
     TripleSample,
 )
+from reprlab.settings.base import derive
 from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.overparameterized_encoders import OverparameterizedEncodersSettings
+    from reprlab.papers.overparameterized_encoders.schema import OverparameterizedEncodersSettings
 
 SLUG = "overparameterized-encoders"
 _NAME = "l3prune"

@@ -4,17 +4,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from reprlab.config.load import LoadedConfig
-from reprlab.config.settings import derive
-from reprlab.papers.cost_jobs import computed, equal_jobs
 from reprlab.papers.overparameterized_encoders.results import CHOSEN, LABELS
+from reprlab.planning.cost_jobs import computed, equal_jobs
 from reprlab.reporting.cost_layout import CostRun
 from reprlab.reporting.published import read_printed
 from reprlab.sentences.contrastive import share_read_twice
 from reprlab.sentences.depths import kept_layers
 from reprlab.sentences.settings import TEXTS_AT_ONCE, EncoderSettings, LowRank
+from reprlab.settings.base import derive
 
 if TYPE_CHECKING:
-    from reprlab.config.papers.overparameterized_encoders import OverparameterizedEncodersSettings
+    from reprlab.papers.overparameterized_encoders.schema import OverparameterizedEncodersSettings
 
 _TEXTS = 3
 _FILLED = "texts filled to their length"

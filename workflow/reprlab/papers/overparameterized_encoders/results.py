@@ -4,6 +4,7 @@ from typing import Any
 
 from reprlab.papers.overparameterized_encoders import tables_pruning as tables
 from reprlab.papers.overparameterized_encoders.claims import CLAIMS
+from reprlab.papers.overparameterized_encoders.names import LABELS
 from reprlab.results.comparison import Find
 from reprlab.results.figures import Axis, Curves
 from reprlab.results.table_forms import Listing, Pivot
@@ -66,10 +67,6 @@ _OURS: dict[str, Find] = {
     "table2": tables.second_table,
     "statements": tables.in_the_text,
 }
-LABELS = {
-    "llama_3_8b": "LLaMA-3-8B", "mistral_7b": "Mistral-7B", "qwen2_7b": "Qwen2-7B", "phi3_4b": "Phi3-4B",
-    "bge": "BGE", "gte": "GTE", "e5": "E5",
-}  # fmt: skip
 RESULTS = results_of(
     "overparameterized-encoders",
     tables=_TABLES,

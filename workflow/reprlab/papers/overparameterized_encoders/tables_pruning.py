@@ -175,7 +175,7 @@ def in_the_text(own: Own, row: Cell, column: str) -> Counterpart:
 
 
 def _cell(own: Own, table: str, row: Cell, column: str, places: int) -> Counterpart:
-    from reprlab.papers.overparameterized_encoders.results import LABELS
+    from reprlab.papers.overparameterized_encoders.names import LABELS
 
     key = {label: name for name, label in LABELS.items()}[row["model"]]
     ours = own.rows(table, model=key, **({"depth": row["variant"]} if row["variant"] else {}))

@@ -7,8 +7,8 @@ from decimal import Decimal
 
 from reprlab.papers.prompt_tuning_encoders import audit_sizes, audit_vectors
 from reprlab.reporting.audit import Found, decimals, found, rounded
+from reprlab.reporting.audit_given import Given
 from reprlab.reporting.audit_kinds import cut
-from reprlab.reporting.audit_records import Given
 from reprlab.results.words import printed_of
 
 _PRINTED = printed_of("prompt-tuning-encoders")

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from reprlab.papers.prompt_tuning_encoders.results import ROWS
+from reprlab.papers.prompt_tuning_encoders.names import ROWS
 from reprlab.reporting.audit import Found, found
-from reprlab.reporting.audit_records import Given
+from reprlab.reporting.audit_given import Given
 from reprlab.sentences.settings import EncoderSettings
 from reprlab.sentences.sizes import EncoderSize, encoder_size
 
@@ -20,7 +20,7 @@ _KINDS = {"full": "full", "lora_uni": "lora", "lora_bi": "lora", "spt_uni_eosp":
 
 @functools.cache
 def _size(entry: str, method: str, size: int) -> EncoderSize:
-    from reprlab.config.models import ModelEntry
+    from reprlab.registry.models import ModelEntry
 
     own: dict[str, Any] = {"vectors": size} if method in ("prompt", "prefix") else {}
     if method == "lora":

@@ -14,8 +14,8 @@ from safetensors.torch import load_file
 
 from reprlab.models.build import build_from_config
 from reprlab.models.pooling import pool
-from reprlab.reporting.audit_records import Given
-from reprlab.sentences.attention import attention_inputs
+from reprlab.objectives.decoder_attention import attention_inputs
+from reprlab.reporting.audit_given import Given
 from reprlab.sentences.contrastive import contrastive_loss
 from reprlab.sentences.early_exit import headless
 from reprlab.sentences.encoder import build_encoder, save_encoder, trained_weights
@@ -136,7 +136,7 @@ def pooled_correlation(given: Given) -> Iterator[Any]:
 
 @functools.cache
 def _shared(entry: str) -> Any:
-    from reprlab.config.models import ModelEntry
+    from reprlab.registry.models import ModelEntry
 
     return build_from_config(ModelEntry.model_validate_json(entry), 64, seed=0).eval()
 

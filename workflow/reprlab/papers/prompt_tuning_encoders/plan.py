@@ -5,21 +5,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reprlab.config.settings import derive
-from reprlab.papers import paths
-from reprlab.papers.cost_jobs import add_cost
-from reprlab.papers.encoder_jobs import add_encoder, add_published, embedding_task
-from reprlab.papers.language_model_jobs import WHOLE, add_sentences, add_tokens
-from reprlab.papers.plan import Job, Plan
+from reprlab.papers.prompt_tuning_encoders.names import PUBLISHED, UNTRAINED
 from reprlab.papers.prompt_tuning_encoders.plan_cost import cost_runs
-from reprlab.papers.prompt_tuning_encoders.results import PUBLISHED, RESULTS, UNTRAINED
-from reprlab.papers.shared_jobs import add_model, add_task
-from reprlab.papers.warm_starts import Recipe, Start, add_start
-from reprlab.results.planning import add_results
+from reprlab.papers.prompt_tuning_encoders.results import RESULTS
+from reprlab.planning import paths
+from reprlab.planning.cost_jobs import add_cost
+from reprlab.planning.encoder_jobs import add_encoder, add_published, embedding_task
+from reprlab.planning.language_model_jobs import WHOLE, add_sentences, add_tokens
+from reprlab.planning.plan import Job, Plan
+from reprlab.planning.result_jobs import add_results
+from reprlab.planning.shared_jobs import add_model, add_task
+from reprlab.planning.warm_starts import Recipe, Start, add_start
 from reprlab.results.sources import Baseline, Source
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.settings import ContrastiveTraining, Evaluation, LowRank, PostTraining
 from reprlab.sentences.sizes import SizedEncoders
+from reprlab.settings.base import derive
 from reprlab.training.settings import EngineSettings, OptimizerSettings, PretrainSettings, ScheduleSettings
 
 if TYPE_CHECKING:

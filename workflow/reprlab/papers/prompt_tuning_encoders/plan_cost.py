@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from reprlab.config.load import LoadedConfig
-from reprlab.papers.cost_jobs import computed, equal_jobs, examples_of
+from reprlab.planning.cost_jobs import computed, equal_jobs, examples_of
 from reprlab.reporting.cost_layout import CostRun
 from reprlab.sentences.contrastive import share_read_twice
 
 if TYPE_CHECKING:
-    from reprlab.config.papers.prompt_tuning_encoders import PromptTuningEncodersSettings
+    from reprlab.papers.prompt_tuning_encoders.schema import PromptTuningEncodersSettings
 
 _TEXTS = 3
 

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 from reprlab.papers.prompt_tuning_encoders.claims import CLAIMS
+from reprlab.papers.prompt_tuning_encoders.names import BACKBONES
 from reprlab.papers.prompt_tuning_encoders.tables_prompts import (
     attention_pairs,
     beside_prefixes,
@@ -19,7 +20,6 @@ from reprlab.results.comparison import Find
 from reprlab.results.figures import Axis, Bars, Curves
 from reprlab.results.words import results_of
 
-UNTRAINED, PUBLISHED = "none", "published"
 _SCORED = ("ndcg_at_10", "spearman", "v_measure", "accuracy")
 _WITH_SHARE = {"metric": (*_SCORED, "share")}
 _TABLES: dict[str, tuple[Any, Any]] = {
@@ -58,30 +58,6 @@ _FIGURES: dict[str, tuple[str, Any]] = {
         ),
     ),
 }
-# Names of the paper's rows: our encoder, and its size where the name says it.
-ROWS = {
-    "SimCSE": (PUBLISHED, 0),
-    "w/o fine-tuning": ("none", 0),
-    "w/ fine-tuning": ("full", 0),
-    "LoRA-uni": ("lora_uni", 16),
-    "LoRA-uni r=1": ("lora_uni", 1),
-    "LoRA-bi": ("lora_bi", 16),
-    "SPT": ("spt_uni_eosp", 0),
-    "SPT-uni": ("spt_uni_eosp", 0),
-    "SPT-bi": ("spt_mntp_eosp", 0),
-    "SPT v2": ("spt_v2", 0),
-    "uni append EOSP": ("spt_uni_eosp", 0),
-    "uni append Mean": ("spt_uni_mean", 0),
-    "bi append EOSP": ("spt_bi_eosp", 0),
-    "bi append Mean": ("spt_bi_mean", 0),
-    "bi prepend SOSP": ("spt_bi_sosp", 0),
-    "bi prepend Mean": ("spt_bi_before_mean", 0),
-    "MNTP bi append EOSP": ("spt_mntp_eosp", 0),
-    "MNTP bi append Mean": ("spt_mntp_mean", 0),
-    "MNTP bi prepend SOSP": ("spt_mntp_sosp", 0),
-    "MNTP bi prepend Mean": ("spt_mntp_before_mean", 0),
-}
-BACKBONES = {"OPT-125M": "opt_125m", "LLaMA2-7B": "llama_2_7b", "LLaMA3-8B": "llama_3_8b", "BERT-base": "simcse"}
 _OURS: dict[str, Find] = {
     "table1": partial(printed_row, table="table1"),
     "table2": partial(printed_row, table="table2"),

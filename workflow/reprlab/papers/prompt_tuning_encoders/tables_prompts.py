@@ -113,7 +113,7 @@ def attention_pairs(frame: Frame) -> Rows:
 
 def printed_row(own: Own, row: Cell, column: str, *, table: str) -> Counterpart:
     """Our cell beside a printed one, by the names that `results.ROWS` gives the printed row."""
-    from reprlab.papers.prompt_tuning_encoders.results import BACKBONES, ROWS
+    from reprlab.papers.prompt_tuning_encoders.names import BACKBONES, ROWS
 
     encoder, size = ROWS[row["row"]]
     where = {"backbone": BACKBONES[row["model"]], "encoder": encoder, "size": int(row["k"] or size)}

@@ -9,7 +9,7 @@ from typing import Any
 
 from reprlab.models.build import build_from_config
 from reprlab.reporting.audit import Found, found, rounded
-from reprlab.reporting.audit_records import Given
+from reprlab.reporting.audit_given import Given
 from reprlab.results.words import printed_of
 from reprlab.structure import restoration, scorers, seq2seq
 

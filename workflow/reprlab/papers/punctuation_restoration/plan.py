@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from reprlab.papers.plan import Plan
 from reprlab.papers.punctuation_restoration.plan_models import SLUG, Models
 from reprlab.papers.punctuation_restoration.plan_tasks import Tasks
 from reprlab.papers.punctuation_restoration.results import RESULTS
 from reprlab.papers.punctuation_restoration.tables_structure import MEASURES
-from reprlab.results.planning import add_results
+from reprlab.planning.plan import Plan
+from reprlab.planning.result_jobs import add_results
 from reprlab.results.sources import Missing, Source, Value
 
 if TYPE_CHECKING:

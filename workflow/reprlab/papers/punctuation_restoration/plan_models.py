@@ -4,19 +4,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reprlab.config.settings import derive
-from reprlab.papers import paths
-from reprlab.papers.language_model_jobs import (
+from reprlab.planning import paths
+from reprlab.planning.language_model_jobs import (
     add_pretraining_run,
     add_sentences,
     add_tokens,
     add_trained_tokenizer,
 )
-from reprlab.papers.plan import Job, Plan
-from reprlab.papers.seq2seq_jobs import add_answers, add_pair_scores, add_pair_training, add_pairs
-from reprlab.papers.shared_jobs import add_model
+from reprlab.planning.plan import Job, Plan
+from reprlab.planning.seq2seq_jobs import add_answers, add_pair_scores, add_pair_training, add_pairs
+from reprlab.planning.shared_jobs import add_model
 from reprlab.results.sources import Baseline, Missing, Source, Value
 from reprlab.runtime.errors import ReprlabError
+from reprlab.settings.base import derive
 from reprlab.structure.seq2seq_settings import ChatAnswers, GenerationSettings, PairSettings, PairTraining
 from reprlab.text.token_settings import TokenStorageSettings
 from reprlab.text.tokenizers import TokenizerSettings
@@ -24,7 +24,7 @@ from reprlab.training.settings import EngineSettings, OptimizerSettings, Pretrai
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.punctuation_restoration import PunctuationRestorationSettings
+    from reprlab.papers.punctuation_restoration.schema import PunctuationRestorationSettings
 
 SLUG, NAME = "punctuation-restoration", "punctuation_restoration"
 

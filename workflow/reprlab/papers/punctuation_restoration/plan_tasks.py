@@ -3,21 +3,21 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reprlab.config.settings import derive
 from reprlab.evaluation.settings import BaselineSettings, MetricName
-from reprlab.papers.finetuning_jobs import add_baselines, add_finetuning_job
-from reprlab.papers.plan import Plan
 from reprlab.papers.punctuation_restoration.plan_models import NAME, Init, Models
-from reprlab.papers.seq2seq_jobs import add_answers, add_pair_training, add_pairs
-from reprlab.papers.shared_jobs import add_task
+from reprlab.planning.finetuning_jobs import add_baselines, add_finetuning_job
+from reprlab.planning.plan import Plan
+from reprlab.planning.seq2seq_jobs import add_answers, add_pair_training, add_pairs
+from reprlab.planning.shared_jobs import add_task
 from reprlab.results.sources import Baseline, Source, Value
+from reprlab.settings.base import derive
 from reprlab.structure.formats import StructureTask
 from reprlab.structure.seq2seq_settings import PairSettings, PairTraining
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.punctuation_restoration import PunctuationRestorationSettings
+    from reprlab.papers.punctuation_restoration.schema import PunctuationRestorationSettings
 
 # Names of the discriminative scores in the tables.
 _ENTITY: dict[str, MetricName] = {

@@ -13,7 +13,7 @@ from reprlab.models import selective_scan as scans
 from reprlab.models.counting import parameter_count
 from reprlab.reporting.audit import Found, found, mean, rounded
 from reprlab.reporting.audit_checks import parameters
-from reprlab.reporting.audit_records import Given
+from reprlab.reporting.audit_given import Given
 from reprlab.results.words import printed_of
 from reprlab.retrieval.ranking_metrics import ranking_scores
 from reprlab.retrieval.reranker import group_loss

@@ -4,16 +4,15 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from reprlab.config.dataset_entries import reader_settings
-from reprlab.config.papers.ssm_rerankers import FirstStage as Kind
-from reprlab.config.settings import derive
-from reprlab.papers.cost_jobs import add_cost
-from reprlab.papers.plan import Job, Plan
-from reprlab.papers.shared_jobs import add_model, add_task
 from reprlab.papers.ssm_rerankers.plan_cost import cost_runs
 from reprlab.papers.ssm_rerankers.plan_models import add_ranking_start, add_start, ranking_engine, stages_on_spans
 from reprlab.papers.ssm_rerankers.results import CONTRAST, RESULTS, SPEED
-from reprlab.results.planning import add_results
+from reprlab.papers.ssm_rerankers.schema import FirstStage as Kind
+from reprlab.planning.cost_jobs import add_cost
+from reprlab.planning.plan import Job, Plan
+from reprlab.planning.result_jobs import add_results
+from reprlab.planning.shared_jobs import add_model, add_task
+from reprlab.registry.dataset_entries import reader_settings
 from reprlab.results.sources import Baseline, Missing, Source
 from reprlab.retrieval.collections import RANDOM
 from reprlab.retrieval.rerank_settings import (
@@ -24,10 +23,11 @@ from reprlab.retrieval.rerank_settings import (
     Reranking,
 )
 from reprlab.retrieval.rerank_speed import SpeedSettings
+from reprlab.settings.base import derive
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
-    from reprlab.config.papers.ssm_rerankers import SsmRerankersSettings, Task
+    from reprlab.papers.ssm_rerankers.schema import SsmRerankersSettings, Task
 
 SLUG = "ssm-rerankers"
 _TASKS = ("passages", "documents")

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from reprlab.config.load import LoadedConfig
-from reprlab.papers.cost_jobs import computed, equal_jobs, examples_of
+from reprlab.planning.cost_jobs import computed, equal_jobs, examples_of
 from reprlab.reporting.cost_layout import CostRun
 
 if TYPE_CHECKING:
-    from reprlab.config.papers.ssm_rerankers import SsmRerankersSettings, Task
+    from reprlab.papers.ssm_rerankers.schema import SsmRerankersSettings, Task
 
 _SETTING = "papers.ssm-rerankers.cost"
 _FILLED = "sequences filled to their length"

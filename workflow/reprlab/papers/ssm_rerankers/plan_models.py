@@ -1,14 +1,14 @@
 """Language models as rerankers start from them: published ones as they are, random ones warmed up on text and spans."""
 
 from reprlab.config.load import LoadedConfig
-from reprlab.config.papers.ssm_rerankers import Reranker, Spans, SsmRerankersSettings
-from reprlab.config.settings import Course, derive
-from reprlab.papers import warm_starts
-from reprlab.papers.plan import Job, Plan
-from reprlab.papers.shared_jobs import add_task
-from reprlab.papers.warm_starts import Recipe, Start
+from reprlab.papers.ssm_rerankers.schema import Reranker, Spans, SsmRerankersSettings
+from reprlab.planning import warm_starts
+from reprlab.planning.plan import Job, Plan
+from reprlab.planning.shared_jobs import add_task
+from reprlab.planning.warm_starts import Recipe, Start
 from reprlab.retrieval.rerank_settings import PairSettings, RerankerTraining
 from reprlab.retrieval.spans import SpanSettings
+from reprlab.settings.base import Course, derive
 from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
 
 _NAME = "ssm_rerankers"

@@ -3,6 +3,7 @@
 from typing import Any
 
 from reprlab.papers.ssm_rerankers.claims import CLAIMS
+from reprlab.papers.ssm_rerankers.names import LABELS
 from reprlab.papers.ssm_rerankers.tables_reranking import (
     beir,
     by_attention,
@@ -79,15 +80,6 @@ _OURS: dict[str, Find] = {
     "table8": first_stage("table8", "mrr_at_100", "document", {"dev": 1000, "dl19": 100, "dl20": 100}),
     "table11": beir,
 }
-LABELS = {
-    "bm25": "BM25", "bge_large_en_v1_5": "BGE-large", "bert_base": "BERT-base", "roberta_base": "RoBERTa-base",
-    "electra_base": "ELECTRA-base", "bart_base": "BART-base", "opt_125m": "OPT-125M", "mamba1_130m": "Mamba-1-130M",
-    "mamba2_130m": "Mamba-2-130M", "bert_large": "BERT-large", "roberta_large": "RoBERTa-large",
-    "electra_large": "ELECTRA-large", "bart_large": "BART-large", "opt_350m": "OPT-350M",
-    "mamba1_370m": "Mamba-1-370M", "mamba2_370m": "Mamba-2-370M", "mamba1_790m": "Mamba-1-790M",
-    "mamba2_780m": "Mamba-2-780M", "opt_1_3b": "OPT-1.3B", "mamba1_1_4b": "Mamba-1-1.4B", "mamba2_1_3b": "Mamba-2-1.3B",
-    "llama_3_2_1b": "Llama-3.2-1B",
-}  # fmt: skip
 RESULTS = results_of(
     "ssm-rerankers",
     tables=_TABLES,

@@ -45,7 +45,7 @@ def by_attention(draw: Callable[[Rows, Drawn], Figure]) -> Callable[[Rows, Drawn
 
     def drawing(table: Rows, drawn: Drawn) -> Figure:
         if "attention" in table:
-            from reprlab.papers.ssm_rerankers.results import LABELS
+            from reprlab.papers.ssm_rerankers.names import LABELS
 
             eager = table["model"].map(lambda name: f"{LABELS.get(name, name)}, eager attention")
             table = table.assign(model=table["model"].where(table["attention"] != "eager", eager))
@@ -143,6 +143,6 @@ def _cell(own: Own, table: str, where: dict[str, str], column: str, places: int 
 
 
 def _key(printed: str) -> str:
-    from reprlab.papers.ssm_rerankers.results import LABELS
+    from reprlab.papers.ssm_rerankers.names import LABELS
 
     return {label: key for key, label in LABELS.items()}.get(printed, "")

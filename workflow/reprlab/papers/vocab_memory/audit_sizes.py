@@ -10,8 +10,8 @@ from reprlab.models.counting import ClassifierSizes, classifier_sizes
 from reprlab.models.sizes import heads_of, layers_of
 from reprlab.papers.vocab_memory.names import GLUE, MODELS, SIZES, XNLI
 from reprlab.reporting.audit import Found, found, rounded
+from reprlab.reporting.audit_given import Given
 from reprlab.reporting.audit_kinds import counted
-from reprlab.reporting.audit_records import Given
 
 _HALF = Decimal("0.05")
 _LISTED = {label: name for name, label in MODELS.items() if name != "minilm_l6" and "uncased" not in name}

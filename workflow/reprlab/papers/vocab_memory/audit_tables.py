@@ -9,8 +9,8 @@ from typing import Any
 
 from reprlab.papers.vocab_memory.names import GLUE
 from reprlab.reporting.audit import Found, found, rounded
+from reprlab.reporting.audit_given import Given
 from reprlab.reporting.audit_kinds import counted, listed
-from reprlab.reporting.audit_records import Given
 
 # Nine cells, each rounded by up to 0.05, and the printed mean by as much again.
 _MEAN_TOLERANCE = Decimal("0.07")

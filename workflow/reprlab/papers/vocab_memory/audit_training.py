@@ -19,8 +19,8 @@ from reprlab.models.build import save_model
 from reprlab.models.pema import PartialVocabulary, adapt_embedding, keep_states_whole, restore_embedding
 from reprlab.models.random_model import one_thread
 from reprlab.reporting.audit import Found, found
+from reprlab.reporting.audit_given import Given
 from reprlab.reporting.audit_kinds import generator, held
-from reprlab.reporting.audit_records import Given
 from reprlab.text.small_tokenizers import words_tokenizer
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
 from reprlab.training.pema_artifacts import pema_adapt, pema_restore

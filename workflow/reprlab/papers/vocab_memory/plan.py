@@ -1,14 +1,14 @@
 """The plan of vocab-memory: counts, fine-tuning with and without PEMA, results."""
 
 from reprlab.config.load import LoadedConfig
-from reprlab.papers import paths
-from reprlab.papers.cost_jobs import add_cost
-from reprlab.papers.plan import Plan
 from reprlab.papers.vocab_memory.plan_cost import cost_runs
 from reprlab.papers.vocab_memory.plan_counting import Counting
 from reprlab.papers.vocab_memory.plan_finetuning import Finetuning
 from reprlab.papers.vocab_memory.results import RESULTS
-from reprlab.results.planning import add_results
+from reprlab.planning import paths
+from reprlab.planning.cost_jobs import add_cost
+from reprlab.planning.plan import Plan
+from reprlab.planning.result_jobs import add_results
 
 SLUG = "vocab-memory"
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from reprlab.config.load import LoadedConfig
-from reprlab.config.papers.vocab_memory import VocabMemorySettings
-from reprlab.papers.cost_jobs import equal_jobs, of_finetuning
-from reprlab.papers.plan import Plan
 from reprlab.papers.vocab_memory.plan_finetuning import ARMS, Finetuning, run_key
+from reprlab.papers.vocab_memory.schema import VocabMemorySettings
+from reprlab.planning.cost_jobs import equal_jobs, of_finetuning
+from reprlab.planning.plan import Plan
 from reprlab.reporting.cost_layout import CostRun
 from reprlab.reporting.published import read_printed
 

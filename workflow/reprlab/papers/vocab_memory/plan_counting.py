@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from reprlab.config.load import LoadedConfig
-from reprlab.config.papers.vocab_memory import VocabMemorySettings
-from reprlab.papers.plan import Plan
-from reprlab.papers.shared_jobs import add_corpus, add_task
 from reprlab.papers.vocab_memory.names import label_of, size_label_of
-from reprlab.papers.vocabulary_jobs import add_model_sizes, add_token_counts, add_tokenizer, add_vocabulary_use
+from reprlab.papers.vocab_memory.schema import VocabMemorySettings
+from reprlab.planning.plan import Plan
+from reprlab.planning.shared_jobs import add_corpus, add_task
+from reprlab.planning.vocabulary_jobs import add_model_sizes, add_token_counts, add_tokenizer, add_vocabulary_use
 from reprlab.results.sources import Missing, Source
 from reprlab.runtime.errors import ReprlabError
 from reprlab.text.token_counts import CountSettings

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from reprlab.config.load import LoadedConfig
-from reprlab.config.papers.vocab_memory import VocabMemorySettings
-from reprlab.config.settings import derive
 from reprlab.evaluation.settings import BaselineSettings
-from reprlab.papers.finetuning_jobs import add_baselines, add_finetuning_job
-from reprlab.papers.plan import Job, Plan
-from reprlab.papers.shared_jobs import add_model
 from reprlab.papers.vocab_memory.names import label_of
 from reprlab.papers.vocab_memory.plan_counting import NO_DATA, add_readable_task
-from reprlab.papers.vocabulary_jobs import add_tokenizer
+from reprlab.papers.vocab_memory.schema import VocabMemorySettings
+from reprlab.planning.finetuning_jobs import add_baselines, add_finetuning_job
+from reprlab.planning.plan import Job, Plan
+from reprlab.planning.shared_jobs import add_model
+from reprlab.planning.vocabulary_jobs import add_tokenizer
 from reprlab.results.sources import Baseline, Missing, Source
+from reprlab.settings.base import derive
 from reprlab.training.finetuned_models import kept_name
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
 from reprlab.training.settings import EngineSettings

@@ -1,0 +1,85 @@
+"""Settings of domain-adaptive masking (slug `domain-adaptive-masking`).
+
+Kohli, Monis and Mamidi 2025: Choose Your Words Wisely. No code of theirs is known; it builds on Lee et al. 2022.
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from reprlab.config import groups
+from reprlab.settings import base as t
+from reprlab.training.settings import OptimizerSettings
+
+Masking = Literal["random", "random_span", "concept"]
+Corpora = Annotated[list[t.CorpusName], t.Distinct]
+
+
+class Curriculum(t.Settings):
+    """Which concepts are masked."""
+
+    frequency: t.PositiveInt
+    basic: t.PositiveInt
+    hops: t.NonNegativeInt
+    general_divisor: t.PositiveFloat
+    domain_least: t.PositiveInt
+    reported_hops: Annotated[list[t.NonNegativeInt], Field(min_length=1), t.Increasing]
+    reported_times: Annotated[list[t.PositiveFloat], Field(min_length=1), t.Distinct]
+
+
+class Updates(groups.LadderRun, groups.Batches):
+    """Continued pre-training on the domain's text."""
+
+    length: Annotated[t.PositiveInt, Field(ge=8)]
+    budget: t.Probability
+    mask_probability: t.OpenProbability
+    schedule: t.Course
+    warmup_steps: t.NonNegativeInt
+    optimizer: OptimizerSettings
+    seeds: t.Seeds
+
+
+class HeldOut(t.Settings):
+    """Losses on held-out text of the domain."""
+
+    batches: t.PositiveInt
+    batch_size: t.PositiveInt
+
+
+class Tagging(groups.Finetuning):
+    """Fine-tuning on named entities."""
+
+    pieces: Literal["first", "all"]
+    group_by_length: bool
+    pretrained: groups.Limit
+    examples: groups.Limit
+    scored: groups.Limit
+
+
+class DomainAdaptiveMaskingSettings(t.Settings):
+    """Continued pre-training that masks whole concepts of a domain."""
+
+    graph: t.CorpusName | None
+    domain: Corpora
+    general: Corpora
+    unavailable: str
+    documents: groups.Limit
+    curriculum: Curriculum
+    model: t.ModelName
+    maskings: Annotated[list[Masking], t.Distinct]
+    pretraining: Updates
+    warm_start: groups.WarmStart
+    held_out: HeldOut
+    tasks: Annotated[dict[t.SafeName, t.TaskDataName], Field(min_length=1)]
+    compared: Annotated[groups.Names, Field(min_length=1)]
+    missing_tasks: dict[t.SafeName, str]
+    finetuning: Tagging
+    dtype: t.Computed
+
+    @model_validator(mode="after")
+    def _parts_fit(self) -> Self:
+        groups.require("compared", self.compared, self.tasks, "tasks")
+        given = [bool(part) for part in (self.graph, self.domain, self.general)]
+        if any(given) and not all(given):
+            raise ValueError("graph, domain and general: name all three, or none")
+        return self

@@ -1,0 +1,158 @@
+"""Settings of the paper on intrinsic dimension (slug `intrinsic-dimension`).
+
+Janapati and Ji: A Comparative Study of Learning Paradigms in Large Language Models via Intrinsic Dimension. Upstream
+code: https://github.com/saahithjanapati/intrinsic-dimension-of-learning-paradigms, commit de35a47, 2025-09-03.
+"""
+
+# ruff: noqa: RUF012 (pydantic copies mutable defaults)
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from reprlab.config import groups
+from reprlab.geometry.settings import Duplicates, EstimatorRecipe
+from reprlab.representations.settings import AdapterRecipe, LabelIds
+from reprlab.settings import base as t
+from reprlab.training.settings import OptimizerSettings
+
+Shots = Annotated[list[t.NonNegativeInt], Field(min_length=1), t.Increasing]
+
+
+class PromptedDataset(t.Settings):
+    """A data set and the form of its prompts."""
+
+    dataset: t.TaskDataName | None
+    template: Annotated[str, StringConstraints(min_length=1, max_length=2_000)] = "{text}"
+    words: list[Annotated[str, StringConstraints(min_length=1, max_length=100)]] = []
+    validation_splits: Annotated[list[Literal["validation", "test"]], Field(min_length=1)] = ["validation"]
+    max_words: t.PositiveInt | None = None
+
+
+class PromptDataSettings(t.Settings):
+    """Data sets and the size of their splits."""
+
+    train_items: t.PositiveInt
+    validation_items: t.PositiveInt
+    demonstration_seed: t.Seed
+    scratch: groups.ScratchText
+    datasets: dict[t.SafeName, PromptedDataset]
+
+
+class CollectionSettings(t.Settings):
+    """Forward passes whose last-token states are kept."""
+
+    dtype: t.Computed
+    label_ids: LabelIds
+    batch_tokens: t.PositiveInt
+    precision_items: t.NonNegativeInt
+
+
+class EstimationSettings(t.Settings):
+    """Estimators of intrinsic dimension."""
+
+    estimators: Annotated[dict[t.SafeName, EstimatorRecipe], Field(min_length=1)]
+    duplicates: Duplicates
+    norm: Literal["paper", "upstream"]
+    halves: t.NonNegativeInt
+    halved: groups.Names
+    confidence: t.OpenProbability
+    seed: t.Seed
+
+    @model_validator(mode="after")
+    def _halved_exist(self) -> Self:
+        groups.require("halved", self.halved, self.estimators, "estimators")
+        return self
+
+
+class LoraSettings(AdapterRecipe, groups.Batches):
+    """Low-rank adapters and their training."""
+
+    optimizer: OptimizerSettings
+    schedule: t.Course
+    dtype: t.Computed
+    seed: t.Seed
+
+
+class ComparisonSettings(t.Settings):
+    """In-context learning against fine-tuning (section 7)."""
+
+    models: groups.Models
+    shots: Shots
+    steps: t.PositiveInt
+    warmup_steps: t.NonNegativeInt
+
+
+class SftDynamicsSettings(groups.LadderRun):
+    """Fine-tuning step by step (section 5)."""
+
+    models: groups.Models
+    warmup_steps: t.NonNegativeInt
+
+
+class IclDynamicsSettings(t.Settings):
+    """In-context learning by the number of demonstrations (section 6)."""
+
+    models: groups.Models
+    datasets: groups.Names
+    shots: Shots
+
+
+class IclUniqueSettings(t.Settings):
+    """No demonstration in two prompts (appendix D)."""
+
+    models: groups.Models
+    shots: Shots
+    pool: t.PositiveInt
+    datasets: dict[t.SafeName, PromptedDataset]
+
+
+class ReplicationSettings(t.Settings):
+    """Conditions of the comparison again with other seeds of demonstrations and adapters."""
+
+    seeds: Annotated[list[t.Seed], t.Distinct]
+    datasets: groups.Names
+    shots: list[t.PositiveInt]
+
+
+class PublishedRuns(groups.Published):
+    """What the published runs are reckoned for."""
+
+    characters: dict[t.SafeName, t.PositiveInt]
+    characters_otherwise: t.PositiveInt
+    characters_of_token: t.PositiveFloat
+
+
+class IntrinsicDimensionSettings(t.Settings):
+    """Intrinsic dimension of hidden states under in-context learning and under fine-tuning."""
+
+    data: PromptDataSettings
+    collection: CollectionSettings
+    estimation: EstimationSettings
+    finetuning: LoraSettings
+    comparison: ComparisonSettings
+    sft_dynamics: SftDynamicsSettings
+    icl_dynamics: IclDynamicsSettings
+    icl_unique: IclUniqueSettings
+    replication: ReplicationSettings
+    cost: PublishedRuns
+
+    @model_validator(mode="after")
+    def _named_datasets_exist(self) -> Self:
+        known = [name for name, entry in self.data.datasets.items() if entry.dataset]
+        for section, chosen in (("icl_dynamics", self.icl_dynamics), ("replication", self.replication)):
+            groups.require(f"{section}.datasets", chosen.datasets, known, "data.datasets (with data)")
+        return self
+
+    @model_validator(mode="after")
+    def _seeds_are_further_ones(self) -> Self:
+        taken = {self.data.demonstration_seed, self.finetuning.seed}.intersection(self.replication.seeds)
+        if taken:
+            raise ValueError(f"replication.seeds: {min(taken)} is the seed of the main run")
+        return self
+
+    @model_validator(mode="after")
+    def _precision_fits(self) -> Self:
+        if self.collection.precision_items > self.data.validation_items:
+            raise ValueError("collection.precision_items is larger than data.validation_items")
+        return self

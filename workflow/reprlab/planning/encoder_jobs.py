@@ -1,0 +1,76 @@
+"""Jobs around sentence encoders that any paper may ask for: training, its export, the scores of others' encoders."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from reprlab.config.groups import PublishedEncoder
+from reprlab.config.load import LoadedConfig
+from reprlab.planning.plan import Job, Plan
+from reprlab.planning.shared_jobs import add_model, add_task
+from reprlab.planning.warm_starts import Start
+from reprlab.registry.dataset_entries import reader_settings
+from reprlab.sentences.settings import ContrastiveTraining, EmbeddingTask, EncoderSettings, Evaluation, TextForm
+from reprlab.settings.base import derive
+
+
+def add_encoder(
+    plan: Plan, key: str, start: Start, inputs: Mapping[str, str | list[str]], settings: ContrastiveTraining
+) -> dict[str, str]:
+    """Plan an encoder with all its seeds; `key` is model/cell. Returns its outputs by name.
+
+    The export of each seed is planned beside it and is no target: it is made where somebody asks for it.
+    """
+    trained = plan.add("train_encoder", key, start.job(inputs, {"settings": settings}))
+    exported = {"encoders": trained["out"], "tokenizer": start.tokenizer}
+    for seed in settings.seeds:
+        plan.add("export_encoder", f"{key}_seed_{seed}", start.job(exported, {"seed": seed}))
+    return trained
+
+
+def embedding_task(config: LoadedConfig, name: str, task: Any, **more: Any) -> EmbeddingTask:
+    """A task of the evaluation as its stage takes it; its data set says whether queries are passages of their own."""
+    own = getattr(reader_settings(config.datasets.tasks[task.dataset]), "drop_own", False)
+    return derive(EmbeddingTask, task, name=name, drop_own=own, **more)
+
+
+def add_published(
+    plan: Plan,
+    config: LoadedConfig,
+    key: str,
+    given: PublishedEncoder,
+    tasks: Mapping[str, Any],
+    *groups: BaseModel,
+    **own: Any,
+) -> str:
+    """Plan the scores of an encoder of others as it is; only retrieval has two kinds of texts. Returns their table.
+
+    Args:
+        tasks: the tasks by name, each with its dataset. groups, own: the other settings of the evaluation.
+    """
+    words = {
+        kind: {"instruction": before, "passage_instruction": other}
+        for kind, before, other in ((True, given.query, given.passage), (False, given.text, given.text))
+    }
+    form = TextForm(whole=True, max_length=given.max_length)
+    settings = derive(
+        Evaluation,
+        *groups,
+        encoder=EncoderSettings(
+            method="none",
+            pooling="first" if given.pooling == "pooler" else given.pooling,
+            pooler=given.pooling == "pooler",
+            normalised=True,
+            form=form,
+        ),
+        tasks=[
+            embedding_task(config, name, task, **words[task.category == "retrieval"]) for name, task in tasks.items()
+        ],
+        separator="",
+        **own,
+    )
+    model = add_model(plan, config, given.model, seed=0)
+    data = [add_task(plan, config, task.dataset) for task in tasks.values()]
+    job = Job({"model": model, "tokenizer": model, "tasks": data}, {"settings": settings})
+    return plan.add("evaluate_encoder", key, job)["out"]

@@ -1,0 +1,38 @@
+"""Jobs around labelled examples that any paper may ask for: baselines, fine-tuning, choice of learning rates."""
+
+from collections.abc import Iterable
+
+from reprlab.evaluation.settings import BaselineSettings
+from reprlab.planning.plan import Job, Plan
+from reprlab.training.finetuning_settings import FinetuneSettings
+
+
+def add_baselines(plan: Plan, key: str, examples: str, settings: BaselineSettings) -> str:
+    """Plan answers without training; returns the table of their scores."""
+    return plan.add("evaluate_baselines", key, Job({"examples": examples}, {"settings": settings}))["out"]
+
+
+def add_finetuning_job(
+    plan: Plan,
+    key: str,
+    models: dict[str, str],
+    after: list[str],
+    tokenizer: str,
+    examples: str,
+    settings: FinetuneSettings,
+) -> dict[str, str]:
+    """Plan the fine-tuning of some models; `key` is model/task/cell. Returns its outputs.
+
+    Args:
+        models: folder of each model by its name in the results.
+        after: files or folders that rules know of, in which the models lie.
+    """
+    inputs: dict[str, str | list[str]] = {"after": after, "tokenizer": tokenizer, "examples": examples}
+    chosen = {"settings": settings, "models": list(models.values()), "names": list(models)}
+    return plan.add("finetune_model", key, Job(inputs, chosen))
+
+
+def add_selection(plan: Plan, key: str, metrics: Iterable[str], split: str) -> dict[str, str]:
+    """Plan the choice of learning rates by a split; returns the choice, and the tables in one."""
+    job = Job({"metrics": list(dict.fromkeys(metrics))}, {"split": split})
+    return plan.add("select_learning_rate", key, job)

@@ -1,0 +1,118 @@
+"""Minutes and disk of each result with all that it is made from, by the benchmarks of a finished run.
+
+`python -m reprlab.planning.measured --scale nano --write` notes those of a scale's run in
+`resources/measured.tsv`, which `make list` shows.
+"""
+
+import argparse
+import csv
+import io
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from reprlab.config.load import load_config
+from reprlab.planning import paths
+from reprlab.planning.paper_plans import make_plan
+from reprlab.planning.run_plan import RunPlan
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.files import write_text
+from reprlab.runtime.folders import checkout_root
+from reprlab.runtime.plan_file import PlannedJob
+
+TABLE = "resources/measured.tsv"
+COLUMNS = ("target", "scale", "minutes", "cores", "disk_mb")
+
+
+def read_measured(root: Path) -> list[dict[str, str]]:
+    """The rows of the table; none where there is no table."""
+    path = root / TABLE
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as handle:
+        return list(csv.DictReader(handle, delimiter="\t"))
+
+
+def measure(run: Path, plan: RunPlan, scale: str) -> list[dict[str, str]]:
+    """A row for each result, and for each paper, whose jobs all have a benchmark in `run`; downloads are not counted.
+
+    Minutes are those of the jobs one after the other (one core), disk is what they left.
+    """
+    makers = {path: job for job in plan.jobs.values() for path in job.outputs.values()}
+    rows = []
+    for paper, targets in plan.targets.items():
+        for name, wanted in [(paper, targets), *((target, [target]) for target in targets)]:
+            jobs = [job for job in _behind(wanted, makers) if job.stage != "fetch_archive"]
+            seconds = [_seconds(run / paths.benchmark(job.stage, job.key)) for job in jobs]
+            if any(value is None for value in seconds):
+                continue
+            size = sum(_size(run / path) for job in jobs for path in job.outputs.values())
+            minutes = sum(value for value in seconds if value is not None) / 60
+            rows.append(dict(zip(COLUMNS, (name, scale, f"{minutes:.1f}", "1", f"{size / 1e6:.0f}"), strict=True)))
+    return rows
+
+
+def _behind(targets: Iterable[str], makers: dict[str, PlannedJob]) -> list[PlannedJob]:
+    """The jobs that make these files and all that they are made from, each once."""
+    found: dict[tuple[str, str], PlannedJob] = {}
+    waiting = list(targets)
+    while waiting:
+        job = makers.get(waiting.pop())
+        if job and (job.stage, job.key) not in found:
+            found[job.stage, job.key] = job
+            for paths_of in job.inputs.values():
+                waiting += [paths_of] if isinstance(paths_of, str) else list(paths_of)
+    return list(found.values())
+
+
+def _seconds(file: Path) -> float | None:
+    """Of a job of a minute or more its CPU time, so that other work of the machine does not count; the engine samples
+    that every few seconds, so of a shorter one the time that went by."""
+    try:
+        with file.open(encoding="utf-8", newline="") as handle:
+            return sum(_of_row(row) for row in csv.DictReader(handle, delimiter="\t"))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _of_row(row: dict[str, str]) -> float:
+    gone = float(row["s"])
+    return float(row["cpu_time"]) if gone >= 60 and row["cpu_time"] not in ("NA", "-") else gone
+
+
+def _size(path: Path) -> int:
+    if path.is_dir():
+        return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    return path.stat().st_size if path.exists() else 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the rows of a scale's run, or put them in the place of the ones that the table has of these results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scale", default=None, help="nano, mini, small or paper; the default is that of config.yaml")
+    parser.add_argument("--write", action="store_true", help=f"write {TABLE}")
+    given = parser.parse_args(arguments)
+    try:
+        root = checkout_root()
+        config = load_config(root, {"scale": given.scale} if given.scale else {})
+        rows = measure(config.run_folder, RunPlan(make_plan(config), root), config.scale)
+    except ReprlabError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    if given.write:
+        new = {(row["target"], row["scale"]) for row in rows}
+        kept = [row for row in read_measured(root) if (row["target"], row["scale"]) not in new]
+        rows = sorted([*kept, *rows], key=lambda row: (row["scale"], row["target"]))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, delimiter="\t", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    if given.write:
+        write_text(root / TABLE, text.getvalue())
+    else:
+        sys.stdout.write(text.getvalue())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,34 @@
+"""The plan of all papers that the config knows."""
+
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from reprlab.planning.job_checks import check_jobs
+from reprlab.planning.plan import Plan
+from reprlab.planning.report_job import add_report
+from reprlab.plugins import load_plugin
+from reprlab.runtime.errors import ReprlabError
+
+if TYPE_CHECKING:
+    from reprlab.config.load import LoadedConfig
+
+
+def make_plan(config: "LoadedConfig") -> Plan:
+    """Jobs of every paper, shared ones once.
+
+    Raises:
+        ReprlabError: two papers give one name different settings, or a setting names what is not there.
+    """
+    plan = Plan()
+    for slug in config.papers:
+        try:
+            load_plugin("papers", f"{slug.replace('-', '_')}.plan").add_jobs(plan, config)
+        except ValidationError as error:
+            # Two settings that are each valid may not go together in a stage.
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise ReprlabError(f"papers.{slug}: {error.title} {where}: {first['msg']}") from None
+    check_jobs(plan, config)
+    add_report(plan, config)
+    return plan

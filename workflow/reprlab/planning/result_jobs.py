@@ -1,0 +1,72 @@
+"""The jobs of one paper's results, from its records and from the sources that its planner registers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reprlab.planning import paths
+from reprlab.planning.plan import Job, Plan
+from reprlab.planning.published_jobs import audit_job, published_files
+from reprlab.plugins import has_plugin
+
+if TYPE_CHECKING:
+    from reprlab.results.records import PaperResults
+    from reprlab.results.sources import GatherSettings, Missing, Source
+
+
+def add_results(
+    plan: Plan,
+    slug: str,
+    results: PaperResults,
+    entries: Sequence[Source | Missing],
+    *,
+    root: Path,
+    scale: str,
+    options: Mapping[str, Any] | None = None,
+) -> None:
+    """Plan the gathering, tables and figures, and comparison, claims and audit where the paper has them, as targets.
+
+    `root` is the checkout; `options` are settings that tables must know.
+
+    Raises:
+        ReprlabError: a record or an entry names a column, a factor's value or a metric that the paper does not declare.
+    """
+    results.check(slug, entries)
+    settings = results.settings(scale, list(entries), options or {})
+    plan.add("gather_results", slug, _gathering(settings, "settings"))
+    plugins = (f"papers.{slug.replace('-', '_')}.results",)
+    # Selections and columns take names from it, and no code says so.
+    keyed = {"after": keys} if (root / (keys := f"resources/published/{slug}/printed.yaml")).is_file() else {}
+    for table in results.tables:
+        # A table is made of its own sources: asking for one does not run what the others need.
+        part = settings.narrowed({name: table.choices(name, settings.options) for name in table.where})
+        tabulated = replace(_gathering(part, "gather", plugins), files=keyed)
+        plan.add("tabulate_paper", f"{slug}/{table.name}", tabulated)
+    frame = [paths.result(slug, "results.parquet")]
+    if results.claims:
+        words = {"stated": f"resources/published/{slug}/claims.yaml", **keyed}
+        plan.add("test_claims", slug, Job(inputs={"inputs": frame}, plugins=plugins, files=words))
+    files = {"published": published_files(root, slug)}
+    read = Job(inputs={"tables": frame}, settings={"scale": scale}, plugins=plugins, files=files)
+    if results.printed:
+        plan.add("compare_published", slug, read)
+    for figure in results.figures:
+        drawn = replace(read, inputs={"tables": [paths.result(slug, f"{figure.table}.tsv")]})
+        plan.add("plot_figure", f"{slug}/{figure.name}", drawn)
+    if has_plugin("papers", f"{slug}.audit"):
+        plan.add("audit_paper", slug, audit_job(root, slug, plugins[0].replace(".results", ".audit")))
+    plan.add_targets(slug, frame)
+    plan.add_targets(slug, [paths.result(slug, f"{table.name}.tsv") for table in results.tables])
+    further = {"compare_published": "comparison", "audit_paper": "audit", "test_claims": "claims"}
+    made = [name for stage, name in further.items() if slug in plan.jobs.get(stage, {})]
+    plan.add_targets(slug, [paths.result(slug, f"{name}.tsv") for name in made])
+    plan.add_targets(slug, [paths.result(slug, f"{figure.name}.png") for figure in results.figures])
+
+
+def _gathering(settings: GatherSettings, name: str, plugins: tuple[str, ...] = ()) -> Job:
+    # Without what has its default: hundreds of sources stand in it.
+    short = settings.model_dump(mode="json", exclude_defaults=True)
+    return Job(inputs={"inputs": [str(path) for path in settings.paths()]}, settings={name: short}, plugins=plugins)

@@ -1,0 +1,62 @@
+"""`make list`: what can be asked for, with the minutes and the disk that it took here or where it was measured."""
+
+import argparse
+import signal
+import sys
+
+from reprlab.config.load import LoadedConfig, load_config
+from reprlab.config.runtime import SCALES
+from reprlab.planning.measured import measure, read_measured
+from reprlab.planning.paper_plans import make_plan
+from reprlab.planning.run_plan import RunPlan
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.folders import checkout_root
+
+
+def list_targets(config: LoadedConfig) -> list[dict[str, str]]:
+    """One row per target: its name, whether it is there, and for each scale what it takes with all it is made from.
+
+    That is measured where this checkout has a finished run of the scale, else what `resources/measured.tsv` says. A
+    scale at which nobody measured anything has no column.
+    """
+    known = {(row["target"], row["scale"]): row for row in read_measured(config.root)}
+    plan = RunPlan(make_plan(config), config.root)
+    known |= {(row["target"], config.scale): row for row in measure(config.run_folder, plan, config.scale)}
+    scales = [scale for scale in reversed(SCALES) if any(measured == scale for _, measured in known)]
+    rows = []
+    for paper, targets in plan.targets.items():
+        for target in [paper, *targets]:
+            there = "yes" if target != paper and (config.run_folder / target).exists() else ""
+            costs = {scale: _in_words(known.get((target, scale))) for scale in scales}
+            rows.append({"target": target, f"there at {config.scale}": there, **costs})
+    return rows
+
+
+def _in_words(row: dict[str, str] | None) -> str:
+    if row is None:
+        return ""
+    cores = f" x {row['cores']}" if row["cores"] != "1" else ""
+    return f"{row['minutes']} min{cores}" + (f", {row['disk_mb']} MB" if row["disk_mb"] else "")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scale", default=None, help="nano, mini, small or paper; the default is that of config.yaml")
+    given = parser.parse_args(arguments)
+    try:
+        rows = list_targets(load_config(checkout_root(), {"scale": given.scale} if given.scale else {}))
+    except ReprlabError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in rows[0]}
+    for row in [dict(zip(rows[0], rows[0], strict=True)), *rows]:
+        sys.stdout.write("  ".join(value.ljust(widths[name]) for name, value in row.items()).rstrip() + "\n")
+    sys.stdout.write("min: from nothing, without downloads, one job after the other; x 2: on two cores\n")
+    return 0
+
+
+if __name__ == "__main__":
+    # A reader that has seen enough (`make list | head`) ends the listing without a traceback.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Registries of models and data: `config/models.yaml` and `config/datasets.yaml`."""

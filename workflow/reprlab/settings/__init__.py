@@ -1,0 +1,1 @@
+"""Settings as groups of typed values, the YAML that holds them, and errors that name key and place."""
