@@ -1,4 +1,4 @@
-"""What the token types of marked text say, as bits, and the marking of blocks of tokens with concepts."""
+"""Marks of tokens, as bits of their token types, and the marking of blocks of tokens with concepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which settings are read, or may have another value, only beside others: their comments in the papers' files say so.
+"""Conditions of settings: beside which others they are read or may have another value, by the papers' comments.
 
 A comment with ``Read beside `model=bert_mini; .steps=null`.`` holds for its key and all below it, and, unlike a source,
 not for equal entries; with

@@ -1,4 +1,4 @@
-"""What a model reads of an event mention (Li et al. 2025, section 3.1 and equations 1 and 2)."""
+"""Encodings of an event mention, as a model reads it (Li et al. 2025, section 3.1 and equations 1 and 2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every pre-training objective is: batches made from rows of tokens, and a loss."""
+"""The interface of every pre-training objective: batches made from rows of tokens, and a loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a check found."""
+"""Findings of a check."""
 
 from dataclasses import dataclass
 from typing import Literal

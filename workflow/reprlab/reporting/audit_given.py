@@ -1,4 +1,4 @@
-"""What the checks of a paper's audit read."""
+"""The input of the checks of a paper's audit."""
 
 from collections.abc import Mapping
 from functools import cached_property

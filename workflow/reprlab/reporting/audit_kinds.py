@@ -1,4 +1,4 @@
-"""What checks of audits share: numbers as they are printed, properties that hold, counts behind shares."""
+"""Parts that checks of audits share: numbers as they are printed, properties that hold, counts behind shares."""
 
 from __future__ import annotations
 

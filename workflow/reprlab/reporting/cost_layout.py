@@ -1,4 +1,4 @@
-"""What the cost of a paper is worked out from: the runs of one scale, their sizes, and where their times stand."""
+"""The input of a paper's cost: the runs of one scale, their sizes, and where their times are."""
 
 from __future__ import annotations
 

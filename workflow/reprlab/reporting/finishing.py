@@ -1,4 +1,4 @@
-"""What every figure gets before it is saved: whole numbers on axes of counts, covered lines told apart, plain words."""
+"""Finishing touches of every figure: whole numbers on axes of counts, covered lines told apart, plain words."""
 
 from __future__ import annotations
 

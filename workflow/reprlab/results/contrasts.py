@@ -1,4 +1,4 @@
-"""What claims are decided by, as records: two selections, what pairs them, and the unit of the interval."""
+"""Contrasts that claims are decided by, as records: two selections, their pairing, and the unit of the interval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a paper declares about its results: factors, metrics, tables, figures, claims and printed tables, each once."""
+"""Declarations of a paper's results: factors, metrics, tables, figures, claims and printed tables, each once."""
 
 from __future__ import annotations
 

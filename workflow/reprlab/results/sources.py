@@ -1,4 +1,4 @@
-"""What the planner registers: files of scored stages with the factors of their rows, and cells that stay empty."""
+"""Sources that a planner registers: files of scored stages with the factors of their rows, and empty cells."""
 
 from __future__ import annotations
 

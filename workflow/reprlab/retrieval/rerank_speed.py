@@ -1,4 +1,4 @@
-"""How fast rerankers train and score, and where the time goes, on sequences of random tokens."""
+"""Speed of rerankers in training and scoring, and where the time goes, on sequences of random tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was found in source files, kept on disk by their content (standard library only: it is planning code)."""
+"""Findings about source files, kept on disk by content (standard library only: it is planning code)."""
 
 import contextlib
 import hashlib

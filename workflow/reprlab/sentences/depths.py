@@ -1,4 +1,4 @@
-"""How deep a pruned model is: shares of its layers, and the two depths that its untrained losses name (L3Prune)."""
+"""Depths of a pruned model: shares of its layers, and the two depths that its untrained losses name (L3Prune)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many numbers an encoder trains, and how many there are with those of the decoder, without weights."""
+"""Sizes of encoders: how many numbers are trained, and how many there are with the decoder's, without weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every settings model shares: the base class, the types of values, and a stage's settings out of a paper's."""
+"""Base of every settings model: the class, the types of values, and a stage's settings out of a paper's."""
 
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""How often the rules err: simulated data with no effect and with one, every rule, the papers' numbers of units.
+"""Error rates of the rules: simulated data with no effect and with one, every rule, the papers' numbers of units.
 
 Run it to print the tables of docs/statistics.md, or with `--write` to renew them there (some minutes).
 """

@@ -1,4 +1,4 @@
-"""What the calibration simulates: every kind of rule at the numbers of units that the papers have."""
+"""Cases of the calibration: every kind of rule at the numbers of units that the papers have."""
 
 from __future__ import annotations
 

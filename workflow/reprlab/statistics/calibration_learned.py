@@ -1,4 +1,4 @@
-"""How stable the flag `learned` is: scores of seeds on one set of examples, drawn twice."""
+"""Stability of the flag `learned`: scores of seeds on one set of examples, drawn twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long the jobs that are left will take, by what such jobs took before."""
+"""Time that the remaining jobs will take, by what such jobs took before."""
 
 import csv
 from collections import Counter, defaultdict

@@ -1,4 +1,4 @@
-"""What the claims measure: statistics of one model, over evaluation sets, examples or held-out batches.
+"""Statistics that the claims measure, of one model, over evaluation sets, examples or held-out batches.
 
 Checkpoints of one ladder are no units of their own: they are averaged within evaluation sets.
 """

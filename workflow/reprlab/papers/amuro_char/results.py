@@ -1,4 +1,4 @@
-"""What stands in `results/amuro-char`: factors, metrics, tables, figures, claims, printed values."""
+"""Results of amuro-char, declared: factors, metrics, tables, figures, claims, printed values."""
 
 from __future__ import annotations
 

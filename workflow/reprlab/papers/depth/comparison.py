@@ -1,4 +1,4 @@
-"""Which of our numbers stands beside which printed one of DEPTH.
+"""Pairs of our numbers and DEPTH's printed ones.
 
 A row is matched by initialisation, model and step. Where the steps differ, as at every scale but the paper's own, only
 the last checkpoint has a counterpart, the last one of ours, and the note says so; an early checkpoint of a short run

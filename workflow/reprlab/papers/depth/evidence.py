@@ -1,4 +1,4 @@
-"""What those of DEPTH's claims are decided by that are no plain ratio: estimates, or in words why there is none.
+"""Evidence for those of DEPTH's claims that are not decided by a plain ratio: estimates, or a reason why there is none.
 
 What would be drawn anew is the seed of pre-training; with one seed an estimate is over the validation batches or the
 examples of that run.

@@ -1,4 +1,4 @@
-"""Which prompts, adapters, states and estimates the experiments need; what several need is made once."""
+"""Prompts, adapters, states and estimates that the experiments need; shared ones are made once."""
 
 from dataclasses import dataclass, field
 from itertools import product

@@ -1,4 +1,4 @@
-"""What stands in `results/intrinsic-dimension`: factors, metrics, tables, figures, claims, printed values."""
+"""Results of intrinsic dimension, declared: factors, metrics, tables, figures, claims, printed values."""
 
 from __future__ import annotations
 

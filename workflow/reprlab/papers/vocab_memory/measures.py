@@ -1,4 +1,4 @@
-"""What is computed on the frame of results: what PEMA saves, and the paper's tables."""
+"""Computations on the frame of results: what PEMA saves, and the paper's tables."""
 
 from __future__ import annotations
 
