@@ -1,4 +1,4 @@
-"""Tables of pages: written from result files alone, the same each time, refused in one line where results are missing."""
+"""Tables of pages: written from result files, the same each time, refused in one line where results are missing."""
 
 import re
 from pathlib import Path

@@ -31,7 +31,7 @@ def conditions(text: str, leaves: Iterable[Key]) -> dict[Key, list[str]]:
 
 
 def _edits(leaf: Key, said: dict[Key, list[tuple[str, str]]]) -> Iterator[str]:
-    """What the nearest comment says, that of the leaf itself before those of the groups around it."""
+    """The edits of the nearest comment, that of the leaf itself before those of the groups around it."""
     name = ".".join(leaf)
     fitting = (
         edits

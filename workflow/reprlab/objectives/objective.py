@@ -60,7 +60,7 @@ class PretrainingObjective(Generic[S]):
 
     @classmethod
     def open_vocabulary(cls, tokenizer: Path) -> Any:
-        """What the objective knows of the ids of a tokenizer's folder."""
+        """The objective's view of the ids in a tokenizer's folder."""
         return Vocabulary.load(tokenizer)
 
     def collate(

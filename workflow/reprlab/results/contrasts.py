@@ -39,7 +39,7 @@ class Contrast:
     estimate: Callable[[Rows], Estimate]
 
     def selections(self) -> Iterator[Where]:
-        """What it selects, to be checked when planning."""
+        """Its selections, to be checked when planning."""
         yield {**self.where, **self.first}
         yield {**self.where, **self.second}
 
@@ -66,7 +66,7 @@ class Paired:
     units: str = "fold seed"
 
     def selections(self) -> Iterator[Where]:
-        """What it selects, to be checked when planning."""
+        """Its selections, to be checked when planning."""
         yield {**self.where, **self.first}
         yield {**self.where, **self.second}
 
@@ -102,7 +102,7 @@ class Ratio:
     times: float = 1
 
     def selections(self) -> Iterator[Where]:
-        """What it selects, to be checked when planning."""
+        """Its selections, to be checked when planning."""
         yield {**self.first, "metric": self.of}
         if self.second is not None:
             yield {**self.second, "metric": self.less or self.of}

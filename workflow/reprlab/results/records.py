@@ -49,7 +49,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Drawn:
-    """What a figure may say beside its table: the scale, and printed tables."""
+    """Further input of a figure besides its table: the scale, and printed tables."""
 
     scale: str
     printed: Mapping[str, Rows]

@@ -27,7 +27,7 @@ class EncoderSize:
     """Sizes of one encoder, in numbers."""
 
     trained: int
-    """What is trained."""
+    """Numbers that are trained."""
     total: int
     """The decoder with its output layer, tied weights once, and what is trained beside it (Table 4 of SPT)."""
 

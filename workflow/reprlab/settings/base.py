@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 class Settings(BaseModel):
     """A frozen group of settings: unknown keys and values of another type are refused.
 
-    The values stand in `config/papers/<slug>.yaml`, with what each key means and where its value comes from; a model
+    The values are in `config/papers/<slug>.yaml`, with what each key means and where its value comes from; a model
     holds the types. Groups that a stage has settings for are that stage's models.
     """
 

@@ -67,7 +67,7 @@ def row(case: Case, errors: Errors) -> str:
 
 
 def tables(simulations: int = SIMULATIONS) -> dict[str, str]:
-    """The tables by the mark below which they stand."""
+    """The tables by the mark below which they are."""
     chosen = list(cases())
     lines = {case: row(case, simulate(case, simulations)) for case in chosen}
     return {

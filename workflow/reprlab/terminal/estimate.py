@@ -21,7 +21,7 @@ class Estimate:
         self._seen[rule].append(seconds)
 
     def seconds(self, rule: str) -> float | None:
-        """What a job of this rule takes; None while nobody knows."""
+        """Seconds of a job of this rule; None while unknown."""
         if seen := self._seen.get(rule):
             return sum(seen) / len(seen)
         if rule in self._before:

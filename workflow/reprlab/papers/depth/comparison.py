@@ -72,7 +72,7 @@ def _mean(own: Own, rows: Rows, column: str, about: str) -> Counterpart:
 
 
 def _statement(own: Own, row: Cell, column: str) -> Counterpart:
-    """What the text states of losses and accuracies."""
+    """Statements of the text on losses and accuracies."""
     quantity, init, model = row["quantity"], row["init"], row["model"]
     if model == "nanot5" or (model == "t5-base" and quantity == "training_loss"):
         return Counterpart("", _NOT_OURS)

@@ -68,7 +68,7 @@ def packing(frame: Frame) -> Estimate | str:
 
 
 def packing_note(frame: Frame) -> str:
-    """What became of both runs."""
+    """The outcome of both runs."""
     curves = _high_rate(frame)
     said = [
         f"{'with' if flag == 'yes' else 'without'} packing the run {'diverged' if diverged(run) else 'did not diverge'}"

@@ -199,7 +199,7 @@ class StatesPlanner:
     def _estimates(self, one: Collection) -> DimensionSettings:
         """Every estimator on a collection, and some on its halves as well."""
         wanted = self.paper.estimation
-        # The float32 sample stands beside a subset of the same size, which has no halves either; beside other seeds
+        # The float32 sample is beside a subset of the same size, which has no halves either; beside other seeds
         # the spread over seeds is what counts.
         halves = wanted.halves if one.limit is None and one.seed is None else 0
         return DimensionSettings(

@@ -73,7 +73,7 @@ _IN_THE_AUDIT = "a setting or a count: see the audit"
 
 
 def _statement(own: Own, row: Cell, column: str) -> Counterpart:
-    """What the text states in words of the figures."""
+    """Statements of the text on the figures."""
     frame, about = own.frame, f"scale {own.frame.scale}"
     areas = frame.narrowed(TWO_NN).select(experiment="comparison", subset=ALL)
     quantity = row["quantity"]
