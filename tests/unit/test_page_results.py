@@ -8,7 +8,7 @@ import pytest
 from reprlab.artifacts.tables import write_tsv
 from reprlab.config.papers import PAPERS
 from reprlab.config.runtime import SCALES
-from reprlab.reporting.page_results import END, main, parse, renew
+from reprlab.runs.page_results import END, main, parse, renew
 from reprlab.runtime.errors import ReprlabError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,7 +1,7 @@
 """Tables of measured results in pages of docs, written from the result files of a run.
 
-    python -m reprlab.reporting.page_results --paper depth --scale mini            # print the page's tables of mini
-    python -m reprlab.reporting.page_results --paper depth --scale mini --write    # renew them in docs/papers/depth.md
+    python -m reprlab.runs.page_results --paper depth --scale mini            # print the page's tables of mini
+    python -m reprlab.runs.page_results --paper depth --scale mini --write    # renew them in docs/papers/depth.md
 
 A page declares each of its tables in a comment, and the command renews what follows it, up to the next
 `<!-- end of results -->`:
@@ -202,7 +202,7 @@ def main(arguments: list[str] | None = None) -> int:
     from reprlab.runtime.folders import checkout_root
 
     parser = argparse.ArgumentParser(
-        prog="python -m reprlab.reporting.page_results",
+        prog="python -m reprlab.runs.page_results",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
