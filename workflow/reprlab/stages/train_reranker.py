@@ -47,6 +47,7 @@ def train_reranker(
     from reprlab.retrieval.reranker import HEAD, POOLED, group_loss, load_head, reranker, save_reranker
     from reprlab.retrieval.trec import read_run
     from reprlab.runtime.errors import ReprlabError
+    from reprlab.text.encoding import padding_id
     from reprlab.text.model_tokenizers import load_tokenizer
     from reprlab.training.passes import train_passes
     from reprlab.training.processes import choose_device
@@ -80,7 +81,7 @@ def train_reranker(
         trained = train_passes(
             network,
             len(groups),
-            GroupBatches(groups, inputs, reader.pad_token_id),
+            GroupBatches(groups, inputs, padding_id(reader)),
             group_loss,
             one.engine,
             epochs=one.epochs,
