@@ -122,7 +122,7 @@ class PairSource:
 
 
 def target_ids(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
-    """Pieces of what shall be written, without its end; a boundary is its own token, which every vocabulary here has."""
+    """Pieces of what shall be written, without its end; a boundary is a token, which every vocabulary here has."""
     parts = [text.split(formats.BOUNDARY) for text in texts]
     return part_ids(tokenizer, [[one for part in own for one in (part, END_OF_SENTENCE)][:-1] for own in parts])
 
