@@ -43,13 +43,6 @@ def pair_inputs(
     )
 
 
-def _answers(tokenizer: Any, labels: Sequence[str]) -> list[list[int]]:
-    """Ids of the label strings; each ends as the decoder shall end, also where the tokenizer adds no end itself."""
-    end = tokenizer.eos_token_id
-    closed = closed_ids(tokenizer, labels)
-    return [ids if end is None or ids[-1] == end else [*ids, end] for ids in closed]
-
-
 class TextPairs:
     """Training and prediction with an encoder-decoder whose answer is one of the label strings."""
 
@@ -66,7 +59,7 @@ class TextPairs:
         if not trained:
             add_tokens(self.tokenizer, self.model, MARKERS, settings.engine.seed)
             freeze_lowest(self.model, settings.frozen_layers)
-        ids = _answers(self.tokenizer, [settings.none, *settings.labels])
+        ids = closed_ids(self.tokenizer, [settings.none, *settings.labels])
         self.strings = torch.from_numpy(Ragged.of(ids).pad(np.arange(len(ids)), _IGNORED))
         self.numbers = {text: number for number, text in enumerate(decode(self.tokenizer, ids))}
 

@@ -58,9 +58,10 @@ def train_reranker(
     collection, reader, pairs = read_collection(examples), load_tokenizer(tokenizer), settings.pairs
     found_by = read_run(run / "train.trec")
     queries = {name: text for name, text in collection.queries.get("train", {}).items() if name in found_by}
-    judged = {name: collection.judgements["train"][name] for name in queries}
+    judgements = collection.judged_passages("train")
+    judged = {name: judgements[name] for name in queries}
     if settings.judged_negatives:
-        found_by = only_judged(found_by, collection.judgements["train"])
+        found_by = only_judged(found_by, judgements)
     inputs = pair_inputs(
         reader, queries, collection.passages, pairs.template, max_length=pairs.max_length, max_query=pairs.max_query
     )

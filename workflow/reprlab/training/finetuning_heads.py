@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reprlab.data.tag_schemes import iob2
 from reprlab.evaluation.examples import ExampleTable
 from reprlab.inference.generation import sorted_batches
 from reprlab.models.pema import PartialVocabulary, kept_always
@@ -63,6 +64,8 @@ class EncoderHead:
             raise ReprlabError(
                 f"kind {settings.kind}: no labels; the examples declare none, so give the setting labels"
             )
+        if any(metric.startswith("entity_") for metric in settings.metrics):
+            iob2(labels)  # refuses what would be counted as no entity, before hours of training
         self.number = {label: number for number, label in enumerate(labels)}
 
     def load(self, folder: Path, dropout: float) -> torch.nn.Module:
