@@ -38,14 +38,8 @@ class Archive:
 def examples(folder, passages, **more):
     for name, columns in FILES.items():
         pyarrow.parquet.write_table(pyarrow.table(columns), folder / name)
-    options = {
-        "corpus": ["corpus"],
-        "queries": "queries",
-        "judgements": {"test": "qrels"},
-        "passages": passages,
-        **more,
-    }
-    entry = task(reader="beir_hub", kind="ranking", labels=[], options=options)
+    options = {"corpus": ["corpus"], "queries": "queries", "judgements": {"test": "qrels"}, "passages": passages}
+    entry = task(reader="beir_hub", kind="ranking", labels=[], options=options | more)
     sources = Sources({"collection": Archive(folder), "judgements": Archive(folder)})
     return examples_of(entry, sources, Limits())
 

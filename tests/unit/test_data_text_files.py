@@ -56,12 +56,8 @@ def test_data_is_read_as_text_in_one_module() -> None:
                 name = node.func.attr
                 literals = [one.value for one in node.args if isinstance(one, ast.Constant)]
                 text_mode = name == "open" and "rb" not in literals and "wb" not in literals
-                named = isinstance(node.func.value, ast.Name) and node.func.value.id in (
-                    "Archive",
-                    "archive",
-                    "opened",
-                    "member",
-                )
+                of = node.func.value.id if isinstance(node.func.value, ast.Name) else ""
+                named = of in ("Archive", "archive", "opened", "member")
                 if name in ("splitlines", "read_text", "decode", "reader") or (text_mode and not named):
                     found.append(f"{path.relative_to(DATA)}:{node.lineno} {name}")
     # A stream of the zip module, and names inside a package's header or an R string, which are bytes with a length.
