@@ -1,4 +1,4 @@
-"""What a model reads of an event mention (Li et al. 2025, section 3.1 and equations 1 and 2)."""
+"""Encodings of an event mention, as a model reads it (Li et al. 2025, section 3.1 and equations 1 and 2)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from reprlab.events.documents import EventDocument
 from reprlab.text.encoding import Control
 
 Encoding = Literal["wrapped", "trigger", "graph"]
-"""What stands for a mention: one of two texts, or its sentence as a dependency tree (`sentence_graphs`)."""
+"""The form of a mention: one of two texts, or its sentence as a dependency tree (`sentence_graphs`)."""
 
 OPEN, CLOSE, SEPARATOR, COREFERENCE = map(Control, ("<m>", "</m>", "<sep>", "<coref>"))
 MARKERS = (OPEN, CLOSE, SEPARATOR, COREFERENCE)
@@ -30,7 +30,7 @@ def mention_parts(document: EventDocument, encoding: Encoding, *, chains: bool =
     (our reading: the paper says no more than that chains are supplementary inputs).
     """
     if encoding == "graph":
-        raise ValueError("a tree is no text")
+        raise ValueError("a tree is not a text")
     return [
         _spaced(
             (_wrapped(document, mention) if encoding == "wrapped" else [OPEN, document.trigger(mention), CLOSE])

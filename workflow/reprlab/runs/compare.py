@@ -42,7 +42,7 @@ def _runs_of(root: Path) -> dict[str, Path]:
 
 
 def compare(root: Path, names: tuple[str, str], page: Path | None = None, table: Path | None = None) -> str:
-    """What a reader of the terminal sees. `page` and `table` are written with all cells that differ."""
+    """The text for the terminal. `page` and `table` are written with all cells that differ."""
     from reprlab.artifacts.tables import write_tsv
     from reprlab.runs import differences as differences
     from reprlab.runtime.files import write_text

@@ -42,7 +42,7 @@ def new_paper(texts: Texts, slug: str) -> str:
     """Settings, schema, plan, results, printed values and page of a paper; returns what to do next.
 
     Raises:
-        ReprlabError: the name is no slug, or a file of it exists.
+        ReprlabError: the name is not a slug, or a file of it exists.
     """
     _check(slug, _SLUG, "words of small letters and digits, with hyphens between, such as my-paper")
     module, camel = slug.replace("-", "_"), "".join(word.capitalize() for word in slug.split("-"))
@@ -154,7 +154,7 @@ def _labels_of(path: Path) -> list[str]:
 
 def _check(name: str, pattern: str, form: str) -> None:
     if not re.fullmatch(pattern, name):
-        raise ReprlabError(f"{name!r} is no name for it: {form}")
+        raise ReprlabError(f"{name!r} is not a name for it: {form}")
 
 
 def _with_sorted_imports(text: str) -> str:

@@ -100,7 +100,7 @@ class PairSource:
             }
 
     def _fault(self, target: str, pieces: list[int]) -> str:
-        """What is wrong with a target; empty: nothing."""
+        """The fault of a target; empty: none."""
         restored = self.task == "restoration"
         if restored and self.words is not None and len(target.split()) > self.words:
             return LONG
