@@ -27,7 +27,7 @@ _AGAIN = "delete it and run again"
 
 @dataclass
 class FaultyRows:
-    """Rows of a published set that are no examples: how many its entry says there are, and how many were met."""
+    """Rows of a published set that are not examples: the number that its entry gives, and the number met so far."""
 
     known: int = 0
     met: int = 0

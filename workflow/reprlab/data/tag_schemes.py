@@ -16,7 +16,7 @@ SCHEMES = "IOB, IOBES, BILOU or BMES"
 
 
 def iob2(tags: Sequence[str]) -> list[str]:
-    """Tags of any of the schemes as IOB2; what goes on with no chunk of its type before it opens one.
+    """Tags of any of the schemes as IOB2; a further token without a chunk of its type before it opens one.
 
     Raises:
         ReprlabError: a tag is of none of the schemes.

@@ -1,8 +1,8 @@
-"""Text files of others, decoded in one place: a byte-order mark is no text, and a row ends at a line feed alone.
+"""Text files of others, decoded in one place: a byte-order mark is not text, and a row ends at a line feed alone.
 
-What a file holds is kept as it is: carriage returns count as the characters that they are (offsets of annotations), and
-only the one before a line feed belongs to the end of a row. Other characters at which `str.splitlines` or a reader of
-"universal newlines" would cut are part of the text.
+The content of a file is kept as it is: carriage returns count as the characters that they are (offsets of annotations),
+and only the one before a line feed belongs to the end of a row. Other characters at which `str.splitlines`, or a reader
+with "universal newlines", would cut are part of the text.
 """
 
 import codecs
@@ -47,7 +47,8 @@ def text_rows(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
 def streamed_rows(path: Path, *, zipped: bool) -> Iterator[tuple[int, str]]:
     """`text_rows` of a file in UTF-8 that need not fit into memory, gzipped or not; no empty row behind the last.
 
-    What goes wrong with the bytes is raised as it comes (OSError, EOFError, zlib.error, UnicodeDecodeError).
+    Raises:
+        OSError, EOFError, zlib.error, UnicodeDecodeError: the bytes are broken; the caller knows whose they are.
     """
     with (gzip.open if zipped else open)(path, "rb") as rows:
         for number, row in enumerate(rows, start=1):
@@ -79,7 +80,7 @@ def csv_rows(path: Path, delimiter: str = ",") -> Iterator[list[str]]:
     """The rows of a CSV file in UTF-8, whose quoted cells may hold line feeds; a lone carriage return ends none.
 
     Raises:
-        csv.Error: quotes are not closed, or stand inside a cell.
+        csv.Error: quotes are not closed, or are inside a cell.
         ReprlabError: the bytes are not UTF-8.
     """
     # The parser would end a row at each carriage return: those that are text are held back.

@@ -30,7 +30,7 @@ class Collection:
     judgements: dict[str, Judgements]
 
     def judged_passages(self, split: str) -> Judgements:
-        """The judgements of a split on passages that are there: what can be trained on."""
+        """The judgements of a split on passages that exist, which can be trained on."""
         return {
             query: {name: grade for name, grade in grades.items() if name in self.passages}
             for query, grades in self.judgements.get(split, {}).items()
@@ -46,7 +46,7 @@ class Collection:
 def read_collection(path: Path) -> Collection:
     """Read examples of the kind `ranking`; those without a query are passages that nobody judged.
 
-    A judged passage without a text is lacking: it counts among the judgements and is found by nobody.
+    A judged passage without a text is lacking: it counts among the judgements and cannot be found.
 
     Raises:
         ReprlabError: the file is unreadable, or an id stands for two texts.

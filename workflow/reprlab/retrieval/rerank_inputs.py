@@ -97,7 +97,7 @@ def pair_inputs(
 
 
 def _first(tokenizer: Any, end: int) -> list[int]:
-    """The token whose state is scored: what stands before a text, else the end token once more (T5)."""
+    """The token whose state is scored: the tokenizer's own before a text, else the end token once more (T5)."""
     before, _ = surrounding_ids(tokenizer)
     return before or [end if tokenizer.cls_token_id is None else tokenizer.cls_token_id]
 

@@ -92,7 +92,7 @@ def export_plain(encoder: Any, network: Any, tokenizer: Any, settings: EncoderSe
         tokenizer_object=backend,
         pad_token=tokenizer.pad_token or tokenizer.eos_token or tokenizer.convert_ids_to_tokens(0),
         padding_side="right",
-        # What spells a special token is text there too.
+        # A name of a special token is text there too.
         split_special_tokens=True,
         model_max_length=length,
         model_input_names=["input_ids", "attention_mask"],

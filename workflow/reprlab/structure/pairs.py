@@ -122,13 +122,13 @@ class PairSource:
 
 
 def target_ids(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
-    """Pieces of what shall be written, without its end; a boundary is a token, which every vocabulary here has."""
+    """Pieces of a text to be written, without its end; a boundary is a token, which every vocabulary here has."""
     parts = [text.split(formats.BOUNDARY) for text in texts]
     return part_ids(tokenizer, [[one for part in own for one in (part, END_OF_SENTENCE)][:-1] for own in parts])
 
 
 def said(tokenizer: Any, outputs: Sequence[Sequence[int]]) -> list[str]:
-    """What ids say, in the words of the formats; special tokens that are no boundary stay."""
+    """Texts of ids, in the words of the formats; special tokens other than boundaries stay."""
     boundary = tokenizer.convert_tokens_to_ids(END_OF_SENTENCE)
     sentences = [list(_cut(ids, boundary)) for ids in outputs]
     texts = iter(

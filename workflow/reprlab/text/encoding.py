@@ -1,8 +1,8 @@
 """Texts as ids of a tokenizer: the one place where a text is given to one.
 
-Text is data. What spells a special token (`</s>`, `[PAD]`, `<|im_end|>`) is read as text, and where a vocabulary has it
-as a piece all the same it is unknown: it never ends, pads or masks anything. Special tokens come from what a tokenizer
-puts around a text, or from a part that is named as one (`Control`).
+Text is data. The name of a special token in it (`</s>`, `[PAD]`, `<|im_end|>`) is read as text, and where a vocabulary
+has it as a piece all the same it is unknown: it never ends, pads or masks anything. Special tokens come from the
+tokenizer, around a text, or from a part that is named as one (`Control`).
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ _BLANKS = r"\s*"
 
 
 class Control(str):
-    """A part of a text that stands for a special token; with a tokenizer that has none of the name it is text."""
+    """A part of a text that means a special token; with a tokenizer that has none of the name it is text."""
 
     __slots__ = ()
 
 
 def encode(tokenizer: Any, *texts: Sequence[Any], closed: bool = False, **options: Any) -> Any:
-    """What the tokenizer gives for a batch of texts, of words of texts, or of pairs, all of it read as text.
+    """The tokenizer's output for a batch of texts, of words of texts, or of pairs, all of it read as text.
 
     Args:
-        closed: whether the tokenizer's own special tokens stand around each text.
+        closed: whether the tokenizer's own special tokens are put around each text.
         options: as the tokenizer takes them.
 
     Raises:
@@ -77,7 +77,7 @@ def surrounding_ids(tokenizer: Any) -> tuple[list[int], list[int]]:
     """The ids that the tokenizer puts before a text and behind it: BERT's two, T5's one behind, Llama's one before."""
     if not tokenizer("", verbose=False)["input_ids"]:
         return [], []
-    # Around a letter: of an empty text a single id could stand before or behind.
+    # Around a letter: of an empty text a single id could be either.
     whole, letter = (tokenizer("a", add_special_tokens=own, verbose=False)["input_ids"] for own in (True, False))
     size = len(letter)
     start = next(place for place in range(len(whole)) if whole[place : place + size] == letter)
@@ -85,7 +85,7 @@ def surrounding_ids(tokenizer: Any) -> tuple[list[int], list[int]]:
 
 
 def closed_ids(tokenizer: Any, texts: Sequence[str], max_length: int | None = None) -> list[list[int]]:
-    """Ids of each text with the tokenizer's own around it; what is longer than `max_length` loses the text's end."""
+    """Ids of each text with the tokenizer's own around it; one longer than `max_length` loses the text's end."""
     before, behind = surrounding_ids(tokenizer)
     room = None if max_length is None else max(max_length - len(before) - len(behind), 0)
     return [[*before, *ids[:room], *behind] for ids in piece_ids(tokenizer, texts)]
@@ -97,9 +97,9 @@ def ids_behind(tokenizer: Any, texts: Sequence[str], prompt: str = LINE_END, *, 
     Tokenizers such as Llama-2's put a space before a text themselves: alone, ` yes` would have two.
 
     Args:
-        prompt: what the texts follow; a line end stands for any prompt.
-        remedy: what to do where the tokenizer joins the end of the prompt with a text. Without one, such a text has the
-            ids that it has alone.
+        prompt: the text that they follow; a line end will do for any.
+        remedy: advice where the tokenizer joins the end of the prompt with a text. Without it, such a text has the ids
+            that it has alone.
 
     Raises:
         ReprlabError: prompt and text share a token, and there is a remedy to name.
@@ -128,7 +128,7 @@ def part_ids(tokenizer: Any, texts: Sequence[Sequence[str]], prompt: str = "") -
     Neighbouring parts of text are one text, and so is a `Control` that the tokenizer does not know.
 
     Args:
-        prompt: what the texts go on behind, as in `ids_behind`; empty: they are the beginning.
+        prompt: the text that they follow, as in `ids_behind`; empty: they are the beginning.
     """
     known = tokenizer.get_added_vocab()
     runs = [list(_runs(parts, known)) for parts in texts]

@@ -50,7 +50,7 @@ class Ragged:
         return found
 
     def padded(self, rows: np.ndarray, fill: int, width: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """`pad`, and where it has not filled up: 0/1 of the same shape. A sequence may hold the id that fills."""
+        """`pad` and its mask, 1 at ids of the sequences, which may hold the id that fills the rest."""
         import numpy as np
 
         found = self.pad(rows, fill, width)

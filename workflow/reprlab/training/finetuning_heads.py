@@ -65,7 +65,7 @@ class EncoderHead:
                 f"kind {settings.kind}: no labels; the examples declare none, so give the setting labels"
             )
         if any(metric.startswith("entity_") for metric in settings.metrics):
-            iob2(labels)  # refuses what would be counted as no entity, before hours of training
+            iob2(labels)  # refuses tags that would be counted as nothing, before hours of training
         self.number = {label: number for number, label in enumerate(labels)}
 
     def load(self, folder: Path, dropout: float) -> torch.nn.Module:

@@ -99,7 +99,7 @@ class TextToText:
         return TextSplit(inputs, types, targets, gold)
 
     def target_ids(self, texts: list[str]) -> list[list[int]]:
-        """Ids of what shall be written, without its end."""
+        """Ids of texts to be written, without their end."""
         return piece_ids(self.tokenizer, texts)
 
     def batch(self, split: TextSplit, rows: np.ndarray) -> dict[str, torch.Tensor]:
