@@ -17,6 +17,7 @@ from reprlab.runtime.errors import ReprlabError
 
 LINE_END = "\n"
 _BLANKS = r"\s*"
+_BYTE = re.compile(r"<0x[0-9A-F]{2}>")
 
 
 class Control(str):
@@ -48,8 +49,9 @@ def encode(tokenizer: Any, *texts: Sequence[Any], closed: bool = False, **option
 
 
 def _special(tokenizer: Any) -> frozenset[int]:
-    """The ids that act: all special tokens but the unknown one."""
-    added = {index for index, token in tokenizer.added_tokens_decoder.items() if token.special}
+    """The ids that act: special tokens but the unknown one, and but those of bytes, which spell rare characters."""
+    named = {index: token.content for index, token in tokenizer.added_tokens_decoder.items() if token.special}
+    added = {index for index, name in named.items() if not _BYTE.fullmatch(name)}
     return frozenset(added.union(tokenizer.all_special_ids) - {tokenizer.unk_token_id})
 
 
