@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from reprlab.config.load import load_config
-from reprlab.planning import paths
 from reprlab.planning.paper_plans import make_plan
+from reprlab.planning.reruns import running
 from reprlab.planning.run_plan import RunPlan
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.folders import checkout_root
 from reprlab.runtime.plan_file import FOLDER, PlanFile, PlannedJob, parsed
 from reprlab.runtime.seals import signature_of
-from reprlab.settings.errors import nearest
 
 _LONGEST = 60
 _SHOWN = 8
@@ -28,14 +27,8 @@ _SHOWN = 8
 def explain(plan: RunPlan, run_folder: Path, targets: Iterable[str]) -> dict[str, dict[str, list[str]]]:
     """Keys of the jobs that would run, by stage and reason, in the order in which they would run."""
     found: dict[str, dict[str, list[str]]] = {}
-    running: set[tuple[str, str]] = set()
-    for job in _in_order(plan, targets):
-        why = list(_reasons(job, run_folder))
-        if not why and any(maker in running for maker in _makers(plan, job)):
-            why = ["what it reads is made again"]
-        if why:
-            running.add((job.stage, job.key))
-            found.setdefault(job.stage, {}).setdefault("; ".join(why), []).append(job.key)
+    for job, why in running(plan, targets, lambda job: list(_reasons(job, run_folder))):
+        found.setdefault(job.stage, {}).setdefault("; ".join(why), []).append(job.key)
     return found
 
 
@@ -86,38 +79,6 @@ def leaves(values: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 def _text(values: Mapping[str, Any], name: str) -> str:
     text = json.dumps(values[name], ensure_ascii=False) if name in values else "nothing"
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-
-
-def _makers(plan: RunPlan, job: PlannedJob) -> Iterator[tuple[str, str]]:
-    for value in job.inputs.values():
-        for path in value if isinstance(value, list) else [value]:
-            if path in plan.makers:
-                yield plan.makers[path]
-
-
-def _in_order(plan: RunPlan, targets: Iterable[str]) -> Iterator[PlannedJob]:
-    """The jobs that the targets need, each after those that make its inputs.
-
-    Raises:
-        ReprlabError: no job makes a target.
-    """
-    papers = {slug.replace("-", "_"): files for slug, files in plan.targets.items()}
-    wanted = [path for target in targets for path in papers.get(target.replace("-", "_"), [target])]
-    if "all" in wanted:
-        report, files = paths.outputs("write_report", paths.ONLY), papers.values()
-        wanted = [*report.values(), *(path for found in files for path in found)]
-    for path in wanted:
-        if path not in plan.makers:
-            raise ReprlabError(f"{path}: no job makes it{nearest(path, plan.makers)}")
-    waiting, seen = [(plan.makers[path], False) for path in reversed(wanted)], set()
-    while waiting:
-        maker, fed = waiting.pop()
-        if fed:
-            yield plan.jobs[maker]
-        elif maker not in seen:
-            seen.add(maker)
-            waiting.append((maker, True))
-            waiting += [(one, False) for one in _makers(plan, plan.jobs[maker])]
 
 
 def report(found: Mapping[str, Mapping[str, list[str]]]) -> str:
