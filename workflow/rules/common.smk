@@ -14,6 +14,8 @@ sys.path.insert(0, str(ROOT / "workflow"))
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(ROOT / "workflow"), *filter(None, [os.environ.get("PYTHONPATH")])]
 )
+# Nothing that lies in the folder of a run is imported in place of a package.
+os.environ["PYTHONSAFEPATH"] = "1"
 os.environ["PATH"] = os.pathsep.join(
     [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
 )
@@ -26,6 +28,7 @@ from reprlab.config.load import load_config
 from reprlab.settings.overrides import typed_edits
 from reprlab.config.resolved import write_settings
 from reprlab.planning import paths
+from reprlab.planning.reruns import wanted_jobs
 from reprlab.planning.run_plan import plan_run
 from reprlab.runtime import folders, preloaded
 from reprlab.runtime.errors import ReprlabError
@@ -34,7 +37,8 @@ from reprlab.runtime.locks import enter_run, record_engine
 from reprlab.runtime.machine import PLANNED_DTYPE, count_gpus, resolve_dtype
 from reprlab.runtime.plan_file import PlanFile
 from reprlab.runtime.process import announce_engine
-from reprlab.runtime.result_checks import check_results, find_outdated
+from reprlab.runtime.result_checks import check_results
+from reprlab.terminal.command import asked_targets, decide_by_plan, only_touches
 from reprlab.terminal.engine import take_over
 
 if task := command_of_task(sys.argv, os.environ):
@@ -51,7 +55,9 @@ try:
     LOADED = (
         load_config(ROOT, ORIGIN.config)
         if ORIGIN
-        else load_config(ROOT, config, workflow.overwrite_configfiles, HOME)
+        else load_config(
+            ROOT, config, workflow.overwrite_configfiles, HOME, asked_targets()
+        )
     )
     for folder in (ROOT, LOADED.run_folder):
         folders.require_importable(folder)
@@ -79,11 +85,21 @@ if MAIN and not workflow.output_settings.dryrun:
         sys.exit(f"error: {error}")
     for note in enter_run(RUN_FOLDER):
         print(f"note: {note}", file=sys.stderr)
+OUTDATED = {}
+decide_by_plan()
 if MAIN:
     # Before the graph is built, so that what is not as it was made is made again by this command.
-    for warning in check_results(RUN_FOLDER, dry=workflow.output_settings.dryrun):
-        print(f"warning: {warning}", file=sys.stderr)
-OUTDATED = find_outdated(PLAN.jobs.values(), RUN_FOLDER) if MAIN else {}
+    CHECKED = check_results(
+        wanted_jobs(PLAN, asked_targets()),
+        RUN_FOLDER,
+        dry=workflow.output_settings.dryrun or only_touches(),
+    )
+    for note in CHECKED.notes:
+        print(f"warning: {note}", file=sys.stderr)
+    OUTDATED = CHECKED.stale
+    if only_touches():
+        print(f"--touch: {CHECKED.untouched}", file=sys.stderr)
+        sys.exit()
 
 
 def leave_checkout():
