@@ -22,9 +22,9 @@ class Checked:
     @property
     def untouched(self) -> str:
         """What a command that only gives results another date is told."""
-        said = "nothing was run, and nothing is taken for made that was not: dates decide nothing here"
         count = len(self.stale)
-        return f"{said}; {count} job{'s' * (count != 1)} made results that are stale (`make explain` says why)"
+        stale = f"results of {count} job{'s' * (count != 1)} are stale and stay so (`make explain` says why)"
+        return f"nothing was run or changed, for dates decide nothing here; {stale if count else 'no result is stale'}"
 
 
 def check_results(jobs: Iterable[PlannedJob], run_folder: Path, *, dry: bool = False) -> Checked:
