@@ -39,8 +39,7 @@ from reprlab.runtime.machine import PLANNED_DTYPE, count_gpus, resolve_dtype
 from reprlab.runtime.plan_file import PlanFile
 from reprlab.runtime.process import announce_engine
 from reprlab.runtime.result_checks import check_results
-from reprlab.settings.overrides import typed_settings
-from reprlab.terminal.command import asked_targets, decide_by_plan, make_again, only_touches
+from reprlab.terminal import command
 from reprlab.terminal.engine import show_run
 
 if task := command_of_task(sys.argv, os.environ):
@@ -52,15 +51,8 @@ workflow.overwrite_workdir = None
 if ORIGIN := origin_of(ROOT):
     os.environ[PLANNED_DTYPE] = ORIGIN.dtype
 try:
-    if ORIGIN:
-        LOADED = load_config(ROOT, ORIGIN.config)
-    elif workflow.modifier.is_main_snakefile():
-        # As it was typed: the engine reads YAML of its own kind and merges.
-        typed = typed_settings(workflow.config_settings.config_args or [])
-        files = workflow.overwrite_configfiles
-        LOADED = load_config(ROOT, typed, files, HOME, asked_targets())
-    else:
-        LOADED = load_config(ROOT, config, (), HOME, asked_targets())
+    GIVEN = (ORIGIN.config,) if ORIGIN else command.given_settings(workflow, config)
+    LOADED = load_config(ROOT, *GIVEN, home=HOME, targets=command.asked_targets())
     for folder in (ROOT, LOADED.run_folder):
         folders.require_importable(folder)
     PLAN = PlanFile(Path(ORIGIN.plan)) if ORIGIN else plan_run(LOADED)
@@ -87,18 +79,18 @@ if MAIN and not workflow.output_settings.dryrun:
         sys.exit(f"error: {error}")
     for note in enter_run(RUN_FOLDER):
         print(f"note: {note}", file=sys.stderr)
-decide_by_plan()
+command.decide_by_plan()
 if MAIN:
     # Before the graph is built, so that what is not as it was made is made again by this command.
     CHECKED = check_results(
-        wanted_jobs(PLAN, asked_targets()),
+        wanted_jobs(PLAN, command.asked_targets()),
         RUN_FOLDER,
-        dry=workflow.output_settings.dryrun or only_touches(),
+        dry=workflow.output_settings.dryrun or command.only_touches(),
     )
     for note in CHECKED.notes:
         print(f"warning: {note}", file=sys.stderr)
-    make_again(path for made in CHECKED.stale.values() for path in made)
-    if only_touches():
+    command.make_again(path for made in CHECKED.stale.values() for path in made)
+    if command.only_touches():
         print(f"--touch: {CHECKED.untouched}", file=sys.stderr)
         sys.exit()
 

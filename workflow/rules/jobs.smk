@@ -72,7 +72,7 @@ def resources_of(stage):
     }
 
 
-def command(stage):
+def command_of(stage):
     start = (
         LAUNCH.replace("{", "{{").replace("}", "}}") if stage.torchrun else "python -m"
     )
@@ -107,7 +107,7 @@ def declare(stage):
         message:
             re.sub(r"{(\w+)}", r"{wildcards.\1}", stage.message)
         shell:
-            command(stage)
+            command_of(stage)
 
 
 for stage in STAGES.values():

@@ -1,4 +1,4 @@
-"""What the command asks of the engine while it reads the Snakefile, and what it may not decide by itself.
+"""The command that the engine was given, as the Snakefile needs it: settings, targets, and what is left to the plan.
 
 The engine tells the Snakefile its targets only when the jobs are put in order, after the plan; so they are looked up
 where it has them meanwhile, among the variables of the functions that are at work.
@@ -6,8 +6,11 @@ where it has them meanwhile, among the variables of the functions that are at wo
 
 import functools
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
+
+from reprlab.settings.overrides import typed_settings
 
 
 def decide_by_plan() -> None:
@@ -30,6 +33,20 @@ def decide_by_plan() -> None:
 
 async def _never(*_: Any) -> bool:
     return False
+
+
+def given_settings(workflow: Any, config: Mapping[str, Any]) -> tuple[Mapping[str, Any], Sequence[Path]]:
+    """The settings on top of `config/`, and the files of `--configfile`.
+
+    They are as they were typed, for the engine reads YAML of its own kind and merges. `config` counts where another
+    workflow uses this one as a module: it gives its settings there.
+
+    Raises:
+        ReprlabError: a value is not YAML.
+    """
+    if not workflow.modifier.is_main_snakefile():
+        return config, ()
+    return typed_settings(workflow.config_settings.config_args or []), workflow.overwrite_configfiles
 
 
 def asked_targets() -> tuple[str, ...]:
