@@ -112,7 +112,7 @@ lint: $(DEV_STAMP) ## ruff, types, snakefmt, snakemake --lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/rules workflow/papers
+	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	$(BIN)/python tests/workflow/lint_snakemake.py
 
 lock: ## write envs/*.txt from envs/*.in (needs a network)

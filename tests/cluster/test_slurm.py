@@ -39,7 +39,7 @@ TRAINING = "rule_pretrain_lm_wildcards_depth_t5_fs_s2137"
 # Read by every remote job, and by the stages that run last.
 EDITED = (
     "Snakefile",
-    "workflow/rules/training.smk",
+    "workflow/rules/jobs.smk",
     "workflow/reprlab/stages/finetune_model.py",
     "config/papers/depth.yaml",
 )

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import pytest
 from data_fixtures import corpus, entry_for, make_tgz, make_zip, opened, sources_of
+from reprlab.config.papers import PAPERS
 from reprlab.data.archives import Archive
 from reprlab.data.documents import documents_of
 from reprlab.data.downloads import listed_files, obtain
@@ -29,6 +30,7 @@ from reprlab.data.extraction import extract
 from reprlab.data.readers import mediawiki
 from reprlab.data.readers.r_austen import novels
 from reprlab.data.wikitext import paragraphs
+from reprlab.planning.stages import wildcard_constraints
 from reprlab.registry.datasets import load_registry
 from reprlab.runtime.errors import ReprlabError
 
@@ -451,9 +453,10 @@ def test_a_model_that_a_shell_would_run_is_refused(tmp_path: Path) -> None:
         load_models(path)
 
 
-def test_text_of_the_settings_reaches_the_shell_quoted() -> None:
-    """Free text of the config (templates, titles) is a JSON option; the rules pass it with `:q`."""
-    for path in [*ROOT.glob("workflow/rules/*.smk"), *ROOT.glob("workflow/papers/*.smk")]:
-        for line in path.read_text(encoding="utf-8").splitlines():
-            for name in re.findall(r"\{params\.(settings|entry|layout|runs|architecture)([^}]*)\}", line):
-                assert name[1] == ":q", f"{path.name}: {line.strip()}"
+def test_no_text_of_the_settings_is_on_a_command_line() -> None:
+    """A job's free text (templates, titles) is in the plan; a key has the letters of the wildcards' constraints."""
+    options = re.search(r"^OPTIONS = \((.+?)^\)", (ROOT / "workflow/rules/jobs.smk").read_text(), flags=re.M | re.S)
+    named = {"PLAN.path", "params.key", "threads", "RUNTIME.device", "RUNTIME.save_every"}
+    assert set(re.findall(r"{([^}]+)}", options[1])) == named | {"RUNTIME.inference_batch", "RUNTIME.log_level"}
+    for wildcard, allowed in wildcard_constraints(PAPERS).items():
+        assert not re.fullmatch(allowed, "a; touch x") and not re.fullmatch(allowed, "$(x)"), wildcard

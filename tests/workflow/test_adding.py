@@ -216,6 +216,25 @@ assert compared["ours"].tolist() == ["70.0"] and compared["published"].tolist() 
     )
 
 
+def test_a_stage(checkout):
+    (printed,) = follow(checkout, "A stage")
+    assert "Count the classes of movie_snippets" in printed
+    assert set(job_counts(printed)) == {"fetch_archive", "build_examples", "count_classes"}
+    in_copy(
+        checkout,
+        """
+from pathlib import Path
+import pyarrow, pyarrow.parquet
+from reprlab.stages.count_classes import count_classes
+
+rows = {"split": ["train", "train", "test"], "label": ["good", "good", "bad"]}
+pyarrow.parquet.write_table(pyarrow.table(rows), "examples.parquet")
+count_classes(examples=Path("examples.parquet"), out=Path("classes.tsv"))
+assert Path("classes.tsv").read_text() == "split\\tclass\\tn\\ntest\\tbad\\t1\\ntrain\\tgood\\t2\\n"
+""",
+    )
+
+
 def test_a_paper_takes_fewer_than_eighty_lines():
     lines = [line for block in blocks_of(ROOT, "A paper") for line in block.text.splitlines()]
     assert len(lines) < 80

@@ -93,24 +93,6 @@ def test_gpus_of_the_machine_are_the_limit_unless_a_flag_says_otherwise(checkout
     assert found["gpu"] == "7"
 
 
-def rules_with(words: str) -> set[str]:
-    """Names of the rules whose text holds `words`."""
-    texts = [path.read_text() for path in (ROOT / "workflow").glob("*/*.smk")]
-    blocks = [block for text in texts for block in re.split(r"^(?=rule )", text, flags=re.M) if words in block]
-    return {found[1] for block in blocks if (found := re.match(r"rule (\w+):", block))}
-
-
-@pytest.mark.parametrize("profile", ["slurm", "generic-cluster"])
-def test_what_can_use_a_gpu_has_its_resources_in_each_cluster_profile(profile):
-    """The machine that submits has no GPU, so that the rule's own number is 0 there."""
-    able = rules_with("gpu=")
-    assert {"pretrain_lm", "collect_states", "measure_finetuning"} <= able
-    given = yaml.safe_load((ROOT / "profiles" / profile / "profile.yaml").read_text())["set-resources"]
-    assert set(given) == able
-    assert all("gpu" in resources for resources in given.values())
-    assert {rule for rule, resources in given.items() if resources["gpu"] == 0} == {"estimate_dimension"}
-
-
 def test_training_that_resumes_is_told_before_its_time_is_up():
     given = yaml.safe_load((ROOT / "profiles/slurm/profile.yaml").read_text())["set-resources"]
     folder = ROOT / "workflow/reprlab/stages"

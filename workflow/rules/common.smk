@@ -1,6 +1,7 @@
 """Config, plan, and the few functions that every rule uses."""
 
 import os
+import re
 import sys
 
 ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parents[1]
@@ -27,6 +28,7 @@ from reprlab.settings.overrides import typed_edits
 from reprlab.config.resolved import write_settings
 from reprlab.planning import paths
 from reprlab.planning.run_plan import plan_run
+from reprlab.planning.stages import STAGES, wildcard_constraints
 from reprlab.runtime import folders, preloaded
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import require_writable
@@ -134,16 +136,4 @@ if count_gpus() and "gpu" not in workflow.global_resources:
 
 
 wildcard_constraints:
-    archive="[a-z0-9_]+",
-    corpus="[a-z0-9_]+",
-    segmentation="[a-z0-9_]+",
-    tokenizer="[a-z0-9_]+",
-    tokens="[a-z0-9_]+",
-    model="[a-z0-9_]+",
-    evaluation="[a-z0-9_]+",
-    dataset="[a-z0-9_]+",
-    task="[a-z0-9_]+",
-    cell="[A-Za-z0-9_.-]+",
-    paper="|".join(slug.replace("-", "[-]") for slug in LOADED.papers),
-    table="(?!(?:comparison|audit|claims|cost|gpu_hours|case_study|error_sample|preview_[a-z0-9]+)\\b)[a-z0-9_]+",
-    figure="[a-z0-9_]+",
+    **wildcard_constraints(LOADED.papers),

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
 
 STAGE = "write_report"
-REPORT = paths.OUTPUTS[STAGE]["out"]
+REPORT = paths.output(STAGE, "out", paths.ONLY)
 
 
 def add_report(plan: Plan, config: "LoadedConfig") -> None:

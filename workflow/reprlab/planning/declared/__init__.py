@@ -1,0 +1,1 @@
+"""Declarations of the stages, by what they are about."""

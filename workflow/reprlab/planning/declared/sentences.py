@@ -1,0 +1,63 @@
+"""Sentence encoders: losses by layer, contrastive training, scores."""
+
+from reprlab.planning.stage import Stage, within
+
+STAGES = (
+    # A training waits for it, and scores for that: left to the end they would run alone.
+    Stage(
+        "measure_layers",
+        "Measure the losses of the layers of {model} ({cell})",
+        {"out": "results/shared/layer_losses/{model}/{cell}.tsv"},
+        mb=4000,
+        minutes=120,
+        grows="both",
+        gpu=True,
+        priority=10,
+    ),
+    Stage(
+        "count_encoders",
+        "Count the parameters of the encoders of {cell}",
+        {"out": "results/shared/encoder_sizes/{cell}.tsv"},
+        minutes=20,
+    ),
+    # Training and scores wait for it: left to the end they would run alone.
+    Stage(
+        "post_train",
+        "Post-train {model} ({cell})",
+        within("results/shared/post_trained/{model}/{cell}", out="model/", metrics="metrics.tsv"),
+        mb=6000,
+        minutes=720,
+        grows="both",
+        gpu=True,
+        torchrun=True,
+        priority=10,
+    ),
+    # In one process: several would share the negatives of a batch. Scores are short and fill what it leaves.
+    Stage(
+        "train_encoder",
+        "Train {model} as a sentence encoder ({cell})",
+        within("results/shared/encoders/{model}/{cell}", out="encoders/", metrics="metrics.tsv", cost="cost.tsv"),
+        mb=6000,
+        minutes=720,
+        grows="both",
+        gpu=True,
+        priority=5,
+    ),
+    Stage(
+        "evaluate_encoder",
+        "Score the sentence encoder {model} ({cell})",
+        {"out": "results/shared/encoder_scores/{model}/{cell}.tsv"},
+        mb=4000,
+        minutes=240,
+        grows="both",
+        gpu=True,
+    ),
+    # Made only where it is asked for: `make export ENCODER=<model>/<cell>`.
+    Stage(
+        "export_encoder",
+        "Export the sentence encoder {model} ({cell})",
+        {"out": "results/shared/sentence_transformers/{model}/{cell}/"},
+        mb=4000,
+        grows="both",
+    ),
+)

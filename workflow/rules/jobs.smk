@@ -1,0 +1,116 @@
+"""One rule for each stage that `reprlab.planning.declared` declares; which jobs it has says the plan."""
+
+# By name, not by value: the engine runs everything again whose command's text has changed.
+RUNTIME = LOADED.runtime
+OPTIONS = (
+    "--plan {PLAN.path} --job {params.key} --threads {threads}"
+    " --device {RUNTIME.device} --save-every {RUNTIME.save_every}"
+    " --inference-batch {RUNTIME.inference_batch} --log-level {RUNTIME.log_level}"
+)
+LAUNCH = launch_command(RUNTIME.training_processes, RUNTIME.training_nodes)
+if not workflow.modifier.is_main_snakefile():
+    # Used as a module: the engine formats commands with the names of the workflow that uses it, and runs its `onstart`.
+    workflow.modifier_stack[0].globals.update(PLAN=PLAN, RUNTIME=RUNTIME)
+    workflow._onstart = lambda log: start_run()
+
+
+def key_of(wildcards):
+    return "/".join(wildcards) or paths.ONLY
+
+
+def planned(stage, wildcards):
+    try:
+        return PLAN.job(stage.name, key_of(wildcards))
+    except ReprlabError as error:
+        sys.exit(f"error: {error}")
+
+
+def inputs(stage):
+    """The files and folders that the planned job reads, by name; a job may lack some of them."""
+
+    def found(wildcards):
+        job = planned(stage, wildcards)
+        # What another job made than the planned one is made again, whatever the engine's own records say or lack.
+        workflow.dag.forcefiles.update(OUTDATED.get((stage.name, job.key), []))
+        return {name: value or [] for name, value in job.inputs.items()}
+
+    return unpack(found)
+
+
+def outputs(stage):
+    """The files and folders that the stage makes, by name."""
+    made = {
+        name: directory(pattern.rstrip("/")) if pattern.endswith("/") else pattern
+        for name, pattern in stage.outputs.items()
+    }
+    if stage.heading:
+        shown = next(iter(made))
+        made[shown] = report(
+            made[shown],
+            caption=f"../report/{stage.name}.rst",
+            category="{paper}",
+            subcategory=stage.heading,
+            labels={"result": Path(made[shown]).stem},
+        )
+    return made
+
+
+def record(kind, stage, ending):
+    """Where the engine keeps the log or the benchmark of a stage's jobs."""
+    key = ".".join(f"{{{wildcard}}}" for wildcard in stage.wildcards) or paths.ONLY
+    return f"results/{kind}/{stage.name}/{key}{ending}"
+
+
+def resources_of(stage):
+    """Memory and minutes, more of them at each attempt where the stage says so."""
+
+    def amount(value, grows):
+        return (lambda wildcards, attempt: value * attempt) if grows else value
+
+    return {
+        "mem_mb": amount(stage.mb, stage.grows in ("memory", "both")),
+        "runtime": amount(stage.minutes, stage.grows == "both"),
+        **({"gpu": GPU} if stage.gpu else {}),
+    }
+
+
+def command(stage):
+    start = (
+        LAUNCH.replace("{", "{{").replace("}", "}}") if stage.torchrun else "python -m"
+    )
+    return f"{start} reprlab.stages.{stage.name} {OPTIONS}"
+
+
+def declare(stage):
+    """The rule of a stage; within a function because the engine reads a rule's command when a job starts, and in a loop
+    the name would be that of the last stage by then."""
+
+    rule:
+        name:
+            stage.name
+        input:
+            inputs(stage),
+        output:
+            **outputs(stage),
+        log:
+            record("logs", stage, ".log"),
+        benchmark:
+            record("benchmarks", stage, ".tsv")
+        priority: stage.priority
+        retries: stage.retries
+        localrule: stage.local
+        threads: LOADED.threads(stage.name)
+        resources:
+            **resources_of(stage),
+        params:
+            key=key_of,
+            # The digest of all that can change the result: the trigger of a rerun.
+            job=lambda wildcards: planned(stage, wildcards).digest,
+        message:
+            re.sub(r"{(\w+)}", r"{wildcards.\1}", stage.message)
+        shell:
+            command(stage)
+
+
+for stage in STAGES.values():
+    declare(stage)
