@@ -277,8 +277,8 @@ def test_a_damaged_table_is_named(finished_copy, damage):
         "baselines": ["majority"], "eval_limit": 4, "metrics": ["accuracy"], "resamples": 10, "seed": 0,
         "splits": ["validation"], "train_limit": 8,
     }  # fmt: skip
-    line = failing_stage(finished_copy, "evaluate_baselines", "--examples", EXAMPLES, "--settings", json.dumps(settings),
-                 "--out", "baselines.tsv")  # fmt: skip
+    options = ("--examples", EXAMPLES, "--settings", json.dumps(settings), "--out", "baselines.tsv")
+    line = failing_stage(finished_copy, "evaluate_baselines", *options)
     assert EXAMPLES in line
     assert "again" in line
     assert not (finished_copy.nano / "baselines.tsv").exists()
