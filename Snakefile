@@ -1,4 +1,4 @@
-# reprlab: the fourteen papers of RepL4NLP 2025 as one workflow. `config/README.md` is the manual.
+# reprlab: papers of RepL4NLP 2025 as one workflow. `config/README.md` is the manual.
 include: "workflow/Snakefile"
 
 

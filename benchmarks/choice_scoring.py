@@ -59,7 +59,7 @@ def arguments() -> argparse.Namespace:
 
 
 def questions_of(options: argparse.Namespace, tokenizer: Any, shots: int, tokens: int | None) -> list[Question]:
-    """The questions as the stage `score_completions` encodes them, with so many tokens of each choice."""
+    """The questions as the stage `score_completions` encodes them, with this many tokens of each choice."""
     settings = {"template": "choice", "kind": "choice", "formats": ["default"], "splits": [options.split],
                 "rows": options.rows, "shots": max(options.shots)}  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:

@@ -53,7 +53,7 @@ def encoders(folder: Path, options: argparse.Namespace) -> dict[str, Callable[[l
     """What makes vectors of texts, by name."""
     model, tokenizer = load_model(folder), open_tokenizer(folder)
     causal = type(model).__name__.endswith("ForCausalLM")
-    # An encoder's text stands between two tokens of its own.
+    # An encoder's text is between two tokens of its own.
     before, after = ("", "") if causal else (tokenizer.cls_token, tokenizer.sep_token)
     form = {"before": before, "after": after, "max_length": options.max_length - (0 if causal else 2)}
     settings = EncoderSettings.model_validate({"method": "none", "pooling": "last" if causal else "mean", "form": form})

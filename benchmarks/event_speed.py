@@ -44,7 +44,7 @@ Rows = Iterator[dict[str, Any]]
 
 
 def cut(entry: ModelEntry, layers: int | None) -> ModelEntry:
-    """The model with so many layers in each stack; null: with its own."""
+    """The model with this many layers in each stack; null: with its own."""
     fewer = {name: layers for name in entry.config if layers and name.startswith("num_") and name.endswith("_layers")}
     return entry.model_copy(update={"config": {**entry.config, **fewer}})
 
@@ -91,7 +91,7 @@ def main(given: list[str] | None = None) -> int:
     parser.add_argument("--tokenizer", type=Path, required=True, help="a model folder with a tokenizer")
     parser.add_argument("--classifiers", nargs="+", default=["roberta", "t5"], help="those of the paper's settings")
     parser.add_argument("--events", nargs="+", type=int, help="events of a document, in place of `timed_events`")
-    parser.add_argument("--layers", type=int, help="cut every stack to so many layers")
+    parser.add_argument("--layers", type=int, help="cut every stack to this many layers")
     parser.add_argument("--batch", type=int, default=64, help="sequences of a forward pass")
     parser.add_argument("--out", type=Path, required=True, help="write the table to this TSV")
     options = parser.parse_args(given)

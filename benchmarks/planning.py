@@ -26,7 +26,7 @@ SEEDS = "set=papers.depth.pretraining.seeds={seeds}; papers.depth.finetuning.see
 
 
 def edits(seeds: int) -> str:
-    """The edit that gives a grid so many seeds."""
+    """The edit that gives a grid this many seeds."""
     return SEEDS.format(seeds=str(list(range(1, seeds + 1))))
 
 
@@ -36,7 +36,7 @@ def size(plan: Plan) -> int:
 
 
 def grid_row(seeds: int) -> dict[str, object]:
-    """One plan of DEPTH's paper grid with so many seeds."""
+    """One plan of DEPTH's paper grid with this many seeds."""
     start = time.process_time()
     plan = Plan()
     load_plugin("papers", "depth.plan").add_jobs(
@@ -46,7 +46,7 @@ def grid_row(seeds: int) -> dict[str, object]:
 
 
 def papers_row(papers: int) -> dict[str, object]:
-    """DEPTH's paper grid planned so many times, as papers that share all they can would be."""
+    """DEPTH's paper grid planned this many times, as papers that share all they can would be."""
     start, jobs = time.process_time(), 0
     config = load_config(ROOT, {"scale": "paper"})
     for _ in range(papers):

@@ -91,7 +91,7 @@ def main(given: list[str] | None = None) -> int:
         built = time.perf_counter()
         found = measured_rows(whole, settings, torch.device(options.device))
         if options.chunked:
-            # They stand in the place of the kernels, which are found all the same.
+            # They are in the place of the kernels, which are found all the same.
             found = [{**row, "kernels": row["kernels"].replace("compiled", "chunked")} for row in found]
         rows += [{"model": name, **row} for row in found]
         pandas.DataFrame(rows).to_csv(options.out, sep="\t", index=False)

@@ -46,7 +46,7 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--seq2seq", default="t5_v1_1_base", help="a T5 of models.yaml")
     parser.add_argument("--tuned", default="olmo_1b", help="a decoder of models.yaml, trained whole")
     parser.add_argument("--adapted", default="llama_3_8b", help="a Llama of models.yaml, with adapters and for states")
-    parser.add_argument("--layers", type=int, help="cut every stack to so many layers")
+    parser.add_argument("--layers", type=int, help="cut every stack to this many layers")
     parser.add_argument("--batch", type=int, help="examples of a step, in place of the papers'")
     parser.add_argument("--length", type=int, default=512, help="tokens of an example before corruption")
     parser.add_argument("--steps", type=int, default=20, help="steps that are timed, after three others")

@@ -54,7 +54,7 @@ class Rehearsed:
         return CountedModel(self.entry, self.vocabulary)
 
     def texts(self, count: int) -> list[list[int]]:
-        """So many texts of the length."""
+        """This many texts of the length."""
         rng = np.random.Generator(np.random.Philox(key=0))
         found: list[list[int]] = rng.integers(3, self.vocabulary, (count, self.length)).tolist()
         return found
@@ -102,7 +102,7 @@ def _fine_tuning(options: argparse.Namespace, decoder: Rehearsed, examples: int,
     def collated() -> dict[str, torch.Tensor]:
         return texts.batch(range(examples), 0)
 
-    # All weights are trained, and labels stand at the end alone.
+    # All weights are trained, and labels are at the end alone.
     flops = examples * 3 * forward_flops(decoder.counted, decoder.length, scored)
     return _step(
         "fine-tuning step",

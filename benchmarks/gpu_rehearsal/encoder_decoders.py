@@ -72,7 +72,7 @@ def text(batch: int, length: int, vocabulary: Vocabulary, *, marked: bool) -> tu
         ids[:, -1] = 1
         return ids, np.ones(shape, np.int16), lengths
     places = np.arange(length)
-    # EOSEN SENT x … EOSEN SENT x …: the end of one sentence stands before the next one's token.
+    # EOSEN SENT x … EOSEN SENT x …: the end of one sentence is before the next one's token.
     width = max(25, -(-length // 20))
     ids[:, places % width == 0] = vocabulary.eosen_id
     sentences = (places % width == 1).sum()

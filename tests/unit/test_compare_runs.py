@@ -92,7 +92,7 @@ def test_the_page_is_well_formed(root):
 
 
 def test_an_unknown_run_and_one_without_settings_are_named(root):
-    with pytest.raises(ReprlabError, match=r"tow: there is no such run.*two.*there are"):
+    with pytest.raises(ReprlabError, match=r"tow: there is no such run; did you mean 'two'\?$"):
         folder_of(root, "tow")
     (root / "runs" / "old" / "results").mkdir(parents=True)
     with pytest.raises(ReprlabError, match=r"settings\.yaml: no such file; run any target of old again"):
@@ -103,5 +103,8 @@ def test_the_command_ends_with_one_line(root, monkeypatch, capsys):
     monkeypatch.chdir(root)
     assert main(["one", "tow"]) == 1
     assert capsys.readouterr().err.startswith("error: tow: there is no such run")
+    assert main([]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("error: give two runs: make compare RUNS=") and "one, two" in said and said.count("\n") == 1
     assert main(["one", "two"]) == 0
     assert "Settings that differ (2)" in capsys.readouterr().out  # the weight, and the run's name

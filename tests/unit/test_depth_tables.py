@@ -66,7 +66,7 @@ def test_learned_needs_the_lower_end_above_the_baseline(discoeval):
 
 def test_notes_say_what_is_no_label_and_how_the_rate_was_chosen(discoeval):
     note = discoeval.query("init == 'fs' and model == 't5' and step == 200")["note"].item()
-    assert "sp_arxiv: 25% of the predictions are no label" in note
+    assert "sp_arxiv: 25% of the predictions are not labels" in note
     assert "sp_arxiv: learning rate the best of 2 on these rows" in note and "dc_wiki: learning rate" not in note
     assert discoeval.query("init == 'baseline'")["note"].str.startswith("sp_wiki: no data at scale mini").all()
 

@@ -19,7 +19,7 @@ from reprlab.scaffold.blocks import Texts, blocks_of
 from reprlab.training.settings import EngineSettings, OptimizerSettings
 
 ROOT = Path(__file__).parents[2]
-PAGE = "docs/papers/event-relations.md"
+PAGE = "docs/event-corpora.md"
 CAUSE, ENTAILS = 1, 2
 ENGINE = EngineSettings(steps=1, batch_size=2, optimizer=OptimizerSettings(learning_rate=1e-2))
 # Each of four mentions names one other, so that of six pairs {0, 1}, {1, 2} and {2, 3} are kept.

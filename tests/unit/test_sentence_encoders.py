@@ -414,7 +414,7 @@ def test_names_that_match_no_layer_are_told(name, matched, caplog):
         assert told == []
         return
     assert told == [
-        "adapters stand in 10 layers, named down_proj, o_proj; none is named gate_proj, k_proj, q_proj, up_proj, v_proj"
+        "adapters are in 10 layers, named down_proj, o_proj; none is named gate_proj, k_proj, q_proj, up_proj, v_proj"
     ]
     with pytest.raises(ReprlabError, match="no layer named gate_proj, k_proj, q_proj, up_proj, v_proj"):
         add_low_rank(headless(decoder(name)), settings.model_copy(update={"partial": False}), 0)

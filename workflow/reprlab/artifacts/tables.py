@@ -72,7 +72,7 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> pyarrow.Table:
 
     with parquet_errors(path):
         table = pyarrow.parquet.read_table(path, columns=columns)
-        # A damaged file may still open; texts that are no UTF-8 and offsets out of bounds are found here.
+        # A damaged file may still open; texts that are not UTF-8 and offsets out of bounds are found here.
         table.validate(full=True)
     return table
 
@@ -82,7 +82,7 @@ def parquet_errors(path: Path) -> Iterator[None]:
     """Turn what pyarrow raises on a missing or damaged file into the user's line.
 
     Raises:
-        ReprlabError: the file is missing, truncated, not Parquet, or has names or statistics that are no UTF-8.
+        ReprlabError: the file is missing, truncated, not Parquet, or has names or statistics that are not UTF-8.
     """
     import pyarrow
 

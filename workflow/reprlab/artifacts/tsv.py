@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def escape(text: str) -> str:
-    """A text as it stands in a cell, before CSV's quoting."""
+    """A text as it is in a cell, before CSV's quoting."""
     if len(text) > 1 and _FORMULA.match(text) and not _NUMBER.fullmatch(text):
         text = "'" + text
     return _TO_ESCAPE.sub(lambda match: _WRITTEN[match[0]], text)

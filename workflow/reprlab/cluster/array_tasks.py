@@ -23,7 +23,7 @@ def command_of_task(arguments: Sequence[str], environment: Mapping[str, str]) ->
         environment: its environment, with the variables that Slurm sets in each task.
 
     Returns:
-        The command; None where the process is no task of an array, or is a task's own command already.
+        The command; None where the process is not a task of an array, or is a task's own command already.
     """
     options = list(arguments[1:])
     place = next((place for place, option in enumerate(options) if option.startswith(_OPTION)), None)

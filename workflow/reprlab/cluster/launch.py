@@ -1,4 +1,4 @@
-"""How a training stage is started: as a module, or by torchrun on one machine or several."""
+"""Commands that start a training stage: as a module, or by torchrun on one machine or several."""
 
 _PORT = 29_400
 

@@ -27,7 +27,7 @@ class Counts:
 def basic_concepts(graph: ConceptGraph, domain: np.ndarray, frequency: int, limit: int) -> np.ndarray:
     """Ids of S: the `limit` concepts of highest degree among those that occur more than `frequency` times.
 
-    Fewer are no error: with few concepts above the frequency, `limit` does not bind (spec T4).
+    Fewer are not an error: with few concepts above the frequency, `limit` does not bind (spec T4).
     """
     return graph.hubs(domain > frequency, limit)
 

@@ -59,7 +59,7 @@ def ids_of(concepts: list[str], graph: ConceptGraph, path: Path) -> np.ndarray:
     try:
         return np.fromiter((place[one] for one in concepts), dtype=np.int64, count=len(concepts))
     except KeyError as error:
-        raise ReprlabError(f"{path}: {error.args[0]!r} is no concept of the graph; {_AGAIN}") from None
+        raise ReprlabError(f"{path}: {error.args[0]!r} is not a concept of the graph; {_AGAIN}") from None
 
 
 def read_counts(path: Path, graph: ConceptGraph) -> np.ndarray:

@@ -78,7 +78,7 @@ class ConceptGraph:
         """Read what `save` wrote.
 
         Raises:
-            ReprlabError: the file is no graph.
+            ReprlabError: the file is not a graph.
         """
         from scipy.sparse import csr_matrix
 

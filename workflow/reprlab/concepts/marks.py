@@ -1,4 +1,4 @@
-"""What the token types of marked text say, as bits, and the marking of blocks of tokens with concepts."""
+"""Marks of tokens, as bits of their token types, and the marking of blocks of tokens with concepts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def mark_words(
     Args:
         types: [tokens] pieces of words (`FIRST`, `FURTHER`) of many blocks one after the other.
         special: [tokens] true where the id is special: a word that the vocabulary lacks. Nothing masks it, so an
-            occurrence with one is none.
+            occurrence with one does not count.
         rows: [words] ascending number of the block of each word.
         words: their lower-case text, one for each `FIRST`; marks of punctuation are words here.
         joined: [words] whether an occurrence can pass on to it, see `matching.Tokens`.

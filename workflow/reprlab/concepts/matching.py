@@ -24,7 +24,7 @@ _BREAK = "_"
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text: lower-case, split at what is no letter, digit or underscore."""
+    """The words of a text: lower-case, split at what is not a letter, digit or underscore."""
     return [word.lower() for word in _WORD.findall(text)]
 
 

@@ -26,7 +26,7 @@ class BasicSettings(BaseModel):
     frequency: int = Field(ge=0)
     """f: a basic concept occurs more often than this in the domain."""
     basic: int = Field(ge=1)
-    """n: so many of those, by degree."""
+    """n: this many of those, by degree."""
 
 
 class ExpansionSettings(BaseModel):
@@ -54,7 +54,7 @@ class CurriculumSettings(BasicSettings, ExpansionSettings, FilterSettings):
 
 
 class SweepSettings(BaseModel):
-    """What each threshold does, the others as they are."""
+    """Values of each threshold to try, the others as they are."""
 
     model_config = _STRICT
 

@@ -1,4 +1,4 @@
-"""Which settings are read, or may have another value, only beside others: their comments in the papers' files say so.
+"""Conditions of settings: beside which others they are read or may have another value, by the papers' comments.
 
 A comment with ``Read beside `model=bert_mini; .steps=null`.`` holds for its key and all below it, and, unlike a source,
 not for equal entries; with
@@ -31,7 +31,7 @@ def conditions(text: str, leaves: Iterable[Key]) -> dict[Key, list[str]]:
 
 
 def _edits(leaf: Key, said: dict[Key, list[tuple[str, str]]]) -> Iterator[str]:
-    """What the nearest comment says, that of the leaf itself before those of the groups around it."""
+    """The edits of the nearest comment, that of the leaf itself before those of the groups around it."""
     name = ".".join(leaf)
     fitting = (
         edits

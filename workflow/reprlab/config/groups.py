@@ -29,7 +29,7 @@ Names = Annotated[list[SafeName], Distinct]
 Split = Literal["train", "validation", "test"]
 Splits = Annotated[list[Split], Field(min_length=1), Distinct]
 Limit = PositiveInt | None
-"""At most so many; null takes all."""
+"""At most this many; null takes all."""
 
 
 class Batches(Settings):
@@ -110,7 +110,7 @@ class Intervals(Settings):
 
 
 class Published(Settings):
-    """What the published runs are reckoned for."""
+    """Hardware that the published runs are reckoned with."""
 
     accelerator: Accelerator
 

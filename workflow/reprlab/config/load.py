@@ -68,7 +68,7 @@ class LoadedConfig:
         return self.workflow.numerics
 
     def arithmetic(self, wanted: str) -> Literal["float32", "bfloat16"]:
-        """What a setting of type `Computed` stands for on this machine; auto is `numerics.dtype`."""
+        """The arithmetic of a setting of type `Computed` on this machine; auto is `numerics.dtype`."""
         return resolve_dtype(self.numerics.dtype if wanted == "auto" else wanted, self.runtime.device)
 
     @property
@@ -197,7 +197,7 @@ def _user_file(path: Path) -> Layer:
 
 
 def _difference(values: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-    """What in `values` is not in `known` already."""
+    """The part of `values` that is not in `known` already."""
     remaining: dict[str, Any] = {}
     for key, value in values.items():
         other = known.get(key)
@@ -232,7 +232,7 @@ def _below(layer: Layer, path: Key) -> Layer:
 
 def _validated(model: type[BaseModel], merged: Merged, prefix: Key) -> Any:
     try:
-        # Strict also where a group is a stage's own model: true is no number, and "8" is none either.
+        # Strict also where a group is a stage's own model: true is not a number, and neither is "8".
         return model.model_validate(merged.values, strict=True)
     except ValidationError as error:
         raise validation_error(error, model, merged, prefix) from None
@@ -292,7 +292,7 @@ def _shadowed(root: Path, slug: str, scale: str, base: Layer, scaled: Layer, mer
 
 
 def leaves(values: Mapping[str, Any], path: Key = ()) -> Iterator[tuple[Key, Any]]:
-    """The dotted paths of all values that are no mappings (an empty mapping counts), with the values."""
+    """The dotted paths of all values that are not mappings (an empty mapping counts), with the values."""
     for key, value in values.items():
         if isinstance(value, Mapping) and value:
             yield from leaves(value, (*path, key))

@@ -70,7 +70,7 @@ def _within(value: Any, annotation: Any, marks: Sequence[Any], path: Key) -> Ite
 
 
 def _alternatives(annotation: Any, marks: Sequence[Any]) -> Iterator[tuple[Any, Sequence[Any]]]:
-    """What a value may be, each with its marks."""
+    """Types that a value may have, each with its marks."""
     if typing.get_origin(annotation) is typing.Annotated:
         yield from _alternatives(annotation.__origin__, (*marks, *annotation.__metadata__))
     elif typing.get_origin(annotation) in (typing.Union, types.UnionType):

@@ -38,10 +38,10 @@ class RuntimeSettings(Settings):
 
     preloaded: list[Scale] = ["nano", "mini"]
     """Scales whose jobs on this machine are forked from one process that has the libraries loaded: a start costs no
-    import. Memory and CPU time of such a job stand in its log; the engine looks at another process."""
+    import. Memory and CPU time of such a job are in its log; the engine looks at another process."""
 
     log_level: Literal["debug", "info", "warning", "error"] = "info"
-    """What the terminal shows; the log file of a stage has all of it."""
+    """Level of the terminal's messages; the log file of a stage has all of them."""
 
 
 class NumericsSettings(Settings):
@@ -52,7 +52,7 @@ class NumericsSettings(Settings):
 
 
 class WorkflowSettings(Settings):
-    """What to build, at which scale, and with which resources."""
+    """The papers to build, at which scale, and with which resources."""
 
     scale: Scale = "mini"
     """paper (as published, on a cluster), small (one GPU or patience), mini (a laptop, minutes) or nano (tests)."""

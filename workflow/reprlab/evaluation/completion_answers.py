@@ -44,7 +44,7 @@ class CellPrompts:
 
 @dataclass(frozen=True)
 class Answers:
-    """What a model answers: label words, places of choices, or texts with the number of their tokens."""
+    """Answers of a model: label words, places of choices, or texts with the number of their tokens."""
 
     answers: list[str]
     tokens: list[int] = field(default_factory=list)

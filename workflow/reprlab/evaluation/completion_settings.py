@@ -30,7 +30,7 @@ class ScoreCell(BaseModel):
 
 
 class ScoredModel(BaseModel):
-    """What the table says of a model."""
+    """Columns of the table about a model."""
 
     model_config = _STRICT
 
@@ -79,13 +79,13 @@ class CompletionScoring(AnswerSettings):
     normalisation: dict[str, Literal["none", "tokens", "characters"]] = {}
     """Evaluation set with choices to what their log-likelihoods are divided by."""
     cells: list[ScoreCell] = Field(min_length=1)
-    """What is scored."""
+    """Cells that are scored."""
     max_length: int = Field(ge=8)
     """Tokens of a prompt with its shots and its answer."""
     tuning_seed: int | None = None
     """Seed of fine-tuning; null where there was none."""
     notes: dict[str, str] = {}
-    """What the table says of an evaluation set."""
+    """Columns of the table about an evaluation set."""
 
     @model_validator(mode="after")
     def _cells_have_prompts(self) -> Self:

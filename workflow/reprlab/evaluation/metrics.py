@@ -3,7 +3,7 @@
 Every metric is a function of sums of per-example statistics, so that `bootstrap` can resample it without a loop. The
 values themselves come from scikit-learn, scipy and rouge-score.
 
-A predicted text that is no label is wrong, whatever the gold label is: accuracy counts it as an error, F1 as a miss of
+A predicted text that is not a label is wrong, whatever the gold label is: accuracy counts an error, F1 a miss of
 the gold label and as a hit of none, and Matthews correlation as one further class that no example belongs to (the
 statistic of K classes: Gorodkin 2004, equation 8). It is not the opposite answer: a model that never says a label has a
 correlation of 0, as one that always says the same. Upstream of DEPTH draws a random wrong label, which of two labels is
@@ -93,7 +93,7 @@ def require_values(metric: Metric, gold: Sequence[Any]) -> None:
 
 
 def outside_share(predicted: Sequence[str], labels: Sequence[str]) -> float:
-    """Share of predictions that are none of `labels`."""
+    """Share of predictions that are not among `labels`."""
     return sum(answer not in set(labels) for answer in predicted) / max(len(predicted), 1)
 
 
@@ -125,7 +125,7 @@ def _hits(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) 
 
 
 def _inside(predicted: Sequence[str], labels: Sequence[str]) -> list[str]:
-    """The predictions, all that are none of `labels` (if there are any) as one class."""
+    """The predictions, all that are not among `labels` (if there are any) as one class."""
     return [answer if not labels or answer in labels else _OUTSIDE for answer in predicted]
 
 
@@ -188,7 +188,7 @@ def _f1(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) ->
         raise ReprlabError(
             f"metric f1 is for two labels (the last is the positive one), not {len(labels)}; use macro_f1"
         )
-    # The average over this one label: the binary form refuses a prediction that is none of the two.
+    # The average over this one label: the binary form refuses a prediction that is not one of the two.
     return 100 * f1_score(list(gold), list(predicted), labels=[labels[-1]], average="macro", zero_division=0.0)
 
 
@@ -268,7 +268,7 @@ def _tag_matches(
 
 
 def _entities(right: int, gold: int, predicted: int) -> Callable[..., np.ndarray]:
-    """`right` times what is right, over so many times the entities of the gold and of the prediction."""
+    """`right` times what is right, over this many times the entities of the gold and of the prediction."""
 
     def counts(truth: Sequence[Sequence[str]], answers: Sequence[Sequence[str]], labels: Sequence[str]) -> np.ndarray:
         found = entity_counts(truth, answers)

@@ -1,4 +1,4 @@
-"""Whether one system scores higher than another on the same units: the paired bootstrap (Efron and Tibshirani 1993)."""
+"""The paired bootstrap: whether one system scores higher than another on the same units (Efron and Tibshirani 1993)."""
 
 from __future__ import annotations
 

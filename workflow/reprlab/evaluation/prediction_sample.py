@@ -1,4 +1,4 @@
-"""Predictions put out for annotation by hand, and the share that are no label."""
+"""Predictions put out for annotation by hand, and the share that are not labels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SampledModel(BaseModel):
     model_config = _STRICT
 
     about: dict[str, str | int]
-    """What is said of it in each row: task, init, model, step, seed, data_task."""
+    """Its factors in each row: task, init, model, step, seed, data_task."""
     name: str
     """Its name in metrics and predictions."""
     metrics: Path
@@ -46,7 +46,7 @@ class SampledModel(BaseModel):
 
 
 class SampleSettings(BaseModel):
-    """What is sampled."""
+    """Sources and size of the sample."""
 
     model_config = _STRICT
 
@@ -63,7 +63,7 @@ class SampleSettings(BaseModel):
 def sample_rows(settings: SampleSettings) -> pandas.DataFrame:
     """Sampled predictions of each model at its selected learning rate, `category` left empty.
 
-    `outside_share` is the share of all `n` predictions of the split that are none of the task's labels, the sampled or
+    `outside_share` is the share of all `n` predictions of the split that are not labels of the task, sampled or
     not. Of several ways to predict, the first in the file is sampled.
 
     Raises:

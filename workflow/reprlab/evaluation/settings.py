@@ -39,9 +39,9 @@ class BaselineSettings(BaseModel):
     splits: list[str] = ["validation"]
     """Splits to score."""
     train_limit: int | None = Field(default=None, ge=1)
-    """Fit on the so many training examples, chosen at random once; null: all."""
+    """Fit on this many training examples, chosen at random once; null: all."""
     eval_limit: int | None = Field(default=None, ge=1)
-    """Score only so many examples of each split, chosen at random once; null: all."""
+    """Score only this many examples of each split, chosen at random once; null: all."""
     seed: int = Field(default=0, ge=0)
     """Seed of the random baseline and of the bootstrap."""
     resamples: int = Field(default=1000, ge=2)

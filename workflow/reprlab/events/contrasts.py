@@ -26,7 +26,7 @@ def answer_tables(path: Path, seed: int, documents: Sequence[EventDocument], set
     """[documents, C * C] confusions over all pairs of each document; what was not answered has no relation.
 
     Raises:
-        ReprlabError: the file has no answers of this seed, or a label that is none of the settings.
+        ReprlabError: the file has no answers of this seed, or a label that is not one of the settings.
     """
     table = read_parquet(path, ["seed", "document", "head", "tail", "predicted"]).to_pandas()
     table = table[table["seed"] == seed]

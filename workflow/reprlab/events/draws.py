@@ -1,4 +1,4 @@
-"""Random numbers of a document, which hang on no other document and so not on their order."""
+"""Random numbers of a document, which depend neither on other documents nor on their order."""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""What a model reads of an event mention (Li et al. 2025, section 3.1 and equations 1 and 2)."""
+"""Encodings of an event mention, as a model reads it (Li et al. 2025, section 3.1 and equations 1 and 2)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from reprlab.data.event_rows import NO_CHAIN
 from reprlab.events.documents import EventDocument
 
 Encoding = Literal["wrapped", "trigger", "graph"]
-"""What stands for a mention: one of two texts, or its sentence as a dependency tree (`sentence_graphs`)."""
+"""The form of a mention: one of two texts, or its sentence as a dependency tree (`sentence_graphs`)."""
 
 OPEN, CLOSE, SEPARATOR, COREFERENCE = "<m>", "</m>", "<sep>", "<coref>"
 MARKERS = (OPEN, CLOSE, SEPARATOR, COREFERENCE)
@@ -22,7 +22,7 @@ def mention_texts(document: EventDocument, encoding: Encoding, *, chains: bool =
     (our reading: the paper says no more than that chains are supplementary inputs).
     """
     if encoding == "graph":
-        raise ValueError("a tree is no text")
+        raise ValueError("a tree is not a text")
     return [
         (_wrapped(document, mention) if encoding == "wrapped" else f"{OPEN} {document.trigger(mention)} {CLOSE}")
         + (_chain(document, mention) if chains else "")

@@ -31,7 +31,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class LabelledPairs:
-    """Pairs of mentions of one document [P, 2] with their label numbers [P]; 0 is no relation."""
+    """Pairs of mentions of one document [P, 2] with their label numbers [P]; 0 is not a relation."""
 
     pairs: np.ndarray
     labels: np.ndarray

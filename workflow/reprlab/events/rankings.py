@@ -38,7 +38,7 @@ def rank_mentions(documents: Sequence[EventDocument], vectors: Sequence[np.ndarr
 def rank_at_random(documents: Sequence[EventDocument], seed: int) -> dict[str, Ranking]:
     """A ranking of each document in which every order of the other mentions is as likely, for each mention apart.
 
-    It hangs on the seed and the name of the document, and not on the documents that stand before it.
+    It depends on the seed and the name of the document, and not on the documents that are before it.
     """
     found = {}
     for document in documents:

@@ -33,7 +33,7 @@ def retrieval_rows(
     `positive_share` is the share of related pairs among the candidates, over unordered pairs as is recall;
     `candidates` counts (head, tail) with tail among the k best of head, `all_pairs` n (n - 1). `hardness` is the mean
     score of the retrieved unrelated pairs less that of as many unrelated pairs drawn at random, in standard deviations
-    of the scores of the document; what is drawn hangs on `seed`, the name of the document and k.
+    of the scores of the document; what is drawn depends on `seed`, the name of the document and k.
 
     Raises:
         ReprlabError: more related pairs are kept than k partners can keep.

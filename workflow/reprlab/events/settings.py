@@ -28,7 +28,7 @@ class EventSelection(BaseModel):
     fold: int = Field(default=0, ge=0)
     """The fold that is tested on."""
     limit: int | None = Field(default=None, ge=1)
-    """Use only so many documents of each split, the first ones; null: all."""
+    """Use only this many documents of each split, the first ones; null: all."""
     encoding: Encoding = "wrapped"
     """A mention is its sentence with the trigger between markers, the trigger alone, or the sentence as a tree."""
     chains: bool = False
@@ -116,7 +116,7 @@ class PairClassification(PairTask):
     negatives: Literal["retrieved", "random", "all"] = "retrieved"
     """Unrelated pairs in training: the retrieved ones, as many drawn at random from each document, or every one."""
     engine: EngineSettings
-    """Loop and optimizer; a batch is so many documents or pairs, the steps follow from `epochs`."""
+    """Loop and optimizer; a batch is this many documents or pairs, the steps follow from `epochs`."""
     seeds: list[int] = Field(default=[0], min_length=1)
     """One classifier is trained for each, on the ranking of its seed; a seed replaces that of the engine."""
     epochs: float = Field(gt=0)
@@ -128,10 +128,10 @@ class PairClassification(PairTask):
     dropout: float = Field(default=0.1, ge=0, lt=1)
     """Dropout of the head."""
     features: Features = "concatenated"
-    """What the head reads of two spans: both vectors, or also their product and difference."""
+    """Input of the head from two spans: both vectors, or also their product and difference."""
     decoding: Literal["scored", "greedy"] = "scored"
     """Answer of a generative classifier: the label string of the highest mean log-probability, or the text that it
-    writes greedily, where a text that is no label string is no relation."""
+    writes greedily, where a text that is not a label string is not a relation."""
     relation_weight: float = Field(default=1.0, gt=0)
     """Weight of a related pair in the loss; an unrelated one has 1."""
     max_length: int = Field(default=512, ge=16)
@@ -140,7 +140,7 @@ class PairClassification(PairTask):
     """Lowest layers of the encoder that are kept as they are, the embeddings with them; 0 trains everything, which an
     encoder-decoder always is."""
     patience: int | None = Field(default=None, ge=1)
-    """Stop after so many passes without a better micro F1 on validation documents and keep the best; null: the last."""
+    """Stop after this many passes without a better micro F1 on validation documents, keep the best; null: the last."""
 
     @model_validator(mode="after")
     def _training_and_inference_agree(self) -> Self:
@@ -150,12 +150,12 @@ class PairClassification(PairTask):
 
 
 class AnswerContrast(PairTask):
-    """Two sets of answers to the test documents of some folds, one held against the other."""
+    """Two sets of answers to the test documents of some folds, one compared with the other."""
 
     tested: list[int] = Field(min_length=1)
     """The folds, in the order of their files."""
     seeds: list[int] = Field(default=[0], min_length=1)
-    """Seeds of the answers, each held against itself."""
+    """Seeds of the answers, each compared with itself."""
     resamples: int = Field(default=1000, ge=1)
     """Resamples of the documents."""
 
@@ -192,7 +192,7 @@ class AnswerComparison(BaseModel):
     seed: int = 0
     """Seed of the predictions."""
     pairs: int = Field(default=50, ge=1)
-    """At most so many."""
+    """At most this many."""
     none: str = "NONE"
     """Name of no relation."""
     scale: str

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def joined_document(documents: Sequence[EventDocument], events: int) -> EventDocument:
-    """The first documents, one behind the other, up to the sentence with the last of so many events.
+    """The first documents, one behind the other, up to the sentence with the last of this many events.
 
     Raises:
         ReprlabError: together they have fewer events.

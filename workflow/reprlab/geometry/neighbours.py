@@ -67,7 +67,7 @@ def _centred(points: torch.Tensor) -> tuple[torch.Tensor, float]:
     largest = max(abs(float(extreme)) for extreme in exact.aminmax())
     if not math.isfinite(largest):
         raise ReprlabError(
-            "the points have coordinates that are no finite numbers; check the arithmetic that made them"
+            "the points have coordinates that are not finite numbers; check the arithmetic that made them"
         )
     scale = math.ldexp(1.0, math.frexp(largest)[1])
     return exact.div_(scale), scale

@@ -1,7 +1,7 @@
 """Log-likelihood of continuations: which of several choices a decoder finds likeliest.
 
 A question runs through the model once, with all of its choices behind it: each token of a choice sees the question and
-its own choice, and stands at the position that it would have alone. The first token of every choice is read from one
+its own choice, and is at the position that it would have alone. The first token of every choice is read from one
 row of logits, so that choices of one token cost nothing but the question.
 """
 

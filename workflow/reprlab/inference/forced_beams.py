@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Beam:
-    """A continuation: the sum of its log-probabilities, its tokens, and how much of a word stands at its end."""
+    """A continuation: the sum of its log-probabilities, its tokens, and how much of a word is at its end."""
 
     score: float
     tokens: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Which label a decoder would write next (TokenProb; Amuro & Char, appendix C.1)."""
+"""Scores of the labels that a decoder would write next (TokenProb; Amuro & Char, appendix C.1)."""
 
 from __future__ import annotations
 

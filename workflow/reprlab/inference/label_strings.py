@@ -1,4 +1,4 @@
-"""Which of a few label strings an encoder-decoder finds likeliest, so that no answer is outside the set."""
+"""The likeliest of a few label strings for an encoder-decoder, so that every answer is in the set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all texts of a cell begin with (the solved examples), run through a decoder once instead of with every text."""
+"""The common beginning of all texts of a cell (the solved examples), run through a decoder once for all of them."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def load_model(folder: Path, dropout: float | None = None) -> PreTrainedModel:
         dropout: T5 only: dropout of every layer in place of the configuration's.
 
     Raises:
-        ReprlabError: the folder is no model folder or of an architecture that the registry does not know.
+        ReprlabError: the folder is not a model folder or of an architecture that the registry does not know.
     """
     import torch
     from safetensors import SafetensorError

@@ -55,7 +55,7 @@ class CountedModel:
         return found.pop() if len(found) == 1 else None
 
     def with_blocks(self, count: int) -> Self:
-        """The same model with so many blocks."""
+        """The same model with this many blocks."""
         config = {**self.entry.config, **{name: count for name in _BLOCKS if name in self.entry.config}}
         return replace(self, entry=self.entry.model_copy(update={"config": config}))
 
@@ -93,7 +93,7 @@ class CountedModel:
         return split_parameters(network, adapted=bool(self.rank))
 
     def run(self, network: Any, examples: int, encoder: int, decoder: int, training: bool) -> torch.Tensor:
-        """Send so many examples of these lengths through the network: a number to start the backward pass from."""
+        """Send this many examples of these lengths through the network: a number to start the backward pass from."""
         ids = tokens(examples, encoder)
         options: dict[str, Any] = {"input_ids": ids}
         if network.config.is_encoder_decoder:

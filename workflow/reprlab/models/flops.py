@@ -30,7 +30,7 @@ _FLOPS, _KEPT = 0, 1
 
 @dataclass(frozen=True)
 class _Pass:
-    """What is counted of."""
+    """The pass that is counted."""
 
     backward: bool
     """Whether a backward pass follows, for which the forward pass keeps what it reads."""
@@ -125,7 +125,7 @@ def _count_of(model: CountedModel, made: _Pass, examples: int) -> _Count:
 
 
 def _in_blocks(model: CountedModel, count: Any) -> Any:
-    """What `count` gives for all blocks, from one and from two."""
+    """The result of `count` for all blocks, from one and from two."""
     if model.blocks is None:
         return count(model)
     one, two = (count(model.with_blocks(blocks)) for blocks in (1, 2))

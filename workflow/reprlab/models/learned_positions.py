@@ -1,6 +1,6 @@
-"""How wide learned positions are drawn, beside words.
+"""Width of the distribution that learned positions are drawn from, beside that of words.
 
-Transformers draws both alike, so that half of what a layer reads of a token is where it stands. A model of two layers
+Transformers draws both alike, so that half of what a layer reads of a token is where it is. A model of two layers
 then takes many times as long to find that two words are the same one.
 """
 

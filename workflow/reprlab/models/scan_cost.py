@@ -1,4 +1,4 @@
-"""What the compiled kernels of Mamba cost, by formula: scans are no products of matrices, which is what PyTorch counts.
+"""Cost of Mamba's compiled kernels, by formula: PyTorch counts products of matrices, which scans are not.
 
 A kernel keeps its inputs for the backward pass, no state: it goes through them again there. In training one kernel does
 a whole block from the first projection on, and keeps what it is given and what its scan puts out; the rest it computes

@@ -53,7 +53,7 @@ def of_similar_length(batch: dict[str, torch.Tensor]) -> list[dict[str, torch.Te
     import torch
 
     lengths = batch["attention_mask"].sum(1)
-    # Lengths from a power of two to the next one stand together.
+    # Lengths from a power of two to the next one are together.
     sizes = torch.frexp(lengths.float()).exponent.unique_consecutive(return_counts=True)[1].tolist()
     groups = zip(*(values.split(sizes) for values in batch.values()), strict=True)
     widths = [int(group.max()) for group in lengths.split(sizes)]

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import torch
 
 Features = Literal["concatenated", "compared"]
-"""What the head reads of two spans: [r_h; r_t] (the paper), or [r_h; r_t; r_h * r_t; |r_h - r_t|]."""
+"""Input of the head from two spans: [r_h; r_t] (the paper), or [r_h; r_t; r_h * r_t; |r_h - r_t|]."""
 
 
 def pool_spans(states: torch.Tensor, place: torch.Tensor, owner: torch.Tensor, spans: int) -> torch.Tensor:
@@ -23,7 +23,7 @@ def pool_spans(states: torch.Tensor, place: torch.Tensor, owner: torch.Tensor, s
 def pair_head(width: int, classes: int, dropout: float, features: Features = "concatenated") -> torch.nn.Module:
     """Linear(2d, d), GELU, dropout, Linear(d, C) on [r_h; r_t] (the paper does not say more than feed-forward).
 
-    `compared`: product and absolute difference stand beside the two (as in sentence-pair classifiers, Conneau et al.
+    `compared`: product and absolute difference are beside the two (as in sentence-pair classifiers, Conneau et al.
     2017), so that likeness need not be learned from examples; the first layer is Linear(4d, d).
     """
     import torch

@@ -19,7 +19,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     mask_padding: Literal[True] = True
-    """Padding stands behind the text, where a causal model does not see it."""
+    """Padding is behind the text, where a causal model does not see it."""
 
 
 class Objective(PretrainingObjective[Settings]):
@@ -44,7 +44,7 @@ def causal_loss(
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
     """Mean cross-entropy of `labels` [B, L] (-100 left out) predicted at the position before each.
 
-    Rows are padded at the right: what stands behind a token never reaches it, so that no mask is needed, unless
+    Rows are padded at the right: what is behind a token never reaches it, so that no mask is needed, unless
     `attention` says otherwise. Only the states that have a label are multiplied with the output layer.
 
     Returns:

@@ -1,4 +1,4 @@
-"""What a decoder is given besides its tokens, with left padding, so that padding changes nothing."""
+"""Inputs of a decoder besides its tokens, with left padding, so that padding changes nothing."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from reprlab.objectives.objective import IGNORED
 def scrambled_corruption(
     ids: np.ndarray, mask: np.ndarray, starts: np.ndarray, sentinels: np.ndarray, padded_length: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What the released T5 collator makes of a batch.
+    """The batch of the released T5 collator.
 
     Args:
         ids, mask, starts: [B, L]; sentinels in row-major order of `starts`.

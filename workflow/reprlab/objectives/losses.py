@@ -103,7 +103,7 @@ def seq2seq_loss(
 
 
 def unshuffling_chance(sentences: int) -> tuple[float, float]:
-    """What a model reaches that knows the set of sentence tokens but not their order (spec 5.9).
+    """The loss of a model that knows the set of sentence tokens but not their order (spec 5.9).
 
     Returns:
         mean cross-entropy per SENT, ln(m!) / m, and accuracy when it guesses among the remaining ones, H_m / m.

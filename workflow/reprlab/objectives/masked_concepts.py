@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Settings(BaseModel):
-    """What is masked."""
+    """Masking of concepts or of random spans."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -69,7 +69,7 @@ class Objective(MaskedObjective[Settings]):
         return self.masked_batch(ids, inside, *(one.reshape(ids.shape) for one in (chosen, fate, drawn)))
 
     def loss(self, model: Any, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-        """That of `MaskedObjective`, with the number of batches that have no label, which are no error here."""
+        """That of `MaskedObjective`, with the number of batches that have no label, which are not errors here."""
         total, parts = super().loss(model, batch)
         # Counts, which add up over the parts of a batch; truth values would not.
         empty = (parts["count"] == 0).to(parts["count"].dtype)

@@ -1,4 +1,4 @@
-"""What the objectives of an encoder share: chosen tokens are masked, replaced or left, and predicted."""
+"""Masking that the objectives of an encoder share: chosen tokens are masked, replaced or left, and predicted."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Settings(BaseModel):
-    """Which tokens are predicted, and what stands in their place."""
+    """Which tokens are predicted, and what is in their place."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -54,7 +54,7 @@ class Objective(PretrainingObjective[Settings]):
 
         ids, rng = rows.ids.astype(np.int64), rows.rng
         chosen = (rng.random(ids.shape) < self.settings.mask_probability) & rows.inside & ~np.isin(ids, self.special)
-        # Nothing stands before the first token, from whose state it could be predicted.
+        # Nothing is before the first token, from whose state it could be predicted.
         chosen[:, 0] = False
         fate, drawn = rng.random(ids.shape), rng.integers(0, len(self.vocabulary), ids.shape)
         seen = np.where(chosen & (fate < 0.8), self.mask_id, np.where(chosen & (fate >= 0.9), drawn, ids))

@@ -1,4 +1,4 @@
-"""What every pre-training objective is: batches made from rows of tokens, and a loss."""
+"""The interface of every pre-training objective: batches made from rows of tokens, and a loss."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class PretrainingObjective(Generic[S]):
 
     @classmethod
     def open_vocabulary(cls, tokenizer: Path) -> Any:
-        """What the objective knows of the ids of a tokenizer's folder."""
+        """The objective's view of the ids in a tokenizer's folder."""
         return Vocabulary.load(tokenizer)
 
     def collate(

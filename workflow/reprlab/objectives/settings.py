@@ -30,7 +30,7 @@ class Int8Settings(BaseModel):
 
 
 class ShuffleSettings(BaseModel):
-    """What DEPTH adds to span corruption."""
+    """Settings that DEPTH adds to span corruption."""
 
     model_config = _STRICT
 
@@ -45,7 +45,7 @@ class CorruptionSettings(SpanSettings, ShuffleSettings, Int8Settings):
 
 
 class PaddingSettings(BaseModel):
-    """What padding is to attention."""
+    """Treatment of padding by attention."""
 
     model_config = _STRICT
 

@@ -25,7 +25,7 @@ def noise_counts(lengths: np.ndarray, density: float, mean_span: float) -> tuple
 
 
 def random_compositions(totals: np.ndarray, parts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Split each total into so many positive parts, all such ordered splits being equally likely.
+    """Split each total into this many positive parts, all such ordered splits being equally likely.
 
     A composition of n into k parts is a choice of k - 1 of the n - 1 places between items.
 

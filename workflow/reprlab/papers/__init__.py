@@ -1,1 +1,1 @@
-"""What belongs to one paper alone: plan, tables, audit, claims, figures."""
+"""Parts that belong to one paper alone: plan, tables, audit, claims, figures."""

@@ -1,1 +1,1 @@
-"""What can be known before anything runs: how many jobs, whether data, models and scorers will do, what it needs."""
+"""Facts known before anything runs: how many jobs, whether data, models and scorers will do, what a run needs."""

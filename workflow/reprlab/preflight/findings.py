@@ -1,4 +1,4 @@
-"""What a check found."""
+"""Findings of a check."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -13,8 +13,8 @@ class Finding:
     check: str
     """setting, origin, model, data, scorer, tool, disk or memory."""
     subject: str
-    """What was checked."""
+    """Subject of the check."""
     status: Status
     """problem: the run would fail or is likely to."""
     message: str
-    """What was found, and the remedy of a problem."""
+    """The finding, and the remedy of a problem."""

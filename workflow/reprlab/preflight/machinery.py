@@ -95,7 +95,7 @@ def _answers(kind: str, labels: list[str]) -> tuple[list[Any], list[Any]]:
 
 
 def check_tools(plan: Plan) -> Iterator[Finding]:
-    """What stages need besides the locked packages."""
+    """Requirements of stages besides the locked packages."""
     from reprlab.events.parses import open_parser
     from reprlab.text.sentences import nltk_splitter
 

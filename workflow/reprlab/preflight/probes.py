@@ -1,4 +1,4 @@
-"""Whether an origin would deliver, without downloading data: mirror first, then one small question with a timeout."""
+"""Probes of origins without downloading data: mirror first, then one small question with a timeout."""
 
 import os
 import re

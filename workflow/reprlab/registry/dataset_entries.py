@@ -63,7 +63,7 @@ class ArchiveFile(_Strict):
     bytes: int | None = Field(default=None, gt=0)
     """Size of the file; needed with a sha256."""
     rows: int | None = Field(default=None, gt=0)
-    """Only so many first rows of the file at a revision, streamed and kept as JSON lines."""
+    """Only this many first rows of the file at a revision, streamed and kept as JSON lines."""
 
     @model_validator(mode="after")
     def _has_one_identity(self) -> "ArchiveFile":
@@ -77,7 +77,7 @@ class ArchiveFile(_Strict):
 
     @property
     def digest(self) -> str:
-        """What identifies the content, and the name of its folder in the cache."""
+        """The identity of the content, and the name of its folder in the cache."""
         if self.revision is not None:
             part = f":{self.rows}" if self.rows else ""
             return hashlib.sha256(f"{self.revision}:{self.file}{part}".encode()).hexdigest()
@@ -112,7 +112,7 @@ class ArchiveEntry(_Strict):
     homepage: str
     """Where the data is described."""
     purpose: str
-    """What it is for."""
+    """Its purpose."""
 
 
 class Wanted(_Strict):
@@ -174,7 +174,7 @@ class _Dataset(_Strict):
     homepage: str
     """Where the data is described."""
     purpose: str
-    """What it is for."""
+    """Its purpose."""
 
 
 class CorpusEntry(_Dataset):
@@ -211,7 +211,7 @@ class TaskEntry(_Dataset):
     documents: list[Name] = []
     """Corpora whose segmented sentences the reader is given."""
     note: str = ""
-    """What a reader of the table must know (stand-in, own split, ...)."""
+    """The note for a reader of the table (stand-in, own split, ...)."""
 
     @model_validator(mode="after")
     def _labels_fit_kind(self) -> "TaskEntry":
@@ -234,7 +234,7 @@ class Limits(_Strict):
 
 
 def part_of(entry: CorpusEntry) -> Callable[[list[ArchiveFile]], list[ArchiveFile]] | None:
-    """What of an archive's files the reader of `entry` reads with these options; None where it always reads all."""
+    """The archive's files that the reader of `entry` reads with these options; None where it always reads all."""
     part = getattr(load_plugin("data.readers", entry.reader), "part", None)
     settings = reader_settings(entry)
     return (lambda files: part(files, settings)) if part else None

@@ -19,7 +19,7 @@ class ScratchOrigin(BaseModel):
 
     kind: Literal["scratch"]
     position_scale: float = Field(default=1.0, gt=0)
-    """Learned positions are drawn so many times as wide as the architecture's rule has them."""
+    """Learned positions are drawn this many times as wide as the architecture's rule has them."""
 
 
 class PackageOrigin(BaseModel):

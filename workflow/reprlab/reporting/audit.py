@@ -31,12 +31,12 @@ class AuditRow:
 
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS:
-            raise ReprlabError(f"audit {self.id}: '{self.verdict}' is none of {', '.join(VERDICTS)}")
+            raise ReprlabError(f"audit {self.id}: '{self.verdict}' is not one of {', '.join(VERDICTS)}")
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a check recomputed; `names` are what the texts of its record show."""
+    """The value that a check recomputed; `names` are shown in the texts of its record."""
 
     value: object
     agrees: bool | None = None

@@ -17,7 +17,7 @@ def parameters(given: Given, *, model: str, tied: str = "") -> int:
 
 
 def stated(given: Given, *, quantity: str) -> str:
-    """What the paper states elsewhere: two statements are compared."""
+    """Another statement of the paper: two statements are compared."""
     return given.said[quantity]
 
 

@@ -1,4 +1,4 @@
-"""What the checks of a paper's audit read."""
+"""The input of the checks of a paper's audit."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -10,7 +10,7 @@ from reprlab.runtime.errors import ReprlabError
 
 
 class Given:
-    """What the checks of a paper read: its printed tables, the registry of models, its published settings."""
+    """Input of a paper's checks: its printed tables, the registry of models, its published settings."""
 
     def __init__(
         self, published: list[Path], models: Path, declared: Mapping[str, PublishedTable], settings: Any = None

@@ -1,4 +1,4 @@
-"""What checks of audits share: numbers as they are printed, properties that hold, counts behind shares."""
+"""Parts that checks of audits share: numbers as they are printed, properties that hold, counts behind shares."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def near(printed: Decimal, value: Decimal, tolerance: float) -> bool:
 
 
 def significant(value: Decimal, digits: int) -> Decimal:
-    """`value` at so many significant digits, halves away from zero: how "about" is read."""
+    """`value` at this many significant digits, halves away from zero: how "about" is read."""
     return rounded(value.scaleb(-value.adjusted()), digits - 1).scaleb(value.adjusted())
 
 

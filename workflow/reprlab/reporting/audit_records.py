@@ -1,6 +1,6 @@
 """An audit from its records: `audit.yaml` says what a paper prints, and one function a record recomputes it.
 
-The file stands beside the printed tables and maps the id of each check to a `Record`; every scalar in it is text, as it
+The file is beside the printed tables and maps the id of each check to a `Record`; every scalar in it is text, as it
 is printed. Its texts are templates of `str.format` over what the check found, the row's own keys, and `said`, the
 values of the paper's `statements` by their keys, `cells`, the rows of its printed tables by theirs, and `settings`.
 """
@@ -27,7 +27,7 @@ RECORDS = "audit.yaml"
 
 
 class Record(BaseModel):
-    """What the paper says at one place, or a known answer, and how both sides are compared.
+    """A statement of the paper, or a known answer, and how both sides are compared.
 
     A row agrees where both texts are equal (as numbers, if they are numbers), unless the record has a tolerance, a
     number of significant digits ("about"), or the check decides. A truth in place of a value is shown as the printed
@@ -39,14 +39,14 @@ class Record(BaseModel):
     check: str = ""
     """The function that recomputes it."""
     arguments: dict[str, str] = {}
-    """What it is called with."""
+    """Arguments of the call."""
     what: str = ""
     printed: str = ""
     recomputed: str = ""
     """How the value is shown; the value alone where this is empty."""
     note: str = ""
     missing: str = ""
-    """What is lacking to check the row; it is not checkable then, and needs no check."""
+    """The missing part without which the row cannot be checked; it then needs no check."""
     tolerance: float | None = None
     digits: int | None = None
     id: str = ""
@@ -94,7 +94,7 @@ def read_records(path: Path) -> dict[str, Record]:
     """The records of an audit by id.
 
     Raises:
-        ReprlabError: the file is no YAML, or a record has an unknown key or a value of another type.
+        ReprlabError: the file is not YAML, or a record has an unknown key or a value of another type.
     """
     records, texts = {}, read_texts(path)
     if not isinstance(texts, dict):

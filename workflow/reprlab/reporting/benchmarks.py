@@ -29,7 +29,7 @@ def read_benchmarks(folder: Path) -> pandas.DataFrame:
         try:
             frame = read_tsv(path)
         except ReprlabError:
-            continue  # cut off by a kill or a power cut; times are no results, so the report goes without them
+            continue  # cut off by a kill or a power cut; times are not results, so the report goes without them
         if "s" not in frame or frame.empty or not pandas.api.types.is_numeric_dtype(frame["s"]):
             continue
         if forked:

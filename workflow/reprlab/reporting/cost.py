@@ -1,4 +1,4 @@
-"""`cost.tsv`: FLOPs, memory and hours of a paper's training and inference, and the count held against runs here."""
+"""`cost.tsv`: FLOPs, memory and hours of a paper's training and inference, and the count compared with runs here."""
 
 from __future__ import annotations
 

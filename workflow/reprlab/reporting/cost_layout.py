@@ -1,4 +1,4 @@
-"""What the cost of a paper is worked out from: the runs of one scale, their sizes, and where their times stand."""
+"""The input of a paper's cost: the runs of one scale, their sizes, and where their times are."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class CostRun(BaseModel):
     ]
     """The stage."""
     name: str
-    """What the jobs have in common: a run, or a model and a task."""
+    """The common part of the jobs: a run, or a model and a task."""
     jobs: int = Field(ge=1)
     """Trainings, or evaluations of a checkpoint, in all."""
     model: str
@@ -101,7 +101,7 @@ class CostRun(BaseModel):
     benchmarks: list[str] = []
     """The engine's benchmark files of these jobs, relative to its folder of benchmarks."""
     note: str = ""
-    """What a reader must know."""
+    """The note for a reader."""
 
 
 class CostLayout(BaseModel):

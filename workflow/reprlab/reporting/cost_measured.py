@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a run's own files say."""
+    """Facts from a run's own files."""
 
     seconds: float
     text_length: float

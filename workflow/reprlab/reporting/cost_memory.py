@@ -7,7 +7,7 @@ _GIGABYTE = 1e9
 
 
 def logits_bytes(places: float, vocabulary: int, number_bytes: int) -> float:
-    """Bytes of logits at so many places, and of their softmax and its gradient in float32."""
+    """Bytes of logits at this many places, and of their softmax and its gradient in float32."""
     return places * vocabulary * (number_bytes + 8)
 
 

@@ -1,4 +1,4 @@
-"""What a figure shows, in words, read off what was drawn: for those who do not see it, and for search."""
+"""Descriptions of figures in words, read off the drawing: for those who do not see it, and for search."""
 
 from __future__ import annotations
 

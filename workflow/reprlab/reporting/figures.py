@@ -62,7 +62,7 @@ def save_figure(figure: Figure, files: Sequence[Path], labels: Mapping[str, str]
     """Finish a figure and write its files, which say in words what is seen, without dates: equal numbers, equal bytes.
 
     The endings of `files` name their formats: png, svg, pdf. `labels` are people's words for the names of the workflow
-    that stand in legends, titles and ticks.
+    that are in legends, titles and ticks.
     """
     import matplotlib.pyplot
 

@@ -1,4 +1,4 @@
-"""What every figure gets before it is saved: whole numbers on axes of counts, covered lines told apart, plain words."""
+"""Finishing touches of every figure: whole numbers on axes of counts, covered lines told apart, plain words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FEW_TICKS = 6
 _DIGIT = 0.035
 """Width of a digit as a share of a panel's."""
 _LONGEST = 5
-"""Digits of a tick whose power of ten stands at the end of the axis."""
+"""Digits of a tick whose power of ten is at the end of the axis."""
 _COVERED = 0.012
 """Share of a panel's height within which two lines look like one: about a line's width."""
 _APART = 2.0
@@ -33,7 +33,7 @@ def finish(figure: Figure, labels: Mapping[str, str]) -> None:
 
 
 def whole_ticks(axes: Axes) -> None:
-    """Ticks of a linear x axis at whole numbers where all its points stand at whole numbers (layers, steps, counts).
+    """Ticks of a linear x axis at whole numbers where all its points are at whole numbers (layers, steps, counts).
 
     Few different points get a tick each, where there is room for their numbers.
     """
@@ -82,7 +82,7 @@ def tell_apart(axes: Axes) -> None:
             ends += [one + shift / height for one in _heights(line).values()]
             line.set_transform(axes.transData + ScaledTranslation(0, shift, axes.get_figure().dpi_scale_trans))  # type: ignore[union-attr]
             line.set_clip_on(False)
-    # What was moved out of a panel would stand in its labels.
+    # What was moved out of a panel would be in its labels.
     if axes.get_yscale() == "linear" and (min(ends) < 0 or max(ends) > 1):
         low, high = axes.get_ylim()
         axes.set_ylim(low + min(ends) * (high - low), low + max(ends) * (high - low))

@@ -18,7 +18,7 @@ _TOTAL = "total"
 
 
 class HoursSettings(BaseModel):
-    """Which jobs count as what. Times are no results, so their files are no inputs."""
+    """Which jobs count as what. Times are not results, so their files are not inputs."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

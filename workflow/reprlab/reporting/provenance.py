@@ -1,4 +1,4 @@
-"""What made a result: settings, versions, commit, machine and the digests of its inputs, in a JSON file beside it."""
+"""Provenance of a result: settings, versions, commit, machine and digests of its inputs, in a JSON file beside it."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from reprlab.runtime.seals import plans_of_results
 
 
 def prunable(root: Path, cache: Path) -> list[Path]:
-    """What no finished result needs: resume points, mapped tokens, copies of code and plans of every run that no engine
+    """Files that no result needs: resume points, mapped tokens, copies of code and plans of every run that no engine
     works in, and members unpacked from archives.
 
     The newest copy and the newest plan of a run stay, and so does every plan that made a result: `make explain` reads

@@ -45,7 +45,7 @@ def read_published(paths: Sequence[Path], declarations: Mapping[str, PublishedTa
         twice = frame.duplicated([*declaration.keys, "source"])
         if twice.any():
             row = row_name(frame[twice].iloc[0], declaration.keys)
-            raise ReprlabError(f"{path}: the row '{row}' stands there twice; remove one")
+            raise ReprlabError(f"{path}: the row '{row}' is there twice; remove one")
         tables[name] = frame
     return tables
 

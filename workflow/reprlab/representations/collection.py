@@ -44,7 +44,7 @@ def collect_states(
     device = next(model.parameters()).device
     batches = list(batches_by_length([len(prompt) for prompt in prompts], batch_tokens))
     logits = np.zeros((len(prompts), len(label_ids)), dtype=np.float32)
-    # In float32 also where the model runs in bfloat16, whose logits have steps of an eighth and so many ties.
+    # In float32 also where the model runs in bfloat16, whose logits have steps of an eighth and hence many ties.
     output_rows = model.get_output_embeddings().weight[list(label_ids)].detach().float()
     layers: list[np.memmap] = []
     with torch.inference_mode(), storage_errors():

@@ -36,7 +36,7 @@ class PromptSettings(BaseModel):
     demonstrations: int = Field(default=0, ge=0)
     """k."""
     unique: bool = False
-    """No demonstration stands in two prompts, so that the pool must hold k times the items."""
+    """No demonstration is in two prompts, so that the pool must hold k times the items."""
     seed: int = Field(default=42, ge=0)
     """Seed of the demonstrations."""
 

@@ -24,7 +24,7 @@ def _about_scale(frame: Frame) -> str:
 
 @dataclass(frozen=True)
 class Claim:
-    """What decides a direction that the paper states; its words stand in `resources/published/<slug>/claims.yaml`, and
+    """Statistic and rule for a stated direction; its words are in `resources/published/<slug>/claims.yaml`, and
     those of its `statistic` there or here.
 
     `find` gives the estimate with its unit, or in words why there is none: a record (`reprlab.results.contrasts`) or a
@@ -76,7 +76,7 @@ class NoVerdict(Exception):  # noqa: N818 (an outcome, no error)
 
 
 def stated(path: Path) -> dict[str, Any]:
-    """What the paper claims, by the claim's id, from its claims.yaml: in words, or `claim` and `statistic`.
+    """The paper's claims by id, from its claims.yaml: in words, or `claim` and `statistic`.
 
     Raises:
         ReprlabError: the file cannot be read.

@@ -69,7 +69,7 @@ class Match:
 
 @dataclass(frozen=True)
 class Printed:
-    """A printed table of `resources/published/<slug>`: its keys, its columns, and what stands beside them.
+    """A printed table of `resources/published/<slug>`: its keys, its columns, and what is beside them.
 
     `ours` is a record (`Match`), a function of (our side, printed row, column), or the reason why nothing of ours does.
     """
@@ -84,7 +84,7 @@ class Printed:
 
 
 def about(cell: Rows, column: str, scale: str) -> str:
-    """What a reader must know of one of our cells: scale, what it is a mean of, data, whether anything was learned."""
+    """The note on one of our cells: scale, what it is a mean of, data, whether anything was learned."""
     several = [name for name in ("seeds", "models") if name in cell and _known(cell[name]) and cell[name]]
     counted = [f"mean of {cell[name]} {name}" for name in several]
     data = cell.get(f"data_{column}", cell.get("data"))

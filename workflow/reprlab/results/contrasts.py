@@ -1,4 +1,4 @@
-"""What claims are decided by, as records: two selections, what pairs them, and the unit of the interval."""
+"""Contrasts that claims are decided by, as records: two selections, their pairing, and the unit of the interval."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Contrast:
     estimate: Callable[[Rows], Estimate]
 
     def selections(self) -> Iterator[Where]:
-        """What it selects, to be checked when planning."""
+        """Its selections, to be checked when planning."""
         yield {**self.where, **self.first}
         yield {**self.where, **self.second}
 
@@ -66,7 +66,7 @@ class Paired:
     units: str = "fold seed"
 
     def selections(self) -> Iterator[Where]:
-        """What it selects, to be checked when planning."""
+        """Its selections, to be checked when planning."""
         yield {**self.where, **self.first}
         yield {**self.where, **self.second}
 
@@ -102,7 +102,7 @@ class Ratio:
     times: float = 1
 
     def selections(self) -> Iterator[Where]:
-        """What it selects, to be checked when planning."""
+        """Its selections, to be checked when planning."""
         yield {**self.first, "metric": self.of}
         if self.second is not None:
             yield {**self.second, "metric": self.less or self.of}

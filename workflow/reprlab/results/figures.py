@@ -33,14 +33,14 @@ class Axis:
     level: str = ""
     level_label: str = ""
     ticks: str = ""
-    """A column with the words that stand at its values; where it is empty, there is no tick."""
+    """A column with the words that are at its values; where it is empty, there is no tick."""
     log: bool = False
 
 
 @dataclass(frozen=True)
 class Curves:
     """Each of `y` against `x`: a row of panels for each of them, a column for each value of `panel` (columns of the
-    table, with spaces between them), a curve for each value of `line`. The panels of one `y` stand in rows of four."""
+    table, with spaces between them), a curve for each value of `line`. The panels of one `y` are in rows of four."""
 
     x: Axis
     y: Sequence[Axis]

@@ -128,7 +128,7 @@ def frame_of(rows: Rows, settings: GatherSettings) -> Frame:
 
 
 def write_results(path: Path, settings: GatherSettings) -> None:
-    """Gather the rows and write them; settings that tables must know stand in the file's metadata.
+    """Gather the rows and write them; settings that tables must know are in the file's metadata.
 
     Raises:
         ReprlabError: see `gather_rows`.
@@ -152,6 +152,6 @@ def read_frame(path: Path) -> Frame:
     table = read_parquet(path)
     about = (table.schema.metadata or {}).get(_ABOUT)
     if about is None:
-        raise ReprlabError(f"{path}: is no frame of results; delete it and run the same command again")
+        raise ReprlabError(f"{path}: is not a frame of results; delete it and run the same command again")
     settings = GatherSettings.model_validate({**json.loads(about), "entries": []})
     return frame_of(table.to_pandas(integer_object_nulls=True), settings)

@@ -25,7 +25,7 @@ def gather_rows(settings: GatherSettings) -> Rows:
     """All rows: the paper's factors, then the columns of `schema.FIXED`.
 
     Raises:
-        ReprlabError: a file lacks a column, a row or a metric that the planner promised, or a value stands in two rows.
+        ReprlabError: a file lacks a column, a row or a metric that the planner promised, or a value is in two rows.
     """
     import pandas
 
@@ -89,7 +89,7 @@ def _rows(source: Source, files: _Files, settings: GatherSettings) -> Rows:
         for column in source.wide:
             _require(frame, column, source.path)
         if "metric" in frame:
-            # What stands beside the metric of a row is of the file as a whole; value, interval and n are the metric's.
+            # What is beside the metric of a row is of the file as a whole; value, interval and n are the metric's.
             frame = frame.drop(columns=["metric", "value", "low", "high", "n"], errors="ignore").drop_duplicates()
         frame = frame.melt(
             [name for name in frame if name not in source.wide], source.wide, var_name="metric", value_name="value"

@@ -1,4 +1,4 @@
-"""What a paper declares about its results: factors, metrics, tables, figures, claims and printed tables, each once."""
+"""Declarations of a paper's results: factors, metrics, tables, figures, claims and printed tables, each once."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Drawn:
-    """What a figure may say beside its table: the scale, and printed tables."""
+    """Further input of a figure besides its table: the scale, and printed tables."""
 
     scale: str
     printed: Mapping[str, Rows]

@@ -1,4 +1,4 @@
-"""What the planner registers: files of scored stages with the factors of their rows, and cells that stay empty."""
+"""Sources that a planner registers: files of scored stages with the factors of their rows, and empty cells."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class GatherSettings(BaseModel):
 
 
 def _known(entry: Source | Missing) -> dict[str, Any]:
-    """What all rows of an entry have in common: a value, or the list of those that occur, by column."""
+    """The common values of all rows of an entry: a value, or the list of those that occur, by column."""
     if isinstance(entry, Source):
         return {**({"metric": entry.wide} if entry.wide else {}), **entry.where, **entry.factors}
     return dict(entry.factors)

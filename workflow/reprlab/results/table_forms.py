@@ -115,7 +115,7 @@ class Pivot:
 
 
 def together(values: Rows) -> Any:
-    """What several cells have in common: their mean, their one text, or `learned with 2 of 3 seeds`."""
+    """The summary of several cells: their mean, their one text, or `learned with 2 of 3 seeds`."""
     if values.dtype.kind == "f":
         return values.mean() if len(values) == 1 else float("nan")
     known = list(dict.fromkeys(value for value in values if value != ""))

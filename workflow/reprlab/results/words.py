@@ -26,7 +26,7 @@ _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
 class Words(BaseModel):
-    """What stands in `results/<slug>`."""
+    """Words of `results/<slug>`."""
 
     model_config = _STRICT
 
@@ -46,7 +46,7 @@ class Keyed(BaseModel):
     keys: tuple[str, ...]
     values: tuple[str, ...]
     ours: str = ""
-    """Why nothing of ours stands beside it; empty: a record says what does."""
+    """Why nothing of ours is beside it; empty: a record says what does."""
 
 
 class Print(BaseModel):
@@ -102,7 +102,7 @@ def results_of(
         slug: the paper.
         tables: what makes each table, and from which selection.
         figures: the table of each figure, and what draws it.
-        ours: what stands beside the cells of each printed table.
+        ours: what is beside the cells of each printed table.
         more: further fields of `PaperResults`.
 
     Raises:

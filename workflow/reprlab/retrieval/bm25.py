@@ -17,7 +17,7 @@ def bm25_run(
 ) -> Run:
     """The `depth` best passages of each query; idf and saturation as in Lucene, English stop words left out.
 
-    Passages that share no word with the query are no hits, so that a query may have fewer. k1 and b default to those of
+    Passages that share no word with the query are not hits, so a query may have fewer. k1 and b default to those of
     bm25s (Lu 2024).
     """
     import bm25s

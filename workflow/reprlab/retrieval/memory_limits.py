@@ -1,4 +1,4 @@
-"""What does not fit into memory: how it is recognised, and how a training that did not fit is kept as a result."""
+"""Memory that gives out: how it is recognised, and how a training that did not fit is kept as a result."""
 
 from __future__ import annotations
 

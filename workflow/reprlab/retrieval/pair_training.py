@@ -35,7 +35,7 @@ class PairSet:
 
 
 class Texts(Protocol):
-    """What is paired, as its encoder reads it."""
+    """Texts that are paired, as the encoder reads them."""
 
     def batch(self, rows: np.ndarray) -> dict[str, torch.Tensor]:
         """The texts `rows`, their attention mask among it."""

@@ -26,7 +26,7 @@ def ranking_scores(run: Run, judgements: Judgements, metrics: Sequence[str]) -> 
         metrics: `mrr_at_k`, `ndcg_at_k`, `recall_at_k`.
 
     Raises:
-        ReprlabError: a metric is none of these.
+        ReprlabError: a metric is not one of these.
     """
     import numpy as np
     import pytrec_eval
@@ -43,10 +43,10 @@ def ranking_scores(run: Run, judgements: Judgements, metrics: Sequence[str]) -> 
 
 
 def random_order_scores(run: Run, judgements: Judgements, metrics: Sequence[str]) -> dict[str, np.ndarray]:
-    """What `ranking_scores` gives on average over all orders of a query's hits: a reranker that has learnt nothing.
+    """The mean of `ranking_scores` over all orders of a query's hits: a reranker that has learnt nothing.
 
     Raises:
-        ReprlabError: a metric is none of those.
+        ReprlabError: a metric is not one of those.
     """
     import numpy as np
 

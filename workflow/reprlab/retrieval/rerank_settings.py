@@ -35,7 +35,7 @@ class FirstStage(BaseModel):
     splits: list[Split] = Field(min_length=1)
     """Splits whose queries are asked, all of them over all passages."""
     queries: dict[Split, int] = {}
-    """At most so many queries of a split, drawn with `seed`; all by default."""
+    """At most this many queries of a split, drawn with `seed`; all by default."""
     seed: int = Field(default=0, ge=0)
     """Seed of the draw."""
     metrics: list[str] = Field(min_length=1)
@@ -65,7 +65,7 @@ class RerankerTraining(BaseModel):
     pairs: PairSettings
     """Template and length."""
     engine: EngineSettings
-    """Loop and optimizer; a batch is so many groups, the steps follow from `epochs`."""
+    """Loop and optimizer; a batch is this many groups, the steps follow from `epochs`."""
     epochs: float = Field(gt=0)
     """Passes over the groups."""
     warmup_share: float = Field(default=0.1, ge=0, lt=1)
@@ -110,7 +110,7 @@ class Reranking(BaseModel):
     metrics: list[str] = Field(min_length=1)
     """Ranking metrics."""
     stride: int = Field(default=0, ge=0)
-    """0: the beginning of a document (FirstP, LongP); else its best passage, passages so many tokens apart (MaxP)."""
+    """0: the beginning of a document (FirstP, LongP); else its best passage, passages this many tokens apart (MaxP)."""
     seeds: list[int] = Field(default=[0], min_length=1)
     """Seeds of the rerankers."""
     dtype: Literal["float32", "bfloat16"] = "float32"

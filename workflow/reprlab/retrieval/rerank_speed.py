@@ -1,4 +1,4 @@
-"""How fast rerankers train and score, and where the time goes, on sequences of random tokens."""
+"""Speed of rerankers in training and scoring, and where the time goes, on sequences of random tokens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SMALLER = f"{OUT_OF_MEMORY} with fewer or shorter sequences already"
 
 
 class SpeedSettings(BaseModel):
-    """What is measured; random tokens, so that no tokenizer counts."""
+    """Settings of the timing; random tokens, so that no tokenizer counts."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

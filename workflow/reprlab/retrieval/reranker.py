@@ -96,7 +96,7 @@ def load_reranker(folder: Path, pooling: Pooling) -> Any:
     """Open what `save_reranker` wrote.
 
     Raises:
-        ReprlabError: the folder is no model folder, or has no head.
+        ReprlabError: the folder is not a model folder, or has no head.
     """
     from reprlab.models.build import load_model
 
@@ -137,7 +137,7 @@ def rerank(
 
     Args:
         stride: 0: the beginning of each document (FirstP, LongP with a longer `max_length`); else the largest score of
-            the passages that begin so many tokens apart (MaxP).
+            the passages that begin this many tokens apart (MaxP).
         batch_size: pairs in a forward pass of an accelerator; on a CPU it has as many as are fastest there.
     """
     pairs = [

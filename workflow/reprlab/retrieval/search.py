@@ -11,14 +11,14 @@ _SCORES = 2**27
 
 
 def block_of_queries(passages: int) -> int:
-    """Queries whose scores over so many passages are held at once."""
+    """Queries whose scores over this many passages are held at once."""
     return max(1, min(1024, _SCORES // max(passages, 1)))
 
 
 def rank_by_score(scores: np.ndarray, k: int | None = None) -> np.ndarray:
     """[queries, k] columns of the k highest scores of each row, best first; of equal scores the lower column first.
 
-    Columns with the score -inf are no candidates: they come last, and callers cut them off. All columns by default.
+    Columns with the score -inf are not candidates: they come last, and callers cut them off. All columns by default.
     """
     columns = scores.shape[1]
     if k is None or k < 1 or columns < _FEW or columns < _FEW_TIMES * k:

@@ -13,7 +13,7 @@ class BiEncoderTraining(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     engine: EngineSettings
-    """Loop, optimizer and schedule; a batch is so many sets (documents), its steps follow from `epochs`."""
+    """Loop, optimizer and schedule; a batch is this many sets (documents), its steps follow from `epochs`."""
     epochs: float = Field(gt=0)
     """Passes over the sets."""
     warmup_share: float = Field(default=0.0, ge=0, lt=1)

@@ -62,12 +62,12 @@ def read_run(path: Path) -> Run:
     """Read a run; the column of ranks is ignored, as by trec_eval.
 
     Raises:
-        ReprlabError: a line has not six columns, its score is no number, or a document stands twice under a query.
+        ReprlabError: a line has not six columns, its score is not a number, or a query lists a document twice.
     """
     found: Run = {}
     for place, (query, document, text) in _columns(path, 6, (0, 2, 4)):
         if document in found.setdefault(query, {}):
-            raise ReprlabError(f"{path}: line {place}: document {document} stands twice under query {query}")
+            raise ReprlabError(f"{path}: line {place}: document {document} is listed twice under query {query}")
         found[query][document] = _number(path, place, text)
     return found
 
@@ -76,13 +76,13 @@ def read_judgements(path: Path) -> Judgements:
     """Read `query 0 document grade` lines.
 
     Raises:
-        ReprlabError: a line has not four columns, or its grade is no whole number.
+        ReprlabError: a line has not four columns, or its grade is not a whole number.
     """
     found: Judgements = {}
     for place, (query, document, text) in _columns(path, 4, (0, 2, 3)):
         grade = _number(path, place, text)
         if grade != int(grade):
-            raise ReprlabError(f"{path}: line {place}: the grade {text} is no whole number")
+            raise ReprlabError(f"{path}: line {place}: the grade {text} is not a whole number")
         found.setdefault(query, {})[document] = int(grade)
     return found
 
@@ -107,5 +107,5 @@ def _number(path: Path, place: int, text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise ReprlabError(f"{path}: line {place}: {text!r} is no number")
+        raise ReprlabError(f"{path}: line {place}: {text!r} is not a number")
     return value

@@ -22,20 +22,27 @@ def folder_of(root: Path, run: str) -> Path:
     Raises:
         ReprlabError: there is no such run, or it has no settings file.
     """
-    from reprlab.config.load import DEFAULT_SCALE
     from reprlab.config.resolved import FILE
 
-    runs = {DEFAULT_SCALE if path == root else path.name: path for path in runs_of(root)}
-    runs = {name: path for name, path in runs.items() if (path / "results").is_dir()}
+    runs = _runs_of(root)
     if run not in runs:
-        raise ReprlabError(f"{run}: there is no such run{nearest(run, runs)}; there are {', '.join(runs) or 'none'}")
+        known = nearest(run, runs) or f"; there are {', '.join(runs) or 'none'}"
+        raise ReprlabError(f"{run}: there is no such run{known}")
     if not (runs[run] / FILE).is_file():
         raise ReprlabError(f"{runs[run] / FILE}: no such file; run any target of {run} again, which writes it")
     return runs[run]
 
 
+def _runs_of(root: Path) -> dict[str, Path]:
+    """The folders of the runs that have results, by name."""
+    from reprlab.config.load import DEFAULT_SCALE
+
+    runs = {DEFAULT_SCALE if path == root else path.name: path for path in runs_of(root)}
+    return {name: path for name, path in runs.items() if (path / "results").is_dir()}
+
+
 def compare(root: Path, names: tuple[str, str], page: Path | None = None, table: Path | None = None) -> str:
-    """What a reader of the terminal sees. `page` and `table` are written with all cells that differ."""
+    """The text for the terminal. `page` and `table` are written with all cells that differ."""
     from reprlab.artifacts.tables import write_tsv
     from reprlab.runs import differences as differences
     from reprlab.runtime.files import write_text
@@ -101,12 +108,15 @@ def _text(title: str, frame: "pandas.DataFrame") -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Compare two runs."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("runs", nargs=2, help="names of two runs; mini is that of results/ itself")
+    parser = argparse.ArgumentParser(prog="make compare", description=__doc__)
+    parser.add_argument("runs", nargs="*", help="names of two runs; mini is that of results/ itself")
     parser.add_argument("--page", type=Path, help="write all of it as an HTML page")
     parser.add_argument("--table", type=Path, help="write the cells that differ as TSV")
     given = parser.parse_args(arguments)
     try:
+        if len(given.runs) != 2:
+            known = ", ".join(_runs_of(checkout_root())) or "none yet"
+            raise ReprlabError(f'give two runs: make compare RUNS="mini mask15"; there are {known}')
         sys.stdout.write(compare(checkout_root(), tuple(given.runs), given.page, given.table))
     except ReprlabError as error:
         sys.stderr.write(f"error: {error}\n")

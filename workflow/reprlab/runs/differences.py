@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _NOT_COMPARED = {"note", "scale", "data", "rule", "interval", "statistic"}
 _APART = {"claims", "audit", "comparison", "cost"}
-"""What is no table of results: claims are compared as claims, the others say the same of the paper in every run."""
+"""Tables that are not results: claims are compared as claims, the others say the same of the paper in every run."""
 COLUMNS = ("table", "row", "column", "first", "second", "difference")
 
 

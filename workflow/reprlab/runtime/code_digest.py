@@ -95,7 +95,7 @@ def _is_there(module: str) -> bool:
 
 
 def _parsed(module: str, path: Path, content: bytes) -> tuple[list[str], str]:
-    """What a module imports of the package by its statements, whether or not it is there, and its digest."""
+    """Imports of the package by a module's statements, whether or not it is there, and its digest."""
     tree = ast.parse(content.decode(), filename=str(path))
     names = _imports(module, tree)
     for block in _blocks(tree):
@@ -134,7 +134,7 @@ def tree_digest(module: str) -> str:
 
 
 def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    """The lists of statements in a module, a statement, a handler or a case, and in what stands in them."""
+    """The lists of statements in a module, a statement, a handler or a case, and in what is in them."""
     for name in _BLOCKS:
         held = getattr(node, name, [])
         if isinstance(held, list):  # the body of a conditional expression is none, and no statement holds that

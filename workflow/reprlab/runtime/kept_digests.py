@@ -1,4 +1,4 @@
-"""What was found in source files, kept on disk by their content (standard library only: it is planning code)."""
+"""Findings about source files, kept on disk by content (standard library only: it is planning code)."""
 
 import contextlib
 import hashlib
@@ -9,7 +9,7 @@ from pathlib import Path
 from reprlab.runtime.files import write_text
 
 Found = tuple[list[str], str]
-# One of each edit: after so many, those of the code as it is are kept alone.
+# One of each edit: after this many, those of the code as it is are kept alone.
 _MOST = 5_000
 
 
@@ -27,7 +27,7 @@ class KeptDigests:
         self._grown = False
 
     def of(self, name: str, content: bytes, find: Callable[[], Found]) -> Found:
-        """What `find` finds in the file of this name and content; from disk, if it was found there before."""
+        """The finding of `find` in the file of this name and content; from disk, if it was found there before."""
         if self._kept is None:
             self._kept = self._read()
         key = hashlib.sha256(b"\0".join((self._version, name.encode(), content))).hexdigest()

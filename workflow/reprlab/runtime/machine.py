@@ -1,4 +1,4 @@
-"""What this machine offers, found without importing torch."""
+"""Properties of this machine, found without importing torch."""
 
 import functools
 import os

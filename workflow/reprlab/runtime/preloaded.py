@@ -47,7 +47,7 @@ _LIBRARIES = {
 
 
 def start(folder: Path, threads: int = 1) -> str:
-    """Start the process, for jobs of so many threads; returns what to put before the commands of rules in bash.
+    """Start the process, for jobs of this many threads; returns what to put before the commands of rules in bash.
 
     Without a place for its socket that is what the engine puts there itself: stages start by themselves.
 

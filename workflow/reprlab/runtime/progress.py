@@ -30,7 +30,7 @@ def report_beside(log: Path) -> None:
 
 
 def track(items: Iterable[T], description: str, total: int | None = None, initial: int = 0) -> Iterator[T]:
-    """Yield `items` while reporting how many of `total` are done; what is tracked meanwhile stands beside it."""
+    """Yield `items` while reporting how many of `total` are done; what is tracked meanwhile is beside it."""
     if total is None and hasattr(items, "__len__"):
         total = len(items)  # type: ignore[arg-type]
     if sys.stderr.isatty():

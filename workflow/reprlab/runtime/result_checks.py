@@ -1,4 +1,4 @@
-"""What is wrong with the results of a run is found, and mended, before the engine plans by their dates."""
+"""Checks and repairs of a run's results before the engine plans by their dates."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path

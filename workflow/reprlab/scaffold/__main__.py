@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from reprlab.data.sources import tab_rows
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.folders import checkout_root
 from reprlab.scaffold.blocks import Block, Texts, blocks_of
@@ -16,6 +17,7 @@ from reprlab.settings.yaml_text import read_keys
 
 _MODELS, _DATASETS = "config/models.yaml", "config/datasets.yaml"
 _SLUG, _NAME = r"[a-z][a-z0-9]*(-[a-z0-9]+)*", r"[a-z][a-z0-9_]{0,63}"
+_MOST_LABELS = 100
 # What is written from the settings of all papers.
 _GENERATED = ("reprlab.config.schema", "reprlab.preflight.planned_jobs")
 _PAGE = """# {slug}
@@ -40,7 +42,7 @@ def new_paper(texts: Texts, slug: str) -> str:
     """Settings, schema, plan, results, printed values and page of a paper; returns what to do next.
 
     Raises:
-        ReprlabError: the name is no slug, or a file of it exists.
+        ReprlabError: the name is not a slug, or a file of it exists.
     """
     _check(slug, _SLUG, "words of small letters and digits, with hyphens between, such as my-paper")
     module, camel = slug.replace("-", "_"), "".join(word.capitalize() for word in slug.split("-"))
@@ -99,6 +101,7 @@ def new_task(texts: Texts, name: str, file: str) -> str:
         if name in known[section]:
             raise ReprlabError(f"{_DATASETS} has {name} in {section} already; choose another name")
     content = path.read_bytes()
+    labels = _labels_of(path)
 
     renamed = {
         '"local:/data/reviews.tsv"': json.dumps(f"local:{path}", ensure_ascii=False),
@@ -109,6 +112,7 @@ def new_task(texts: Texts, name: str, file: str) -> str:
         "title: Reviews of a shop": f"title: {name}",
         "reader: labelled_lines": f"reader: {name}",
         "[reviews]": f"[{name}]",
+        "labels: [negative, positive]": f"labels: {json.dumps(labels, ensure_ascii=False)}",
         "  reviews:\n": f"  {name}:\n",
     }
 
@@ -122,13 +126,35 @@ def new_task(texts: Texts, name: str, file: str) -> str:
             options = {**block.options, "file": block.options["file"].replace("labelled_lines", name)}
             texts.apply(Block(block.language, options, named(block.text)))
     return (
-        f"edit labels, splits and licence of {name} in {_DATASETS}; make results/shared/tasks/{name}/examples.parquet"
+        f"edit title, splits and licence of {name} in {_DATASETS}; make results/shared/tasks/{name}/examples.parquet"
+        f" SET=papers.depth.finetuning.tasks.sst2.dataset={name}"
     )
+
+
+def _labels_of(path: Path) -> list[str]:
+    """The labels of a file of id, label and text, in the order of the alphabet.
+
+    Raises:
+        ReprlabError: a line is not id, label and text; the first one is a header; or there are too many labels for them
+            to be classes.
+    """
+    rows = [cells for _, cells in tab_rows(path, 3)]
+    if not rows:
+        raise ReprlabError(f"FILE={path}: has no line of id, label and text, with tabs between")
+    if [cell.strip().lower() for cell in rows[0]] == ["id", "label", "text"]:
+        raise ReprlabError(f"FILE={path}: line 1 is a header (id, label, text); remove it: each line is an example")
+    labels = sorted({label for _, label, _ in rows})
+    if len(labels) > _MOST_LABELS:
+        raise ReprlabError(
+            f"FILE={path}: column 2 has {len(labels)} different labels, more than {_MOST_LABELS}; the columns are id, "
+            "label and text"
+        )
+    return labels
 
 
 def _check(name: str, pattern: str, form: str) -> None:
     if not re.fullmatch(pattern, name):
-        raise ReprlabError(f"{name!r} is no name for it: {form}")
+        raise ReprlabError(f"{name!r} is not a name for it: {form}")
 
 
 def _with_sorted_imports(text: str) -> str:

@@ -1,4 +1,4 @@
-"""How deep a pruned model is: shares of its layers, and the two depths that its untrained losses name (L3Prune)."""
+"""Depths of a pruned model: shares of its layers, and the two depths that its untrained losses name (L3Prune)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def kept_layers(layers: int, percent: int) -> int:
     In floating point 10 layers less 90 % would be none.
 
     Raises:
-        ReprlabError: nothing would be left, or the share is no share.
+        ReprlabError: nothing would be left, or the share is not a share.
     """
     if not 0 <= percent < 100:
         raise ReprlabError(f"prune {percent} % of the layers: write a share from 0 to 99")

@@ -34,7 +34,7 @@ def layers_of(model: Any) -> tuple[Any, Any]:
         raise ReprlabError(f"{type(model).__name__}: its layers cannot be cut ({error})") from None
     if norm is None:
         raise ReprlabError(
-            f"{type(model).__name__}: no norm stands behind its last layer, so that no other can be the last"
+            f"{type(model).__name__}: there is no norm behind its last layer, so that no other can be the last"
         )
     return layers, norm
 

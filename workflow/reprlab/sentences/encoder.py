@@ -77,7 +77,7 @@ def add_low_rank(decoder: Any, settings: LowRank, seed: int) -> list[str]:
         )
     if missing:
         get_logger().info(
-            "adapters stand in %d layers, named %s; none is named %s",
+            "adapters are in %d layers, named %s; none is named %s",
             len(adapted),
             ", ".join(matched),
             ", ".join(missing),
@@ -138,7 +138,7 @@ def size_of(model: Any) -> tuple[int, int]:
 
 
 def trained_weights(encoder: Any) -> dict[str, torch.Tensor]:
-    """What is trained, by name."""
+    """The trained weights, by name."""
     return {name: value for name, value in encoder.named_parameters() if value.requires_grad}
 
 
@@ -160,7 +160,7 @@ def read_settings(folder: Path) -> EncoderSettings:
     """The settings of a saved encoder.
 
     Raises:
-        ReprlabError: the folder is no encoder.
+        ReprlabError: the folder is not an encoder.
     """
     from pydantic import ValidationError
 
@@ -180,7 +180,7 @@ def load_encoder(model: Any, folder: Path) -> Any:
     """The encoder that `save_encoder` wrote, around the decoder that it was trained on.
 
     Raises:
-        ReprlabError: the folder is no encoder, or one of another decoder.
+        ReprlabError: the folder is not an encoder, or one of another decoder.
     """
     from safetensors import SafetensorError
     from safetensors.torch import load_file

@@ -88,7 +88,7 @@ def sample_loss(encoder: Any, triples: Triples, sample: TripleSample, batch_size
 
 
 def random_vectors(width: int, seed: int) -> Encode:
-    """What knows nothing of a text: a vector drawn from the text itself, the same for equal texts."""
+    """The baseline that knows nothing of a text: a vector drawn from the text itself, the same for equal texts."""
     from hashlib import blake2b
 
     def encode(texts: Sequence[str], _: str) -> np.ndarray:
@@ -142,7 +142,7 @@ def _retrieval(
     }
     passages = dict(list(passages.items())[: task.passages])
     queries = dict(zip(rows["query_id"].to_pylist(), rows["query"].to_pylist(), strict=True))
-    # Passages that nobody judged stand in the collection without a query.
+    # Passages that nobody judged are in the collection without a query.
     queries.pop("", None)
     judged: dict[str, dict[str, int]] = {}
     for query, passage, grade in zip(*(rows[name].to_pylist() for name in _JUDGED), strict=True):

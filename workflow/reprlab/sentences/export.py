@@ -21,7 +21,7 @@ _THEIRS = "sentence_transformers.models"
 
 
 def plain_settings(settings: EncoderSettings) -> EncoderSettings:
-    """What is left to say of an encoder whose decoder is saved as it became: cut, and with its trained weights."""
+    """The settings that remain of an encoder whose decoder is saved as it became: cut, and with its trained weights."""
     known: dict[str, Any] = {"layers": None, "adapter": None}
     return settings.model_copy(
         update=known | ({} if settings.method in ("prompt", "prefix") else {"method": "none"}),
@@ -43,7 +43,7 @@ def needs_our_module(settings: EncoderSettings, tokenizer: Any) -> bool:
 def export_encoder(encoder: Any, network: Any, settings: EncoderSettings, folder: Path) -> None:
     """Write the decoder in transformers' own form, without its output layer, and beside it how our module uses it.
 
-    Adapters are added to the weights; vectors of `prompt` and `prefix` stand in a file of their own. The folder still
+    Adapters are added to the weights; vectors of `prompt` and `prefix` are in a file of their own. The folder still
     lacks the tokenizer.
 
     Args:

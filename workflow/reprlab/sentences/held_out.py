@@ -35,7 +35,7 @@ class LikenessPairs:
 def read_pairs(
     path: Path, tokenizer: Any, form: TextForm, *, split: str, limit: int | None = None, instruction: str = ""
 ) -> LikenessPairs:
-    """The pairs of a split; the instruction stands before both texts.
+    """The pairs of a split; the instruction is before both texts.
 
     Raises:
         ReprlabError: the file is unreadable, or has fewer than two pairs in the split.

@@ -15,7 +15,7 @@ Category = Literal["sts", "retrieval", "reranking", "clustering", "pair_classifi
 
 
 class TextForm(BaseModel):
-    """How a text is written for the model; an instruction stands between `before` and the text."""
+    """How a text is written for the model; an instruction is between `before` and the text."""
 
     model_config = _STRICT
 
@@ -24,7 +24,7 @@ class TextForm(BaseModel):
     after: str = ""
     """End of a turn; pooled with the text, as upstream does."""
     begin: bool = True
-    """Whether the tokenizer's own first token, where it has one, stands before all."""
+    """Whether the tokenizer's own first token, where it has one, is before all."""
     max_length: int = Field(default=512, ge=1)
     """Tokens of the text alone; longer ones are cut, so that nothing behind the text is lost."""
     stripped: bool = False
@@ -61,7 +61,7 @@ class EncoderSettings(BaseModel):
     model_config = _STRICT
 
     method: Method
-    """What is trained: nothing, all weights, low-rank adapters, vectors beside the text, or keys and values of each
+    """Trained: nothing, all weights, low-rank adapters, vectors beside the text, or keys and values of each
     layer."""
     pooling: Literal["first", "last", "mean", "weighted_mean"]
     """Vector of a text from its tokens' states; with `prompt` from those of the prompt (SOSP, EOSP, mean)."""
@@ -76,7 +76,7 @@ class EncoderSettings(BaseModel):
     position: Literal["append", "prepend"] = "append"
     """Where the vectors of `prompt` stand."""
     start: Literal["vocabulary", "normal"] = "vocabulary"
-    """What they start from: embeddings of drawn tokens, or N(0, 1)."""
+    """Initial values: embeddings of drawn tokens, or N(0, 1)."""
     adapter: LowRank | None = None
     """The adapters of `lora`."""
     form: TextForm = TextForm()
@@ -116,9 +116,9 @@ class ContrastiveTraining(BaseModel):
     model_config = _STRICT
 
     encoder: EncoderSettings
-    """What is trained."""
+    """The encoder to train."""
     engine: EngineSettings
-    """Loop, optimizer and schedule; a batch is so many triples. Its seed and rate are replaced."""
+    """Loop, optimizer and schedule; a batch is this many triples. Its seed and rate are replaced."""
     learning_rates: list[float] = Field(min_length=1)
     """Peak learning rates."""
     seeds: list[int] = Field(min_length=1)
@@ -155,7 +155,7 @@ class EmbeddingTask(BaseModel):
     name: str
     """Name in the tables."""
     category: Category
-    """What is measured."""
+    """Kind of the task."""
     split: Literal["train", "validation", "test"] = "test"
     """Part that is scored."""
     instruction: str = ""

@@ -1,4 +1,4 @@
-"""How many numbers an encoder trains, and how many there are with those of the decoder, without weights."""
+"""Sizes of encoders: how many numbers are trained, and how many there are with the decoder's, without weights."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class EncoderSize:
     """Sizes of one encoder, in numbers."""
 
     trained: int
-    """What is trained."""
+    """Numbers that are trained."""
     total: int
     """The decoder with its output layer, tied weights once, and what is trained beside it (Table 4 of SPT)."""
 

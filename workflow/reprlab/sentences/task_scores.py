@@ -73,7 +73,7 @@ def ndcg(
 
     Args:
         queries: [queries, d], named by `names`; passages: [passages, d], named by `ids`.
-        drop_own: whether the passage that has a query's own id is no hit, as mteb has it for ArguAna.
+        drop_own: whether the passage that has a query's own id is not a hit, as mteb has it for ArguAna.
     """
     from reprlab.retrieval.collections import without_own
     from reprlab.retrieval.ranking_metrics import ranking_scores

@@ -1,4 +1,4 @@
-"""What every settings model shares: the base class, the types of values, and a stage's settings out of a paper's."""
+"""Base of every settings model: the class, the types of values, and a stage's settings out of a paper's."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 class Settings(BaseModel):
     """A frozen group of settings: unknown keys and values of another type are refused.
 
-    The values stand in `config/papers/<slug>.yaml`, with what each key means and where its value comes from; a model
+    The values are in `config/papers/<slug>.yaml`, with what each key means and where its value comes from; a model
     holds the types. Groups that a stage has settings for are that stage's models.
     """
 

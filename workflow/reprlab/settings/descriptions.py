@@ -1,4 +1,4 @@
-"""What a setting means: the string below its field in the source, read where somebody asks.
+"""Meanings of settings: the string below a field in the source, read on request.
 
 pydantic's own `use_attribute_docstrings` reads the source of every model when it is imported, a sixth of what the
 config costs at every start.

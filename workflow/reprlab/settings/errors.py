@@ -176,7 +176,7 @@ def model_at(model: type[BaseModel], location: Key) -> type[BaseModel] | None:
 
 
 def groups_of(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    """The model and all that its groups and entries are made of; one that stands in several places comes as often."""
+    """The model and all that its groups and entries are made of; one that is in several places comes as often."""
     yield model
     parts: list[Any] = [info.annotation for info in model.model_fields.values()]
     while parts:

@@ -80,7 +80,7 @@ def normalise(values: Any) -> Any:
     """Plain values out of what Snakemake hands over, where `3e-4` and everything nested may be strings.
 
     Raises:
-        ReprlabError: something that is no setting (a key that is no string, an object), nested too deeply, or the same
+        ReprlabError: a value that is not a setting (an object, a key that is not a string), too deep nesting, or a
             group or list in two places, of which a few may stand for more than memory holds.
     """
     return _plain(values, (), set())
@@ -104,7 +104,7 @@ def _plain(values: Any, path: Key, seen: set[int]) -> Any:
         return values.isoformat()  # YAML 1.1 takes a run named 2026-11-21 for a date
     if values is None or isinstance(values, bool | int | float):
         return values
-    raise ReprlabError(f"{'.'.join(path)}: {values!r:.60} is no setting ({COMMAND_LINE})")
+    raise ReprlabError(f"{'.'.join(path)}: {values!r:.60} is not a setting ({COMMAND_LINE})")
 
 
 def _name(key: Any, path: Key) -> str:
@@ -119,7 +119,7 @@ def parse_edits(text: Any) -> dict[str, Any]:
     """Turn `a.b=3e-4, c.d=[1, 2]; e=x` into nested mappings.
 
     Raises:
-        ReprlabError: an edit has no `=`, or its left side is no dotted name.
+        ReprlabError: an edit has no `=`, or its left side is not a dotted name.
     """
     values: dict[str, Any] = {}
     parts = [str(part) for part in text] if isinstance(text, list | tuple) else [str(text)]

@@ -15,7 +15,7 @@ _SOURCE = re.compile(r"\((?:paper, |upstream code, |\[decision\] ).{3,}\)")
 
 
 def comments(text: str) -> dict[Key, str]:
-    """The comment of every key that has one: the lines right above it and what stands behind it."""
+    """The comment of every key that has one: the lines right above it and what is behind it."""
     lines = text.splitlines()
     keys = _keys(YAML().load(text), (), lines)
     return {path: words for path, key, behind in keys if (words := _words(lines, key, behind))}

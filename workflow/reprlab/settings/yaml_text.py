@@ -25,7 +25,7 @@ _DEEPEST = 20
 
 @dataclass(frozen=True)
 class Document:
-    """What a YAML file holds, and the line of each key (from 1)."""
+    """The values of a YAML file, and the line of each key (from 1)."""
 
     values: dict[str, Any]
     lines: dict[Key, int] = field(default_factory=dict)
@@ -52,7 +52,7 @@ def read_text(path: Path, name: str) -> str:
 
 
 def read_as_snakemake(path: Path) -> dict[str, Any]:
-    """What Snakemake makes of a `--configfile` that `read_yaml` accepts: YAML 1.1, where `no` is false, `010` is 8."""
+    """Snakemake's reading of a `--configfile` that `read_yaml` accepts: YAML 1.1, where `no` is false, `010` is 8."""
     try:
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         return yaml.load(path.read_text(encoding="utf-8"), Loader=loader) or {}  # noqa: S506 (the loader is a safe one)
@@ -71,7 +71,7 @@ def read_with_anchors(path: Path) -> Any:
 
 
 def read_texts(path: Path) -> Any:
-    """The values of a file of ours, each scalar as the text that stands there, so that no digit is lost.
+    """The values of a file of ours, each scalar as the text that is there, so that no digit is lost.
 
     Raises:
         ReprlabError: as `read_yaml`.
@@ -102,12 +102,12 @@ def parse_scalar(text: str) -> Any:
     return _read_scalar(str(_yaml().resolver.resolve(ScalarNode, text, (True, False))), text)
 
 
-# The same few words and numbers stand in all files.
+# The same few words and numbers are in all files.
 @functools.cache
 def _read_scalar(tag: str, text: str) -> Any:
     kind = tag.removeprefix(_TAG)
-    # The resolver takes `1_` and `0o9` for numbers; what the constructor refuses, and what is no number of anybody's,
-    # is text.
+    # The resolver takes `1_` and `0o9` for numbers; what the constructor refuses, and what is a number
+    # for nobody, is text.
     if kind not in _READ or len(text) > _LONGEST_NUMBER:
         return text
     try:
@@ -137,7 +137,7 @@ def _compose(text: str, name: str) -> Node | None:
 
 
 def _refused(read: Callable[[str], Any], text: str, name: str) -> Any:
-    """What `read` makes of the text, or one line that says why it cannot."""
+    """The result of `read` on the text, or one line that says why it fails."""
     try:
         return read(text)
     except MarkedYAMLError as error:
@@ -206,7 +206,7 @@ class _Builder:
         return values
 
     def _checked(self, node: Node, path: Key) -> str:
-        """The tag of a node that may stand here."""
+        """The tag of a node that may be here."""
         if id(node) in self.seen:
             raise self._error(node, "YAML aliases are not supported; write the value out")
         self.seen.add(id(node))

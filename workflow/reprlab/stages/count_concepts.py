@@ -1,4 +1,4 @@
-"""How often each concept of a graph occurs in some corpora."""
+"""Frequency of each concept of a graph in some corpora."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""How many entities a data set of tagged sentences has."""
+"""Number of entities in a data set of tagged sentences."""
 
 from pathlib import Path
 

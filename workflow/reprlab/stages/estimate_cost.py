@@ -1,4 +1,4 @@
-"""What a paper's training and inference cost as published, and the count held against runs made here."""
+"""Cost of a paper's training and inference as published, with the count compared with runs made here."""
 
 from pathlib import Path
 

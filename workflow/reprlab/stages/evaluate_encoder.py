@@ -85,7 +85,7 @@ def evaluate_encoder(
         ) -> Any:
             asked = instruction + settings.separator if instruction else ""
             kept = known.setdefault((path, instruction), {}) if tasks.count(path) > 1 else {}
-            # A text can stand in many pairs.
+            # A text can be in many pairs.
             unread = [text for text in dict.fromkeys(texts) if text not in kept]
             if unread:
                 encoded = encode_texts(reader, unread, form, asked)

@@ -15,7 +15,7 @@ def gather_results(*, inputs: list[Path] | None = None, settings: GatherSettings
         out: the Parquet file.
 
     Raises:
-        ReprlabError: a source that is no input, or that lacks a column, a row or a metric.
+        ReprlabError: a source that is not an input, or that lacks a column, a row or a metric.
     """
     from reprlab.reporting.provenance import write_provenance
     from reprlab.results.frame import write_results

@@ -10,7 +10,7 @@ from reprlab.sentences.settings import LayerLosses
 def measure_layers(
     *, model: Path, tokenizer: Path, triples: list[Path], out: Path, settings: LayerLosses, device: str = "cpu"
 ) -> None:
-    """Write `out`: the loss of each batch of triples at each depth, in nats, and what it can hang on: triples of a
+    """Write `out`: the loss of each batch of triples at each depth, in nats, and what it can depend on: triples of a
     batch, temperature.
 
     Args:

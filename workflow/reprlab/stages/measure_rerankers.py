@@ -13,7 +13,7 @@ def measure_rerankers(*, model: Path, out: Path, settings: SpeedSettings, device
     does not fit into memory is a row without numbers and with a `reason`.
 
     Raises:
-        ReprlabError: the folder is no model folder.
+        ReprlabError: the folder is not a model folder.
     """
     import pandas
     import torch

@@ -27,7 +27,7 @@ def post_train(
         work: folder that survives failure: an unfinished run resumes exactly.
 
     Raises:
-        ReprlabError: unreadable inputs, an adapter fits no layer, or the loss is no number.
+        ReprlabError: unreadable inputs, an adapter fits no layer, or the loss is not a number.
     """
     from reprlab.artifacts.tsv import write_rows
     from reprlab.models.build import load_model, save_model

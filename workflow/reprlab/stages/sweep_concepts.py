@@ -1,4 +1,4 @@
-"""What each threshold of a curriculum does to its size."""
+"""Sizes of a curriculum for other values of each threshold."""
 
 from pathlib import Path
 

@@ -24,7 +24,7 @@ def tabulate_paper(
         out: the TSV.
 
     Raises:
-        ReprlabError: no such table, or a file that is read is no input.
+        ReprlabError: no such table, or a file that is read is not an input.
     """
     from reprlab.reporting.provenance import write_provenance
     from reprlab.results.digits import write_table

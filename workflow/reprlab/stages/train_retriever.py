@@ -60,7 +60,7 @@ def train_retriever(
         return settings.model_copy(update={"training": training, "seeds": [seed]})
 
     def opened(one: RetrieverTraining) -> tuple[Any, Any, Any]:
-        """What gives vectors, the texts that it reads, and how it is saved."""
+        """The encoder, the texts that it reads, and how it is saved."""
         encoder, engine, longest = load_model(model), one.training.engine, one.training.max_length
         if trees is None:
             reader = load_tokenizer(tokenizer)

@@ -31,7 +31,7 @@ def train_seq2seq(
         keep_moments: keep them beside the last step of this run: twice the size of the model.
 
     Raises:
-        ReprlabError: unreadable inputs, moments of another model, or the loss is no number.
+        ReprlabError: unreadable inputs, moments of another model, or the loss is not a number.
     """
     import torch
 

@@ -1,4 +1,4 @@
-"""How often the rules err: simulated data with no effect and with one, every rule, the papers' numbers of units.
+"""Error rates of the rules: simulated data with no effect and with one, every rule, the papers' numbers of units.
 
 Run it to print the tables of docs/statistics.md, or with `--write` to renew them there (some minutes).
 """
@@ -67,7 +67,7 @@ def row(case: Case, errors: Errors) -> str:
 
 
 def tables(simulations: int = SIMULATIONS) -> dict[str, str]:
-    """The tables by the mark below which they stand."""
+    """The tables by the mark below which they are."""
     chosen = list(cases())
     lines = {case: row(case, simulate(case, simulations)) for case in chosen}
     return {

@@ -1,4 +1,4 @@
-"""What the calibration simulates: every kind of rule at the numbers of units that the papers have."""
+"""Cases of the calibration: every kind of rule at the numbers of units that the papers have."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Case:
     """One row of the table.
 
     `draw(rng, truth)` makes data whose true value is `truth` and estimates it. `truths` are the true values with no
-    effect and with the effect that `effect` names. A `reference` is no rule of ours: what was used before, or data that
+    effect and with the effect that `effect` names. A `reference` is not our rule: what was used before, or data that
     a rule is not made for.
     """
 
@@ -286,7 +286,7 @@ def _largest(n: int) -> Draw:
     answers = _answers(n)
 
     def draw(rng: np.random.Generator, truth: float) -> Estimate:
-        # Differences of a few sets without a single answer that differs have no interval and are no choice.
+        # Differences of a few sets without a single answer that differs have no interval and are not a choice.
         found = [one for one in (answers(rng, truth) for _ in range(4)) if not math.isnan(one.low)]
         return largest_of(found)[1]
 

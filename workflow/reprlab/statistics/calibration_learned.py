@@ -1,4 +1,4 @@
-"""How stable the flag `learned` is: scores of seeds on one set of examples, drawn twice."""
+"""Stability of the flag `learned`: scores of seeds on one set of examples, drawn twice."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def learned_row(one: Setting, simulations: int, generator: Callable[[str], np.ra
     both = [*first, *second]
     sure = both.count(LEARNED) / len(both)
     counted = sum(flag not in (LEARNED, NOT_LEARNED) for flag in both) / len(both)
-    # That another number of seeds trained is no flip.
+    # That another number of seeds trained is not a flip.
     flips = sum(a.partition(" with")[:2] != b.partition(" with")[:2] for a, b in zip(first, second, strict=True)) / len(
         first
     )

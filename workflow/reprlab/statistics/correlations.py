@@ -140,7 +140,7 @@ def _pairs(first: ArrayLike, second: ArrayLike) -> tuple[np.ndarray, np.ndarray]
 
     one, two = (np.asarray(side, dtype=np.float64).ravel() for side in (first, second))
     if len(one) != len(two):
-        raise ValueError(f"{len(one)} and {len(two)} values are no points")
+        raise ValueError(f"{len(one)} and {len(two)} values are not points")
     kept = ~(np.isnan(one) | np.isnan(two))
     return one[kept], two[kept]
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 """Of every interval: a direction is supported falsely in 2.5 % of cases at most."""
 EQUAL_UNITS = 6
-"""So many units with one and the same value are a direction: 2 / 2^6 is the first two-sided sign test below 5 %."""
+"""This many units with one and the same value are a direction: 2 / 2^6 is the first two-sided sign test below 5 %."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The delete-half jackknife: the error of a statistic of points for which resampled twins are no points.
+"""The delete-half jackknife: the error of a statistic of points for which resampled twins are not points.
 
 The bootstrap draws points twice, and a twin is at distance 0, which ruins every estimator of dimension; halves without
 replacement have no twins.

@@ -76,7 +76,7 @@ def difference_over_pairs(
 
     one, two = (np.asarray(side, dtype=np.float64).ravel() for side in (first, second))
     if len(one) != len(two):
-        raise ValueError(f"{len(one)} and {len(two)} values are no pairs")
+        raise ValueError(f"{len(one)} and {len(two)} values are not pairs")
     if groups is None and len(one) and np.isin(np.concatenate([one, two]), (0.0, 1.0)).all():
         return difference_of_answers(one, two, unit, level)
     return mean_over_units(one - two, unit, groups=groups, level=level)

@@ -28,7 +28,7 @@ def proportion(successes: int, total: int, unit: str, *, level: float = LEVEL) -
 
 
 def share_of_signs(differences: ArrayLike, unit: str, *, level: float = LEVEL) -> Estimate:
-    """Share of units whose difference is above 0, to be held against one half (the sign test).
+    """Share of units whose difference is above 0, to be compared with one half (the sign test).
 
     A difference of 0 counts against the direction. Six units are the fewest that can support one.
 

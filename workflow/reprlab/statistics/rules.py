@@ -52,7 +52,7 @@ ABOVE_ZERO, BELOW_ZERO = Rule(low=0.0), Rule(high=0.0)
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a rule says about an estimate. `n_units` counts the units (`unit`) that the interval is over."""
+    """The verdict of a rule on an estimate. `n_units` counts the units (`unit`) that the interval is over."""
 
     estimate: float
     low: float
@@ -81,7 +81,7 @@ def judge(estimate: Estimate, rule: Rule, note: str = "") -> Verdict:
 
 
 def count_exactly(count: float, unit: str, total: int) -> Estimate:
-    """A count over all there is (tasks of GLUE below one half), which is no sample: low and high are the count."""
+    """A count over all there is (tasks of GLUE below one half), which is not a sample: low and high are the count."""
     return Estimate(float(count), float(count), float(count), total, unit, "exact count, no interval")
 
 

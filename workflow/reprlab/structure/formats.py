@@ -38,7 +38,7 @@ Row = Mapping[str, Any]
 
 
 class Items(NamedTuple):
-    """What was read from a text."""
+    """Items read from a text."""
 
     items: list[str]
     """Lower-cased items, as often as they are written."""
@@ -47,7 +47,7 @@ class Items(NamedTuple):
 
 
 def prompt(task: StructureTask) -> str:
-    """What precedes the source of a task (only the authors' code has prompts, at its submission)."""
+    """The prompt before the source of a task (only the authors' code has prompts, at its submission)."""
     return _PROMPTS[task]
 
 
@@ -59,7 +59,7 @@ def source(task: StructureTask, row: Row) -> str:
 
 
 def target(task: StructureTask, row: Row) -> str:
-    """What the model shall write, without an end-of-sequence token, which the tokenizer adds."""
+    """The target, without an end-of-sequence token, which the tokenizer adds."""
     if task == "sbd":
         return f" {BOUNDARY} ".join(" ".join(sentence.split()) for sentence in row["sentences"])
     if task in TAG_TASKS:
@@ -118,8 +118,8 @@ def _roles(tokens: Sequence[str], verbs: Sequence[int], tags: Sequence[str]) -> 
 def items(task: StructureTask, text: str) -> Items:
     """The items that a text of an item task holds: entities, triples, or `verb; role: words`.
 
-    Items are split at `) (` and lower-cased, as in the published scorer; `()` is no item. Malformed are a text that
-    neither is `O` nor stands in parentheses (cut off at the longest output, say), and an item without its parts.
+    Items are split at `) (` and lower-cased, as in the published scorer; `()` is not an item. Malformed are a text that
+    neither is `O` nor is in parentheses (cut off at the longest output, say), and an item without its parts.
     """
     text = " ".join(text.split())
     if text == NOTHING:
@@ -187,7 +187,7 @@ def tags_of(text: str) -> list[str]:
 def words_and_boundaries(text: str) -> tuple[list[str], list[int]]:
     """The words of a text, and after how many of them each boundary stands, in rising order.
 
-    Boundaries before the first word and repeated ones are no boundaries.
+    Boundaries before the first word and repeated ones are not boundaries.
     """
     parts = [part.split() for part in text.split(BOUNDARY)]
     places = accumulate(len(part) for part in parts[:-1])

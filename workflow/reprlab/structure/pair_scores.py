@@ -47,7 +47,7 @@ def _macro(sums: np.ndarray) -> np.ndarray:
 
 
 def trivial_answers(task: PairTask, sources: Texts, gold: Texts) -> list[str]:
-    """What needs no model: the source again, no item, or the commonest tag of the gold answers for every word."""
+    """Baselines without a model: the source again, no item, or the commonest tag of the gold answers for every word."""
     if task in formats.TAG_TASKS:
         known = Counter(tag for text in gold for tag in text.split())
         commonest = min(known, key=lambda tag: (-known[tag], tag))

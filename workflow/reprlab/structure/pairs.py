@@ -96,7 +96,7 @@ class PairSource:
             }
 
     def _fault(self, target: str, pieces: list[int]) -> str:
-        """What is wrong with a target; empty: nothing."""
+        """The fault of a target; empty: none."""
         restored = self.task == "restoration"
         if restored and self.words is not None and len(target.split()) > self.words:
             return LONG
@@ -130,5 +130,5 @@ def written(text: str) -> str:
 
 
 def said(text: str) -> str:
-    """What a model wrote, in the words of the formats."""
+    """A model's text, in the words of the formats."""
     return " ".join(text.replace(END_OF_SENTENCE, f" {formats.BOUNDARY} ").split())

@@ -14,7 +14,7 @@ _FIRST = re.compile(f"^([{MARKS}]+) ")
 
 
 class Pair(NamedTuple):
-    """What the model reads, without the prompt, and what it shall write; both have single spaces."""
+    """Source, without the prompt, and target of the model; both have single spaces."""
 
     source: str
     target: str

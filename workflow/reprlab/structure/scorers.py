@@ -86,8 +86,8 @@ def _named(tags: list[str]) -> int:
 def boundary_counts(gold: Sequence[str], written: Sequence[str]) -> tuple[Counts, Counts]:
     """Counts [n, 3] of boundaries between sentences, and whether the words of each written text are others [n].
 
-    The words are aligned by their longest common subsequence. A boundary is right where it stands behind the same word;
-    one behind a word that is not in the gold text is wrong, and the end of the text is no boundary.
+    The words are aligned by their longest common subsequence. A boundary is right where it is behind the same word;
+    one behind a word that is not in the gold text is wrong, and the end of the text is not a boundary.
     """
     rows, changed = [], []
     for g, w in zip(gold, written, strict=True):

@@ -60,7 +60,7 @@ def engine_of(settings: PairTraining, pairs: int) -> EngineSettings:
 
 
 def updates(epochs: float, pairs: int, batch_size: int) -> int:
-    """Updates in so many passes over the pairs; a batch may span two passes, and the last one is full."""
+    """Updates in this many passes over the pairs; a batch may span two passes, and the last one is full."""
     return math.ceil(epochs * pairs / batch_size)
 
 
@@ -87,7 +87,7 @@ def course_of(order: TrainingOrder, engine: EngineSettings, ids: Sequence[str]) 
 def answers(
     network: Any, task: TextToText, split: TextSplit, settings: GenerationSettings, device: torch.device, batch: int
 ) -> list[str]:
-    """What the model writes for each pair, in the words of the formats; special tokens that are no boundary stay."""
+    """The model's text for each pair, in the words of the formats; special tokens that are not boundaries stay."""
     import torch
 
     outputs: list[list[int]] = [[] for _ in range(len(split))]

@@ -22,7 +22,7 @@ class PairSettings(BaseModel):
     model_config = _STRICT
 
     tasks: list[PairTask] = Field(min_length=1)
-    """What is asked of the rows of each table, in the order of the tables."""
+    """Task of the rows of each table, in the order of the tables."""
     words: int | None = Field(default=None, ge=1)
     """restoration: excerpts with more words are left out, and counted; null: none are."""
     limits: dict[Split, int | None]
@@ -53,14 +53,14 @@ class PairTraining(BaseModel):
 
 
 class GenerationSettings(BaseModel):
-    """What a trained model writes."""
+    """Generation by a trained model."""
 
     model_config = _STRICT
 
     split: Split = "test"
     """Pairs that are answered."""
     limit: int | None = Field(default=None, ge=1)
-    """Only so many of them, drawn once; null: all."""
+    """Only this many of them, drawn once; null: all."""
     step: int | None = Field(default=None, ge=0)
     """Step of the ladder; null: the last one."""
     beams: int = Field(ge=1)
@@ -83,7 +83,7 @@ class ChatAnswers(BaseModel):
     split: Split = "test"
     """Pairs that are answered."""
     limit: int | None = Field(default=None, ge=1)
-    """Only so many of them, drawn once; null: all."""
+    """Only this many of them, drawn once; null: all."""
 
 
 class PairScoring(BaseModel):

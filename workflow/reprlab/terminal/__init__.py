@@ -1,1 +1,1 @@
-"""What the engine shows while jobs run."""
+"""The display of the engine while jobs run."""

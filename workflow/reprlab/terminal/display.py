@@ -86,7 +86,7 @@ class Display(logging.Handler):
         self._ended.set()
 
     def _tell_now_and_then(self) -> None:
-        """What runs, where no job has ended for a while."""
+        """The running jobs, where none has ended for a while."""
         while not self._ended.wait(_SECONDS_BETWEEN_LINES):
             if time.monotonic() - self._said > _SECONDS_BETWEEN_LINES and self.jobs.running:
                 running = [f"{job.title} ({job.progress or in_words(job.seconds)})" for job in self.jobs.listed()]
@@ -113,7 +113,7 @@ class Display(logging.Handler):
             self._warn(job)
 
     def _warn(self, job: RunningJob) -> None:
-        """What the stage warned of, which may be why it failed or took long."""
+        """Warnings of the stage, which may be why it failed or took long."""
         for warning in job.lines("WARNING"):
             self.say(f"  warning: {warning}")
 
@@ -134,7 +134,7 @@ class Display(logging.Handler):
             return
         self.jobs.fail(number)
         self.say(f"failed: {job.rule} ({job.title})")
-        nothing = "  its log gives no reason: it stands above, or the job was killed"
+        nothing = "  its log gives no reason: see above, or the job was killed"
         self.say(f"error: {job.reason}" if job.reason else nothing)
         self._warn(job)
         for log in (self.run / name for name in record.log):  # type: ignore[attr-defined]

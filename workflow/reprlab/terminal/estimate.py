@@ -1,4 +1,4 @@
-"""How long the jobs that are left will take, by what such jobs took before."""
+"""Time that the remaining jobs will take, by what such jobs took before."""
 
 import csv
 from collections import Counter, defaultdict
@@ -21,7 +21,7 @@ class Estimate:
         self._seen[rule].append(seconds)
 
     def seconds(self, rule: str) -> float | None:
-        """What a job of this rule takes; None while nobody knows."""
+        """Seconds of a job of this rule; None while unknown."""
         if seen := self._seen.get(rule):
             return sum(seen) / len(seen)
         if rule in self._before:

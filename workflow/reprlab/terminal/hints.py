@@ -1,4 +1,4 @@
-"""What a mistyped target was meant to be."""
+"""Suggestions for a mistyped target."""
 
 import logging
 import re

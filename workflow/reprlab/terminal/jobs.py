@@ -62,7 +62,7 @@ class Jobs:
         self._waiting: Counter[str] = Counter()
 
     def plan(self, counts: dict[str, int]) -> None:
-        """The engine has planned so many jobs of each rule."""
+        """The engine has planned this many jobs of each rule."""
         self._waiting = Counter({rule: count for rule, count in counts.items() if rule != "total"})
         self.total = sum(self._waiting.values())
 

@@ -53,7 +53,7 @@ class Screen(Display):
             os.dup2(self.stream.fileno(), 2)
 
     def _pass_on(self, read: int) -> None:
-        """What jobs print is shown above the view, which it would tear apart."""
+        """Output of jobs is shown above the view, which it would tear apart."""
         with os.fdopen(read, encoding="utf-8", errors="replace") as lines:
             for line in lines:
                 self.say(line.rstrip("\n"))

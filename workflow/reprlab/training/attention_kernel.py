@@ -1,4 +1,4 @@
-"""Which kernel of attention a CPU trains with."""
+"""Choice of the attention kernel that a CPU trains with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which examples a step sees, and the batch that an objective makes of them: both functions of (seed, step)."""
+"""Batches of a step: which examples it sees, and what an objective makes of them, both functions of (seed, step)."""
 
 from __future__ import annotations
 

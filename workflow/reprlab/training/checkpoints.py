@@ -112,7 +112,7 @@ def _tensors(model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> dict[s
 
 
 def _model_tensors(model: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """What training can change: weights with `requires_grad`, and buffers."""
+    """Tensors that training can change: weights with `requires_grad`, and buffers."""
     trained = {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
     return {**trained, **dict(model.named_buffers())}
 

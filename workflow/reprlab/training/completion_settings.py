@@ -10,7 +10,7 @@ _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
 class CompletionRecipe(BaseModel):
-    """What all fine-tuning of a study shares."""
+    """Settings that all fine-tuning of a study shares."""
 
     model_config = _STRICT
 

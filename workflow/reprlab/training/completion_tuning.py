@@ -23,7 +23,7 @@ _EVALUATED_AT_ONCE = 16
 
 @dataclass(frozen=True)
 class TrainingData:
-    """What every cell of a job trains on."""
+    """The training data of every cell of a job."""
 
     train: CompletionTexts
     held_out: CompletionTexts

@@ -40,7 +40,7 @@ _SEED_STRIDE = 1_000_003
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """What a run leaves besides its model.
+    """Outcome of a run besides its model.
 
     `metrics` has the same values for the same settings; `throughput` (seconds, tokens per second) has not. `is_main` is
     true in the one process that writes files. `diverged_at` is the update whose loss or gradient was not finite; the
@@ -132,7 +132,7 @@ def train(
 def build_optimizer(model: torch.nn.Module, settings: OptimizerSettings) -> torch.optim.Optimizer:
     """Fused AdamW over the parameters that need a gradient.
 
-    A parameter with the attribute `rate_factor` (a new head's, say) learns at so many times the rate of the others.
+    A parameter with the attribute `rate_factor` (a new head's, say) learns at this many times the rate of the others.
     """
     import torch
 

@@ -1,4 +1,4 @@
-"""What one fine-tuning run costs: seconds of PEMA and of training, peak memory, size of the optimizer's state."""
+"""Cost of one fine-tuning run: seconds of PEMA and of training, peak memory, size of the optimizer's state."""
 
 from __future__ import annotations
 

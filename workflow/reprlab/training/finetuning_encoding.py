@@ -69,7 +69,7 @@ def encode_depth(
 
     `EOSEN SENT_0 x.. EOSEN SENT_1 x.. EOSEN ... EOS`; types count sentences from 1, the first EOSEN is 1, EOS belongs
     to the last sentence. Sentences beyond the number of sentence tokens join the last one, so that the end of a long
-    prompt, where its question stands, stays. Longer examples are cut to `length` and end in EOSEN EOS.
+    prompt, where its question is, stays. Longer examples are cut to `length` and end in EOSEN EOS.
     """
     import numpy as np
 

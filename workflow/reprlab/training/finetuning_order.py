@@ -1,4 +1,4 @@
-"""Which examples a fine-tuning update sees: a pure function of (seed, step)."""
+"""Order of fine-tuning examples: those of an update are a pure function of (seed, step)."""
 
 from __future__ import annotations
 

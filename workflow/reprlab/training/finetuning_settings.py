@@ -15,7 +15,7 @@ TaskKind = Literal["text_to_text", "classification", "regression", "tags"]
 
 
 class TaskSettings(BaseModel):
-    """What the model reads, what it answers and how the answer is scored."""
+    """Input, answer and score of the model."""
 
     model_config = _STRICT
 
@@ -78,11 +78,11 @@ class FinetuneSettings(BaseModel):
     splits: list[str] = ["validation"]
     """Splits to predict and score."""
     train_limit: int | None = Field(default=None, ge=1)
-    """Use only so many training examples, chosen at random once; null: all."""
+    """Use only this many training examples, chosen at random once; null: all."""
     train_limit_per_task: int | None = Field(default=None, ge=1)
-    """Use only so many training examples of each task of a mixture (column `task`); null: all."""
+    """Use only this many training examples of each task of a mixture (column `task`); null: all."""
     eval_limit: int | None = Field(default=None, ge=1)
-    """Use only so many examples of each scored split, chosen at random once; null: all."""
+    """Use only this many examples of each scored split, chosen at random once; null: all."""
     resamples: int = Field(default=1000, ge=2)
     """Bootstrap samples behind the intervals `low` and `high` (95 %)."""
     partial_embedding: list[str] = []

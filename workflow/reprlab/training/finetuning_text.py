@@ -49,7 +49,7 @@ class TextToText:
         """The checkpoint in `folder` as a model with this dropout.
 
         Raises:
-            ReprlabError: it is no encoder-decoder, or its embedding is smaller than the vocabulary.
+            ReprlabError: it is not an encoder-decoder, or its embedding is smaller than the vocabulary.
         """
         import torch
         from transformers import AutoModelForSeq2SeqLM

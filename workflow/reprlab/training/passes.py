@@ -1,4 +1,4 @@
-"""Training for so many passes over numbered rows, of texts, pairs, groups or documents."""
+"""Training for this many passes over numbered rows, of texts, pairs, groups or documents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def lasting(engine: EngineSettings, steps: int, warmup_share: float) -> EngineSettings:
-    """The loop with so many steps, of which the given share warm up; nothing is kept before the last."""
+    """The loop with this many steps, of which the given share warm up; nothing is kept before the last."""
     schedule = engine.schedule.model_copy(update={"warmup_steps": int(warmup_share * steps)})
     return engine.model_copy(update={"steps": steps, "schedule": schedule, "ladder": []})
 

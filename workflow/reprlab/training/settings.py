@@ -151,7 +151,7 @@ class EvaluationRun(BaseModel):
 
 
 class EvaluationRuns(BaseModel):
-    """What one job evaluates."""
+    """Evaluations that one job makes."""
 
     model_config = _STRICT
 

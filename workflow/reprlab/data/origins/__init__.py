@@ -1,4 +1,4 @@
-"""Where data comes from: one small module per origin, each through the registry's own client."""
+"""Origins of data: one small module each, through the registry's own client."""
 
 from pathlib import Path
 

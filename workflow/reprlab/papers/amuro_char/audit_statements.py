@@ -86,7 +86,7 @@ def hours(given: Given) -> Iterator[Found]:
 
 
 def checkpoints(given: Given) -> Iterator[Found]:
-    """5.11: every so many rows of the released list; the steps between those that were taken."""
+    """5.11: every n-th row of the released list; the steps between those that were taken."""
     steps = given.tables["checkpoint_list"].set_index("index")["step"].astype(int)
     stride = _ROWS_OF_LIST // 5
     chosen = [steps.get(str(index)) for index in range(_FIRST, _ROWS_OF_LIST, stride)]

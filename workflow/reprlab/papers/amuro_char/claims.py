@@ -1,4 +1,4 @@
-"""What the claims of amuro-char are decided by, and the rules, written before any number was seen.
+"""Statistics and rules of amuro-char's claims, written before any number was seen.
 
 Section 6 of the specification lists what a small ladder cannot show: that named benchmarks fall into learned and not
 learned ones, the turning points at 342,000 and 424,000 steps, few-shot ability. Below paper scale their numbers are

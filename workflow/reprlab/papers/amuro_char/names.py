@@ -51,7 +51,7 @@ PREDICTION_ROWS = {
     "STS-B": Pair("stsb", "paws"),
 }
 PREDICTION_METHODS = _PRINTED.tables["table3_prediction_method"].values
-# Scores under the other methods stand in Table 3 alone.
+# Scores under the other methods are in Table 3 alone.
 MAIN_METHODS = ("generate", "tokenprob", "loglikelihood")
 # Figure 6b; 6a shows the first group of Table 6.
 NEVER_LEARNED = ("mnli_matched", "xsum", "socialiqa", "paws", "boolq")

@@ -1,4 +1,4 @@
-"""What stands in `results/amuro-char`: factors, metrics, tables, figures, claims, printed values."""
+"""Results of amuro-char, declared: factors, metrics, tables, figures, claims, printed values."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _cell(table: str, keys: tuple[str, ...], own: Own, row: Cell, column: str) -
 
 
 def _statement(own: Own, row: Cell, column: str) -> Counterpart:
-    """What the text states: mean ratios of change in percent."""
+    """Statements of the text: mean ratios of change in percent."""
     direction = _DIRECTIONS.get(row["quantity"])
     if direction is None:
         return own.missing("a count, a sum or a reading of a figure: see the audit and the claims")

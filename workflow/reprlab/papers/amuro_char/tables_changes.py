@@ -130,7 +130,7 @@ def ood_table(frame: Frame) -> Rows:
 
 
 def unlabelled_table(frame: Frame) -> Rows:
-    """What the original's missing golds do: the same predictions scored with the labels and with "no" as every gold.
+    """Effect of the original's missing golds: the same predictions scored with the labels and with "no" as every gold.
 
     `as_no` is the share of predictions "no": what accuracy becomes when labels of -1 are read as "no". The changes are
     those from the un-tuned checkpoint. `labelled` is empty where the run itself read the golds as "no".
@@ -167,7 +167,7 @@ def _at(frame: Rows, line: Mapping[Any, Any]) -> Rows:
 
 
 def _bounds(values: Rows, evals: Rows, low: str, high: str, level: float = 0.95) -> dict[Any, float]:
-    """The interval over evaluation sets of the plain mean of values; a set that stands there twice weighs twice."""
+    """The interval over evaluation sets of the plain mean of values; a set that is there twice weighs twice."""
     by_set = values.groupby(evals)
     sums, counts = by_set.sum(), by_set.size()
     units = values.mean() + (sums - values.mean() * counts) / counts.mean()

@@ -72,7 +72,7 @@ def _note(row: dict[Any, Any]) -> str:
     if row["top_share"] >= _CONSTANT:
         parts.append(f"constant predictor: {row['top_share']:.1f}% of the predictions are '{row['top_label']}'")
     if row["outside_labels"] > 0:
-        parts.append(f"{row['outside_labels']:.1f}% of the predictions are no label")
+        parts.append(f"{row['outside_labels']:.1f}% of the predictions are not labels")
     if row["empty_share"] > 0:
         parts.append(f"{row['empty_share']:.1f}% of the outputs are empty")
     return joined(parts)

@@ -1,4 +1,4 @@
-"""What the report says about DEPTH: title, and what its tables and figures show."""
+"""Title, authors and captions of the paper in the report."""
 
 from reprlab.papers.depth.results import RESULTS
 
@@ -9,7 +9,7 @@ QUESTION = (
     "Does an encoder-decoder that also puts shuffled sentences back in order learn faster, and more about discourse, "
     "than T5's span corruption alone?"
 )
-# Texts, which are no rows of numbers, have a stage of their own.
+# Texts, which are not rows of numbers, have a stage of their own.
 _SAMPLE = {"error_sample": "Predictions for annotation by hand; the category is left empty (Tables 3 and 4)."}
 TABLES = RESULTS.captions(RESULTS.tables) | _SAMPLE
 FIGURES = RESULTS.captions(RESULTS.figures)

@@ -1,4 +1,4 @@
-"""What follows from the printed tables of DEPTH, and what its text says about them."""
+"""Consequences of DEPTH's printed tables, and what its text says about them."""
 
 from __future__ import annotations
 

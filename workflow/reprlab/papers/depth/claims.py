@@ -1,4 +1,4 @@
-"""What DEPTH's claims are decided by, and the rules, written before any number was seen.
+"""Statistics and rules of DEPTH's claims, written before any number was seen.
 
 L1 to L10 are visible in short runs and are judged at every scale. D1 to D10 are about downstream scores, emergence and
 continued pre-training, which runs of a few hundred steps cannot show (section 6 of the specification): below the

@@ -1,4 +1,4 @@
-"""Which of our numbers stands beside which printed one of DEPTH.
+"""Pairs of our numbers and DEPTH's printed ones.
 
 A row is matched by initialisation, model and step. Where the steps differ, as at every scale but the paper's own, only
 the last checkpoint has a counterpart, the last one of ours, and the note says so; an early checkpoint of a short run
@@ -72,7 +72,7 @@ def _mean(own: Own, rows: Rows, column: str, about: str) -> Counterpart:
 
 
 def _statement(own: Own, row: Cell, column: str) -> Counterpart:
-    """What the text states of losses and accuracies."""
+    """Statements of the text on losses and accuracies."""
     quantity, init, model = row["quantity"], row["init"], row["model"]
     if model == "nanot5" or (model == "t5-base" and quantity == "training_loss"):
         return Counterpart("", _NOT_OURS)

@@ -1,4 +1,4 @@
-"""What those of DEPTH's claims are decided by that are no plain ratio: estimates, or in words why there is none.
+"""Evidence for those of DEPTH's claims that are not decided by a plain ratio: estimates, or a reason why there is none.
 
 What would be drawn anew is the seed of pre-training; with one seed an estimate is over the validation batches or the
 examples of that run.
@@ -68,7 +68,7 @@ def packing(frame: Frame) -> Estimate | str:
 
 
 def packing_note(frame: Frame) -> str:
-    """What became of both runs."""
+    """The outcome of both runs."""
     curves = _high_rate(frame)
     said = [
         f"{'with' if flag == 'yes' else 'without'} packing the run {'diverged' if diverged(run) else 'did not diverge'}"

@@ -92,7 +92,7 @@ def _ours(panel: Axes, ours: Rows, init: str, column: str) -> None:
         if len(values):
             panel.axhline(values.mean(), color="#777777", linestyle=dash, linewidth=1.2, label=name)
     step_axis(panel, rows["step"].dropna().tolist())
-    # The column bears the benchmark's name; what fills it stands below.
+    # The column bears the benchmark's name; what fills it is below.
     panel.set_xlabel(textwrap.fill(f"pre-training step; data: {rows[f'data_{column}'].iloc[0]}", 34), fontsize=7)
 
 

@@ -190,7 +190,7 @@ def benchmark_table(frame: Frame) -> Rows:
 
 
 def _score_notes(scores: Frame) -> Callable[[tuple], list[str]]:
-    """What a reader must know of the scores of a row: answers that are no label, what `learned` is against."""
+    """The note on the scores of a row: answers that are not labels, what `learned` is against."""
     rows = scores.select()
     rows = rows[rows["learned"] != ""]
     found = dict(list(rows.groupby(_KEYS, sort=False, dropna=False)))
@@ -201,7 +201,7 @@ def _score_notes(scores: Frame) -> Callable[[tuple], list[str]]:
         part = found[key]
         outside = part[part["outside_labels"] > 0]
         said = [
-            f"{column}: {share:.0%} of the predictions are no label"
+            f"{column}: {share:.0%} of the predictions are not labels"
             for column, share in zip(outside["column"], outside["outside_labels"], strict=True)
         ]
         tried = {column: scores.options["tried"].get(column, 1) for column in part["column"]}

@@ -44,7 +44,7 @@ def add_jobs(plan: Plan, config: LoadedConfig) -> None:
 
 
 class _Results:
-    """What feeds the results."""
+    """Registration of the files that feed the results."""
 
     def __init__(
         self, config: LoadedConfig, pretrained: RunPlanner, ablations: dict[str, list[Run]], finetuned: list[Finetuned]
@@ -93,7 +93,7 @@ class _Results:
             factors={**about, "part": "validation"},
             keys={"step": "step", "shuffled": "shuffled", "batch": "batch"},
             where={"run": run.evaluated},
-            # The tokens of a batch are no metric of ours, and not those of a training.
+            # The tokens of a batch are not a metric of ours, and not those of a training.
             wide=[*SUMS, "tokens"],
             data=corpus,
         )

@@ -1,4 +1,4 @@
-"""What DEPTH costs: pre-training, validation and fine-tuning, read off the planned jobs."""
+"""Cost of DEPTH: pre-training, validation and fine-tuning, read off the planned jobs."""
 
 import json
 from collections.abc import Iterator

@@ -28,7 +28,7 @@ class Candidate:
     folders: dict[int, str]
     """Their folders by step."""
     source: str
-    """What their job depends on: the folder of the ladder or of the model."""
+    """Inputs of their job: the folder of the ladder or of the model."""
 
     @property
     def checkpoints(self) -> dict[str, str]:

@@ -32,7 +32,7 @@ class Run:
     evaluated: str
     """Name of its rows there."""
     variant: str = ""
-    """What a side experiment says of it."""
+    """Its name in a side experiment."""
 
 
 class RunPlanner:

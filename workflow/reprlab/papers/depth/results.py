@@ -1,4 +1,4 @@
-"""What stands in `results/depth`: factors, metrics, tables, figures, claims and printed values."""
+"""Results of DEPTH, declared: factors, metrics, tables, figures, claims and printed values."""
 
 from typing import Any
 

@@ -200,7 +200,7 @@ class SampleSettings(t.Settings):
 
 
 class PublishedRuns(groups.Published):
-    """What the published runs are reckoned for."""
+    """Hardware that the published runs are costed for."""
 
     pretraining_devices: t.PositiveInt
     hours: dict[t.SafeName, str]

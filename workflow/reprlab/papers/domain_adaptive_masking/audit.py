@@ -29,7 +29,7 @@ def tokens_per_update(given: Given, *, model: str) -> Decimal:
 
 
 def compute_ratio(given: Given, *, thousands: str, places: str) -> Decimal:
-    """5.1: tokens of BioBERT after so many thousand updates over ours."""
+    """5.1: tokens of BioBERT after this many thousand updates over ours."""
     steps = sum(Decimal(given.said[name]) for name in thousands.split())
     ours = _tokens(given, "ours") * Decimal(given.said["ours_updates"])
     return rounded(_tokens(given, "biobert") * steps / ours, int(places))

@@ -33,7 +33,7 @@ def _loss(first: str) -> Ratio:
 
 
 def f1(first: str, second: str) -> Find:
-    """Mean over data sets and seeds of the difference of entity F1, points; a model without seeds stands beside all."""
+    """Mean over data sets and seeds of the difference of entity F1, points; a model without seeds is beside all."""
 
     def find(frame: Frame) -> Estimate | str:
         rows = frame.select(metric="entity_f1", part="tagging")

@@ -168,7 +168,7 @@ class _Jobs:
         )
 
     def _general_run(self) -> tuple[str, int | None]:
-        """What continued pre-training starts from: a published model, or the ladder of a run on general text."""
+        """The start of continued pre-training: a published model, or the ladder of a run on general text."""
         if self.config.models[self.paper.model].is_complete:
             return self.initial, None
         wanted, recipe = self.paper.warm_start, self.paper.pretraining
@@ -214,7 +214,7 @@ class _Jobs:
                 evaluated.append(held_out(run.name, run.name, trained, steps, text, seed=0, **own))
             table = Path(add_held_out(self.plan, f"{NAME}_{masks}", evaluated, self.tokenizer))
             for run in runs:
-                # The common start stands beside every seed.
+                # The common start is beside every seed.
                 for seed in self.paper.pretraining.seeds if run.masking == NONE else [run.seed]:
                     about: dict[str, Value] = {"masks": masks, "masking": run.masking, "pretraining_seed": seed}
                     found.append(

@@ -1,4 +1,4 @@
-"""What domain-adaptive masking declares of its results: factors, metrics, tables, figures, claims, printed tables."""
+"""Results of domain-adaptive masking, declared: factors, metrics, tables, figures, claims, printed tables."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Tables of domain-adaptive masking that are no listing or pivot of the frame, and our side of Table 2."""
+"""Tables of domain-adaptive masking that are not a listing or pivot of the frame, and our side of Table 2."""
 
 from __future__ import annotations
 

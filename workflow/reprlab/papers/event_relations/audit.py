@@ -104,7 +104,7 @@ def best_method(given: Given, *, column: str, by: str = "") -> Found:
 
 
 def stars(given: Given) -> Iterator[Found]:
-    """8.3: the highest value of each column that has a star, and the row it stands in."""
+    """8.3: the highest value of each column that has a star, and the row it is in."""
     for star in given.tables["stars"].to_dict("records"):
         values = {row: cells[star["column"]] for row, cells in given.cells[star["table"]].items()}
         best = max(filter(values.get, values), key=lambda row: Decimal(values[row]))

@@ -1,4 +1,4 @@
-"""Which conditions the paper's best retriever beats: its stars, by a test that the paper does not name."""
+"""Contrasts behind the paper's stars: which conditions its best retriever beats, by a test that it does not name."""
 
 from __future__ import annotations
 

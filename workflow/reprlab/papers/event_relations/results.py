@@ -1,4 +1,4 @@
-"""What event relations declares about its results: factors, metrics, tables, figures, claims and printed tables."""
+"""Results of event relations, declared: factors, metrics, tables, figures, claims and printed tables."""
 
 from typing import Any
 

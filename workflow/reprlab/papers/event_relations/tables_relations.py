@@ -1,4 +1,4 @@
-"""Tables of event relations that are no selection of the frame, and our side of Table 2."""
+"""Tables of event relations that are not a selection of the frame, and our side of Table 2."""
 
 from reprlab.reporting.comparison import Counterpart
 from reprlab.results.comparison import Cell, Own, about

@@ -1,4 +1,4 @@
-"""What the report says about the paper."""
+"""Title, authors and captions of the paper in the report."""
 
 from reprlab.papers.intrinsic_dimension.results import RESULTS
 

@@ -1,4 +1,4 @@
-"""What the claims of the paper are decided by, and the rules, written before any number was seen.
+"""Statistics and rules of the paper's claims, written before any number was seen.
 
 Section 6 of the specification lists what short runs cannot show: the plateau beyond ten demonstrations, the peak of the
 AUC at the peak of accuracy, likeness across model families. Below paper scale their numbers are reported, not judged.

@@ -1,4 +1,4 @@
-"""What is computed on the frame of results: areas with intervals, and the tables that are no plain selection."""
+"""Computations on the frame of results: areas with intervals, and the tables that are not a plain selection."""
 
 from __future__ import annotations
 

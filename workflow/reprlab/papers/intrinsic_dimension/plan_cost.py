@@ -1,5 +1,5 @@
-"""What the paper on intrinsic dimension costs: adapters and collections, one run for those of a model that differ in
-nothing but their data set."""
+"""Cost of the paper on intrinsic dimension: adapters and collections, one run for those of a model that differ only
+in their data set."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Which prompts, adapters, states and estimates the experiments need; what several need is made once."""
+"""Prompts, adapters, states and estimates that the experiments need; shared ones are made once."""
 
 from dataclasses import dataclass, field
 from itertools import product
@@ -199,7 +199,7 @@ class StatesPlanner:
     def _estimates(self, one: Collection) -> DimensionSettings:
         """Every estimator on a collection, and some on its halves as well."""
         wanted = self.paper.estimation
-        # The float32 sample stands beside a subset of the same size, which has no halves either; beside other seeds
+        # The float32 sample is beside a subset of the same size, which has no halves either; beside other seeds
         # the spread over seeds is what counts.
         halves = wanted.halves if one.limit is None and one.seed is None else 0
         return DimensionSettings(

@@ -1,4 +1,4 @@
-"""What stands in `results/intrinsic-dimension`: factors, metrics, tables, figures, claims, printed values."""
+"""Results of intrinsic dimension, declared: factors, metrics, tables, figures, claims, printed values."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _IN_THE_AUDIT = "a setting or a count: see the audit"
 
 
 def _statement(own: Own, row: Cell, column: str) -> Counterpart:
-    """What the text states in words of the figures."""
+    """Statements of the text on the figures."""
     frame, about = own.frame, f"scale {own.frame.scale}"
     areas = frame.narrowed(TWO_NN).select(experiment="comparison", subset=ALL)
     quantity = row["quantity"]

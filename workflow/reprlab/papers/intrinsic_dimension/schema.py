@@ -116,7 +116,7 @@ class ReplicationSettings(t.Settings):
 
 
 class PublishedRuns(groups.Published):
-    """What the published runs are reckoned for."""
+    """Hardware that the published runs are costed for."""
 
     characters: dict[t.SafeName, t.PositiveInt]
     characters_otherwise: t.PositiveInt

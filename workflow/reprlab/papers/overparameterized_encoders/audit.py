@@ -63,7 +63,7 @@ def sizes(given: Given, *, model: str, large: str, small: str) -> Iterator[Found
 
 
 def _kept(given: Given, model: str, kept: str) -> tuple[Fraction, Decimal]:
-    """What the paper reckons is kept: a share of everything, adapters too; and what is, without them. In billions."""
+    """Kept parameters as the paper reckons them, a share of everything with adapters, and as they are. In billions."""
     size = _size(given.models, model)
     share = Fraction(int(kept), size["layers"])
     left = size["whole"] - (size["layers"] - int(kept)) * size["layer"]

@@ -112,7 +112,7 @@ class _Backbone:
         )
 
     def at(self, depth: str) -> list[Source]:
-        """What is measured at one depth: the training, its cost, and scores with and without it."""
+        """Jobs of one depth: the training, its cost, and scores with and without it."""
         trained = self._trained(depth)
         about = {**self.about, "depth": depth}
         of_runs: dict[str, Any] = {"keys": {"seed": "seed"}, "data": self.data}

@@ -1,4 +1,4 @@
-"""What L3Prune costs: the losses by layer of each decoder, and its training at each depth."""
+"""Cost of L3Prune: the losses by layer of each decoder, and its training at each depth."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any

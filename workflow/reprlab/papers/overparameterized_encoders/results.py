@@ -1,4 +1,4 @@
-"""What L3Prune declares about its results: factors, metrics, tables, figures, claims, printed tables."""
+"""Results of L3Prune, declared: factors, metrics, tables, figures, claims, printed tables."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Tables of L3Prune that are no selection of the frame, and our side of the printed tables."""
+"""Tables of L3Prune that are not a selection of the frame, and our side of the printed tables."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def layer_losses(frame: Frame) -> Rows:
 
 
 def cost(frame: Frame) -> Rows:
-    """What each depth costs, over seeds: layers, parameters as they are and as the paper reckons them, time, memory."""
+    """Cost of each depth, over seeds: layers, parameters as they are and as the paper reckons them, time, memory."""
     rows = frame.select(part="cost")
     if rows.empty:
         return type(rows)(columns=[*_SIZES, "scale"])

@@ -54,7 +54,7 @@ def above(given: Given, *, other: str, about: str) -> Found:
 
 
 def corrected(given: Given) -> Decimal:
-    """Trap 6: LoRA-uni's average when the mean of its seven STS cells stands in place of the printed one."""
+    """Trap 6: LoRA-uni's average when the mean of its seven STS cells is in place of the printed one."""
     name = "LLaMA2-7B LoRA-uni"
     cells, scores = given.cells["table5"][name], given.cells["table1"][name]
     sts = sum((Decimal(cells[column]) for column in _AVERAGED["table5"]), Decimal()) / len(_AVERAGED["table5"])

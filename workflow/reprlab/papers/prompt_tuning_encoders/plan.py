@@ -149,7 +149,7 @@ class _BackboneJobs:
         return {**about, **words, "method": given.method, "position": given.position, "pooling": given.pooling}
 
     def _made_of_another(self) -> str:
-        """What sets encoders after MNTP apart beside it: their model may be built on another one than the decoder."""
+        """Note on encoders after MNTP: their model may be built on another one than the decoder."""
         names = (self.backbone.mntp or self.backbone.model, self.backbone.model)
         after, plain = (getattr(self.config.models[name].origin, "repository", "") for name in names)
         return "" if after == plain else f"made of {after}, rows without MNTP of {plain}"

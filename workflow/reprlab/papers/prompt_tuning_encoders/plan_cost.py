@@ -1,4 +1,4 @@
-"""What soft prompts and their rivals cost in training: one row for the encoders of a decoder that train alike."""
+"""Cost of training soft prompts and their rivals: one row for the encoders of a decoder that train alike."""
 
 import math
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""What soft prompts as encoders declare: factors, metrics, tables, figures, claims and printed tables."""
+"""Results of soft prompts as encoders, declared: factors, metrics, tables, figures, claims and printed tables."""
 
 from functools import partial
 from typing import Any

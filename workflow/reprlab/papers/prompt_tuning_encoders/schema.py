@@ -51,7 +51,7 @@ class Backbone(t.Settings):
 
 
 class Course(t.Settings):
-    """What depends on the method."""
+    """Settings that depend on the method."""
 
     learning_rates: t.LearningRates
     warmup_steps: t.NonNegativeInt
@@ -119,7 +119,7 @@ class Evaluation(t.Settings):
 
 
 class PublishedRuns(groups.Published):
-    """What the published runs are reckoned for."""
+    """Hardware that the published runs are costed for."""
 
     triples: dict[t.TaskDataName, t.PositiveInt]
     pairs: dict[t.TaskDataName, t.PositiveInt]

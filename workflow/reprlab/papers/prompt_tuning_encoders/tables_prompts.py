@@ -1,4 +1,4 @@
-"""Tables that are no selection of the frame: means over categories, the choice of k, our side of the printed tables."""
+"""Tables that are not a selection of the frame: means over categories, the choice of k, our side of printed tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ABOUT = ["method", "attention", "mntp", "position", "pooling"]
 def category_means(frame: Frame) -> Rows:
     """A row for each encoder: the mean score of each category over data sets, then over seeds, and their mean.
 
-    The share of trained parameters stands beside it, in percent of decoder and trained ones together.
+    The share of trained parameters is given with it, in percent of decoder and trained ones together.
     """
     rows = frame.select()
     shares = rows[rows["metric"] == "share"].set_index(KEYS)["value"]

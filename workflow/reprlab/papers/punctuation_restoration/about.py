@@ -1,4 +1,4 @@
-"""What the report says about the paper: title, and what its tables and figures show."""
+"""Title, authors and captions of the paper in the report."""
 
 from reprlab.papers.punctuation_restoration.results import RESULTS
 

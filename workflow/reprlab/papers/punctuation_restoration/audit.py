@@ -50,7 +50,7 @@ def improved(given: Given, *, least: str) -> int:
 
 
 def tasks(given: Given, *, least: str, of: str) -> int:
-    """T10: tasks of Table 1 whose mean gain, or whose largest one, is at least so much."""
+    """T10: tasks of Table 1 whose mean gain, or whose largest one, is at least this much."""
     found: dict[str, list[Decimal]] = {}
     for row, gain in _gains(given):
         found.setdefault(row["task"], []).append(gain)

@@ -89,7 +89,7 @@ class Models:
         return GenerationSettings(step=step, beams=wanted.beams, dtype=self.dtype, **own)
 
     def entries(self) -> list[Source | Missing]:
-        """What the models say of restoration, by size and update, and a chat model beside them."""
+        """Entries of restoration, by size and update, and of a chat model."""
         paper, found = self.paper, list[Source | Missing]()
         chat: dict[str, Value] = {"part": "restoration", "size": "chat", "init": "chat"}
         asked = f"off: it asks {paper.zero_shot.chat.model}; set papers.{SLUG}.zero_shot.enabled=true"

@@ -161,7 +161,7 @@ class Tasks:
         return add_task(self.plan, self.config, dataset)
 
     def _source(self, path: str, factors: dict[str, Value], dataset: str, keys: dict[str, str] | None = None) -> Source:
-        """Rows of a file; scores stand beside what needs no model."""
+        """Rows of a file; scores are beside what needs no model."""
         scored = factors["part"] in ("generative", "joint")
         trivial = [Baseline(name="trivial", path=Path(path), column="trivial")] if scored else []
         title = self.config.datasets.tasks[dataset].title

@@ -1,4 +1,4 @@
-"""What punctuation restoration declares of its results: factors, metrics, tables, figures, claims, printed tables."""
+"""Results of punctuation restoration, declared: factors, metrics, tables, figures, claims, printed tables."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Tables of punctuation restoration that are no listing of the frame, and our side of the printed ones."""
+"""Tables of punctuation restoration that are not a listing of the frame, and our side of the printed ones."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def first_losses(frame: Frame) -> Rows:
 
 
 def examples(frame: Frame) -> Rows:
-    """What a model reads and writes for the paper's sentence, by task (Table 4)."""
+    """Source and target of the paper's sentence, by task (Table 4)."""
     text: dict[str, Any] = {"text": SENTENCE, "tokens": _TOKENS}
     rows: dict[formats.StructureTask, dict[str, Any]] = {
         "openie": {**text, **_TRIPLES},

@@ -70,7 +70,7 @@ class _TaskJobs:
         self._first_stage = functools.cache(self._found)
 
     def retrieval(self) -> list[Source]:
-        """What each first stage finds, and the random order of what is reranked."""
+        """The hits of each first stage, and the random order of those that are reranked."""
         kinds: tuple[Kind, ...] = get_args(Kind) if self.name == "passages" else (self.task.first_stage,)
         found = []
         for dataset, splits, part in self._collections():
@@ -147,7 +147,7 @@ class _TaskJobs:
         start = add_ranking_start(self.plan, self.config, self.paper, name)
         engine = ranking_engine(self.config, self.paper, reranker, recipe.schedule)
         pairs = self._pairs(name, truncation, self._longest_query(str(task.dataset)))
-        # A head that was trained on spans is no fresh one.
+        # A head that was trained on spans is not a fresh one.
         own = {"head_factor": 1.0} if stages_on_spans(self.config, self.paper, reranker) else {}
         settings = derive(RerankerTraining, recipe, reranker, task, pairs=pairs, engine=engine, **own)
         inputs: dict[str, str | list[str]] = {

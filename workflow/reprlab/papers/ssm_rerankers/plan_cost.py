@@ -1,4 +1,4 @@
-"""What rerankers cost: training on questions, and the scoring of what first stages found."""
+"""Cost of rerankers: training on questions, and the scoring of what first stages found."""
 
 import math
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What state-space rerankers declare about their results: factors, metrics, tables, figures, claims, printed tables."""
+"""Results of state-space rerankers, declared: factors, metrics, tables, figures, claims, printed tables."""
 
 from typing import Any
 

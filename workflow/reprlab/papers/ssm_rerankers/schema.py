@@ -115,7 +115,7 @@ class WarmStart(groups.WarmStart):
 
 
 class Speed(t.Settings):
-    """What is timed."""
+    """Models, lengths and batches that are timed."""
 
     models: groups.Names
     dtype: t.Computed
@@ -131,7 +131,7 @@ class Speed(t.Settings):
 
 
 class PublishedRuns(groups.Published):
-    """What the published runs are reckoned for."""
+    """Hardware that the published runs are costed for."""
 
     trained: dict[t.TaskDataName, t.PositiveInt]
     scored: dict[t.TaskDataName, t.PositiveInt]

@@ -1,4 +1,4 @@
-"""Tables that are no selection of the frame, figures of operators, and our side of the printed tables."""
+"""Tables that are not a selection of the frame, figures of operators, and our side of the printed tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PARTS = {
     "table8": "document",
 }  # fmt: skip
 _SHOWN = 8
-# Panels of operators that stand beside each other: their names take room.
+# Panels of operators that are beside each other: their names take room.
 _COLUMNS = 3
 _OUT_OF_DOMAIN = Pivot(rows="model", across="dataset", about="scale n", over="seed", beside="data learned")
 

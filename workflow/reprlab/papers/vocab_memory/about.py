@@ -1,4 +1,4 @@
-"""What the report says about the paper."""
+"""Title, authors and captions of the paper in the report."""
 
 from reprlab.papers.vocab_memory.results import RESULTS
 

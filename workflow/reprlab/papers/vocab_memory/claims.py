@@ -60,7 +60,7 @@ def heaps(frame: Frame) -> Estimate:
 
 
 def _saved(frame: Frame) -> Rows:
-    """What is saved with the compared union of splits."""
+    """The savings with the compared union of splits."""
     found = reductions(frame)
     return found[found["splits"] == frame.options["compared"]]
 
@@ -197,7 +197,7 @@ def _says(text: str) -> dict[str, Any]:
 _TASKS: dict[str, Any] = {
     "only_at": ("paper",),
     "because": "needs GLUE itself: percentages of stand-in data are those of other texts",
-    **_says("the counted tokens are no sample"),
+    **_says("the counted tokens are not a sample"),
 }
 _LANGUAGES: dict[str, Any] = {"only_at": ("paper",), "because": "needs XNLI and multilingual vocabularies"}
 _EQUAL = partial(distilled, "embedding", "the difference is 0")

@@ -1,4 +1,4 @@
-"""Which of our numbers stands beside which printed one."""
+"""Pairs of our numbers and printed ones."""
 
 from __future__ import annotations
 

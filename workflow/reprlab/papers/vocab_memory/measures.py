@@ -1,4 +1,4 @@
-"""What is computed on the frame of results: what PEMA saves, and the paper's tables."""
+"""Computations on the frame of results: what PEMA saves, and the paper's tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def wide(rows: Rows, keys: Sequence[str]) -> Rows:
 
 
 def reductions(frame: Frame) -> Rows:
-    """What PEMA saves for each model, column and union of splits of one table: `embedding` and `total` in percent of
+    """PEMA's savings for each model, column and union of splits of one table: `embedding` and `total` in percent of
     the parameters of embedding and model, 100 (1 - u / V) and 100 (V - u) d / N, and `millions`, (V - u) d / 10^6
     (section 4); u used tokens, matrix [V, d], N parameters."""
     rows = frame.select()
@@ -42,7 +42,7 @@ def reduction_table(kinds: dict[str, str], *, mean: bool) -> Callable[[Frame], R
     """Tables 2, 3 and 4: one row for each model, kind and union of splits; `kinds` are names of those of `reductions`.
 
     `n` counts examples and `tokens` what was counted, over all columns of the row; `used_<column>` counts different
-    tokens. `compared` says which union stands beside the paper's numbers.
+    tokens. `compared` says which union is beside the paper's numbers.
     """
 
     def build(frame: Frame) -> Rows:
@@ -151,7 +151,7 @@ def glue_table(frame: Frame) -> Rows:
     """Table 10: baselines, then each model without and with PEMA: means over seeds, and the sd of the task mean.
 
     `mean` is the mean over tasks and seeds, `sd` that of the mean over tasks, between seeds; MNLI's mismatched part
-    stands beside them and is not part of the mean.
+    is beside them and is not part of the mean.
     """
     keys, rows = ["model", "pema", "entry"], frame.rows
     pivot = Pivot(" ".join(keys), "column", about="scale n steps tokens", beside="data learned", over="seed")

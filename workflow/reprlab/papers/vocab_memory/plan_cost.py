@@ -1,4 +1,4 @@
-"""What vocab-memory costs: the seeds and arms of each model on each task, and the timed runs."""
+"""Cost of vocab-memory: the seeds and arms of each model on each task, and the timed runs."""
 
 from collections.abc import Iterator
 

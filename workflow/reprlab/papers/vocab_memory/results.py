@@ -1,4 +1,4 @@
-"""What stands in `results/vocab-memory`: factors, metrics, tables, figures, claims, printed values."""
+"""Results of vocab-memory, declared: factors, metrics, tables, figures, claims, printed values."""
 
 from reprlab.papers.vocab_memory import measures
 from reprlab.papers.vocab_memory.claims import CLAIMS

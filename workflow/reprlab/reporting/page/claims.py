@@ -19,7 +19,7 @@ def claim_id(slug: str, id: object) -> str:
 
 
 def claims(paper: PaperFolder) -> Html | None:
-    """The claims, a row each; the meaning of the verdicts stands above."""
+    """The claims, a row each; the meaning of the verdicts is above."""
     frame = paper.read("claims")
     if frame is None:
         return None
@@ -65,7 +65,7 @@ def _claim(slug: str, row: dict[str, Any]) -> Html:
 
 
 def audit(paper: PaperFolder, page: Path) -> Html | None:
-    """What differs first, then all checks in a fold."""
+    """Differences first, then all checks in a fold."""
     frame = paper.read("audit")
     if frame is None:
         return None

@@ -15,7 +15,7 @@ _WIDTH = re.compile(rb'<svg[^>]* width="([0-9.]+)pt"')
 _WIDE = 520
 """Points from which a figure has a row to itself."""
 _ALTERNATIVE = 400
-"""Characters of an alternative text; the rest stands below the figure."""
+"""Characters of an alternative text; the rest is below the figure."""
 
 
 def figures(paper: PaperFolder, page: Path) -> Html | None:

@@ -58,7 +58,7 @@ class PaperFolder:
         return [name for name in self.tables if self.path(name).exists()]
 
     def records(self) -> dict[str, Mapping[str, Any]]:
-        """What made each result, by its name."""
+        """The provenance of each result, by its name."""
         paths = {name: provenance_path(self.path(name)) for name in (*self.done(), *REPORTS)}
         return {name: read_json(path) for name, path in paths.items() if path.exists()}
 
@@ -69,6 +69,6 @@ class PaperFolder:
 
 
 def _flags(frame: pandas.DataFrame | None) -> list[str]:
-    """What a table says of learning, in all its columns that do."""
+    """The learning flags of a table, in all columns that have them."""
     columns = [] if frame is None else [name for name in frame if str(name).split("_")[0] == "learned"]
     return [str(value) for column in columns for value in frame[column].dropna()]  # type: ignore[index]

@@ -16,7 +16,7 @@ _SWEEPS = 8
 
 
 def layers(edges: Iterable[Edge]) -> list[list[str]]:
-    """Stages by the longest path that leads to them; one that nothing feeds stands right above what it feeds.
+    """Stages by the longest path that leads to them; one that nothing feeds is right above what it feeds.
 
     Raises:
         ReprlabError: the edges form a circle.

@@ -1,4 +1,4 @@
-"""Tables of the page: what varies stands in columns, what is the same in all rows above, intervals below values."""
+"""Tables of the page: what varies is in columns, what is the same in all rows above, intervals below values."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 _DETAIL = re.compile(r"^(seed|seeds|n|n_used|steps|tokens|pretraining_tokens|train_rows|train_steps|.*_boot|std)$")
 _COLUMNS, _ROWS = 10, 300
-"""What a table shows at once; the rest is a click or a file away."""
+"""Rows that a table shows at once; the rest is a click or a file away."""
 _LONG = 40
 """Characters from which a cell gets a wide column."""
 _GROUPED = 100_000
 """Whole numbers from here on are written with commas."""
 _FEW = 3
-"""Different data sets that a head names; more stand in a column of their own."""
+"""Different data sets that a head names; more are in a column of their own."""
 
 
 def table(frame: pandas.DataFrame, caption: str, id: str, *, fold: bool = True, cards: bool = False) -> Html:
@@ -61,7 +61,7 @@ def _belongs(name: str, names: list[str]) -> bool:
 
 
 def _details(columns: list[str]) -> set[str]:
-    """What is shown on request where there are many columns."""
+    """Columns that are shown on request where there are many."""
     if len(columns) <= _COLUMNS:
         return set()
     details = {name for name in columns if _DETAIL.search(name)}

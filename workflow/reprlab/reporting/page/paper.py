@@ -100,7 +100,7 @@ def _printed(paper: PaperFolder, page: Path) -> Html | None:
     said = (
         f"{len(frame)} printed cells, {filled} with a number of ours. A number made at another scale or on other data "
     )
-    said += "is no replication of the printed one: the note says which data, and why there is none. "
+    said += "is not a replication of the printed one: the note says which data, and why there is none. "
     id = f"{paper.slug}-cells"
     grid = table(compared(frame)[["table", *_COMPARED]], "Every printed cell", id, fold=False, cards=True)
     file = tag("a", "comparison.tsv", href=paper.link("comparison", "tsv", page))

@@ -20,7 +20,7 @@ _COMMIT = 12
 
 
 def facts(papers: Sequence[PaperFolder], scale: str, command: str, files: Sequence[tuple[str, str]]) -> Html:
-    """What made these results, as a list of facts. `files` are (name, link) of files for the whole run."""
+    """The origin of these results, as a list of facts. `files` are (name, link) of files for the whole run."""
     records = [record for paper in papers for record in paper.records().values()]
     versions = _listed(", ".join(map(" ".join, record["versions"].items())) for record in records)
     entries = {

@@ -1,4 +1,4 @@
-"""What every page has: head, contents that stay in view, style, script, and the box that shows LaTeX."""
+"""The frame of every page: head, contents that stay in view, style, script, and the box that shows LaTeX."""
 
 from __future__ import annotations
 

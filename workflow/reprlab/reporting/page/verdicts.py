@@ -72,7 +72,7 @@ def counts(found: Mapping[str, int], names: Iterable[str]) -> Html:
 
 
 def legend(names: Iterable[str]) -> Html:
-    """What verdicts mean, where they stand."""
+    """The meaning of the verdicts, where they are shown."""
     return tag("ul", [tag("li", chip(name), f" {_WORDS[name][2]}") for name in names], class_="legend")
 
 
