@@ -2,9 +2,11 @@
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reprlab.settings.overrides import parse_edits, typed_edits
+from reprlab.runtime.errors import ReprlabError
+from reprlab.settings.overrides import parse_edits, typed_settings
 
 
 @given(st.text(alphabet="ab{}[]()'\",;:=$`#\\ é|", max_size=20))
@@ -19,5 +21,16 @@ def test_a_quote_within_a_word_opens_nothing():
 
 
 def test_edits_are_taken_as_they_were_typed():
-    assert typed_edits(["scale=nano", 'set=a.b="x: {text}, y"']) == 'a.b="x: {text}, y"'
-    assert typed_edits(["scale=nano"]) is None
+    assert typed_settings(["scale=nano", 'set=a.b="x: {text}, y"']) == {"scale": "nano", "set": 'a.b="x: {text}, y"'}
+
+
+def test_typed_settings_are_values_of_yaml_and_are_merged():
+    assert typed_settings(["seed=010", "run='010'", "build=[depth]", "x=", "y=no", "z=3e-4"]) == {
+        "seed": 10, "run": "010", "build": ["depth"], "x": None, "y": "no", "z": 3e-4,
+    }  # fmt: skip
+    assert typed_settings(["runtime={device: cpu}", "runtime={save_every: 5}", "seed=1", "seed=2"]) == {
+        "runtime": {"device": "cpu", "save_every": 5},
+        "seed": 2,
+    }
+    with pytest.raises(ReprlabError, match=r"--config build, line \d: not valid YAML"):
+        typed_settings(["build=[depth"])

@@ -233,9 +233,8 @@ def test_unknown_data_as_a_key():
 def test_mistakes_in_files_name_file_and_line(copy, tmp_path):
     user = tmp_path / "mine.yaml"
     user.write_text("scale: nano\npapers:\n  depth:\n    loss:\n      sentence_wait: 5\n", encoding="utf-8")
-    overrides = {"scale": "nano", "papers": {"depth": {"loss": {"sentence_wait": 5}}}}
     with pytest.raises(ReprlabError, match=r"loss.sentence_wait = 5 \(.*mine.yaml:5\).*'sentence_weight'"):
-        load_config(ROOT, overrides, [user])
+        load_config(ROOT, {}, [user])
     paper = copy / "config/papers/depth.yaml"
     line = paper.read_text(encoding="utf-8").splitlines().index("  mask_rows: sent") + 1
     replace(paper, "  mask_rows: sent", "  mask_rows: cent")
@@ -246,18 +245,25 @@ def test_mistakes_in_files_name_file_and_line(copy, tmp_path):
 def test_command_line_goes_over_the_configfile(tmp_path):
     user = tmp_path / "mine.yaml"
     user.write_text("seed: 3\nscale: nano\n", encoding="utf-8")
-    assert load_config(ROOT, {"seed": 4, "scale": "nano"}, [user]).workflow.seed == 4
+    assert load_config(ROOT, {"seed": 4}, [user]).workflow.seed == 4
     with pytest.raises(ReprlabError, match=r"seed = -4 \(command line\)"):
-        load_config(ROOT, {"seed": -4, "scale": "nano"}, [user])
+        load_config(ROOT, {"seed": -4}, [user])
 
 
-def test_a_configfile_means_what_it_says_whatever_snakemake_reads(tmp_path):
+def test_dotted_edits_go_over_everything_and_those_of_a_file_give_way_to_typed_ones(tmp_path):
+    user = tmp_path / "mine.yaml"
+    user.write_text("seed: 3\nset: seed=5\n", encoding="utf-8")
+    assert load_config(ROOT, {"seed": 4}, [user]).workflow.seed == 5
+    assert load_config(ROOT, {"seed": 4, "set": "run=other"}, [user]).workflow.seed == 4
+
+
+def test_a_configfile_is_read_as_yaml_of_today_wherever_it_comes_from(tmp_path):
+    """Another workflow hands over what the engine's YAML 1.1 makes of a date."""
     user = tmp_path / "mine.yaml"
     user.write_text("seed: 010\nrun: 2026-11-21\nscale: nano\n", encoding="utf-8")
-    snakemake_reads = {"seed": 8, "run": datetime.date(2026, 11, 21), "scale": "nano"}
-    config = load_config(ROOT, snakemake_reads, [user])
+    config = load_config(ROOT, {}, [user])
     assert (config.workflow.seed, config.run) == (10, "2026-11-21")
-    assert load_config(ROOT, {**snakemake_reads, "seed": 9}, [user]).workflow.seed == 9
+    assert load_config(ROOT, {"run": datetime.date(2026, 11, 21)}).run == "2026-11-21"
 
 
 LETTERS = "abcdefghi"
@@ -272,10 +278,10 @@ GROUPS = "a: &a {x: 1, y: 1}\n" + "".join(
 @pytest.mark.parametrize("text", [LISTS, GROUPS, "a: &a [*a]\n", "a: &a {b: *a}\n"])
 @pytest.mark.parametrize("way", ["configfile", "settings", "command line"])
 def test_aliases_are_refused_before_they_are_followed(tmp_path, text, way):
-    """A few hundred bytes may stand for gigabytes. What the engine hands over, it has read with its own reader."""
+    """A few hundred bytes may stand for gigabytes. What another workflow hands over, the engine has read."""
     mine = tmp_path / "mine.yaml"
     mine.write_text(text, encoding="utf-8")
-    read = {} if way == "settings" else yaml.safe_load(text)
+    read = yaml.safe_load(text) if way == "command line" else {}
     start = time.process_time()
     with pytest.raises(ReprlabError) as error:
         if way == "settings":

@@ -18,7 +18,8 @@ def test_the_file_gives_the_same_config_again(tmp_path, scale):
     write_settings(config, tmp_path)
     path = tmp_path / FILE
     as_snakemake = yaml.safe_load(path.read_text(encoding="utf-8"))
-    assert load_config(ROOT, as_snakemake, [path]).as_dict() == config.as_dict()
+    assert load_config(ROOT, {}, [path]).as_dict() == config.as_dict()
+    assert load_config(ROOT, as_snakemake).as_dict() == config.as_dict()
     assert read_yaml(path).values == as_snakemake
 
 

@@ -14,6 +14,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("artifacts", "plugins"),
     ("settings",),
     ("registry",),
+    # How text files are decoded and how a text is given to a tokenizer, for all that has one.
+    ("data.text_files", "text.encoding"),
     ("concepts",),
     ("data",),
     ("text",),

@@ -21,7 +21,7 @@ from reprlab.stages.score_seq2seq import score_seq2seq
 from reprlab.stages.train_seq2seq import train_seq2seq
 from reprlab.structure import restoration
 from reprlab.structure.pair_scores import score_rows
-from reprlab.structure.pairs import PairSource
+from reprlab.structure.pairs import PairSource, target_ids
 from reprlab.structure.seq2seq import course_of, engine_of, load_pairs, order_of, pair_task
 from reprlab.structure.seq2seq_settings import ChatAnswers, GenerationSettings, PairScoring, PairSettings, PairTraining
 from reprlab.text.tokenizer_folder import open_tokenizer
@@ -135,7 +135,7 @@ def test_spaces_before_marks_are_written_as_they_are(made, tmp_path):
     assert tokenizer.decode(tokenizer(text, add_special_tokens=False)["input_ids"]) != text
     source = PairSource(made / "tagged.parquet", "ner", None, made / "tokenizer")
     source.tokenizer = tokenizer
-    assert source._fault(text, source._pieces([text])[0]) == ""
+    assert source._fault(text, target_ids(tokenizer, [text])[0]) == ""
 
 
 def test_several_tasks_keep_their_prompts_and_limits_draw_the_same_rows(made, tmp_path):

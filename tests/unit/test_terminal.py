@@ -6,16 +6,18 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 from reprlab.runtime import log as runtime_log
 from reprlab.runtime import progress
 from reprlab.terminal.display import Display
-from reprlab.terminal.engine import leaves_view, show_jobs
+from reprlab.terminal.engine import show_run
 from reprlab.terminal.estimate import Estimate, in_words, measured_seconds
 from reprlab.terminal.hints import TargetHints
 from reprlab.terminal.jobs import Jobs
 from snakemake_interface_logger_plugins.common import LogEvent
+from snakemake_logger_plugin_reprlab import LogHandler
 
 
 def record(message="", level=logging.INFO, **fields):
@@ -169,33 +171,49 @@ def test_how_far_a_job_is_stands_beside_its_log(shown, tmp_path, monkeypatch):
     assert written == "models: 1 of 2, training: 8 of 8\n"
 
 
-@pytest.fixture
-def engine_logger(monkeypatch):
-    """The engine's logger with a stream handler as the engine makes it."""
+def plugin(**asked):
+    names = ("dryrun", "quiet", "verbose", "debug_dag", "printshellcmds")
+    return LogHandler(SimpleNamespace(**(dict.fromkeys(names) | asked)), None)
+
+
+def engine(*handlers, **about):
+    """As much of the engine's workflow as the view asks for."""
+    return SimpleNamespace(
+        is_main_process=True,
+        logger_manager=SimpleNamespace(get_log_handlers=lambda: handlers),
+        output_settings=SimpleNamespace(show_failed_logs=True),
+        **about,
+    )
+
+
+def test_the_plugin_is_given_the_view_and_passes_records_on(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv(runtime_log.SHOWN_BY_ENGINE, "")
-    logger = logging.getLogger("snakemake.logging")
-    before = logger.handlers[:]
-    logger.handlers[:] = [logging.StreamHandler(io.StringIO())]
-    logger.handlers[0].name = "DefaultStreamHandler"
-    yield logger
-    logger.handlers[:] = before
+    handler = plugin()
+    handler.emit(record("Building DAG of jobs..."))
+    handler.emit(record("SyntaxError in file Snakefile", logging.ERROR))
+    assert capsys.readouterr().err == "SyntaxError in file Snakefile\n"
+    show_run(engine(handler), tmp_path, list)
+    assert os.environ[runtime_log.SHOWN_BY_ENGINE] == "1" and handler.view.show_logs
+    handler.emit(record("something to know"))
+    assert capsys.readouterr().err == "something to know\n"
 
 
-def test_the_view_of_the_user_stays(engine_logger, tmp_path):
-    engine_logger.handlers[0].name = "of a plugin"
-    show_jobs(tmp_path, lambda rule: 0, io.StringIO())
-    assert [handler.name for handler in engine_logger.handlers] == ["of a plugin"]
-    engine_logger.handlers[0].name = "DefaultStreamHandler"
-    show_jobs(tmp_path, lambda rule: 0, io.StringIO())
-    assert [type(handler) for handler in engine_logger.handlers] == [Display]
+def test_the_view_of_the_user_stays(tmp_path, monkeypatch):
+    monkeypatch.setenv(runtime_log.SHOWN_BY_ENGINE, "1")
+    show_run(engine(logging.StreamHandler()), tmp_path, list)
+    assert not os.environ.get(runtime_log.SHOWN_BY_ENGINE)
 
 
 @pytest.mark.parametrize("other", ["dryrun", "quiet", "verbose", "debug_dag", "printshellcmds"])
-def test_other_views_are_the_engines(other):
-    settings = type("Settings", (), dict.fromkeys(["dryrun", "quiet", "verbose", "debug_dag", "printshellcmds"]))
-    assert leaves_view(settings)
-    setattr(settings, other, True)
-    assert not leaves_view(settings)
+def test_other_views_are_the_engines(other, tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv(runtime_log.SHOWN_BY_ENGINE, raising=False)
+    assert plugin().writes_to_stream
+    handler = plugin(**{other: True})
+    assert not handler.writes_to_stream
+    show_run(engine(handler), tmp_path, list)
+    handler.emit(record("a job has failed", logging.ERROR))
+    assert handler.view is None and capsys.readouterr().err == ""
+    assert runtime_log.SHOWN_BY_ENGINE not in os.environ
 
 
 def test_a_full_disk_does_not_swallow_the_reason(tmp_path):

@@ -2,6 +2,7 @@
 
 import filecmp
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pyarrow
@@ -120,7 +121,11 @@ passages_of_ids = st.lists(
 
 
 class FakeTokenizer:
-    """Sentences are already ids, written as words."""
+    """Sentences are already ids, written as words; none of them is special."""
+
+    added_tokens_decoder: ClassVar[dict[int, object]] = {}
+    all_special_ids: ClassVar[list[int]] = []
+    unk_token_id = None
 
     def __call__(self, sentences, **_):
         return {"input_ids": [[int(word) for word in sentence.split()] for sentence in sentences]}

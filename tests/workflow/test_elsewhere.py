@@ -2,12 +2,16 @@
 
 import shutil
 import zipfile
+from pathlib import Path
 
 import pytest
+from reprlab.planning.stages import STAGES
 
 from tests.checkouts import Checkout
 
 AUDIT = "results/depth/audit.tsv"
+# The view of a run is a plugin, which the engine looks for before it reads the Snakefile.
+PLUGIN = {"PYTHONPATH": str(Path(__file__).parents[2] / "workflow")}
 
 
 @pytest.fixture
@@ -37,7 +41,8 @@ def test_a_config_of_ones_own_holds_there(elsewhere, checkout):
     shutil.copytree(checkout.root / "config", elsewhere.root / "config")
     config = elsewhere.root / "config/config.yaml"
     config.write_text(config.read_text().replace("scale: mini", "scale: nano").replace("run: null", "run: ours"))
-    done = elsewhere.run("--snakefile", str(elsewhere.workflow), "--directory", ".", "--cores", "1", "--", AUDIT)
+    snakefile = str(checkout.root / "Snakefile")
+    done = elsewhere.run("--snakefile", snakefile, "--directory", ".", "--cores", "1", "--", AUDIT, **PLUGIN)
     assert "runs/ours/results" in done.stderr
     assert (elsewhere.root / "runs/ours" / AUDIT).is_file()
 
@@ -58,6 +63,23 @@ rule ours:
     )
     elsewhere.run("--cores", "1")
     assert (elsewhere.nano / AUDIT).is_file() and (elsewhere.nano / "lines.txt").is_file()
+
+
+def test_rules_with_a_prefix_run_and_downloads_stay_local(elsewhere):
+    (elsewhere.root / "Snakefile").write_text(
+        f"""
+module reprlab:
+    snakefile: "{elsewhere.workflow}"
+    config: {{"scale": "nano", "build": ["depth"]}}
+use rule * from reprlab as reprlab_*
+print("LOCAL", *sorted(workflow._localrules), "END")
+"""
+    )
+    done = elsewhere.run("--cores", "1", "--", AUDIT)
+    assert (elsewhere.nano / AUDIT).is_file()
+    assert "warning" not in done.stderr.lower() and "localrules" not in done.stderr
+    local = done.stdout.partition("LOCAL ")[2].partition(" END")[0].split()
+    assert local == sorted(f"reprlab_{stage.name}" for stage in STAGES.values() if stage.local)
 
 
 def test_the_engines_report_shows_results_with_captions(checkout, tmp_path):

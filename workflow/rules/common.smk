@@ -24,7 +24,6 @@ from reprlab.cluster.frozen import checkout_digest, freeze, origin_of
 from reprlab.cluster.launch import launch_command
 from reprlab.cluster.submission import submit_from
 from reprlab.config.load import load_config
-from reprlab.settings.overrides import typed_edits
 from reprlab.config.resolved import write_settings
 from reprlab.planning import paths
 from reprlab.planning.run_plan import plan_run
@@ -37,12 +36,11 @@ from reprlab.runtime.machine import PLANNED_DTYPE, count_gpus, resolve_dtype
 from reprlab.runtime.plan_file import PlanFile
 from reprlab.runtime.process import announce_engine
 from reprlab.runtime.result_checks import check_results, find_outdated
-from reprlab.terminal.engine import take_over
+from reprlab.settings.overrides import typed_settings
+from reprlab.terminal.engine import show_run
 
 if task := command_of_task(sys.argv, os.environ):
     os.execv(task[0], task)
-if edits := typed_edits(workflow.config_settings.config_args or []):
-    config["set"] = edits
 HOME = folders.home_of(ROOT, workflow.overwrite_workdir, workflow.main_snakefile)
 # The run's folder lies below it.
 workflow.overwrite_workdir = None
@@ -50,11 +48,14 @@ workflow.overwrite_workdir = None
 if ORIGIN := origin_of(ROOT):
     os.environ[PLANNED_DTYPE] = ORIGIN.dtype
 try:
-    LOADED = (
-        load_config(ROOT, ORIGIN.config)
-        if ORIGIN
-        else load_config(ROOT, config, workflow.overwrite_configfiles, HOME)
-    )
+    if ORIGIN:
+        LOADED = load_config(ROOT, ORIGIN.config)
+    elif workflow.modifier.is_main_snakefile():
+        # As it was typed: the engine reads YAML of its own kind and merges.
+        typed = typed_settings(workflow.config_settings.config_args or [])
+        LOADED = load_config(ROOT, typed, workflow.overwrite_configfiles, HOME)
+    else:
+        LOADED = load_config(ROOT, config, home=HOME)
     for folder in (ROOT, LOADED.run_folder):
         folders.require_importable(folder)
     PLAN = PlanFile(Path(ORIGIN.plan)) if ORIGIN else plan_run(LOADED)
@@ -69,7 +70,7 @@ CHECKOUT = ORIGIN.root if ORIGIN else ROOT
 PLANNED_CODE = checkout_digest(ROOT, LOADED.config_root) if MAIN else ""
 config.clear()
 config.update(LOADED.as_dict())
-take_over(workflow, RUN_FOLDER, lambda: PLAN.asked)
+show_run(workflow, RUN_FOLDER, lambda: PLAN.asked)
 for warning in LOADED.warnings:
     print(f"warning: {warning}", file=sys.stderr)
 

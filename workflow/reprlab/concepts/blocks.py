@@ -10,6 +10,8 @@ import numpy as np
 
 from reprlab.concepts.marks import FIRST, FURTHER
 from reprlab.concepts.matching import Tokens
+from reprlab.text.encoding import encode
+from reprlab.text.encoding import surrounding_ids as special_ends
 
 
 @dataclass
@@ -23,12 +25,6 @@ class Blocks:
     joined: list[list[bool]] = field(default_factory=list)
 
 
-def special_ends(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """The special ids before and behind a text: BERT's two, or one behind."""
-    ids = [int(index) for index in tokenizer("")["input_ids"]]
-    return (ids[:-1], ids[-1:]) if len(ids) > 1 else ([], ids)
-
-
 def cut_blocks(tokenizer: Any, texts: list[str], length: int) -> Iterator[tuple[int, Blocks]]:
     """The blocks of each text that has a word, with its place in `texts`.
 
@@ -37,11 +33,11 @@ def cut_blocks(tokenizer: Any, texts: list[str], length: int) -> Iterator[tuple[
     split = [Tokens.of(text) for text in texts]
     before, behind = special_ends(tokenizer)
     room = length - len(before) - len(behind)
-    options: dict[str, Any] = {"is_split_into_words": True, "add_special_tokens": False, "verbose": False}
     filled = [row for row, tokens in enumerate(split) if tokens.text]
     if not filled:
         return
-    encoded = tokenizer([split[row].text for row in filled], return_attention_mask=False, **options)
+    words = [split[row].text for row in filled]
+    encoded = encode(tokenizer, words, is_split_into_words=True, return_attention_mask=False)
     for row, ids, encoding in zip(filled, encoded["input_ids"], encoded.encodings, strict=True):
         owner = np.array(encoding.word_ids, dtype=np.int64)
         pieces = np.bincount(owner, minlength=len(split[row].text))

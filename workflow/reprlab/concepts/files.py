@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow
 
 from reprlab.artifacts.tables import read_parquet
+from reprlab.data.text_files import text_rows
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import write_text
 
@@ -39,8 +40,8 @@ def concept_lines(path: Path) -> list[str]:
         ReprlabError: the file cannot be read.
     """
     try:
-        return path.read_text(encoding="utf-8").split("\n")[:-1]
-    except (OSError, UnicodeDecodeError) as error:
+        return [row for _, row in text_rows(path)][:-1]
+    except (OSError, ReprlabError) as error:
         raise ReprlabError(f"{path}: no list of concepts can be read there ({error}); {_AGAIN}") from None
 
 

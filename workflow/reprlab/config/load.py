@@ -17,7 +17,7 @@ from reprlab.runtime.machine import resolve_dtype
 from reprlab.settings.base import Settings
 from reprlab.settings.errors import nearest, setting_error, unknown_key, validation_error
 from reprlab.settings.overrides import COMMAND_LINE, Layer, Merged, merge, normalise, parse_edits
-from reprlab.settings.yaml_text import Key, read_as_snakemake, read_yaml
+from reprlab.settings.yaml_text import Key, read_yaml
 
 WORKFLOW_FILE = "config/config.yaml"
 MODELS_FILE = "config/models.yaml"
@@ -118,9 +118,8 @@ def load_config(
 
     Args:
         root: folder of the Snakefile.
-        overrides: what `--configfile` and `--config` give, merged by Snakemake; `set` holds dotted edits, `settings`
-            names files that Snakemake has not read.
-        configfiles: the files behind `--configfile`, so that messages name file and line.
+        overrides: what `--config` gives; `set` holds dotted edits, `settings` names further files.
+        configfiles: what `--configfile` gives.
         home: the folder in which runs lie, if it is not `root`.
 
     Raises:
@@ -173,41 +172,20 @@ def _layer(root: Path, name: str) -> Layer:
 
 
 def _user_layers(root: Path, overrides: Mapping[str, Any], configfiles: Sequence[Path]) -> list[Layer]:
-    files, as_merged = [], []
-    # Before what the engine made of them: a file whose aliases stand for gigabytes is refused by its name and line.
-    for path in (Path(path).absolute() for path in configfiles):
-        file = _user_file(path)
-        as_merged.append(Layer(file.origin, normalise(read_as_snakemake(path))))
-        if path.resolve() != (root / WORKFLOW_FILE).resolve():
-            files.append(file)
+    """The user's files and what was typed, the stronger later; last the dotted edits of the strongest that has some."""
     values = normalise(overrides)
-    own = values.pop("settings", None)
-    files += [_user_file(Path(str(path)).absolute()) for path in (own if isinstance(own, list) else [own]) if path]
-    from_command = Layer(COMMAND_LINE, _difference(values, merge(as_merged).values))
-    layers = [*files, from_command]
-    edits = values.get("set")
-    bare = [_without(layer, "set") for layer in layers]
-    return bare if edits is None else [*bare, Layer(COMMAND_LINE, parse_edits(edits))]
+    named = values.pop("settings", None)
+    paths = [path for path in map(Path, configfiles) if path.resolve() != (root / WORKFLOW_FILE).resolve()]
+    paths += [Path(str(path)) for path in (named if isinstance(named, list) else [named]) if path]
+    layers = [*(_user_file(path.absolute()) for path in paths), Layer(COMMAND_LINE, values)]
+    edits = [Layer(layer.origin, parse_edits(layer.values["set"])) for layer in layers if "set" in layer.values]
+    return [*(_without(layer, "set") for layer in layers), *edits[-1:]]
 
 
 def _user_file(path: Path) -> Layer:
     name = str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
     document = read_yaml(path, name=name)
     return Layer(name, document.values, document.lines)
-
-
-def _difference(values: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of `values` that is not in `known` already."""
-    remaining: dict[str, Any] = {}
-    for key, value in values.items():
-        other = known.get(key)
-        if isinstance(value, dict) and isinstance(other, dict):
-            inner = _difference(value, other)
-            if inner:
-                remaining[key] = inner
-        elif key not in known or repr(value) != repr(other):
-            remaining[key] = value
-    return remaining
 
 
 def _without(layer: Layer, key: str) -> Layer:

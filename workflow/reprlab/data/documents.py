@@ -1,10 +1,11 @@
 """From a reader's documents to the rows of documents.parquet."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from reprlab.data.schema import check_row
-from reprlab.data.sources import Sources
+from reprlab.data.sources import FaultyRows, Sources
 from reprlab.data.splits import SeenTexts, require_splits, split_of
 from reprlab.plugins import load_plugin
 from reprlab.registry.dataset_entries import CorpusEntry, reader_settings
@@ -20,7 +21,7 @@ def documents_of(entry: CorpusEntry, sources: Sources) -> Iterator[dict[str, Any
         ReprlabError: a document is empty, an id appears twice, or a split has no document.
     """
     reader = load_plugin("data.readers", entry.reader)
-    rows = reader.read(sources, reader_settings(entry), entry.splits)
+    rows = reader.read(replace(sources, faulty=FaultyRows(entry.faulty_rows)), reader_settings(entry), entry.splits)
     published, present = 0, set()
     names: set[str] = set()
     seen = SeenTexts()

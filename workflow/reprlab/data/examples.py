@@ -1,9 +1,10 @@
 """From a reader's examples to the rows of examples.parquet."""
 
+from dataclasses import replace
 from typing import Any
 
 from reprlab.data.schema import DEFAULTS, TEXT_COLUMNS, check_row, columns_of
-from reprlab.data.sources import Sources
+from reprlab.data.sources import FaultyRows, Sources
 from reprlab.data.splits import SeenTexts, limited, require_splits, split_of
 from reprlab.plugins import load_plugin
 from reprlab.registry.dataset_entries import SPLITS, Limits, TaskEntry, reader_settings
@@ -21,15 +22,25 @@ def examples_of(entry: TaskEntry, sources: Sources, limits: Limits) -> list[dict
         ReprlabError: a row is not as declared, or an id appears twice.
     """
     reader = load_plugin("data.readers", entry.reader)
+    sources = replace(sources, faulty=FaultyRows(entry.faulty_rows))
     read = list(reader.read(sources, reader_settings(entry), entry.splits))
     own_split = bool(read) and all("split" in row for row in read)
     seen = SeenTexts()
     rows = [row for row in read if own_split or seen.is_new(_text_of(row, entry.kind))]
-    get_logger().info(
-        "%s: %d examples, %d of them duplicates and dropped", entry.name, len(read), len(read) - len(rows)
-    )
+    dropped = len(read) - len(rows)
+    kept = []
     for number, row in enumerate(rows):
-        _complete(row, entry, f"{entry.name}: example {number} ({row.get('id')})")
+        with sources.row():
+            _complete(row, entry, f"{entry.name}: example {number} ({row.get('id')})")
+            kept.append(row)
+    rows = kept
+    get_logger().info(
+        "%s: %d examples, %d of them duplicates and dropped; %d faulty rows were left out",
+        entry.name,
+        len(read),
+        dropped,
+        sources.faulty.met,
+    )
     if not own_split:
         require_splits({row["split"] for row in rows}, entry.splits, entry.name)
     _require_unique(rows, entry.name)

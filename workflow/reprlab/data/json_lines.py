@@ -1,12 +1,12 @@
 """Files of one JSON value a line, gzipped or not."""
 
-import gzip
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from reprlab.data.sources import parse_json
+from reprlab.data.text_files import streamed_rows
 from reprlab.runtime.errors import ReprlabError
 
 
@@ -17,11 +17,9 @@ def json_lines(path: Path) -> Iterator[tuple[int, Any]]:
         ReprlabError: the file is broken, or a line is not JSON.
     """
     number = 0
-    opened = gzip.open if path.suffix == ".gz" else open
     try:
-        with opened(path, "rt", encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    yield number, parse_json(line, f"{path}: line {number}")
+        for number, line in streamed_rows(path, zipped=path.suffix == ".gz"):
+            if line.strip():
+                yield number, parse_json(line, f"{path}: line {number}")
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise ReprlabError(f"{path}: broken after line {number} ({error}); delete it and run again") from None

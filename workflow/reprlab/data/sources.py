@@ -11,12 +11,38 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.artifacts.tables import read_parquet
 from reprlab.data.archives import Archive
+from reprlab.data.text_files import read_text, tab_rows
 from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.log import get_logger
 
 if TYPE_CHECKING:
     import pyarrow
 
+__all__ = [
+    "FaultyRows", "Sources", "expected_format", "json_items", "open_sources", "parse_json", "read_json_member",
+    "read_text", "segmented_sentences", "tab_rows",
+]  # fmt: skip
 _AGAIN = "delete it and run again"
+
+
+@dataclass
+class FaultyRows:
+    """Rows of a published set that are not examples: the number that its entry gives, and the number met so far."""
+
+    known: int = 0
+    met: int = 0
+
+    def leave_out(self, reason: str) -> None:
+        """Count a row that is left out, and say why.
+
+        Raises:
+            ReprlabError: there are more than the entry says.
+        """
+        self.met += 1
+        if self.met > self.known:
+            told = f"; if the published set is so, set faulty_rows in its entry ({self.known} now)"
+            raise ReprlabError(reason + told)
+        get_logger().info("left out: %s", reason)
 
 
 @dataclass(frozen=True)
@@ -25,6 +51,19 @@ class Sources:
 
     archives: dict[str, Archive] = field(default_factory=dict)
     documents: list[Path] = field(default_factory=list)
+    faulty: FaultyRows = field(default_factory=FaultyRows)
+
+    @contextmanager
+    def row(self) -> Iterator[None]:
+        """Read one row; where it is refused, it is one of the faulty rows, of which the entry says how many there are.
+
+        Raises:
+            ReprlabError: there are more than that.
+        """
+        try:
+            yield
+        except ReprlabError as error:
+            self.faulty.leave_out(str(error))
 
     @property
     def archive(self) -> Archive:
@@ -51,18 +90,6 @@ def open_sources(
     if missing:
         raise ReprlabError(f"{missing[0]}: no receipt of this archive was given (--receipts)")
     return Sources({name: opened[name] for name in names}, documents)
-
-
-def read_text(path: Path, encoding: str = "utf-8") -> str:
-    """The text of a file.
-
-    Raises:
-        ReprlabError: the bytes are not of this encoding.
-    """
-    try:
-        return path.read_text(encoding=encoding)
-    except UnicodeDecodeError as error:
-        raise ReprlabError(f"{path}: byte {error.start} is not {encoding}; the data or the reader is wrong") from None
 
 
 def segmented_sentences(path: Path, columns: list[str]) -> pyarrow.Table:
@@ -144,19 +171,3 @@ def json_items(path: Path, key: str = "examples") -> list[Any]:
     if not isinstance(items, list):
         raise ReprlabError(f"{path}: expected a list under {key!r}")
     return items
-
-
-def tab_rows(path: Path, columns: int, encoding: str = "utf-8") -> Iterator[tuple[int, list[str]]]:
-    """(line number, cells) of each line of a tab-separated file that is not empty.
-
-    Raises:
-        ReprlabError: a line has another number of cells.
-    """
-    # Only "\\n" ends a line: the texts hold other characters that str.splitlines would cut at.
-    for number, line in enumerate(read_text(path, encoding).split("\n"), start=1):
-        cells = line.rstrip("\r").split("\t")
-        if cells == [""]:
-            continue
-        if len(cells) != columns:
-            raise ReprlabError(f"{path}: line {number} has {len(cells)} cells, expected {columns}")
-        yield number, cells

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from reprlab.data.sources import expected_format, read_text
+from reprlab.data.sources import expected_format
+from reprlab.data.text_files import text_rows
 
 _QUOTED = re.compile(r'"([^"]+)"')
 # Where an adjective may stand: (a), (p), (ip).
@@ -46,7 +47,7 @@ def read_synsets(data: Path) -> Iterator[Synset]:
     Raises:
         ReprlabError: a line is not in WordNet's format.
     """
-    for number, line in enumerate(read_text(data, "latin-1").split("\n"), start=1):
+    for number, line in text_rows(data, "latin-1"):
         if not line or line.startswith("  "):
             continue
         with expected_format(f"{data}: line {number}", "a synset of WordNet"):

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from reprlab.data.sources import expected_format, read_text
+from reprlab.data.sources import expected_format
+from reprlab.data.text_files import text_rows
 
 _EXAMPLE = re.compile(r'"([^"]+)"')
 _TOKEN = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
@@ -32,10 +33,10 @@ def read_senses(data: Path, exceptions: Path) -> Iterator[Sense]:
         ReprlabError: a line is not in WordNet's format.
     """
     irregular: dict[str, set[str]] = {}
-    for line in read_text(exceptions, "latin-1").split("\n"):
+    for _, line in text_rows(exceptions, "latin-1"):
         form, *lemmas = line.split() or [""]
         irregular.setdefault(form, set()).update(lemmas)
-    for number, line in enumerate(read_text(data, "latin-1").split("\n"), start=1):
+    for number, line in text_rows(data, "latin-1"):
         if not line or line.startswith("  "):
             continue
         with expected_format(f"{data}: line {number}", "a synset of WordNet"):

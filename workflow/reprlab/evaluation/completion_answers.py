@@ -19,6 +19,7 @@ from reprlab.inference.label_scores import label_candidates, label_scores
 from reprlab.inference.shared_start import shared_start
 from reprlab.runtime.errors import ReprlabError
 from reprlab.text.completions import read_completions
+from reprlab.text.encoding import ids_behind, padding_id
 from reprlab.text.prompt_formats import LABELS, label_in_text
 
 
@@ -86,8 +87,8 @@ def _answer_tokens(
     if cell.method == "generate":
         return settings.max_new_tokens
     if cell.method == "loglikelihood":
-        choices = [f" {choice}" for row in rows for choice in row["choices"]]
-        return max(map(len, tokenizer(choices, add_special_tokens=False)["input_ids"]))
+        choices = [choice for row in rows for choice in row["choices"]]
+        return max(map(len, choice_ids(tokenizer, choices)))
     longest = max(len(ids) for ids in _words(tokenizer, LABELS[about["template"]]))
     return max(settings.free_tokens, longest)
 
@@ -101,7 +102,7 @@ def answer(model: Any, prompts: CellPrompts, tokenizer: Any, settings: Completio
     import torch
 
     device = next(model.parameters()).device
-    pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
+    pad = padding_id(tokenizer)
     precision = (
         torch.autocast(device.type, dtype=torch.bfloat16) if settings.dtype == "bfloat16" else contextlib.nullcontext()
     )
@@ -150,7 +151,7 @@ def _labelled(model: Any, batches: Any, prompts: CellPrompts, tokenizer: Any, se
 def _words(tokenizer: Any, labels: Sequence[str]) -> list[list[int]]:
     """Ids of each label word without and with a space before it, in turn."""
     spelled = [variant for label in labels for variant in (label, f" {label}")]
-    return [list(ids) for ids in tokenizer(spelled, add_special_tokens=False)["input_ids"]]
+    return ids_behind(tokenizer, spelled)
 
 
 def _chosen(

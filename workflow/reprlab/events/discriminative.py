@@ -15,6 +15,7 @@ from reprlab.events.windows import EncodedDocument, encode_documents, open_word_
 from reprlab.inference.similar_batches import similar_batches
 from reprlab.models.span_pairs import span_pair_classifier
 from reprlab.retrieval.bi_encoder import padded
+from reprlab.text.encoding import padding_id
 from reprlab.training.finetuning_encoding import Ragged
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class SpanPairs:
         return SpanItems(encoded, [len(documents[n]) for n in kept], [pairs[n] for n in kept], kept, self._pad())
 
     def _pad(self) -> int:
-        return self.tokenizer.pad_token_id
+        return padding_id(self.tokenizer)
 
     def loss(self, model: Any, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """Mean cross-entropy over the pairs of a batch, weighted by label."""

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reprlab.events.documents import EventDocument
-from reprlab.events.encodings import MARKERS, pair_text
+from reprlab.events.encodings import MARKERS, PAIR_FRAME
 from reprlab.events.mention_inputs import mention_pieces
 from reprlab.events.pairs import LabelledPairs, pair_weights
 from reprlab.events.settings import EventSelection, PairClassification
 from reprlab.inference.generation import EncoderBatch, decode, generate, sorted_batches
 from reprlab.inference.label_strings import label_string_scores
 from reprlab.retrieval.bi_encoder import add_tokens, padded
+from reprlab.text.encoding import closed_ids, padding_id, part_ids, surrounding_ids
 from reprlab.training.finetuning_encoding import Ragged
 
 if TYPE_CHECKING:
@@ -32,11 +33,11 @@ def pair_inputs(
     max_length: int,
 ) -> Ragged:
     """Ids of every pair of the documents as one text each; they are tokenised once a mention, not once a pair."""
-    frame = [tokenizer(part, add_special_tokens=False)["input_ids"] for part in pair_text("\0", "\0").split("\0")]
-    around = tokenizer("")["input_ids"]
-    room = (max_length - sum(map(len, frame)) - len(around)) // 2
+    before, behind = surrounding_ids(tokenizer)
+    opening, between = part_ids(tokenizer, PAIR_FRAME)
+    room = (max_length - len(opening) - len(between) - len(before) - len(behind)) // 2
     return Ragged.of(
-        [*around[:-1], *frame[0], *mentions[head], *frame[1], *mentions[tail], *frame[2], *around[-1:]]
+        [*before, *opening, *mentions[head], *between, *mentions[tail], *behind]
         for found, mentions in zip(pairs, mention_pieces(tokenizer, documents, events, room), strict=True)
         for head, tail in found.pairs.tolist()
     )
@@ -58,7 +59,7 @@ class TextPairs:
         if not trained:
             add_tokens(self.tokenizer, self.model, MARKERS, settings.engine.seed)
             freeze_lowest(self.model, settings.frozen_layers)
-        ids = self.tokenizer([settings.none, *settings.labels])["input_ids"]
+        ids = closed_ids(self.tokenizer, [settings.none, *settings.labels])
         self.strings = torch.from_numpy(Ragged.of(ids).pad(np.arange(len(ids)), _IGNORED))
         self.numbers = {text: number for number, text in enumerate(decode(self.tokenizer, ids))}
 
@@ -77,7 +78,7 @@ class TextPairs:
         )
         labels = np.concatenate([np.zeros(0, np.int64), *(found.labels for found in asked)])
         return TextItems(
-            inputs, labels, self.strings, self.tokenizer.pad_token_id, kept, [len(found.labels) for found in asked]
+            inputs, labels, self.strings, padding_id(self.tokenizer), kept, [len(found.labels) for found in asked]
         )
 
     def loss(self, model: Any, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:

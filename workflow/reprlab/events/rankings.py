@@ -18,6 +18,7 @@ from reprlab.retrieval.bi_encoder import embed
 from reprlab.retrieval.pair_training import PairSet
 from reprlab.retrieval.search import rank_by_score, rank_partners
 from reprlab.runtime.errors import ReprlabError
+from reprlab.text.encoding import padding_id
 
 
 def mention_vectors(
@@ -26,7 +27,7 @@ def mention_vectors(
     """[n, d] vectors of the mentions of each document: one forward pass for each mention."""
     ids = closed_mentions(tokenizer, documents, settings.events, settings.max_length)
     pooling: Pooling = "first" if settings.pooling == "first" else "mean"
-    vectors = embed(encoder, ids, tokenizer.pad_token_id, pooling, batch_size=batch_size, dtype=settings.dtype)
+    vectors = embed(encoder, ids, padding_id(tokenizer), pooling, batch_size=batch_size, dtype=settings.dtype)
     return np.split(vectors, np.cumsum([len(document) for document in documents])[:-1])
 
 

@@ -17,6 +17,7 @@ from reprlab.inference.generation import sorted_batches
 from reprlab.models.dependency_graph import graph_encoder
 from reprlab.retrieval.bi_encoder import padded, save_encoder
 from reprlab.runtime.errors import ReprlabError
+from reprlab.text.encoding import padding_id, surrounding_ids
 from reprlab.training.finetuning_encoding import Ragged
 
 if TYPE_CHECKING:
@@ -79,15 +80,14 @@ def sentence_graphs(
     Args:
         heads: of the tokens of each document [tokens], a root its own.
     """
-    around = tokenizer("")["input_ids"]
+    before, behind = surrounding_ids(tokenizer)
+    room = max_length - len(before) - len(behind)
     graphs = []
     for document, tree, pieces in zip(documents, heads, word_pieces(tokenizer, documents), strict=True):
         packed = Ragged.of(pieces)
-        graphs += [
-            _graph(document, mention, tree, packed, max_length - len(around)) for mention in range(len(document))
-        ]
-    ids = Ragged.of([*around[:-1], *graph.ids, *around[-1:]] for graph in graphs)
-    return SentenceGraphs(graphs, ids, len(around[:-1]), tokenizer.pad_token_id)
+        graphs += [_graph(document, mention, tree, packed, room) for mention in range(len(document))]
+    ids = Ragged.of([*before, *graph.ids, *behind] for graph in graphs)
+    return SentenceGraphs(graphs, ids, len(before), padding_id(tokenizer))
 
 
 def _graph(document: EventDocument, mention: int, heads: np.ndarray, pieces: Ragged, room: int) -> MentionGraph:

@@ -92,6 +92,7 @@ def _parts(
     from reprlab.events.generative import pair_inputs
     from reprlab.events.mention_inputs import closed_mentions
     from reprlab.retrieval.bi_encoder import embed
+    from reprlab.text.encoding import padding_id
 
     given, reader, encoder = settings.classification, classifier.tokenizer, classifier.model.encoder
     device = next(encoder.parameters()).device
@@ -100,7 +101,7 @@ def _parts(
     }
 
     def passes(texts: Ragged) -> None:
-        embed(encoder, texts, reader.pad_token_id, "mean", batch_size=batch_size, dtype=given.engine.dtype)
+        embed(encoder, texts, padding_id(reader), "mean", batch_size=batch_size, dtype=given.engine.dtype)
 
     def seconds(work: Callable[[], object], repeats: int = settings.repeats, warmups: int = 1) -> float:
         return min(call_seconds(work, device, repeats=repeats, warmups=warmups))

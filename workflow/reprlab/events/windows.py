@@ -11,6 +11,7 @@ import numpy as np
 
 from reprlab.events.documents import EventDocument
 from reprlab.runtime.errors import ReprlabError, first_line
+from reprlab.text.encoding import encode, padding_id, surrounding_ids
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,8 @@ def encode_documents(tokenizer: Any, documents: Sequence[EventDocument], max_len
     Windows are runs of whole sentences. A sentence that is too long by itself is cut between words, not inside a
     trigger unless the trigger is longer than a window.
     """
-    around = tokenizer("")["input_ids"]
-    before, behind = around[:-1], around[-1:]
-    room = max_length - len(around)
+    before, behind = surrounding_ids(tokenizer)
+    room = max_length - len(before) - len(behind)
     return [
         _encoded(document, pieces, before, behind, room)
         for document, pieces in zip(documents, word_pieces(tokenizer, documents), strict=True)
@@ -61,9 +61,7 @@ def word_pieces(tokenizer: Any, documents: Sequence[EventDocument]) -> list[list
     """Ids of each word of each document, by a tokenizer that can be given words."""
     if not documents:
         return []
-    encoded = tokenizer(
-        [list(document.tokens) for document in documents], is_split_into_words=True, add_special_tokens=False
-    )
+    encoded = encode(tokenizer, [list(document.tokens) for document in documents], is_split_into_words=True)
     return [
         _pieces(encoded["input_ids"][number], encoded.word_ids(number), len(document.tokens), tokenizer)
         for number, document in enumerate(documents)
@@ -71,11 +69,12 @@ def word_pieces(tokenizer: Any, documents: Sequence[EventDocument]) -> list[list
 
 
 def _pieces(ids: list[int], words: list[int], count: int, tokenizer: Any) -> list[list[int]]:
-    """Ids of each word; a word that the tokenizer drops is the unknown token."""
+    """Ids of each word; a word that the tokenizer drops is the unknown token, or padding where there is none."""
     pieces: list[list[int]] = [[] for _ in range(count)]
     for index, word in zip(ids, words, strict=True):
         pieces[word].append(index)
-    return [word or [tokenizer.unk_token_id] for word in pieces]
+    unknown = padding_id(tokenizer) if tokenizer.unk_token_id is None else tokenizer.unk_token_id
+    return [word or [unknown] for word in pieces]
 
 
 def _encoded(

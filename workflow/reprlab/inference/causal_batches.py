@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reprlab.inference.generation import sorted_batches
+from reprlab.text.encoding import piece_ids
 from reprlab.text.prompt_formats import joined
 from reprlab.text.tokenizer_folder import start_ids
 
@@ -102,7 +103,7 @@ def shot_prompts(tokenizer: Any, shots: Sequence[tuple[str, str]], prompts: Sequ
     found: list[list[int]] = [[] for _ in prompts]
     waiting, dropped = list(range(len(prompts))), 0
     for left_out, prefix in enumerate(prefixes):
-        encoded = tokenizer([prefix + prompts[row] for row in waiting], add_special_tokens=False)["input_ids"]
+        encoded = piece_ids(tokenizer, [prefix + prompts[row] for row in waiting])
         last = left_out == len(solved)
         too_long = []
         for row, ids in zip(waiting, encoded, strict=True):

@@ -15,6 +15,7 @@ import numpy as np
 
 from reprlab.inference.generation import sorted_batches
 from reprlab.inference.shared_start import SharedStart, shared_start
+from reprlab.text.encoding import ids_behind
 
 if TYPE_CHECKING:
     import torch
@@ -43,8 +44,7 @@ def choice_ids(tokenizer: Any, choices: Sequence[str]) -> list[list[int]]:
     A choice begins with a space and the prompt ends without one, so that every tokenizer which keeps words apart cuts
     between them.
     """
-    encoded = tokenizer([f" {choice}" for choice in choices], add_special_tokens=False)["input_ids"]
-    return [[int(index) for index in ids] for ids in encoded]
+    return ids_behind(tokenizer, [f" {choice}" for choice in choices])
 
 
 def log_likelihoods(model: Any, questions: Sequence[Question], size: int, pad: int, device: Any) -> list[np.ndarray]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from reprlab.inference.causal_batches import PaddedBatch
 from reprlab.runtime.errors import ReprlabError
+from reprlab.text.encoding import ids_behind
 
 if TYPE_CHECKING:
     import torch
@@ -25,7 +26,7 @@ def label_candidates(tokenizer: Any, labels: Sequence[str], *, all_subtokens: bo
     """
     found = []
     for label in labels:
-        variants = tokenizer([label, f" {label}"], add_special_tokens=False)["input_ids"]
+        variants = ids_behind(tokenizer, [label, f" {label}"])
         tokens = [index for ids in variants for index in (ids if all_subtokens else ids[:1])]
         found.append(sorted(set(tokens)))
     for place, label in enumerate(labels):

@@ -92,9 +92,10 @@ def finetuning_masks(
 
     Args and result as in `pretraining_masks`; the decoder and cross masks are those of `plain_masks`.
     """
-    plain = plain_masks(encoder_ids, decoder_length, dtype=dtype, pad_id=vocabulary.pad_id, mask_padding=mask_padding)
+    # Known by the types, which count sentences from 1, and not by the id: an input may hold that of padding.
+    plain = plain_masks(encoder_types, decoder_length, dtype=dtype, pad_id=0, mask_padding=mask_padding)
     encoder = _encoder_blocked(encoder_ids, encoder_types, "sent_eosen", vocabulary)
-    encoder |= _padding(encoder_ids, vocabulary.pad_id, mask_padding)
+    encoder |= _padding(encoder_types, 0, mask_padding)
     return plain._replace(encoder=_additive(encoder, dtype))
 
 

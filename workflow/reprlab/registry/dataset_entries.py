@@ -167,6 +167,8 @@ class _Dataset(_Strict):
     """Archives that the reader opens."""
     options: dict[str, Any] = {}
     """Settings of the reader, checked against its `Settings`."""
+    faulty_rows: int = Field(default=0, ge=0)
+    """Rows of the published set that are known not to be examples: so many are left out, one more is an error."""
     splits: SplitSettings = SplitSettings()
     """How groups are split where the data has no split of its own."""
     licence: str

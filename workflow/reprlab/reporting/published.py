@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprlab.artifacts.tables import read_tsv
+from reprlab.data.text_files import csv_rows
 from reprlab.runtime.errors import ReprlabError
 
 if TYPE_CHECKING:
@@ -60,9 +61,8 @@ def read_printed(root: Path, paper: str, table: str, keys: int = 1) -> dict[str,
     """
     path = root / "resources/published" / paper / f"{table}.tsv"
     try:
-        with path.open(encoding="utf-8", newline="") as lines:
-            rows = list(csv.reader(lines, delimiter="\t"))
-    except (OSError, ValueError) as error:
+        rows = list(csv_rows(path, "\t"))
+    except (OSError, ReprlabError, csv.Error) as error:
         raise ReprlabError(f"{path}: cannot be read ({error}); restore the file from the repository") from None
     return {" ".join(row[:keys]): dict(zip(rows[0], row, strict=False)) for row in rows[1:]}
 

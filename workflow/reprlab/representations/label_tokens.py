@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from reprlab.representations.settings import LabelIds
-from reprlab.representations.tokens import encode_texts
 from reprlab.runtime.errors import ReprlabError
+from reprlab.text.encoding import ids_behind, piece_ids
 
 
 def label_token_ids(tokenizer: Any, labels: Sequence[str], mode: LabelIds, prompt: str) -> list[int]:
@@ -25,19 +25,14 @@ def label_token_ids(tokenizer: Any, labels: Sequence[str], mode: LabelIds, promp
     Raises:
         ReprlabError: prompt and label share a token, or two labels have the same first token.
     """
-    ids = [_after(tokenizer, prompt, label) if mode == "in_context" else _bare(tokenizer, label) for label in labels]
+    in_context = mode == "in_context"
+    found = (
+        ids_behind(tokenizer, labels, prompt, remedy="set label_ids: bare")
+        if in_context
+        else piece_ids(tokenizer, labels)
+    )
+    ids = [int(own[0]) for own in found]
     if len(set(ids)) < len(ids):
         names = ", ".join(f"{label}: {token}" for label, token in zip(labels, ids, strict=True))
         raise ReprlabError(f"two labels begin with the same token ({names}); give them other words by `words`")
     return ids
-
-
-def _after(tokenizer: Any, prompt: str, label: str) -> int:
-    before, together = encode_texts(tokenizer, [prompt, prompt + label])
-    if together[: len(before)] != before or len(together) == len(before):
-        raise ReprlabError(f"the tokenizer joins the end of the prompt with the label {label!r}; set label_ids: bare")
-    return together[len(before)]
-
-
-def _bare(tokenizer: Any, label: str) -> int:
-    return int(tokenizer(label, add_special_tokens=False)["input_ids"][0])

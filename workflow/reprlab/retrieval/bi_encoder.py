@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.inference.similar_batches import similar_batches
 from reprlab.models.pooling import Pooling, pool
+from reprlab.text.encoding import closed_ids
 from reprlab.training.finetuning_encoding import Ragged
 
 if TYPE_CHECKING:
@@ -18,17 +19,15 @@ if TYPE_CHECKING:
 
 def encode_texts(tokenizer: Any, texts: Sequence[str], max_length: int) -> Ragged:
     """Ids of each text with the tokenizer's own special tokens; what is longer than `max_length` is cut before them."""
-    return Ragged.of(tokenizer(list(texts), truncation=True, max_length=max_length)["input_ids"] if texts else [])
+    return Ragged.of(closed_ids(tokenizer, texts, max_length) if texts else [])
 
 
 def padded(ids: Ragged, rows: np.ndarray, pad: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Ids [B, L] and mask [B, L] of some texts."""
-    import numpy as np
     import torch
 
-    lengths = ids.lengths[rows]
-    mask = np.arange(int(lengths.max(initial=1))) < lengths[:, None]
-    return torch.from_numpy(ids.pad(rows, pad)), torch.from_numpy(mask.astype(np.int64))
+    found, mask = ids.padded(rows, pad)
+    return torch.from_numpy(found), torch.from_numpy(mask)
 
 
 def embed(

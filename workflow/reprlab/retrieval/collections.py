@@ -23,11 +23,18 @@ RANDOM = "random order"
 
 @dataclass(frozen=True)
 class Collection:
-    """All passages by id, and queries and judgements by split."""
+    """All passages by id, and queries and judgements by split; some are of passages that the collection lacks."""
 
     passages: dict[str, str]
     queries: dict[str, dict[str, str]]
     judgements: dict[str, Judgements]
+
+    def judged_passages(self, split: str) -> Judgements:
+        """The judgements of a split on passages that exist, which can be trained on."""
+        return {
+            query: {name: grade for name, grade in grades.items() if name in self.passages}
+            for query, grades in self.judgements.get(split, {}).items()
+        }
 
     def limited(self, split: str, limit: int | None, seed: int) -> dict[str, str]:
         """Queries of a split, or `limit` of them drawn with `seed`, in their order."""
@@ -38,6 +45,8 @@ class Collection:
 
 def read_collection(path: Path) -> Collection:
     """Read examples of the kind `ranking`; those without a query are passages that nobody judged.
+
+    A judged passage without a text is lacking: it counts among the judgements and cannot be found.
 
     Raises:
         ReprlabError: the file is unreadable, or an id stands for two texts.
@@ -53,7 +62,8 @@ def read_collection(path: Path) -> Collection:
     for split, query, text, passage, passage_text, grade in zip(
         *(table[name].to_pylist() for name in columns), strict=True
     ):
-        if found.passages.setdefault(passage, passage_text) != passage_text:
+        there = passage_text or not query
+        if there and found.passages.setdefault(passage, passage_text) != passage_text:
             raise ReprlabError(f"{path}: passage {passage} has two texts; the reader must give distinct ids")
         if not query:
             continue  # a passage that nobody judged

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from reprlab.runtime.errors import ReprlabError
-from reprlab.training.finetuning_encoding import Ragged, piece_ids
+from reprlab.text.encoding import ids_behind, piece_ids, surrounding_ids
+from reprlab.text.tokenizer_folder import start_ids
+from reprlab.training.finetuning_encoding import Ragged
 
 Template = Literal["document_first", "query_first"]
 
@@ -61,8 +63,6 @@ def pair_inputs(
     Raises:
         ReprlabError: `max_length` leaves no room for a document, or the tokenizer has no end token.
     """
-    from reprlab.text.tokenizer_folder import start_ids
-
     end = tokenizer.sep_token_id if template == "query_first" else tokenizer.eos_token_id
     end = tokenizer.eos_token_id if end is None else end
     if end is None:
@@ -70,12 +70,11 @@ def pair_inputs(
     if template == "document_first":
         start, before, between, after = start_ids(tokenizer), "document:", "; query:", ";"
     else:
-        first = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else end
-        start, before, between, after = [first], "query:", "; document:", ""
-    opening, middle, closing = piece_ids(tokenizer, [before, between, after])
-    words = [ids[:max_query] for ids in piece_ids(tokenizer, [f" {text}" for text in queries.values()])]
-    # A piece of a byte-level vocabulary holds the space before a word.
-    texts = piece_ids(tokenizer, [f" {text}" for text in documents.values()])
+        start, before, between, after = _first(tokenizer, end), "query:", "; document:", ""
+    (opening,) = piece_ids(tokenizer, [before])
+    middle, closing = ids_behind(tokenizer, [between, after], "a")
+    words = [ids[:max_query] for ids in _behind_colon(tokenizer, queries)]
+    texts = _behind_colon(tokenizer, documents)
     if template == "document_first":
         asked = [[*middle, *ids, *closing] for ids in words]
         start = [*start, *opening]
@@ -95,6 +94,17 @@ def pair_inputs(
         template,
         max_length,
     )
+
+
+def _first(tokenizer: Any, end: int) -> list[int]:
+    """The token whose state is scored: the tokenizer's own before a text, else the end token once more (T5)."""
+    before, _ = surrounding_ids(tokenizer)
+    return before or [end if tokenizer.cls_token_id is None else tokenizer.cls_token_id]
+
+
+def _behind_colon(tokenizer: Any, texts: Mapping[str, str]) -> list[list[int]]:
+    """Ids of the texts behind their heading: a piece of a byte-level vocabulary holds the space before a word."""
+    return ids_behind(tokenizer, [f" {text}" for text in texts.values()], ":")
 
 
 def sequences(inputs: PairInputs, pairs: list[tuple[str, str, int]]) -> Ragged:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from reprlab.data.text_files import blank_cells, text_rows
 from reprlab.runtime.errors import ReprlabError
 
 Run = dict[str, dict[str, float]]
@@ -53,7 +54,7 @@ def write_run(path: Path, run: Run, tag: str) -> None:
 def _lines(run: Run, tag: str, path: Path) -> Iterator[str]:
     for query, scores in run.items():
         for rank, document in enumerate(ordered(scores), start=1):
-            if len(f"{query} {document}".split()) != 2:
+            if len(blank_cells(f"{query} {document}")) != 2 or "\n" in f"{query}{document}":
                 raise ReprlabError(f"{path}: ids {query!r} and {document!r} must be words without white space")
             yield f"{query} Q0 {document} {rank} {scores[document]:.9g} {tag}\n"
 
@@ -89,11 +90,12 @@ def read_judgements(path: Path) -> Judgements:
 
 def _columns(path: Path, width: int, wanted: tuple[int, ...]) -> Iterator[tuple[int, list[str]]]:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        rows = list(text_rows(path))
+    except OSError as error:
         raise ReprlabError(f"{path}: cannot be read ({error})") from None
-    for place, line in enumerate(lines, start=1):
-        cells = line.split()
+    # Behind the last line end there is nothing.
+    for place, line in rows if rows[-1][1] else rows[:-1]:
+        cells = blank_cells(line)
         if len(cells) != width:
             raise ReprlabError(f"{path}: line {place} has {len(cells)} columns, {width} are expected")
         yield place, [cells[column] for column in wanted]

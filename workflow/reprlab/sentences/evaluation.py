@@ -138,7 +138,11 @@ def _retrieval(
     passages = {
         name: text
         for part in parts
-        for name, text in zip(part["passage_id"].to_pylist(), part["passage"].to_pylist(), strict=True)
+        for query, name, text in zip(
+            *(part[column].to_pylist() for column in ("query_id", "passage_id", "passage")), strict=True
+        )
+        # A judged passage without a text is one that the collection lacks.
+        if text or not query
     }
     passages = dict(list(passages.items())[: task.passages])
     queries = dict(zip(rows["query_id"].to_pylist(), rows["query"].to_pylist(), strict=True))

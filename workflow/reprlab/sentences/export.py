@@ -15,6 +15,7 @@ from reprlab.sentences.encoder import merge_low_rank, save_encoder
 from reprlab.sentences.settings import EncoderSettings
 from reprlab.sentences.soft_prompts import frozen
 from reprlab.sentences.texts import ends_of
+from reprlab.text.encoding import ids_behind, piece_ids
 
 _OURS = "reprlab.sentences.sentence_transformer.DecoderEncoder"
 _THEIRS = "sentence_transformers.models"
@@ -33,9 +34,12 @@ def needs_our_module(settings: EncoderSettings, tokenizer: Any) -> bool:
 
     They can where a causal decoder's last state is taken: what stands around a text is a matter of the tokenizer, and
     a suffix of vectors one of k tokens more. Their means hold the tokens before a text too, their tokenizers the blanks
-    around it; and where nothing stands around an empty text, ours reads a padding token in its place.
+    around it; a tokenizer that begins each text with a space does so behind `before` too; and where nothing stands
+    around an empty text, ours reads a padding token in its place.
     """
     if settings.method == "prefix" or settings.bidirectional or settings.pooling != "last" or settings.form.stripped:
+        return True
+    if settings.form.before and ids_behind(tokenizer, ["a"]) != piece_ids(tokenizer, ["a"]):
         return True
     return not any(ends_of(tokenizer, settings.form))
 
@@ -64,9 +68,9 @@ def export_plain(encoder: Any, network: Any, tokenizer: Any, settings: EncoderSe
 
     decoder, (head, tail) = headless(network), ends_of(tokenizer, settings.form)
     if settings.method == "prompt":
-        names = [f"<vector_{number}>" for number in range(settings.vectors)]
-        tokenizer.add_tokens(names, special_tokens=True)
-        vectors = tokenizer.convert_tokens_to_ids(names)
+        # They have ids and no names, so that no text can spell one.
+        first = max(tokenizer.get_vocab().values()) + 1
+        vectors = list(range(first, first + settings.vectors))
         if len(decoder.get_input_embeddings().weight) <= max(vectors):
             decoder.resize_token_embeddings(max(vectors) + 1, mean_resizing=False)
         with torch.no_grad():
@@ -78,7 +82,8 @@ def export_plain(encoder: Any, network: Any, tokenizer: Any, settings: EncoderSe
     backend.post_processor = TemplateProcessing(
         single=[*(["<head>"] if head else []), "$A", *(["<tail>"] if tail else [])],
         special_tokens=[
-            {"id": name, "ids": ids, "tokens": tokenizer.convert_ids_to_tokens(ids)} for name, ids in around.items()
+            {"id": name, "ids": ids, "tokens": [str(tokenizer.convert_ids_to_tokens(index)) for index in ids]}
+            for name, ids in around.items()
         ],
     )
     length = settings.form.max_length + len(head) + len(tail)
@@ -87,6 +92,8 @@ def export_plain(encoder: Any, network: Any, tokenizer: Any, settings: EncoderSe
         tokenizer_object=backend,
         pad_token=tokenizer.pad_token or tokenizer.eos_token or tokenizer.convert_ids_to_tokens(0),
         padding_side="right",
+        # A name of a special token is text there too.
+        split_special_tokens=True,
         model_max_length=length,
         model_input_names=["input_ids", "attention_mask"],
     ).save_pretrained(folder)

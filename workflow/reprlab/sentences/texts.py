@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reprlab.sentences.settings import TextForm
-from reprlab.training.finetuning_encoding import Ragged, piece_ids
+from reprlab.text.encoding import LINE_END, closed_ids, format_parts, ids_behind, padding_id, part_ids, piece_ids
+from reprlab.text.tokenizer_folder import start_ids
+from reprlab.training.finetuning_encoding import Ragged
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,10 +66,9 @@ class EncodedTexts:
 
 def ends_of(tokenizer: Any, form: TextForm, instruction: str = "") -> tuple[list[int], list[int]]:
     """The ids before each text, and those behind it."""
-    head, tail = piece_ids(tokenizer, [form.before + instruction, form.after])
-    first = tokenizer("", verbose=False)["input_ids"][:1] if form.begin else []
-    # A tokenizer that writes only an end token has no first one.
-    first = [token for token in first if token == tokenizer.bos_token_id]
+    (head,) = part_ids(tokenizer, [[*format_parts(tokenizer, form.before), instruction]])
+    (tail,) = part_ids(tokenizer, [format_parts(tokenizer, form.after)], LINE_END)
+    first = start_ids(tokenizer) if form.begin else []
     return [*first, *head], tail
 
 
@@ -81,14 +82,14 @@ def encode_texts(
     import numpy as np
 
     head, tail = ends_of(tokenizer, form, instruction)
-    pad = tokenizer.pad_token_id
-    pad = (tokenizer.eos_token_id or 0) if pad is None else pad
+    pad = padding_id(tokenizer)
     cut = form.max_length if max_length is None else min(max_length, form.max_length)
     if form.whole:
-        own = tokenizer([instruction + text for text in texts], truncation=True, max_length=cut) if texts else {}
-        found = Ragged.of([ids or [pad] for ids in own.get("input_ids", [])])
+        own = closed_ids(tokenizer, [instruction + text for text in texts], cut) if texts else []
+        found = Ragged.of([ids or [pad] for ids in own])
         return EncodedTexts(found, np.zeros(len(found), dtype=np.int64), pad)
     if form.stripped:
         texts = [text.rstrip() if instruction else text.strip() for text in texts]
-    rows = [[*head, *ids[:cut], *tail] or [pad] for ids in piece_ids(tokenizer, texts)]
+    pieces = (ids_behind if form.before + instruction else piece_ids)(tokenizer, texts)
+    rows = [[*head, *ids[:cut], *tail] or [pad] for ids in pieces]
     return EncodedTexts(Ragged.of(rows), np.full(len(rows), len(head), dtype=np.int64), pad)

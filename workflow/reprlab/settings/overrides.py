@@ -77,7 +77,7 @@ def _merge_into(
 
 
 def normalise(values: Any) -> Any:
-    """Plain values out of what Snakemake hands over, where `3e-4` and everything nested may be strings.
+    """Plain values out of what another workflow or program hands over, where `3e-4` may be a string.
 
     Raises:
         ReprlabError: a value that is not a setting (an object, a key that is not a string), too deep nesting, or a
@@ -146,11 +146,17 @@ def _place(values: dict[str, Any], keys: list[str], value: Any, name: str) -> No
         values[keys[-1]] = value
 
 
-def typed_edits(arguments: Iterable[str]) -> str | None:
-    """The text of `set=` among the arguments of `--config`, as it was typed: the engine reads it as YAML before we do,
-    and a quote, a colon or a comma in it makes a list or a mapping of it. None: there is none."""
-    found = [argument.removeprefix("set=") for argument in arguments if argument.startswith("set=")]
-    return found[-1] if found else None
+def typed_settings(arguments: Iterable[str]) -> dict[str, Any]:
+    """The settings of `--config key=value ...` by our YAML; `set` stays the text that was typed, for `parse_edits`.
+
+    Raises:
+        ReprlabError: a value is not YAML.
+    """
+    layers = []
+    for name, _, text in (argument.partition("=") for argument in arguments):
+        value = text if name == "set" else parse_value(text, name=f"--config {name}")
+        layers.append(Layer(COMMAND_LINE, {name: value}))
+    return merge(layers).values
 
 
 # What YAML quotes is one piece: '' stands for a quote within single quotes, and a backslash escapes within double ones.

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
@@ -49,16 +48,6 @@ def read_text(path: Path, name: str) -> str:
         raise ReprlabError(f"{name}: not UTF-8 text") from None
     except OSError as error:
         raise ReprlabError(f"{name}: cannot be read ({error.strerror or error})") from None
-
-
-def read_as_snakemake(path: Path) -> dict[str, Any]:
-    """Snakemake's reading of a `--configfile` that `read_yaml` accepts: YAML 1.1, where `no` is false, `010` is 8."""
-    try:
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=loader) or {}  # noqa: S506 (the loader is a safe one)
-    # ValueError: a date that does not exist; TypeError: a mapping as a key.
-    except (yaml.YAMLError, ValueError, TypeError) as error:
-        raise ReprlabError(f"{path}: not YAML that Snakemake reads ({_flat(error)})") from None
 
 
 def read_with_anchors(path: Path) -> Any:

@@ -26,10 +26,7 @@ def build_span_queries(*, examples: Path, out: Path, run: Path, settings: SpanSe
 
     collection = read_collection(examples)
     relevant = [
-        name
-        for grades in collection.judgements.get("train", {}).values()
-        for name, grade in grades.items()
-        if grade > 0
+        name for grades in collection.judged_passages("train").values() for name, grade in grades.items() if grade > 0
     ]
     rng = np.random.Generator(np.random.Philox(key=settings.seed))
     passages = {name: collection.passages[name] for name in dict.fromkeys(relevant)}

@@ -41,6 +41,7 @@ def finetune_completions(
     from reprlab.runtime.log import get_logger
     from reprlab.runtime.progress import track
     from reprlab.text.completions import read_completions
+    from reprlab.text.encoding import padding_id
     from reprlab.text.tokenizer_folder import copy_tokenizer, open_tokenizer
     from reprlab.training.completion_texts import encode_completions
     from reprlab.training.completion_tuning import TrainingData, best_row, tune_cell
@@ -56,8 +57,7 @@ def finetune_completions(
         role: encode_completions(opened, [row for row in rows if row["role"] == role], settings.max_length)
         for role in ("train", "held_out")
     }
-    pad = opened.pad_token_id if opened.pad_token_id is not None else opened.eos_token_id
-    data = TrainingData(parts["train"], parts["held_out"], pad)
+    data = TrainingData(parts["train"], parts["held_out"], padding_id(opened))
     table, kept = [], {}
     for model, name in track(list(zip(models, names, strict=True)), "models"):
         found = []

@@ -50,6 +50,7 @@ def rerank_passages(
     from reprlab.retrieval.reranker import POOLED, load_reranker, rerank
     from reprlab.retrieval.trec import read_run, without_ties, write_run
     from reprlab.runtime.files import atomic_directory
+    from reprlab.text.encoding import padding_id
     from reprlab.text.model_tokenizers import load_tokenizer
     from reprlab.training.processes import choose_device
 
@@ -98,7 +99,7 @@ def rerank_passages(
                     model,
                     inputs,
                     run,
-                    reader.pad_token_id,
+                    padding_id(reader),
                     stride=settings.stride,
                     batch_size=inference_batch,
                     dtype=settings.dtype,

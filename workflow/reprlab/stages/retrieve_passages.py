@@ -97,6 +97,7 @@ def _embedding(model: Path, settings: FirstStage, device: str, batch_size: int) 
     """Vectors of length 1 of texts, so that their products are cosines."""
     from reprlab.models.build import load_model, quiet_transformers
     from reprlab.retrieval.bi_encoder import embed, encode_texts
+    from reprlab.text.encoding import padding_id
     from reprlab.text.model_tokenizers import load_tokenizer
     from reprlab.training.processes import choose_device
 
@@ -109,7 +110,7 @@ def _embedding(model: Path, settings: FirstStage, device: str, batch_size: int) 
         import numpy as np
 
         ids = encode_texts(tokenizer, texts, settings.max_length)
-        found = embed(encoder, ids, tokenizer.pad_token_id, settings.pooling, batch_size=batch_size)
+        found = embed(encoder, ids, padding_id(tokenizer), settings.pooling, batch_size=batch_size)
         return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
 
     return vectors

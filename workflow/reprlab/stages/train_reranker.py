@@ -47,6 +47,7 @@ def train_reranker(
     from reprlab.retrieval.reranker import HEAD, POOLED, group_loss, load_head, reranker, save_reranker
     from reprlab.retrieval.trec import read_run
     from reprlab.runtime.errors import ReprlabError
+    from reprlab.text.encoding import padding_id
     from reprlab.text.model_tokenizers import load_tokenizer
     from reprlab.training.passes import train_passes
     from reprlab.training.processes import choose_device
@@ -57,9 +58,10 @@ def train_reranker(
     collection, reader, pairs = read_collection(examples), load_tokenizer(tokenizer), settings.pairs
     found_by = read_run(run / "train.trec")
     queries = {name: text for name, text in collection.queries.get("train", {}).items() if name in found_by}
-    judged = {name: collection.judgements["train"][name] for name in queries}
+    judgements = collection.judged_passages("train")
+    judged = {name: judgements[name] for name in queries}
     if settings.judged_negatives:
-        found_by = only_judged(found_by, collection.judgements["train"])
+        found_by = only_judged(found_by, judgements)
     inputs = pair_inputs(
         reader, queries, collection.passages, pairs.template, max_length=pairs.max_length, max_query=pairs.max_query
     )
@@ -80,7 +82,7 @@ def train_reranker(
         trained = train_passes(
             network,
             len(groups),
-            GroupBatches(groups, inputs, reader.pad_token_id),
+            GroupBatches(groups, inputs, padding_id(reader)),
             group_loss,
             one.engine,
             epochs=one.epochs,

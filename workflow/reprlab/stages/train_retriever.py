@@ -48,6 +48,7 @@ def train_retriever(
     from reprlab.models.frozen_layers import freeze_lowest
     from reprlab.retrieval.bi_encoder import add_tokens, save_encoder
     from reprlab.retrieval.pair_training import EncodedTexts, text_vectors, train_bi_encoder
+    from reprlab.text.encoding import padding_id
     from reprlab.text.model_tokenizers import load_tokenizer
     from reprlab.training.seeds import seeded, train_each_seed
 
@@ -66,7 +67,7 @@ def train_retriever(
             reader = load_tokenizer(tokenizer)
             add_tokens(reader, encoder, MARKERS, engine.seed)
             freeze_lowest(encoder, one.training.frozen_layers)
-            texts = EncodedTexts(closed_mentions(reader, documents, one.events, longest), reader.pad_token_id)
+            texts = EncodedTexts(closed_mentions(reader, documents, one.events, longest), padding_id(reader))
             return text_vectors(encoder, one.training.pooling), texts, functools.partial(save_encoder, encoder, reader)
         reader = open_word_tokenizer(tokenizer)
         freeze_lowest(encoder, one.training.frozen_layers)

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reprlab.structure.pairs import said
-
 if TYPE_CHECKING:
     import pandas
 
@@ -23,7 +21,7 @@ def write_answers(path: Path, table: ExampleTable, found: Sequence[str]) -> None
     from reprlab.artifacts.tables import write_parquet
 
     columns = {name: table.columns[name] for name in ("id", "task", "split", "source")}
-    columns["target"] = [said(texts[0]) for texts in table.columns["targets"]]
+    columns["target"] = [" ".join(texts[0].split()) for texts in table.columns["targets"]]
     columns["prediction"] = [" ".join(text.split()) for text in found]
     write_parquet(path, pyarrow.table({name: pyarrow.array(columns[name], pyarrow.string()) for name in COLUMNS}))
 

@@ -46,6 +46,17 @@ class Items(NamedTuple):
     """How many parts of the text have not the form of the task; what they say is an item all the same."""
 
 
+def without_boundaries(row: Row) -> Row:
+    """A row whose own texts spell no boundary: `<EOS>` in the data is written `<eos>`."""
+    return {name: _without(value) for name, value in row.items()}
+
+
+def _without(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.replace(BOUNDARY, BOUNDARY.lower())
+    return [_without(one) for one in value] if isinstance(value, list) else value
+
+
 def prompt(task: StructureTask) -> str:
     """The prompt before the source of a task (only the authors' code has prompts, at its submission)."""
     return _PROMPTS[task]

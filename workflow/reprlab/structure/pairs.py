@@ -9,13 +9,14 @@ from typing import Any
 from reprlab.data.splits import drawn_places
 from reprlab.structure import formats, restoration
 from reprlab.structure.seq2seq_settings import PairTask
+from reprlab.text.encoding import Control, part_ids, piece_ids
 from reprlab.text.parquet_batches import read_batches
 from reprlab.text.tokenizer_folder import open_tokenizer
 from reprlab.text.vocabulary import Vocabulary
 
 _ROWS = 4_096
 # The token of a tokenizer's folder that marks the end of a sentence; published T5 vocabularies get it behind their own.
-END_OF_SENTENCE = "<eosen>"
+END_OF_SENTENCE = Control("<eosen>")
 KEPT, LONG, UNWRITABLE = "pairs", "long", "unwritable"
 UNKNOWN_SOURCE, UNKNOWN_TARGET = "unknown_source", "unknown_target"
 
@@ -72,8 +73,11 @@ class PairSource:
         }
 
     def _pairs(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-        texts = [self._texts(row) for row in rows]
-        ids = [self._pieces([side[place] for side in texts]) for place in (0, 1)]
+        texts = [self._texts(formats.without_boundaries(row)) for row in rows]
+        ids = [
+            piece_ids(self.tokenizer, [source for source, _ in texts]),
+            target_ids(self.tokenizer, [target for _, target in texts]),
+        ]
         for row, (source, target), read, pieces in zip(rows, texts, *ids, strict=True):
             for side, known in ((UNKNOWN_SOURCE, read), (UNKNOWN_TARGET, pieces)):
                 sums = self._read.setdefault((row["split"], side), [0, 0])
@@ -100,7 +104,7 @@ class PairSource:
         restored = self.task == "restoration"
         if restored and self.words is not None and len(target.split()) > self.words:
             return LONG
-        unwritable = self.unknown in pieces or self._read_back(pieces) != " ".join(target.split())
+        unwritable = self.unknown in pieces or said(self.tokenizer, [pieces]) != [" ".join(target.split())]
         return UNWRITABLE if unwritable else ""
 
     def _texts(self, row: Mapping[str, Any]) -> tuple[str, str]:
@@ -113,22 +117,34 @@ class PairSource:
         )
         return source, target
 
-    def _pieces(self, texts: list[str]) -> list[list[int]]:
-        """Pieces of texts, without the end of sequence."""
-        return self.tokenizer([written(text) for text in texts], add_special_tokens=False)["input_ids"] if texts else []
-
-    def _read_back(self, pieces: list[int]) -> str:
-        return said(self.tokenizer.decode(pieces, skip_special_tokens=False, clean_up_tokenization_spaces=False))
-
     def _count(self, split: str, fate: str) -> None:
         self.counts[split, fate] = self.counts.get((split, fate), 0) + 1
 
 
-def written(text: str) -> str:
-    """A text as the tokenizer takes it: a boundary is its own token, which every vocabulary here has."""
-    return text.replace(formats.BOUNDARY, END_OF_SENTENCE)
+def target_ids(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
+    """Pieces of a text to be written, without its end; a boundary is a token, which every vocabulary here has."""
+    parts = [text.split(formats.BOUNDARY) for text in texts]
+    return part_ids(tokenizer, [[one for part in own for one in (part, END_OF_SENTENCE)][:-1] for own in parts])
 
 
-def said(text: str) -> str:
-    """A model's text, in the words of the formats."""
-    return " ".join(text.replace(END_OF_SENTENCE, f" {formats.BOUNDARY} ").split())
+def said(tokenizer: Any, outputs: Sequence[Sequence[int]]) -> list[str]:
+    """Texts of ids, in the words of the formats; special tokens other than boundaries stay."""
+    boundary = tokenizer.convert_tokens_to_ids(END_OF_SENTENCE)
+    sentences = [list(_cut(ids, boundary)) for ids in outputs]
+    texts = iter(
+        tokenizer.batch_decode(
+            [ids for own in sentences for ids in own], skip_special_tokens=False, clean_up_tokenization_spaces=False
+        )
+    )
+    return [" ".join(f" {formats.BOUNDARY} ".join(next(texts) for _ in own).split()) for own in sentences]
+
+
+def _cut(ids: Sequence[int], boundary: int) -> Iterator[list[int]]:
+    own: list[int] = []
+    for index in ids:
+        if index == boundary:
+            yield own
+            own = []
+        else:
+            own.append(index)
+    yield own

@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.evaluation.examples import ExampleTable, load_examples
 from reprlab.inference.generation import sorted_batches, until_end
-from reprlab.structure.pairs import said, written
+from reprlab.structure.pairs import said, target_ids
 from reprlab.text.tokenizer_folder import open_tokenizer
 from reprlab.training.finetuning_order import TrainingOrder
 from reprlab.training.finetuning_settings import TaskSettings
@@ -24,6 +23,11 @@ if TYPE_CHECKING:
     from reprlab.training.settings import EngineSettings
 
 
+class _PairTexts(TextToText):
+    def target_ids(self, texts: list[str]) -> list[list[int]]:
+        return target_ids(self.tokenizer, texts)
+
+
 def pair_task(tokenizer: Path, input_length: int, target_length: int) -> TextToText:
     """Pairs as a text-to-text task: the prompt and the source are read, the target is written."""
     settings = TaskSettings(
@@ -33,18 +37,16 @@ def pair_task(tokenizer: Path, input_length: int, target_length: int) -> TextToT
         input_length=input_length,
         target_length=target_length,
     )
-    return TextToText(settings, (), open_tokenizer(tokenizer), tokenizer)
+    return _PairTexts(settings, (), open_tokenizer(tokenizer), tokenizer)
 
 
 def load_pairs(path: Path, split: str, limit: int | None = None) -> ExampleTable:
-    """The pairs of a split, with boundaries as the tokenizer has them.
+    """The pairs of a split.
 
     Raises:
         ReprlabError: the table is damaged, or has no pair in the split.
     """
-    table = load_examples(path, [split], {split: limit})[split]
-    targets = [[written(text) for text in texts] for texts in table.columns["targets"]]
-    return replace(table, columns={**table.columns, "targets": targets})
+    return load_examples(path, [split], {split: limit})[split]
 
 
 def engine_of(settings: PairTraining, pairs: int) -> EngineSettings:
@@ -95,15 +97,14 @@ def answers(
     precision = torch.autocast(device.type, dtype=torch.bfloat16, enabled=settings.dtype == "bfloat16")
     with torch.inference_mode(), precision:
         for rows in sorted_batches(split.inputs.lengths, batch):
-            ids = torch.from_numpy(split.inputs.pad(rows, pad)).to(device)
+            ids, mask = (torch.from_numpy(part).to(device) for part in split.inputs.padded(rows, pad))
             found = network.generate(
                 input_ids=ids,
-                attention_mask=(ids != pad).long(),
+                attention_mask=mask,
                 max_new_tokens=settings.max_length,
                 num_beams=settings.beams,
                 do_sample=False,
             )
             for row, written_ids in zip(rows, found[:, 1:].tolist(), strict=True):
                 outputs[row] = until_end(written_ids, end, pad)
-    texts = task.tokenizer.batch_decode(outputs, skip_special_tokens=False, clean_up_tokenization_spaces=False)
-    return [said(text) for text in texts]
+    return said(task.tokenizer, outputs)

@@ -10,14 +10,10 @@ from reprlab.runtime.errors import ReprlabError
 
 
 class PublishedVocabulary:
-    """What rows of a decoder need of a published tokenizer, which has no layout of ours.
-
-    The tokenizer is changed: text that spells a special token is text to it.
-    """
+    """What rows of a decoder need of a published tokenizer, which has no layout of ours."""
 
     def __init__(self, tokenizer: Any) -> None:
         """Raises ReprlabError where no token ends a text."""
-        tokenizer.split_special_tokens = True
         if tokenizer.eos_token_id is None:
             raise ReprlabError(f"{tokenizer.name_or_path}: the tokenizer has no token that ends a text; name another")
         self.eos_id = int(tokenizer.eos_token_id)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from reprlab.text.encoding import piece_ids
 from reprlab.text.published_vocabulary import PublishedVocabulary
 from reprlab.text.vocabulary import Vocabulary
 
@@ -51,14 +52,10 @@ def encode_passages(
 ) -> EncodedPassages:
     """Tokenise the sentences of each passage; sentences without a token are left out.
 
-    Text that spells a special token (`</s>`, `<sent_3>`) becomes unk: it must not act as one.
+    Ids to which the layout gives a role, and the tokenizer none, become unk: they must not act as special tokens.
     """
     sentences = [sentence for passage in passages for sentence in passage]
-    encoded = []
-    if sentences:
-        encoded = tokenizer(sentences, add_special_tokens=False, return_attention_mask=False, verbose=False)[
-            "input_ids"
-        ]
+    encoded = piece_ids(tokenizer, sentences)
     lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
     ids = np.fromiter(chain.from_iterable(encoded), dtype=np.int32, count=int(lengths.sum()))
     ids[vocabulary.is_special(ids)] = vocabulary.unk_id

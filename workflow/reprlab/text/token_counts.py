@@ -186,13 +186,15 @@ def _ids(tokenizer: Any, texts: list[list[str]], settings: CountSettings) -> np.
 
     import numpy as np
 
-    encoded = tokenizer(
+    from reprlab.text.encoding import encode
+
+    encoded = encode(
+        tokenizer,
         *texts,
-        add_special_tokens=settings.source == "examples",
+        closed=settings.source == "examples",
         truncation=settings.max_length is not None,
         max_length=settings.max_length,
         return_attention_mask=False,
         return_token_type_ids=False,
-        verbose=False,
     )["input_ids"]
     return np.fromiter(itertools.chain.from_iterable(encoded), dtype=np.int64, count=sum(map(len, encoded)))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reprlab.runtime.errors import ReprlabError, first_line
+from reprlab.text.encoding import surrounding_ids
 
 # What a model's folder holds besides its tokenizer.
 _MODEL_FILES = (".safetensors", ".bin", ".gguf", ".index.json", "config.json", "generation_config.json", "README.md")
@@ -39,10 +40,9 @@ def copy_tokenizer(source: Path, folder: Path) -> None:
 
 
 def start_ids(tokenizer: Any) -> list[int]:
-    """The ids that the tokenizer puts before a text, as Llama 3 does; mostly none."""
-    # Not of an empty text: where one token begins and ends texts, as OPT's, it could be either.
-    first = tokenizer("a")["input_ids"][:1]
-    return [int(index) for index in first if index == tokenizer.bos_token_id]
+    """The start token that the tokenizer puts before a text, as Llama 3 does; mostly none, and none of encoders."""
+    before, _ = surrounding_ids(tokenizer)
+    return [index for index in before if index == tokenizer.bos_token_id]
 
 
 def vocabulary_file(folder: Path) -> Path:

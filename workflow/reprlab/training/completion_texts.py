@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.objectives.objective import IGNORED
 from reprlab.runtime.errors import ReprlabError
+from reprlab.text.encoding import LINE_END, Control, encode, ids_behind, part_ids
 from reprlab.text.prompt_formats import joined
 from reprlab.text.tokenizer_folder import start_ids
 
 if TYPE_CHECKING:
     import numpy as np
     import torch
+
+_USER, _ASSISTANT = Control("<|user|>"), Control("<|assistant|>")
 
 
 @dataclass(frozen=True)
@@ -77,11 +80,9 @@ def _completion(tokenizer: Any, row: dict[str, Any]) -> tuple[list[int], list[in
     """
     prompt, text = row["prompt"], joined(row["prompt"], row["completion"])
     boundary = len(prompt) - (1 if prompt[-1:].isspace() else 0)
-    encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
-    found = [int(index) for index in encoded["input_ids"]]
-    labels = [
-        index if end > boundary else IGNORED for index, (_, end) in zip(found, encoded["offset_mapping"], strict=True)
-    ]
+    encoded = encode(tokenizer, [text], return_offsets_mapping=True)
+    (found,), (offsets,) = encoded["input_ids"], encoded["offset_mapping"]
+    labels = [index if end > boundary else IGNORED for index, (_, end) in zip(found, offsets, strict=True)]
     return [*found, tokenizer.eos_token_id], [*labels, tokenizer.eos_token_id]
 
 
@@ -89,14 +90,12 @@ def _conversation(tokenizer: Any, turns: Sequence[str]) -> tuple[list[int], list
     """`<|user|>`, question, `<|assistant|>`, answer, end token: answers and their end tokens are targets."""
     ids: list[int] = []
     labels: list[int] = []
-    for question, answer in zip(turns[::2], turns[1::2], strict=True):
-        asked = _plain(tokenizer, f"<|user|>\n{question}\n<|assistant|>\n")
-        given = [*_plain(tokenizer, answer), tokenizer.eos_token_id]
-        after = _plain(tokenizer, "\n")
-        ids += [*asked, *given, *after]
-        labels += [*([IGNORED] * len(asked)), *given, *([IGNORED] * len(after))]
+    asked = [(_USER, f"\n{question}\n", _ASSISTANT, LINE_END) for question in turns[::2]]
+    opening = [*part_ids(tokenizer, asked[:1]), *part_ids(tokenizer, asked[1:], LINE_END)]
+    # A letter ends no line, which some tokenizers would join with the next.
+    (after,) = ids_behind(tokenizer, [LINE_END], "a")
+    for question, answer in zip(opening, ids_behind(tokenizer, turns[1::2]), strict=True):
+        given = [*answer, tokenizer.eos_token_id]
+        ids += [*question, *given, *after]
+        labels += [*([IGNORED] * len(question)), *given, *([IGNORED] * len(after))]
     return ids, labels
-
-
-def _plain(tokenizer: Any, text: str) -> list[int]:
-    return [int(index) for index in tokenizer(text, add_special_tokens=False)["input_ids"]]

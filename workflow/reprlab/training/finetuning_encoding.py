@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from reprlab.text.encoding import piece_ids
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -47,14 +49,12 @@ class Ragged:
         found[inside] = self.flat[(self.offsets[rows][:, None] + places)[inside]]
         return found
 
+    def padded(self, rows: np.ndarray, fill: int, width: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """`pad` and its mask, 1 at ids of the sequences, which may hold the id that fills the rest."""
+        import numpy as np
 
-def piece_ids(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
-    """Ids of each text without any special token."""
-    if not texts:
-        return []
-    return tokenizer(
-        list(texts), add_special_tokens=False, return_attention_mask=False, return_token_type_ids=False, verbose=False
-    )["input_ids"]
+        found = self.pad(rows, fill, width)
+        return found, (np.arange(found.shape[1]) < self.lengths[rows][:, None]).astype(np.int64)
 
 
 def encode_closed(tokenizer: Any, texts: Sequence[str], length: int, end: int) -> Ragged:

@@ -8,10 +8,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reprlab.data.tag_schemes import iob2
 from reprlab.evaluation.examples import ExampleTable
 from reprlab.inference.generation import sorted_batches
 from reprlab.models.pema import PartialVocabulary, kept_always
 from reprlab.runtime.errors import ReprlabError, first_line
+from reprlab.text.encoding import encode
 from reprlab.text.templates import render
 from reprlab.training.finetuning_encoding import Ragged
 from reprlab.training.finetuning_settings import TaskSettings
@@ -62,6 +64,8 @@ class EncoderHead:
             raise ReprlabError(
                 f"kind {settings.kind}: no labels; the examples declare none, so give the setting labels"
             )
+        if any(metric.startswith("entity_") for metric in settings.metrics):
+            iob2(labels)  # refuses tags that would be counted as nothing, before hours of training
         self.number = {label: number for number, label in enumerate(labels)}
 
     def load(self, folder: Path, dropout: float) -> torch.nn.Module:
@@ -104,7 +108,7 @@ class EncoderHead:
         kind, columns, answered, places = self.settings.kind, table.columns, None, None
         options: dict[str, Any] = {"truncation": True, "max_length": self.settings.input_length}
         if kind == "tags":
-            encoded = self.tokenizer(columns["tokens"], is_split_into_words=True, **options)
+            encoded = encode(self.tokenizer, columns["tokens"], closed=True, is_split_into_words=True, **options)
             tagged = self._tag_targets(encoded, columns["tags"])
             targets: np.ndarray | Ragged = tagged
             if self.settings.tag_pieces == "words":
@@ -112,7 +116,7 @@ class EncoderHead:
             places = self._places(encoded, answered or tagged)
             gold: list[Any] = self._piece_tags(columns) if self.settings.tag_pieces == "all" else columns["tags"]
         else:
-            encoded = self.tokenizer(*self._texts(table), **options)
+            encoded = encode(self.tokenizer, *self._texts(table), closed=True, **options)
             gold = columns["score" if kind == "regression" else "label"]
             numbers = gold if kind == "regression" else [self.number[label] for label in gold]
             targets = np.asarray(numbers, dtype=np.float32 if kind == "regression" else np.int64)
@@ -130,11 +134,9 @@ class EncoderHead:
 
     def batch(self, split: HeadSplit, rows: np.ndarray) -> dict[str, torch.Tensor]:
         """Tensors of examples `rows`: input_ids, attention_mask, token_type_ids [B, L], labels [B] or [B, L]."""
-        import numpy as np
         import torch
 
-        ids = split.inputs.pad(rows, self.tokenizer.pad_token_id)
-        mask = (np.arange(ids.shape[1]) < split.inputs.lengths[rows][:, None]).astype(np.int64)
+        ids, mask = split.inputs.padded(rows, self.tokenizer.pad_token_id)
         labels = split.targets.pad(rows, IGNORED) if isinstance(split.targets, Ragged) else split.targets[rows]
         arrays = {
             "input_ids": ids,
@@ -220,7 +222,7 @@ class EncoderHead:
 
     def _piece_tags(self, columns: dict[str, list[Any]]) -> list[list[str]]:
         """The tags that are scored where pieces are: those of all pieces, the ones beyond input_length too."""
-        whole = self.tokenizer(columns["tokens"], is_split_into_words=True, add_special_tokens=False, verbose=False)
+        whole = encode(self.tokenizer, columns["tokens"], is_split_into_words=True)
         return [[tags[word] for word in whole.word_ids(row)] for row, tags in enumerate(columns["tags"])]
 
     def _in_place(self, found: list[Any], split: HeadSplit, places: Ragged) -> list[list[str]]:

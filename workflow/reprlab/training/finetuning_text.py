@@ -11,9 +11,10 @@ from reprlab.evaluation.examples import ExampleTable
 from reprlab.inference.generation import EncoderBatch, decode, encode, generate, sorted_batches, teacher_forced
 from reprlab.objectives.attention_masks import finetuning_masks
 from reprlab.runtime.errors import ReprlabError, first_line
+from reprlab.text.encoding import piece_ids
 from reprlab.text.templates import label_words, render
 from reprlab.text.vocabulary import Vocabulary
-from reprlab.training.finetuning_encoding import Ragged, encode_closed, encode_depth, piece_ids
+from reprlab.training.finetuning_encoding import Ragged, encode_closed, encode_depth
 from reprlab.training.finetuning_settings import TaskSettings
 
 if TYPE_CHECKING:
@@ -94,17 +95,21 @@ class TextToText:
             inputs = encode_closed(self.tokenizer, prompts, settings.input_length, end)
         gold = table.columns["label" if self.labels else "targets"]
         wanted = [self.words[label] for label in gold] if self.labels else [texts[0] for texts in gold]
-        return TextSplit(inputs, types, encode_closed(self.tokenizer, wanted, settings.target_length, end), gold)
+        targets = Ragged.of([*ids[: settings.target_length - 1], end] for ids in self.target_ids(wanted))
+        return TextSplit(inputs, types, targets, gold)
+
+    def target_ids(self, texts: list[str]) -> list[list[int]]:
+        """Ids of texts to be written, without their end."""
+        return piece_ids(self.tokenizer, texts)
 
     def batch(self, split: TextSplit, rows: np.ndarray) -> dict[str, torch.Tensor]:
-        """Tensors of examples `rows`: ids [B, L], labels [B, T] (-100 behind the end), DEPTH's types [B, L]."""
+        """Tensors of examples `rows`: ids and their 0/1 mask [B, L], labels [B, T] (-100 behind the end), DEPTH's types
+        [B, L]."""
         import torch
 
         width = None if self.settings.mask_padding else self.settings.input_length
-        arrays = {
-            "ids": split.inputs.pad(rows, self.vocabulary.pad_id, width),
-            "labels": split.targets.pad(rows, IGNORED),
-        }
+        ids, mask = split.inputs.padded(rows, self.vocabulary.pad_id, width)
+        arrays = {"ids": ids, "mask": mask, "labels": split.targets.pad(rows, IGNORED)}
         if split.types is not None:
             arrays["types"] = split.types.pad(rows, 0, width)
         return {name: torch.from_numpy(array) for name, array in arrays.items()}
@@ -130,7 +135,7 @@ class TextToText:
             "count": count,
             "correct": (logits.detach().argmax(-1) == labels)[known].sum(),
             "total": count,
-            "tokens": (batch["ids"] != self.vocabulary.pad_id).sum() + count,
+            "tokens": batch["mask"].sum() + count,
         }
         return summed / count, parts
 
@@ -172,12 +177,16 @@ class TextToText:
         """Encoder mask (2-D 0/1, or 4-D additive in the DEPTH format) and the 2-D mask of cross-attention."""
         import torch
 
-        ids = batch["ids"]
-        seen = (ids != self.vocabulary.pad_id).long()
+        seen = batch["mask"]
         if not self.settings.depth_format:
             return seen, seen
         masks = finetuning_masks(
-            ids, batch["types"], 1, self.vocabulary, dtype=model.dtype, mask_padding=self.settings.mask_padding
+            batch["ids"],
+            batch["types"],
+            1,
+            self.vocabulary,
+            dtype=model.dtype,
+            mask_padding=self.settings.mask_padding,
         )
         return masks.encoder, seen if self.settings.mask_padding else torch.ones_like(seen)
 

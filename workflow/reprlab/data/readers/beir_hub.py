@@ -9,6 +9,7 @@ from reprlab.artifacts.tables import read_parquet
 from reprlab.data.sources import Sources
 from reprlab.registry.dataset_entries import Split, SplitSettings
 from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.log import get_logger
 
 
 class Settings(BaseModel):
@@ -24,6 +25,8 @@ class Settings(BaseModel):
     """File of each split, with `query-id`, `corpus-id` and `score`."""
     passages: int = Field(ge=1)
     """Passages of the published corpus: a part of it would give other numbers under its name."""
+    lacking: int | None = Field(default=None, ge=0)
+    """Judgements of passages that the published corpus is known to lack; null: any number."""
     drop_own: bool = False
     """Whether queries are passages of the corpus, under the same id: a first stage then leaves a query's own one out.
     Elsewhere equal ids are a coincidence of numbers."""
@@ -32,8 +35,12 @@ class Settings(BaseModel):
 def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:
     """One example a judgement, then one without a query for each passage that nobody judged.
 
+    A judgement of a passage that the published corpus lacks (ArguAna has one) keeps its query, which then finds that
+    passage nowhere: BEIR's scores are means over all judged queries. Its example has no text; the log counts them.
+
     Raises:
-        ReprlabError: the corpus is not whole, or a judgement names what is not there.
+        ReprlabError: the corpus is not whole, a judgement is of a query that is not there, or another number of them
+            than the entry says is of passages that are not.
     """
     collection, judged = sources.archives.values()
     passages = {
@@ -48,15 +55,27 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
         )
     queries = read_parquet(collection.file(settings.queries), ["_id", "text"])
     asked = dict(zip(map(str, queries["_id"].to_pylist()), queries["text"].to_pylist(), strict=True))
-    met = set()
+    met, lacking = set(), 0
     for split, file in settings.judgements.items():
         path = judged.file(file)
         for row in read_parquet(path, ["query-id", "corpus-id", "score"]).to_pylist():
             query, passage = str(row["query-id"]), str(row["corpus-id"])
-            if query not in asked or passage not in passages:
-                raise ReprlabError(f"{path}: judges passage {passage} for query {query}, and one of them is not there")
-            met.add(passage)
-            yield _example(split, query, asked[query], passage, passages[passage], int(row["score"]))
+            if query not in asked:
+                sources.faulty.leave_out(f"{path}: judges passage {passage} for query {query}, which is not there")
+                continue
+            lacking += passage not in passages
+            # Judged or not, a passage that is there and has no text comes without a query too: it can be found.
+            met |= {passage} if passages.get(passage) else set()
+            yield _example(split, query, asked[query], passage, passages.get(passage, ""), int(row["score"]))
+    if settings.lacking not in (None, lacking):
+        raise ReprlabError(
+            f"{settings.corpus[0]}: the corpus lacks the passages of {lacking} judgements, {settings.lacking} are "
+            "known to be missing; fetch the published files, or set lacking in the options of the entry"
+        )
+    if lacking:
+        get_logger().info(
+            "%s: %d judgements are of passages that the corpus lacks; their queries count", settings.corpus[0], lacking
+        )
     for passage, text in passages.items():
         if passage not in met:
             yield _example("test", "", "", passage, text, 0)

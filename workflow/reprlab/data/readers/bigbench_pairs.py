@@ -31,7 +31,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
         path = sources.archive.member(member)
         stem = path.stem
         for number, item in enumerate(json_items(path)):
-            with expected_format(f"{path}: item {number}", "a sentence with endings and their scores"):
+            with sources.row(), expected_format(f"{path}: item {number}", "a sentence with endings and their scores"):
                 scores = item["target_scores"]
                 if len(scores) == 1:
                     # The two endings were equal, so that one key is left: not a pair (one item of linzen2016_english).

@@ -7,7 +7,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from reprlab.data.archives import Archive
-from reprlab.data.sources import Sources, read_text
+from reprlab.data.sources import Sources
+from reprlab.data.text_files import blank_cells, text_rows
 from reprlab.registry.dataset_entries import SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
@@ -50,8 +51,8 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
 
 def genres_of(archive: Archive, folder: str) -> dict[str, str]:
     """Sample to genre of the corpus in `folder`."""
-    lines = read_text(archive.member(f"{folder}/cats.txt"), "latin-1").split("\n")
-    return {name: genre for name, _, genre in (line.strip().partition(" ") for line in lines) if genre}
+    lines = text_rows(archive.member(f"{folder}/cats.txt"), "latin-1")
+    return {name: genre for name, _, genre in (line.strip().partition(" ") for _, line in lines) if genre}
 
 
 def tagged_paragraphs(archive: Archive, member: str) -> Iterator[list[str]]:
@@ -73,10 +74,10 @@ def tagged_sentences(archive: Archive, member: str) -> Iterator[tuple[bool, list
         ReprlabError: a token has no tag.
     """
     path = archive.member(member)
-    for number, line in enumerate(read_text(path, "latin-1").split("\n"), start=1):
+    for number, line in text_rows(path, "latin-1"):
         if not line.strip():
             continue
-        tokens = [token.rpartition("/") for token in line.split()]
+        tokens = [token.rpartition("/") for token in blank_cells(line)]
         if any(not separator for _, separator, _ in tokens):
             raise ReprlabError(f"{path}: line {number} holds a token without a tag")
         yield line.startswith("\t"), [(word, tag) for word, _, tag in tokens]

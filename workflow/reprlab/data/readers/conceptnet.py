@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import zlib
 from collections.abc import Iterator
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from reprlab.data.sources import Sources
+from reprlab.data.text_files import streamed_rows
 from reprlab.registry.dataset_entries import SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
@@ -36,14 +36,14 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     """
     path = sources.archive.file()
     try:
-        with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
-            for number, line in enumerate(lines, start=1):
-                cells = line.rstrip("\n").split("\t")
-                if len(cells) != _CELLS:
-                    raise ReprlabError(f"{path}: line {number} has {len(cells)} cells, expected {_CELLS}")
-                terms = [_term(cell, settings.language) for cell in cells[2:4]]
-                if all(terms):
-                    yield {"id": f"a{number}", "text": "\n".join(terms), "source": cells[1], "split": "train"}
+        for number, line in streamed_rows(path, zipped=True):
+            cells = line.split("\t")
+            if len(cells) != _CELLS:
+                sources.faulty.leave_out(f"{path}: line {number} has {len(cells)} cells, expected {_CELLS}")
+                continue
+            terms = [_term(cell, settings.language) for cell in cells[2:4]]
+            if all(terms):
+                yield {"id": f"a{number}", "text": "\n".join(terms), "source": cells[1], "split": "train"}
     except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise ReprlabError(f"{path}: not ConceptNet's gzipped dump ({error}); download it again") from None
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.data.sources import Sources, read_text
+from reprlab.data.sources import Sources
+from reprlab.data.text_files import blank_cells, text_rows
 from reprlab.registry.dataset_entries import Split, SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
@@ -54,8 +56,8 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
 def _sentences(path: Path) -> Iterator[list[tuple[int, list[str]]]]:
     """Line number and cells of each word, sentence by sentence."""
     lines: list[tuple[int, list[str]]] = []
-    for number, line in enumerate([*read_text(path).split("\n"), ""], start=1):
-        cells = line.split()
+    for number, line in chain(text_rows(path), [(0, "")]):
+        cells = blank_cells(line)
         if not cells or line.startswith("#"):
             if lines:
                 yield lines

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
 
 from reprlab.data.passages import PassageSettings, passage_rows
-from reprlab.data.sources import Sources, read_text
+from reprlab.data.sources import Sources
+from reprlab.data.text_files import text_rows
 from reprlab.registry.dataset_entries import Split, SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
@@ -64,8 +66,7 @@ def _sentences(path: Path) -> Iterator[tuple[bool, str, list[list[str]]]]:
     """Whether it opens a document, the text, and the cells of the words, of each sentence."""
     opens, text = False, ""
     words: list[list[str]] = []
-    for number, line in enumerate([*read_text(path).split("\n"), ""], start=1):
-        line = line.rstrip("\r")
+    for number, line in chain(text_rows(path), [(0, "")]):
         if not line.strip():
             if words:
                 yield opens, text, words

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.data.sources import Sources, tab_rows
+from reprlab.data.sources import FaultyRows, Sources, tab_rows
 from reprlab.data.splits import normalised, position
 from reprlab.registry.dataset_entries import SplitSettings
 from reprlab.runtime.errors import ReprlabError
@@ -43,7 +43,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
         if split == "train" and not own_train:
             continue
         path = _file(sources, f"{settings.folder}/{name}")
-        for row in _examples(path, split, settings.task):
+        for row in _examples(path, split, settings.task, sources.faulty):
             resplit = split == "validation" and not own_train
             if resplit and position(splits.seed, row["group"]) < settings.train_from_validation:
                 row["split"] = "train"
@@ -57,12 +57,13 @@ def _file(sources: Sources, name: str) -> Path:
     raise ReprlabError(f"{name}: no archive of this entry declares this file; add it, or set `train_from_validation`")
 
 
-def _examples(path: Path, split: str, task: str) -> Iterator[dict[str, Any]]:
+def _examples(path: Path, split: str, task: str, faulty: FaultyRows) -> Iterator[dict[str, Any]]:
     labels = LABELS[task]
     for number, (label, *sentences) in tab_rows(path, 1 + SENTENCES[task]):
         # isdigit alone takes characters, such as a raised 2, that int refuses.
         if not (label.isascii() and label.isdigit()) or int(label) >= len(labels):
-            raise ReprlabError(f"{path}: line {number}: the label {label!r} is none of 0 to {len(labels) - 1}")
+            faulty.leave_out(f"{path}: line {number}: the label {label!r} is none of 0 to {len(labels) - 1}")
+            continue
         yield {
             "id": f"{path.stem}-{number}",
             "group": group_of(sentences, task),

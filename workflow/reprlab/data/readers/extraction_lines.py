@@ -8,9 +8,9 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from reprlab.data.sources import Sources, read_text
+from reprlab.data.sources import FaultyRows, Sources
+from reprlab.data.text_files import text_rows
 from reprlab.registry.dataset_entries import Split, SplitSettings
-from reprlab.runtime.errors import ReprlabError
 
 
 class Settings(BaseModel):
@@ -44,21 +44,22 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     archive = sources.archive
     for split, name in settings.files.items():
         path = archive.file(name) if archive.has_file(name) else archive.member(name)
-        for number, (sentence, triples) in enumerate(_extractions(path, settings).items()):
+        for number, (sentence, triples) in enumerate(_extractions(path, settings, sources.faulty).items()):
             heads, predicates, tails = map(list, zip(*triples, strict=True))
             row = {"id": f"{split}-{number}", "group": f"{split}-{number}", "split": split, "text": sentence}
             yield {**row, "heads": heads, "predicates": predicates, "tails": tails}
 
 
-def _extractions(path: Path, settings: Settings) -> dict[str, list[tuple[str, str, str]]]:
+def _extractions(path: Path, settings: Settings, faulty: FaultyRows) -> dict[str, list[tuple[str, str, str]]]:
     found: dict[str, list[tuple[str, str, str]]] = {}
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
+    for number, line in text_rows(path):
         if not line.strip():
             continue
         cells = [" ".join(cell.split()) for cell in line.split("\t")]
         # A few lines of CaRB have no predicate; they stay as they were published.
         if len(cells) <= settings.arguments or not cells[0]:
-            raise ReprlabError(f"{path}: line {number} has not a sentence, a predicate and an argument between tabs")
+            faulty.leave_out(f"{path}: line {number} has not a sentence, a predicate and an argument between tabs")
+            continue
         first, *others = cells[settings.arguments :]
         found.setdefault(cells[0], []).append((first, cells[settings.predicate], " ".join(filter(None, others))))
     return found

@@ -8,7 +8,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from reprlab.artifacts.tables import read_parquet
 from reprlab.data.sources import Sources
 from reprlab.registry.dataset_entries import SplitFile, SplitSettings
-from reprlab.runtime.errors import ReprlabError
 
 
 class File(SplitFile):
@@ -55,5 +54,6 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
             label = row[settings.label]
             if not isinstance(label, int) or not 0 <= label < len(settings.label_names):
                 last = len(settings.label_names) - 1
-                raise ReprlabError(f"{path}: row {number}: the label {label} is outside 0 to {last}")
+                sources.faulty.leave_out(f"{path}: row {number}: the label {label} is outside 0 to {last}")
+                continue
             yield {**about, "subset": source.subset, "label": settings.label_names[label]}

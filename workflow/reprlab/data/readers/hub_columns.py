@@ -8,7 +8,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from reprlab.artifacts.tables import read_parquet
 from reprlab.data.sources import Sources, expected_format
 from reprlab.registry.dataset_entries import SplitFile, SplitSettings
-from reprlab.runtime.errors import ReprlabError
 
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 
@@ -57,12 +56,14 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
         path = sources.archive.file(source.file)
         for number, row in enumerate(read_parquet(path, _columns(settings)).to_pylist()):
             where = f"{path}: row {number}"
-            with expected_format(where, f"an example of the kind {settings.form}"):
+            found = None
+            with sources.row(), expected_format(where, f"an example of the kind {settings.form}"):
                 found = row_of[settings.form](row, settings)
             if found is None:
                 continue
             if settings.form == "choice" and not 0 <= found["answer"] < len(found["choices"]):
-                raise ReprlabError(f"{where}: the answer {row.get(settings.answer)!r} is none of its choices")
+                sources.faulty.leave_out(f"{where}: the answer {row.get(settings.answer)!r} is none of its choices")
+                continue
             name = f"{source.split}-{number}"
             yield {"id": name, "group": name, "split": source.split, **found}
 

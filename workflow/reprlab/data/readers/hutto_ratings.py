@@ -30,12 +30,9 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     """
     path = sources.archive.member(settings.member)
     for number, (name, rating, text) in tab_rows(path, 3, "latin-1"):
-        try:
-            value = float(rating)
-        except ValueError:
-            raise ReprlabError(f"{path}: line {number}: the rating {rating!r} is not a number") from None
-        if not -4 <= value <= 4:
-            raise ReprlabError(f"{path}: line {number}: the rating {value} is outside -4 to 4")
+        value = 0.0
+        with sources.row():
+            value = _rating(rating, f"{path}: line {number}")
         if value != 0:
             yield {
                 "id": name,
@@ -43,3 +40,13 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
                 "text": " ".join(html.unescape(text).split()),
                 "label": "positive" if value > 0 else "negative",
             }
+
+
+def _rating(text: str, place: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise ReprlabError(f"{place}: the rating {text!r} is not a number") from None
+    if not -4 <= value <= 4:
+        raise ReprlabError(f"{place}: the rating {value} is outside -4 to 4")
+    return value

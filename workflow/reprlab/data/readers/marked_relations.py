@@ -32,7 +32,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     for split, name in settings.files.items():
         path = sources.archive.file(name)
         for number, row in enumerate(read_parquet(path, _COLUMNS).to_pylist()):
-            with expected_format(f"{path}: row {number}", "a sentence with entities and relations"):
+            with sources.row(), expected_format(f"{path}: row {number}", "a sentence with entities and relations"):
                 for place, relation in enumerate(row["relations"]):
                     head, tail = (dict(enumerate(row["entities"]))[relation[end]] for end in ("head", "tail"))
                     yield {

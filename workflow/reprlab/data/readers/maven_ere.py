@@ -6,8 +6,9 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.data.event_rows import NO_CHAIN, Mention, event_row
-from reprlab.data.sources import Sources, expected_format, parse_json, read_text
+from reprlab.data.sources import Sources, expected_format, parse_json
 from reprlab.data.splits import position
+from reprlab.data.text_files import text_rows
 from reprlab.registry.dataset_entries import SplitSettings
 from reprlab.runtime.log import get_logger
 
@@ -41,16 +42,16 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     """
     for split, name in (("train", settings.train), ("test", settings.test)):
         path, rows, dropped = sources.archive.member(name), [], 0
-        for number, line in enumerate(read_text(path).split("\n"), start=1):
+        for number, line in text_rows(path):
             if not line.strip():
                 continue
             place = f"{path}: line {number}"
-            with expected_format(place, "a document of MAVEN-ERE"):
+            with sources.row(), expected_format(place, "a document of MAVEN-ERE"):
                 content = parse_json(line, place)
                 row = _document(content, settings, place)
                 dropped += _with_time_expressions(content, settings)
-            held_out = split == "train" and position(splits.seed, row["id"]) < settings.validation_share
-            rows.append({**row, "split": "validation" if held_out else split})
+                held_out = split == "train" and position(splits.seed, row["id"]) < settings.validation_share
+                rows.append({**row, "split": "validation" if held_out else split})
         get_logger().info("%s: %d relations with a time expression are left out", path, dropped)
         yield from _sampled(rows, settings, splits.seed)
 

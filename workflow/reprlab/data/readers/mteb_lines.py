@@ -45,7 +45,8 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     for source in settings.files:
         path = sources.archive.file(source.file)
         for number, row in json_lines(path):
-            with expected_format(f"{path}: line {number}", "an example of mteb"):
+            found: list[dict[str, Any]] = []
+            with sources.row(), expected_format(f"{path}: line {number}", "an example of mteb"):
                 found = examples(row, settings, f"{source.split}-{number}", str(number))
             for example in found:
                 yield {"split": source.split, **example}

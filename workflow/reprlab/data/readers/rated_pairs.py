@@ -8,7 +8,8 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from reprlab.data.sources import Sources, read_text
+from reprlab.data.sources import Sources
+from reprlab.data.text_files import text_rows
 from reprlab.registry.dataset_entries import SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
@@ -42,11 +43,15 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     if settings.pairs:
         path = member(settings.pairs)
         for number, cells in _lines(path):
-            if len(cells) != 3:
-                raise ReprlabError(f"{path}: line {number} has {len(cells)} cells, expected 3")
-            yield _pair(str(number), cells[0], cells[1], _rating(path, number, cells[2]))
+            pair = None
+            with sources.row():
+                if len(cells) != 3:
+                    raise ReprlabError(f"{path}: line {number} has {len(cells)} cells, expected 3")
+                pair = _pair(str(number), cells[0], cells[1], _rating(path, number, cells[2]))
+            if pair:
+                yield pair
         return
-    texts = [" ".join(line.split()) for line in read_text(member(settings.documents), "latin-1").split("\n")]
+    texts = [" ".join(line.split()) for _, line in text_rows(member(settings.documents), "latin-1")]
     texts, path = [text for text in texts if text], member(settings.matrix)
     rows = list(_lines(path))
     if {len(texts)} != {len(rows), *(len(cells) for _, cells in rows)}:
@@ -57,7 +62,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    for number, line in enumerate(read_text(path, "utf-8").split("\n"), start=1):
+    for number, line in text_rows(path):
         if line.strip() and not line.startswith("#"):
             yield number, line.strip().split("\t")
 

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from reprlab.data.sources import Sources
+from reprlab.data.text_files import csv_rows
 from reprlab.registry.dataset_entries import SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
@@ -32,17 +33,17 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     """
     path, number = sources.archive.file(settings.file), -1
     try:
-        with path.open(encoding="utf-8", newline="") as handle:
-            rows = csv.reader(handle, strict=True)
-            if next(rows, None) != _COLUMNS:
-                raise ReprlabError(f"{path}: its first line is not {','.join(_COLUMNS)}; fetch the published file")
-            for number, row in enumerate(rows):
-                if len(row) != len(_COLUMNS) or not all(map(str.strip, row)):
-                    raise ReprlabError(f"{path}: triple {number} has no three sentences; fetch the published file")
-                anchor, *choices = map(str.strip, row)
-                about = {"id": f"train-{number}", "group": f"{number}", "split": "train"}
-                yield {**about, "context": "", "question": anchor, "choices": choices, "answer": 0}
-    except (UnicodeDecodeError, csv.Error) as error:
+        rows = csv_rows(path)
+        if next(rows, None) != _COLUMNS:
+            raise ReprlabError(f"{path}: its first line is not {','.join(_COLUMNS)}; fetch the published file")
+        for number, row in enumerate(rows):
+            if len(row) != len(_COLUMNS) or not all(map(str.strip, row)):
+                sources.faulty.leave_out(f"{path}: triple {number} has no three sentences; fetch the published file")
+                continue
+            anchor, *choices = map(str.strip, row)
+            about = {"id": f"train-{number}", "group": f"{number}", "split": "train"}
+            yield {**about, "context": "", "question": anchor, "choices": choices, "answer": 0}
+    except csv.Error as error:
         raise ReprlabError(f"{path}: no CSV in UTF-8 ({error}); fetch the published file") from None
     if settings.triples not in (None, number + 1):
         raise ReprlabError(f"{path}: {number + 1} triples, {settings.triples} are published; fetch the whole file")

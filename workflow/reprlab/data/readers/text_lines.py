@@ -6,7 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.data.sources import Sources, read_text
+from reprlab.data.sources import Sources
+from reprlab.data.text_files import text_rows
 from reprlab.registry.dataset_entries import SplitSettings
 
 
@@ -25,7 +26,6 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     """One document for each line that is not empty; `source` is the file."""
     for member in settings.members:
         stem = PurePosixPath(member).stem
-        lines = read_text(sources.archive.member(member), settings.encoding).split("\n")
-        for number, line in enumerate(lines, start=1):
+        for number, line in text_rows(sources.archive.member(member), settings.encoding):
             if line.strip():
                 yield {"id": f"{stem}-{number}", "text": " ".join(line.split()), "source": stem}

@@ -5,7 +5,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from reprlab.data.sources import Sources, expected_format, parse_json
+from reprlab.data.json_lines import json_lines
+from reprlab.data.sources import Sources, expected_format
 from reprlab.registry.dataset_entries import SplitSettings
 
 
@@ -25,12 +26,13 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
         ReprlabError: a line is no object with the three texts.
     """
     path = sources.archive.file(settings.file)
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            place = f"{path}: line {number}"
-            with expected_format(place, "an object with the texts query, positive and negative"):
-                row = parse_json(line.decode("utf-8"), place)
-                query, positive, negative = (row[name].strip() for name in ("query", "positive", "negative"))
-            name = f"{number}"
-            about = {"id": name, "group": name, "split": "train", "context": ""}
-            yield {**about, "question": query, "choices": [positive, negative], "answer": 0}
+    for number, row in json_lines(path):
+        texts: list[str] = []
+        with (
+            sources.row(),
+            expected_format(f"{path}: line {number}", "an object with the texts query, positive and negative"),
+        ):
+            texts = [row[name].strip() for name in ("query", "positive", "negative")]
+        if texts:
+            about = {"id": f"{number}", "group": f"{number}", "split": "train", "context": ""}
+            yield {**about, "question": texts[0], "choices": texts[1:], "answer": 0}

@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict
 from reprlab.data.sources import Sources, expected_format, json_items
 from reprlab.data.splits import position
 from reprlab.registry.dataset_entries import SplitSettings
-from reprlab.runtime.errors import ReprlabError
 
 _LABELS = {"True": "entailment", "False": "contradiction", "Neither": "neutral"}
 _BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
@@ -45,7 +44,8 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
             title = passage.partition(": ")[0]
             right = [answer for answer, score in item["target_scores"].items() if score == 1]
         if not found or len(right) != 1 or right[0] not in _LABELS:
-            raise ReprlabError(f"{path}: item {number}: expected a passage, a claim and one right answer")
+            sources.faulty.leave_out(f"{path}: item {number}: expected a passage, a claim and one right answer")
+            continue
         row = {
             "id": str(number),
             "group": title,

@@ -30,7 +30,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     """
     path = sources.archive.member(settings.member)
     for number, item in enumerate(json_items(path)):
-        with expected_format(f"{path}: item {number}", "triples in parentheses with reference texts"):
+        with sources.row(), expected_format(f"{path}: item {number}", "triples in parentheses with reference texts"):
             triples = [
                 _triple(text) for text in item["input"].strip().removeprefix("(").removesuffix(")").split("), (")
             ]

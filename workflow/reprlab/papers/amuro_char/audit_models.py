@@ -18,6 +18,7 @@ from reprlab.objectives.objective import IGNORED
 from reprlab.reporting.audit import Found, found
 from reprlab.reporting.audit_given import Given
 from reprlab.reporting.audit_kinds import held
+from reprlab.text.encoding import piece_ids
 from reprlab.text.small_tokenizers import bytes_tokenizer
 from reprlab.training.completion_texts import encode_completions
 
@@ -51,7 +52,7 @@ def masking(given: Given) -> Found:
     """5.7: labels outside the completion."""
     tokenizer = bytes_tokenizer()
     texts = encode_completions(tokenizer, _ROWS, 64)
-    wanted = [len(tokenizer(f" {row['completion']}")["input_ids"]) + 1 for row in _ROWS]
+    wanted = [len(ids) + 1 for ids in piece_ids(tokenizer, [f" {row['completion']}" for row in _ROWS])]
     targets = [sum(label != IGNORED for label in labels) for labels in texts.labels]
     batch = texts.batch([0, 1], _PAD)
     ids, labels = batch["input_ids"], batch["labels"]

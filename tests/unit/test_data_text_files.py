@@ -1,0 +1,127 @@
+"""Text files of others are decoded in one place: byte-order marks, carriage returns, and where a row ends."""
+
+import ast
+import csv
+import gzip
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reader_cases import CASES
+from reprlab.concepts.files import concept_lines, write_concepts
+from reprlab.data.json_lines import json_lines
+from reprlab.data.sources import json_items
+from reprlab.data.text_files import blank_cells, csv_rows, read_text, streamed_rows, tab_rows, text_rows
+from reprlab.retrieval.trec import read_judgements, read_run
+from reprlab.runtime.errors import ReprlabError
+
+BOM = b"\xef\xbb\xbf"
+DATA = Path(__file__).resolve().parents[2] / "workflow/reprlab/data"
+# Readers of text, compressed or not; what the others read is Parquet, an R database or our own.
+BINARY = {"r_data", "examples", "metadata", "completions", "token_counts", "rows", "tokens", "mapped_tokens", "batches"}
+OWN = {"tsv", "json"}
+TEXT = [name for name, case in CASES.items() if case.suffix != "parquet" and name not in BINARY | OWN]
+
+
+def read(name: str, folder: Path, content: bytes) -> object:
+    folder.mkdir()
+    case = CASES[name]
+    path = folder / f"input.{case.suffix}"
+    path.write_bytes(case.wrap(content))
+    return case.read(path)
+
+
+@pytest.mark.parametrize("name", TEXT)
+def test_a_file_that_windows_touched_gives_the_same_rows(name: str, tmp_path: Path) -> None:
+    """The first characters of a file are often what a row is known by: an id, a token, `#`, a header."""
+    good = CASES[name].good
+    plain = read(name, tmp_path / "plain", good)
+    assert str(read(name, tmp_path / "mark", BOM + good)).replace("/mark/", "/plain/") == str(plain)
+    returns = good.replace(b"\n", b"\r\n")
+    assert str(read(name, tmp_path / "returns", returns)).replace("/returns/", "/plain/") == str(plain)
+    assert str(read(name, tmp_path / "both", BOM + returns)).replace("/both/", "/plain/") == str(plain)
+
+
+def test_data_is_read_as_text_in_one_module() -> None:
+    """No reader decodes, cuts or translates line ends by itself; files of our own are ASCII, Python's or YAML's."""
+    own = {"downloads.py", "archives.py", "text_files.py", "cache.py"}
+    found = []
+    for path in [*DATA.glob("*.py"), *DATA.glob("readers/*.py")]:
+        if path.name in own:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                name = node.func.attr
+                literals = [one.value for one in node.args if isinstance(one, ast.Constant)]
+                text_mode = name == "open" and "rb" not in literals and "wb" not in literals
+                of = node.func.value.id if isinstance(node.func.value, ast.Name) else ""
+                named = of in ("Archive", "archive", "opened", "member")
+                if name in ("splitlines", "read_text", "decode", "reader") or (text_mode and not named):
+                    found.append(f"{path.relative_to(DATA)}:{node.lineno} {name}")
+    # A stream of the zip module, and names inside a package's header or an R string, which are bytes with a length.
+    allowed = {"readers/r_austen.py", "members.py", "extraction.py"}
+    assert [one for one in found if one.partition(":")[0] not in allowed] == []
+
+
+def test_a_row_ends_at_a_line_feed_alone(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(BOM + "a\u2028b\x0bc\rd\x85e\r\n\xa0f\n".encode())
+    assert read_text(path) == "a\u2028b\x0bc\rd\x85e\r\n\xa0f\n"
+    assert list(text_rows(path)) == [(1, "a\u2028b\x0bc\rd\x85e"), (2, "\xa0f"), (3, "")]
+    assert list(streamed_rows(path, zipped=False)) == list(text_rows(path))[:-1]
+    (tmp_path / "y.gz").write_bytes(gzip.compress(path.read_bytes()))
+    assert list(streamed_rows(tmp_path / "y.gz", zipped=True)) == list(text_rows(path))[:-1]
+
+
+@settings(deadline=None)
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_every_character_is_where_it_was(text: str) -> None:
+    with tempfile.NamedTemporaryFile() as file:
+        path = Path(file.name)
+        path.write_bytes(text.encode())
+        assert read_text(path) == text.removeprefix("\ufeff")
+
+
+def test_a_file_says_itself_that_it_is_utf_8(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(BOM + "é\t1\r\n".encode())
+    assert list(tab_rows(tmp_path / "x", 2, "latin-1")) == [(1, ["é", "1"])]
+    (tmp_path / "x").write_bytes("é\t1\r\n".encode("latin-1"))
+    assert list(tab_rows(tmp_path / "x", 2, "latin-1")) == [(1, ["é", "1"])]
+    with pytest.raises(ReprlabError, match="byte 0 is not utf-8"):
+        read_text(tmp_path / "x")
+
+
+def test_cells_between_blanks_keep_a_no_break_space() -> None:
+    assert blank_cells(" 10\xa0km \tB-X ") == ["10\xa0km", "B-X"]
+    assert blank_cells("a\u2003b\x0b c\rd") == ["a\u2003b\x0b", "c\rd"]
+    assert blank_cells(" \t") == []
+
+
+def test_a_csv_row_ends_neither_at_a_lone_return_nor_inside_quotes(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(BOM + b'sent0,"a, b"\r\none\rtwo,"three\nfour\r\nfive ""six"""\r\n')
+    assert list(csv_rows(tmp_path / "x")) == [["sent0", "a, b"], ["one\rtwo", 'three\nfour\r\nfive "six"']]
+    (tmp_path / "x").write_bytes(b'a,"b')
+    with pytest.raises(csv.Error):
+        list(csv_rows(tmp_path / "x"))
+
+
+def test_json_with_a_byte_order_mark_is_json(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_bytes(BOM + b'{"examples": [1]}')
+    assert json_items(tmp_path / "x.json") == [1]
+    (tmp_path / "x.jsonl").write_bytes(BOM + b'{"a":\r1}\r\n\r\n{"a": "\xe2\x80\xa8"}\n')
+    assert list(json_lines(tmp_path / "x.jsonl")) == [(1, {"a": 1}), (3, {"a": "\u2028"})]
+    (tmp_path / "x.jsonl.gz").write_bytes(gzip.compress((tmp_path / "x.jsonl").read_bytes()))
+    assert list(json_lines(tmp_path / "x.jsonl.gz")) == list(json_lines(tmp_path / "x.jsonl"))
+
+
+def test_runs_judgements_and_concepts_of_others(tmp_path: Path) -> None:
+    (tmp_path / "run").write_bytes(BOM + "q1 Q0 d\xa01 1 2.5 tag\r\nq1 Q0 d2 2 2.0 tag\r\n".encode())
+    assert read_run(tmp_path / "run") == {"q1": {"d\xa01": 2.5, "d2": 2.0}}
+    (tmp_path / "qrels").write_bytes(BOM + b"q1 0 d1 1\r\n")
+    assert read_judgements(tmp_path / "qrels") == {"q1": {"d1": 1}}
+    (tmp_path / "concepts").write_bytes(BOM + b"dog\r\nhot dog\r\n")
+    assert concept_lines(tmp_path / "concepts") == ["dog", "hot dog"]
+    write_concepts(tmp_path / "concepts", ["a\u2028b", "c"])
+    assert concept_lines(tmp_path / "concepts") == ["a\u2028b", "c"]

@@ -1,0 +1,53 @@
+"""The view of a run as a logger plugin of Snakemake, `--logger reprlab`, which `profiles/default` asks for.
+
+Snakemake loads it before it reads the Snakefile, which says from where `reprlab` is imported; so it imports nothing of
+it, and the Snakefile hands it the view (`reprlab.terminal.engine`).
+"""
+
+import logging
+import sys
+
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+
+
+class LogHandler(LogHandlerBase):
+    """Passes the engine's records on to the view of the run; before there is one, only what went wrong is shown."""
+
+    def __post_init__(self) -> None:
+        given = self.common_settings
+        other = given.dryrun or given.quiet or given.verbose or given.debug_dag or given.printshellcmds
+        self.view: logging.Handler | None = None
+        self.shows = not other
+        """False where the user asked for the engine's own words; a dry run is its own listing."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show a record."""
+        if self.view is not None:
+            self.view.handle(record)
+        elif self.shows and record.levelno >= logging.WARNING:
+            sys.stderr.write(f"{self.format(record)}\n")
+
+    @property
+    def writes_to_stream(self) -> bool:
+        """Whether the engine leaves standard error to it."""
+        return self.shows
+
+    @property
+    def writes_to_file(self) -> bool:
+        """The engine keeps a log file of its own."""
+        return False
+
+    @property
+    def has_filter(self) -> bool:
+        """The engine's filter will do."""
+        return False
+
+    @property
+    def has_formatter(self) -> bool:
+        """The engine's words will do, where there is no view."""
+        return False
+
+    @property
+    def needs_rulegraph(self) -> bool:
+        """Jobs are told one by one."""
+        return False
