@@ -257,7 +257,7 @@ def test_dotted_edits_go_over_everything_and_those_of_a_file_give_way_to_typed_o
     assert load_config(ROOT, {"seed": 4, "set": "run=other"}, [user]).workflow.seed == 4
 
 
-def test_a_configfile_is_read_as_yaml_of_today_wherever_it_comes_from(tmp_path):
+def test_a_configfile_is_read_as_our_yaml(tmp_path):
     """Another workflow hands over what the engine's YAML 1.1 makes of a date."""
     user = tmp_path / "mine.yaml"
     user.write_text("seed: 010\nrun: 2026-11-21\nscale: nano\n", encoding="utf-8")
