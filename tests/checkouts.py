@@ -78,19 +78,13 @@ def copy_project(target: Path, build: str = "depth") -> Checkout:
     return Checkout(target)
 
 
-@pytest.fixture
-def checkout(tmp_path) -> Checkout:
-    """A fresh copy with nothing made in it."""
-    return copy_project(tmp_path / "project")
-
-
 def shared_folder(tmp_path_factory) -> Path:
     """The folder that all workers of a session share."""
     own = tmp_path_factory.getbasetemp()
     return own.parent if os.environ.get("PYTEST_XDIST_WORKER") else own
 
 
-def once(tmp_path_factory, name: str, make: Callable[[Path], None]) -> Checkout:
+def once(tmp_path_factory, name: str, make: Callable[[Path], object]) -> Checkout:
     """A checkout called `name`, written by `make` once for all workers."""
     shared = shared_folder(tmp_path_factory)
     root, done = shared / name, shared / f"{name}.done"
@@ -116,3 +110,15 @@ def private_copy(made: Checkout, root: Path) -> Checkout:
     # cp keeps nanoseconds and the engine's own records; hard links would let an edit reach the original.
     subprocess.run(["cp", "-a", str(made.root), str(root)], check=True)
     return Checkout(root)
+
+
+@pytest.fixture(scope="session")
+def blank(tmp_path_factory) -> Checkout:
+    """A copy with nothing made in it: the files are collected once. Never edit it: use `checkout`."""
+    return once(tmp_path_factory, "blank", copy_project)
+
+
+@pytest.fixture
+def checkout(blank, tmp_path) -> Checkout:
+    """A private copy with nothing made in it."""
+    return private_copy(blank, tmp_path / "project")

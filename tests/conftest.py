@@ -24,7 +24,7 @@ def pytest_configure(config):
     # A shell starts what it puts in the background deaf to SIGINT, and programs inherit that, every engine here too.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    config.stash[_KEY] = {"slow": 0, "faults": 0, "cluster": 0}
+    config.stash[_KEY] = {"slow": 0, "faults": 0, "cluster": 0, "release": 0}
 
 
 def pytest_collection_modifyitems(items):

@@ -75,7 +75,7 @@ PARTS = {
     ),
     "ssm-rerankers": Part(_edits("ssm-rerankers", "compared=[mamba2_nano]"), ("results/ssm-rerankers/table2.tsv",)),
     "prompt-tuning-encoders": Part(
-        _edits("prompt-tuning-encoders", "compared=[lm]"),
+        _edits("prompt-tuning-encoders", "compared=[lm]", "warm_start.text.corpus=squad_text"),
         (
             "results/prompt-tuning-encoders/table1.tsv",
             # After MNTP, with adapters: its decoder is not the one that the others start from.
@@ -83,7 +83,12 @@ PARTS = {
         ),
     ),
     "domain-adaptive-masking": Part(
-        _edits("domain-adaptive-masking", "maskings=[concept]", "pretraining.seeds=[0]"),
+        _edits(
+            "domain-adaptive-masking",
+            "maskings=[concept]",
+            "pretraining.seeds=[0]",
+            "warm_start.text.corpus=squad_text",
+        ),
         ("results/domain-adaptive-masking/pretrain_loss.tsv",),
     ),
     "punctuation-restoration": Part(
