@@ -1,5 +1,6 @@
 """Tiny language models of five families and a tokenizer of words for the tests of rerankers."""
 
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -48,6 +49,7 @@ class Words:
     """A tokenizer of words: ids by first sight from 10."""
 
     bos_token_id, eos_token_id, sep_token_id, cls_token_id, pad_token_id = None, 1, 3, 2, 0
+    unk_token_id, all_special_ids, added_tokens_decoder = None, (0, 1, 2, 3), MappingProxyType({})
 
     def __init__(self):
         self.known = {}

@@ -33,6 +33,18 @@ def test_the_engine_compares_dates_of_results_alone(scale: str) -> None:
     assert any(path.startswith("resources/published/") for path in published)
 
 
+def test_every_published_file_is_known_to_a_job_by_its_content() -> None:
+    """An edited caption in results.yaml once left a stale page."""
+    files = {
+        path
+        for job in planned_jobs(make_plan(load_config(ROOT, {"scale": "nano"})), ROOT)
+        for value in job.files.values()
+        for path in ([value.rpartition(" ")[0]] if isinstance(value, str) else value)
+    }
+    there = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("resources/published/**/*") if path.is_file()}
+    assert there - files == set() and len(there) > 50
+
+
 def test_an_edited_column_of_a_printed_table_reaches_all_that_takes_names_from_it() -> None:
     plan, checked = make_plan(load_config(ROOT, {"scale": "nano"})), 0
     for path in ROOT.glob("resources/published/*/printed.yaml"):

@@ -148,12 +148,12 @@ def test_files(tmp_path):
         write_run(path, {"q 1": {"d": 1.0}}, "test")
     path.write_text("q 0 d 2\n")
     assert read_judgements(path) == {"q": {"d": 2}}
-    for text, reason in (("q 0 d\n", "3 columns"), ("q 0 d x\n", "no number"), ("q 0 d 0.5\n", "whole")):
+    for text, reason in (("q 0 d\n", "3 columns"), ("q 0 d x\n", "not a number"), ("q 0 d 0.5\n", "whole")):
         path.write_text(text)
         with pytest.raises(ReprlabError, match=f"line 1.*{reason}"):
             read_judgements(path)
     path.write_text("q Q0 d 1 nan t\n")
-    with pytest.raises(ReprlabError, match="no number"):
+    with pytest.raises(ReprlabError, match="not a number"):
         read_run(path)
 
 

@@ -15,6 +15,8 @@ sys.path.insert(0, str(ROOT / "workflow"))
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(ROOT / "workflow"), *filter(None, [os.environ.get("PYTHONPATH")])]
 )
+# Nothing that lies in the folder of a run is imported in place of a package.
+os.environ["PYTHONSAFEPATH"] = "1"
 os.environ["PATH"] = os.pathsep.join(
     [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
 )
@@ -26,6 +28,7 @@ from reprlab.cluster.submission import submit_from
 from reprlab.config.load import load_config
 from reprlab.config.resolved import write_settings
 from reprlab.planning import paths
+from reprlab.planning.reruns import wanted_jobs
 from reprlab.planning.run_plan import plan_run
 from reprlab.planning.stages import STAGES, wildcard_constraints
 from reprlab.runtime import folders, preloaded
@@ -35,8 +38,9 @@ from reprlab.runtime.locks import enter_run, record_engine
 from reprlab.runtime.machine import PLANNED_DTYPE, count_gpus, resolve_dtype
 from reprlab.runtime.plan_file import PlanFile
 from reprlab.runtime.process import announce_engine
-from reprlab.runtime.result_checks import check_results, find_outdated
+from reprlab.runtime.result_checks import check_results
 from reprlab.settings.overrides import typed_settings
+from reprlab.terminal.command import asked_targets, decide_by_plan, make_again, only_touches
 from reprlab.terminal.engine import show_run
 
 if task := command_of_task(sys.argv, os.environ):
@@ -53,9 +57,10 @@ try:
     elif workflow.modifier.is_main_snakefile():
         # As it was typed: the engine reads YAML of its own kind and merges.
         typed = typed_settings(workflow.config_settings.config_args or [])
-        LOADED = load_config(ROOT, typed, workflow.overwrite_configfiles, HOME)
+        files = workflow.overwrite_configfiles
+        LOADED = load_config(ROOT, typed, files, HOME, asked_targets())
     else:
-        LOADED = load_config(ROOT, config, home=HOME)
+        LOADED = load_config(ROOT, config, (), HOME, asked_targets())
     for folder in (ROOT, LOADED.run_folder):
         folders.require_importable(folder)
     PLAN = PlanFile(Path(ORIGIN.plan)) if ORIGIN else plan_run(LOADED)
@@ -82,11 +87,20 @@ if MAIN and not workflow.output_settings.dryrun:
         sys.exit(f"error: {error}")
     for note in enter_run(RUN_FOLDER):
         print(f"note: {note}", file=sys.stderr)
+decide_by_plan()
 if MAIN:
     # Before the graph is built, so that what is not as it was made is made again by this command.
-    for warning in check_results(RUN_FOLDER, dry=workflow.output_settings.dryrun):
-        print(f"warning: {warning}", file=sys.stderr)
-OUTDATED = find_outdated(PLAN.jobs.values(), RUN_FOLDER) if MAIN else {}
+    CHECKED = check_results(
+        wanted_jobs(PLAN, asked_targets()),
+        RUN_FOLDER,
+        dry=workflow.output_settings.dryrun or only_touches(),
+    )
+    for note in CHECKED.notes:
+        print(f"warning: {note}", file=sys.stderr)
+    make_again(path for made in CHECKED.stale.values() for path in made)
+    if only_touches():
+        print(f"--touch: {CHECKED.untouched}", file=sys.stderr)
+        sys.exit()
 
 
 def leave_checkout():

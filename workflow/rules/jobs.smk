@@ -29,10 +29,8 @@ def inputs(stage):
     """The files and folders that the planned job reads, by name; a job may lack some of them."""
 
     def found(wildcards):
-        job = planned(stage, wildcards)
-        # What another job made than the planned one is made again, whatever the engine's own records say or lack.
-        workflow.dag.forcefiles.update(OUTDATED.get((stage.name, job.key), []))
-        return {name: value or [] for name, value in job.inputs.items()}
+        given = planned(stage, wildcards).inputs
+        return {name: value or [] for name, value in given.items()}
 
     return unpack(found)
 

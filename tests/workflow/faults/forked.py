@@ -17,7 +17,8 @@ from pathlib import Path
 from reprlab.runtime.cli import run_stage
 from reprlab.runtime.code_digest import edited_modules
 from reprlab.runtime.plan_file import PlannedJob
-from reprlab.runtime.seals import changed_results, signature_of
+from reprlab.runtime.seals import read_seal
+from reprlab.runtime.stale import Results
 
 from tests.workflow.faults.engine import digests, half_written
 
@@ -153,10 +154,9 @@ class ForkedStage:
             return f"differ: {[name for name in self.expected if made.get(name) != self.expected[name]][:3]}"
         if left := half_written(self.run):
             return f"left over: {left[0]}"
-        outputs = [Path(path) for path in self.job.outputs.values()]
-        if changed := {*changed_results(self.run, thorough=True)} & {*outputs}:
+        outputs, results = list(self.job.outputs.values()), Results(self.run, thorough=True)
+        if changed := [one for path in outputs for one in results.of_result(path) if one.kind == "edited"]:
             return f"sealed as another: {changed}"
-        unsigned = [
-            path for path in outputs if (who := signature_of(path, self.run)) is None or who.job != self.job.digest
-        ]
+        seals = {path: read_seal(path, self.run) for path in outputs}
+        unsigned = [path for path, seal in seals.items() if seal is None or seal.made.job != self.job.digest]
         return f"not signed: {unsigned}" if unsigned else ""

@@ -1,5 +1,6 @@
-"""Load, merge and check the whole config."""
+"""Load, merge and check the config."""
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,7 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ValidationError
 
 from reprlab.config.names import check_names
-from reprlab.config.papers import PAPERS
+from reprlab.config.papers import PAPERS, ByPaper, papers_needed
 from reprlab.config.runtime import SCALES, NumericsSettings, RuntimeSettings, WorkflowSettings
 from reprlab.config.schema import published_as_shipped
 from reprlab.runtime.errors import ReprlabError
@@ -27,11 +28,13 @@ DEFAULT_SCALE = "mini"
 
 @dataclass(frozen=True)
 class LoadedConfig:
-    """The config of one run, checked; `papers` holds the settings of each paper as the scale and the user set them."""
+    """The config of one run; `papers` holds the settings of each paper as the scale and the user set them."""
 
     root: Path
     workflow: WorkflowSettings
-    papers: dict[str, Any]
+    papers: Mapping[str, Any]
+    needed: tuple[str, ...]
+    """The papers whose jobs are planned; their settings are checked, those of others when they are looked up."""
     warnings: list[str] = field(default_factory=list)
     home: Path | None = None
     """Folder in which runs lie and that may have a `config/` of its own; None: the checkout `root`."""
@@ -96,14 +99,15 @@ class LoadedConfig:
         return load_registry(self.config_root / DATASETS_FILE)
 
     @cached_property
-    def published(self) -> dict[str, Any]:
+    def published(self) -> Mapping[str, Any]:
         """The settings of each paper at its own scale: the base of its file, without anybody's edits on top."""
-        return {slug: published_settings([self.config_root / paper_file(slug)], slug) for slug in PAPERS}
+        return ByPaper(lambda slug: published_settings([self.config_root / paper_file(slug)], slug))
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, as JSON would hold them; `load_config(root, config.as_dict())` gives the same config."""
+        """Plain values of the workflow and the needed papers, as JSON would hold them; `load_config(root,
+        config.as_dict())` gives the same config."""
         values = self.workflow.model_dump(mode="json")
-        return {**values, "papers": {slug: paper.model_dump(mode="json") for slug, paper in self.papers.items()}}
+        return {**values, "papers": {slug: self.papers[slug].model_dump(mode="json") for slug in self.needed}}
 
 
 def load_config(
@@ -111,6 +115,7 @@ def load_config(
     overrides: Mapping[str, Any] | None = None,
     configfiles: Sequence[Path] = (),
     home: Path | None = None,
+    targets: Sequence[str] = (),
 ) -> LoadedConfig:
     """Load `config/` below `home`, if it has one, or `root`, with the user's settings on top.
 
@@ -121,6 +126,7 @@ def load_config(
         overrides: what `--config` gives; `set` holds dotted edits, `settings` names further files.
         configfiles: what `--configfile` gives.
         home: the folder in which runs lie, if it is not `root`.
+        targets: what is asked for, if it is not all that `build` names.
 
     Raises:
         ReprlabError: a key, type, value or name is wrong; one line with the key, its place and the nearest valid name.
@@ -135,11 +141,16 @@ def load_config(
     workflow = workflow.model_copy(update={"build": workflow.build or list(PAPERS)})
     edits = [_below(layer, ("papers",)) for layer in users]
     _check_slugs(edits)
-    papers, warnings = {}, []
-    for slug, model in PAPERS.items():
-        papers[slug], paper_warnings = _paper(files, slug, model, workflow.scale, edits)
-        warnings += paper_warnings
-    return LoadedConfig(root, workflow, papers, warnings, home)
+    needed = papers_needed(targets, workflow.build)
+
+    @functools.cache
+    def paper(slug: str) -> tuple[Settings, list[str]]:
+        return _paper(files, slug, PAPERS[slug], workflow.scale, edits)
+
+    # A wrong edit is refused wherever it is, whatever is asked for.
+    edited = {slug for layer in edits for slug in layer.values}
+    warnings = [line for slug in PAPERS if slug in needed or slug in edited for line in paper(slug)[1]]
+    return LoadedConfig(root, workflow, ByPaper(lambda slug: paper(slug)[0]), needed, warnings, home)
 
 
 def config_root(root: Path, home: Path | None) -> Path:

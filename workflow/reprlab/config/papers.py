@@ -1,7 +1,8 @@
 """The papers by slug, in the order of the report, with their settings models."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from reprlab.plugins import load_plugin
 from reprlab.settings.base import Settings
@@ -28,13 +29,16 @@ def paper_settings(slug: str) -> type[Settings]:
     return found
 
 
-class _Papers(Mapping[str, type[Settings]]):
-    """Settings models by slug; a model is imported when it is looked up, so that a run loads only its papers'."""
+class ByPaper(Mapping[str, Any]):
+    """Something of each paper by its slug, found when it is looked up: a run loads what its own papers need."""
 
-    def __getitem__(self, slug: str) -> type[Settings]:
+    def __init__(self, find: Callable[[str], Any]) -> None:
+        self._find = cache(find)
+
+    def __getitem__(self, slug: str) -> Any:
         if slug not in SLUGS:
             raise KeyError(slug)
-        return paper_settings(slug)
+        return self._find(slug)
 
     def __contains__(self, slug: object) -> bool:
         return slug in SLUGS
@@ -46,4 +50,15 @@ class _Papers(Mapping[str, type[Settings]]):
         return len(SLUGS)
 
 
-PAPERS: Mapping[str, type[Settings]] = _Papers()
+PAPERS: Mapping[str, type[Settings]] = ByPaper(paper_settings)
+
+
+def papers_needed(targets: Iterable[str], build: Sequence[str]) -> tuple[str, ...]:
+    """The papers whose jobs make the targets: a paper's own for its name or a file below `results/<slug>`; all of
+    `build` for anything else, which several papers share, and where nothing is asked for."""
+    found: set[str] = set()
+    for target in targets or ("all",):
+        name = target.removeprefix("results/").partition("/")[0] if target.startswith("results/") else target
+        slug = name.replace("_", "-") if name == target else name
+        found |= {slug} if slug in SLUGS else set(build)
+    return tuple(slug for slug in SLUGS if slug in found)

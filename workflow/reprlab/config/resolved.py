@@ -28,7 +28,7 @@ _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 def resolved(config: LoadedConfig) -> dict[str, Any]:
     """Plain values of the workflow and of the papers that the run builds."""
     values = config.as_dict()
-    return {**values, "papers": {slug: values["papers"][slug] for slug in config.workflow.build}}
+    return {**values, "papers": {slug: config.papers[slug].model_dump(mode="json") for slug in config.workflow.build}}
 
 
 def changes(config: LoadedConfig) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""The plan of all papers that the config knows."""
+"""The plan of the papers that are asked for."""
 
 from typing import TYPE_CHECKING
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def make_plan(config: "LoadedConfig") -> Plan:
-    """Jobs of every paper, shared ones once.
+    """Jobs of the papers that are needed, shared ones once, and the report where all that it shows are planned.
 
     Raises:
         ReprlabError: two papers give one name different settings, or a setting names what is not there.
     """
     plan = Plan()
-    for slug in config.papers:
+    for slug in (slug for slug in config.needed if slug in config.papers):
         try:
             load_plugin("papers", f"{slug.replace('-', '_')}.plan").add_jobs(plan, config)
         except ValidationError as error:
@@ -30,5 +30,6 @@ def make_plan(config: "LoadedConfig") -> Plan:
             where = ".".join(str(part) for part in first["loc"])
             raise ReprlabError(f"papers.{slug}: {error.title} {where}: {first['msg']}") from None
     check_jobs(plan, config)
-    add_report(plan, config)
+    if set(config.workflow.build) <= plan.targets.keys():
+        add_report(plan, config)
     return plan

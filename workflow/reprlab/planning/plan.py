@@ -8,8 +8,8 @@ settings are refused before anything runs.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import BaseModel
@@ -41,9 +41,12 @@ class Job:
     neutral: Mapping[str, Any] = field(default_factory=dict)
     """Parameters that cannot change a result: words that are shown, origins of a file whose digest is known."""
 
-    def __post_init__(self) -> None:
-        for part in ("settings", "neutral"):
-            object.__setattr__(self, part, {name: as_option(value) for name, value in getattr(self, part).items()})
+    def rendered(self) -> Job:
+        """The job with settings as texts and plain values, as plans are written and compared."""
+        settings, neutral = (
+            {name: as_option(value) for name, value in part.items()} for part in (self.settings, self.neutral)
+        )
+        return replace(self, settings=settings, neutral=neutral)
 
 
 class Plan:
@@ -51,6 +54,10 @@ class Plan:
 
     def __init__(self) -> None:
         self.jobs: dict[str, dict[str, Job]] = {}
+        """Rendered."""
+        self._given: dict[tuple[str, str], Job] = {}
+        self._outputs: dict[tuple[str, str], dict[str, str]] = {}
+        self._known: dict[Any, Any] = {}
         self.targets: dict[str, list[str]] = {}
 
     def add(self, stage: str, key: str, job: Job) -> dict[str, str]:
@@ -59,8 +66,31 @@ class Plan:
         Raises:
             ReprlabError: the same name already stands for other inputs or settings.
         """
-        known = self.jobs.setdefault(stage, {}).setdefault(key, job)
-        if known is not job and known != job:
+        given = self._given.setdefault((stage, key), job)
+        if given is job:
+            self.jobs.setdefault(stage, {})[key] = job.rendered()
+        # Papers ask for what they share again and again; most of it is equal before it is rendered.
+        elif given != job:
+            self._require_same(stage, key, job.rendered())
+        return self.outputs(stage, key)
+
+    def outputs(self, stage: str, key: str) -> dict[str, str]:
+        """All outputs of a job by name."""
+        found = self._outputs.get((stage, key))
+        if found is None:
+            found = self._outputs[stage, key] = paths.outputs(stage, key)
+        return found
+
+    def once(self, asked: tuple[Any, ...], add: Callable[[], str]) -> str:
+        """What `add` returned when it was first asked for this: papers ask for the same data set hundreds of times."""
+        found = self._known.get(asked)
+        if found is None:
+            found = self._known[asked] = add()
+        return str(found)
+
+    def _require_same(self, stage: str, key: str, job: Job) -> None:
+        known = self.jobs[stage][key]
+        if known != job:
             different = sorted(
                 name
                 for part in ("inputs", "settings", "factors", "files", "neutral")
@@ -70,7 +100,6 @@ class Plan:
             raise ReprlabError(
                 f"{stage} {key}: two papers give it different {', '.join(different)}; rename one of them"
             )
-        return paths.outputs(stage, key)
 
     def job(self, stage: str, key: str) -> Job:
         """The job that makes `key`.

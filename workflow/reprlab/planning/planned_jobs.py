@@ -3,30 +3,47 @@
 import functools
 import hashlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from reprlab.planning import paths
 from reprlab.planning.plan import Job, Plan
 from reprlab.runtime.code_digest import module_digests
-from reprlab.runtime.plan_file import PlannedJob
+from reprlab.runtime.plan_file import PlannedJob, digest_of
 
 _digests = functools.cache(module_digests)
 
 
 def planned_jobs(plan: Plan, root: Path, settings: Path | None = None) -> Iterator[PlannedJob]:
-    """Every job of the plan as it is written down; `config/` is that of the checkout `root`, or of `settings`."""
+    """Every job of the plan as it is written down, each after those that make its inputs; `config/` is that of the
+    checkout `root`, or of `settings`."""
+    makers = {
+        path: (stage, key)
+        for stage, jobs in plan.jobs.items()
+        for key in jobs
+        for path in plan.outputs(stage, key).values()
+    }
+    done: dict[tuple[str, str], PlannedJob] = {}
+
+    def add(stage: str, key: str) -> PlannedJob:
+        if (stage, key) not in done:
+            job = _planned(stage, key, plan.jobs[stage][key], plan.outputs(stage, key), root, settings or root)
+            upstream = {add(*makers[path]).digest for path in job.reads if path in makers}
+            done[stage, key] = replace(job, upstream=digest_of(sorted(upstream))) if upstream else job
+        return done[stage, key]
+
     for stage, jobs in plan.jobs.items():
-        for key, job in jobs.items():
-            yield planned_job(stage, key, job, root, settings or root)
+        for key in jobs:
+            add(stage, key)
+    yield from done.values()
 
 
-def planned_job(stage: str, key: str, job: Job, root: Path, settings: Path) -> PlannedJob:
-    """One job as it is written down."""
+def _planned(stage: str, key: str, job: Job, outputs: dict[str, str], root: Path, settings: Path) -> PlannedJob:
     return PlannedJob(
         stage,
         key,
         inputs=dict(job.inputs),
-        outputs=paths.outputs(stage, key),
+        outputs=outputs,
         settings=dict(job.settings),
         factors={**paths.wildcard_values(stage, key), **job.factors},
         files={name: _contents(root, settings, value) for name, value in job.files.items()},

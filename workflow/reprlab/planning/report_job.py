@@ -16,7 +16,9 @@ REPORT = paths.output(STAGE, "out", paths.ONLY)
 def add_report(plan: Plan, config: "LoadedConfig") -> None:
     """Plan the report of the papers that the config builds."""
     papers = list(config.workflow.build)
-    archives = list(plan.jobs.get("fetch_archive", {}))
+    needed = _needed_jobs(plan, papers)
+    archives = [key for key in plan.jobs.get("fetch_archive", {}) if ("fetch_archive", key) in needed]
+    words_of = [f"resources/published/{paper}/results.yaml" for paper in papers]
     plan.add(
         STAGE,
         paths.ONLY,
@@ -29,33 +31,36 @@ def add_report(plan: Plan, config: "LoadedConfig") -> None:
                 "papers": [f"results/{paper}" for paper in papers],
                 "scale": config.scale,
                 "licences": [[archive, config.datasets.archives[archive].licence] for archive in archives],
-                "edges": stage_graph(plan, papers),
+                "edges": [list(edge) for edge in sorted({edge for edges in needed.values() for edge in edges})],
                 "changes": changes(config),
             },
+            # Its captions; the rest of it is among the settings of gathering.
+            files={"after": [words for words in words_of if (config.root / words).is_file()]},
             neutral={"command": f"snakemake --cores 2 --configfile {settings_file(config)} -- {REPORT}"},
             plugins=tuple(f"papers.{paper.replace('-', '_')}.about" for paper in papers),
         ),
     )
 
 
-def stage_graph(plan: Plan, papers: list[str]) -> list[list[str]]:
-    """The edges between stages that the papers' results need, each from the stage that makes a file to its reader."""
+def _needed_jobs(plan: Plan, papers: list[str]) -> dict[tuple[str, str], set[tuple[str, str]]]:
+    """The jobs that the papers' results need, by stage and key; each with its edges between stages, from the one that
+    makes a file to the one that reads it."""
     makers = {
-        path: (stage, job)
+        path: (stage, key)
         for stage, jobs in plan.jobs.items()
-        for key, job in jobs.items()
-        for path in paths.outputs(stage, key).values()
+        for key in jobs
+        for path in plan.outputs(stage, key).values()
     }
-    waiting, seen, edges = [path for paper in papers for path in plan.targets[paper]], set(), set()
+    found: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    waiting = [path for paper in papers for path in plan.targets[paper]]
     while waiting:
-        path = waiting.pop()
-        if path in seen or path not in makers:
+        stage, key = maker = makers.get(waiting.pop(), ("", ""))
+        if not stage or maker in found:
             continue
-        seen.add(path)
-        stage, job = makers[path]
-        for value in job.inputs.values():
+        edges = found[maker] = set()
+        for value in plan.jobs[stage][key].inputs.values():
             for source in value if isinstance(value, list) else [value]:
                 if source in makers:
                     edges.add((makers[source][0], stage))
                     waiting.append(source)
-    return [list(edge) for edge in sorted(edges)]
+    return found

@@ -3,7 +3,7 @@
 `reruns` holds two plans in memory against each other; `running` takes any other reason that a job may have to run.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from reprlab.planning import paths
 from reprlab.planning.run_plan import RunPlan
@@ -11,7 +11,7 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.plan_file import PlannedJob
 from reprlab.settings.errors import nearest
 
-READS_NEW = "what it reads is made again"
+NOT_MADE, READS_NEW = "not made yet", "what it reads is made again"
 
 
 def reruns(before: RunPlan, after: RunPlan, targets: Iterable[str]) -> list[tuple[str, str]]:
@@ -30,21 +30,40 @@ def reruns(before: RunPlan, after: RunPlan, targets: Iterable[str]) -> list[tupl
         known = before.jobs.get((job.stage, job.key))
         return [] if known is not None and known.digest == job.digest else ["another job"]
 
-    return [(job.stage, job.key) for job, _ in running(after, targets, changed)]
+    return [(job.stage, job.key) for job, _ in running(after, targets, changed, lambda path: True)]
 
 
 def running(
-    plan: RunPlan, targets: Iterable[str], reasons: Callable[[PlannedJob], list[str]]
+    plan: RunPlan, targets: Iterable[str], reasons: Callable[[PlannedJob], list[str]], has: Callable[[str], bool]
 ) -> Iterator[tuple[PlannedJob, list[str]]]:
-    """The jobs that run: those with reasons of their own, and those that read what another one makes again."""
-    found: set[tuple[str, str]] = set()
-    for job in needed_jobs(plan, targets):
-        why = reasons(job)
-        if not why and any(maker in found for maker in _makers(plan, job)):
-            why = [READS_NEW]
-        if why:
-            found.add((job.stage, job.key))
-            yield job, why
+    """The jobs that run, with why, each after those that make its inputs.
+
+    These are the jobs with reasons of their own, those that read what another one makes again, and those whose results
+    are missing where a target or one of the others needs them. What is missing and needed by none of them stays so.
+
+    Args:
+        reasons: of a job whose results are there.
+        has: whether a result is there.
+    """
+    targets = list(targets)
+    jobs = {(job.stage, job.key): job for job in needed_jobs(plan, targets)}
+    readers: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for name, job in jobs.items():
+        for maker in _makers(plan, job):
+            readers.setdefault(maker, []).append(name)
+    asked = {path for path in _files(plan, targets) if not has(path)}
+    found = {name: why for name, job in jobs.items() if (why := reasons(job))}
+    found |= {plan.makers[path]: [NOT_MADE] for path in asked}
+    waiting = list(found)
+    while waiting:
+        name = waiting.pop()
+        missing = [plan.makers[path] for path in jobs[name].reads if path in plan.makers and not has(path)]
+        for other in [*readers.get(name, []), *missing]:
+            if other not in found:
+                made = any(map(has, jobs[other].outputs.values()))
+                found[other] = [READS_NEW if made and other not in missing else NOT_MADE]
+                waiting.append(other)
+    yield from ((job, found[name]) for name, job in jobs.items() if name in found)
 
 
 def needed_jobs(plan: RunPlan, targets: Iterable[str]) -> Iterator[PlannedJob]:
@@ -68,18 +87,22 @@ def needed_jobs(plan: RunPlan, targets: Iterable[str]) -> Iterator[PlannedJob]:
             waiting += [(one, False) for one in _makers(plan, plan.jobs[maker])]
 
 
+def wanted_jobs(plan: RunPlan, targets: Sequence[str]) -> list[PlannedJob]:
+    """The jobs that a command needs: all that are planned where it names a rule, or what no job makes."""
+    try:
+        return list(needed_jobs(plan, targets or ["all"]))
+    except ReprlabError:
+        return list(plan.jobs.values())
+
+
 def _files(plan: RunPlan, targets: Iterable[str]) -> Iterator[str]:
     papers = {slug.replace("-", "_"): files for slug, files in plan.targets.items()}
     for target in targets:
         if target == "all":
             yield from paths.outputs("write_report", paths.ONLY).values()
-            yield from (path for files in papers.values() for path in files)
         else:
             yield from papers.get(target.replace("-", "_"), [target])
 
 
 def _makers(plan: RunPlan, job: PlannedJob) -> Iterator[tuple[str, str]]:
-    for value in job.inputs.values():
-        for path in value if isinstance(value, list) else [value]:
-            if path in plan.makers:
-                yield plan.makers[path]
+    yield from (plan.makers[path] for path in job.reads if path in plan.makers)

@@ -36,14 +36,15 @@ def add_results(
     """
     results.check(slug, entries)
     settings = results.settings(scale, list(entries), options or {})
-    plan.add("gather_results", slug, _gathering(settings, "settings"))
+    short = _Shortened()
+    plan.add("gather_results", slug, short.gathering(settings, "settings"))
     plugins = (f"papers.{slug.replace('-', '_')}.results",)
     # Selections and columns take names from it, and no code says so.
     keyed = {"after": keys} if (root / (keys := f"resources/published/{slug}/printed.yaml")).is_file() else {}
     for table in results.tables:
         # A table is made of its own sources: asking for one does not run what the others need.
         part = settings.narrowed({name: table.choices(name, settings.options) for name in table.where})
-        tabulated = replace(_gathering(part, "gather", plugins), files=keyed)
+        tabulated = replace(short.gathering(part, "gather", plugins), files=keyed)
         plan.add("tabulate_paper", f"{slug}/{table.name}", tabulated)
     frame = [paths.result(slug, "results.parquet")]
     if results.claims:
@@ -66,7 +67,23 @@ def add_results(
     plan.add_targets(slug, [paths.result(slug, f"{figure.name}.png") for figure in results.figures])
 
 
-def _gathering(settings: GatherSettings, name: str, plugins: tuple[str, ...] = ()) -> Job:
-    # Without what has its default: hundreds of sources stand in it.
-    short = settings.model_dump(mode="json", exclude_defaults=True)
-    return Job(inputs={"inputs": [str(path) for path in settings.paths()]}, settings={name: short}, plugins=plugins)
+class _Shortened:
+    """Settings of gathering without defaults: hundreds of entries are in them, and again in those of each table."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, Any] = {}
+
+    def gathering(self, settings: GatherSettings, name: str, plugins: tuple[str, ...] = ()) -> Job:
+        short = settings.model_dump(mode="json", exclude_defaults=True, exclude={"entries"})
+        entries = [self._short(entry) for entry in settings.entries]
+        return Job(
+            inputs={"inputs": [str(path) for path in settings.paths()]},
+            settings={name: {**short, "entries": entries}},
+            plugins=plugins,
+        )
+
+    def _short(self, entry: Source | Missing) -> Any:
+        # By identity: a table's entries are some of the paper's, which live as long as its settings.
+        if (found := self._known.get(id(entry))) is None:
+            found = self._known[id(entry)] = entry.model_dump(mode="json", exclude_defaults=True)
+        return found

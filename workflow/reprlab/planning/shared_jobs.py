@@ -38,6 +38,11 @@ def add_task(
     Raises:
         ReprlabError: the task is built from passages of a corpus that `sentences` does not hold.
     """
+    cut = tuple(sentences.items())
+    return plan.once(("task", dataset, cut), lambda: _add_task(plan, config, dataset, sentences))
+
+
+def _add_task(plan: Plan, config: LoadedConfig, dataset: str, sentences: Mapping[str, str]) -> str:
     entry = config.datasets.tasks[dataset]
     missing = [corpus for corpus in entry.documents if corpus not in sentences]
     if missing:
@@ -61,6 +66,11 @@ def add_model(
     A random model is drawn for the size of `tokenizer` (a tokenizer folder; its entry may name the model whose own it
     has otherwise), with `seed`, and so is a new head.
     """
+    asked = ("model", model, seed, tokenizer, dropout)
+    return plan.once(asked, lambda: _add_model(plan, config, model, seed, tokenizer, dropout))
+
+
+def _add_model(plan: Plan, config: LoadedConfig, model: str, seed: int, tokenizer: str, dropout: float | None) -> str:
     entry = config.models[model]
     if dropout is not None:
         entry = entry.model_copy(update={"config": {**entry.config, "dropout_rate": dropout}})

@@ -70,8 +70,8 @@ def main(arguments: list[str] | None = None) -> int:
     overrides = {**({"scale": given.scale} if given.scale else {}), **({"set": given.set} if given.set else {})}
     try:
         root = checkout_root()
-        config = load_config(root, overrides)
-        findings = preflight(config, given.paper or list(config.papers), download_cache(root), given.set)
+        config = load_config(root, overrides, targets=given.paper or ())
+        findings = preflight(config, given.paper or list(config.needed), download_cache(root), given.set)
     except ReprlabError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1

@@ -1,7 +1,8 @@
 """Why jobs would run: `python -m reprlab.preflight.explain results/depth/glue.tsv --set …`.
 
-Each result names in its seal the job that made it and the plan which that was a part of. The plan of now is held
-against it: which settings changed, from what to what, and which modules of the code.
+What is stale is what the engine finds stale (`runtime.stale`). Each result names in its seal the job that made it and
+the plan that this was a part of; the plan of now is held against it: which settings changed, from what to what, and
+which modules of the code.
 """
 
 import argparse
@@ -13,12 +14,13 @@ from typing import Any
 
 from reprlab.config.load import load_config
 from reprlab.planning.paper_plans import make_plan
-from reprlab.planning.reruns import running
+from reprlab.planning.reruns import READS_NEW, running
 from reprlab.planning.run_plan import RunPlan
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.folders import checkout_root
 from reprlab.runtime.plan_file import FOLDER, PlanFile, PlannedJob, parsed
-from reprlab.runtime.seals import signature_of
+from reprlab.runtime.seals import Seal
+from reprlab.runtime.stale import Results
 
 _LONGEST = 60
 _SHOWN = 8
@@ -26,28 +28,35 @@ _SHOWN = 8
 
 def explain(plan: RunPlan, run_folder: Path, targets: Iterable[str]) -> dict[str, dict[str, list[str]]]:
     """Keys of the jobs that would run, by stage and reason, in the order in which they would run."""
+    results = Results(run_folder)
     found: dict[str, dict[str, list[str]]] = {}
-    for job, why in running(plan, targets, lambda job: list(_reasons(job, run_folder))):
+    for job, why in running(plan, targets, lambda job: list(_reasons(job, results)), results.has):
         found.setdefault(job.stage, {}).setdefault("; ".join(why), []).append(job.key)
     return found
 
 
-def _reasons(job: PlannedJob, run_folder: Path) -> Iterator[str]:
-    missing = [path for path in job.outputs.values() if not (run_folder / path).exists()]
-    if missing:
-        yield "not made yet"
-        return
-    signature = signature_of(Path(next(iter(job.outputs.values()))), run_folder)
-    if signature is not None and signature.job == job.digest:
-        return
+def _reasons(job: PlannedJob, results: Results) -> Iterator[str]:
+    found = list(results.of_job(job))
+    yield from dict.fromkeys(_SAID[one.kind].format(**vars(one)) for one in found if one.kind != "other job")
+    others = [one.seal for one in found if one.kind == "other job" and one.seal]
+    if others:
+        yield from _of_another_job(job, others[0], results.folder)
+
+
+_SAID = {
+    "unsealed": "nothing says which job made it",
+    "edited": "{path} is not what its stage wrote: edited or cut off",
+    "other input": "made from another {source} than the one that is there",
+}
+
+
+def _of_another_job(job: PlannedJob, seal: Seal, run_folder: Path) -> Iterator[str]:
     try:
-        before = PlanFile(run_folder / FOLDER / signature.plan).job(job.stage, job.key) if signature else None
+        before = PlanFile(run_folder / FOLDER / seal.made.plan).job(job.stage, job.key)
     except ReprlabError:
-        before = None
-    if before is None:
         yield "made by a job of a plan that is not kept"
         return
-    yield from _differences(before, job)
+    yield from list(_differences(before, job)) or [READS_NEW]
 
 
 def _differences(before: PlannedJob, after: PlannedJob) -> Iterator[str]:
@@ -104,7 +113,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         root = checkout_root()
         given = {name: value for name in ("scale", "set") if (value := getattr(options, name))}
-        config = load_config(root, given)
+        config = load_config(root, given, targets=options.targets)
         plan = RunPlan(make_plan(config), root)
         sys.stdout.write(report(explain(plan, config.run_folder, options.targets)))
     except ReprlabError as error:

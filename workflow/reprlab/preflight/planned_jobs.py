@@ -18,7 +18,8 @@ COLUMNS = ("paper", "scale", "rule", "jobs")
 def paper_plan(root: Path, paper: str, scale: str) -> Plan:
     """The plan of one paper alone, as the files of `root` set it."""
     plan = Plan()
-    load_plugin("papers", f"{paper.replace('-', '_')}.plan").add_jobs(plan, load_config(root, {"scale": scale}))
+    config = load_config(root, {"scale": scale}, targets=[paper])
+    load_plugin("papers", f"{paper.replace('-', '_')}.plan").add_jobs(plan, config)
     return plan
 
 

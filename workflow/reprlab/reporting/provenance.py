@@ -12,25 +12,12 @@ from typing import TYPE_CHECKING, Any
 from reprlab.artifacts.json_files import write_json
 from reprlab.runtime.commit import commit
 from reprlab.runtime.machine import count_gpus
+from reprlab.runtime.seals import sources
+from reprlab.runtime.versions import installed, others
 
 if TYPE_CHECKING:
     import pandas
 
-_PACKAGES = (
-    "torch",
-    "transformers",
-    "tokenizers",
-    "numpy",
-    "pandas",
-    "pyarrow",
-    "scikit-learn",
-    "scipy",
-    "nltk",
-    "rouge-score",
-    "matplotlib",
-    "pydantic",
-    "snakemake",
-)
 _BLOCK = 1 << 20
 
 
@@ -47,6 +34,7 @@ def write_provenance(result: Path, *, stage: str, settings: Mapping[str, Any], i
         "seeds": _seeds(result),
         "inputs": [{"path": public_path(path), "sha256": digest(path)} for path in inputs],
         "versions": versions(),
+        "made_by_other_versions": made_by_others(inputs),
         "commit": commit(),
         "machine": machine(),
     }
@@ -77,14 +65,14 @@ def digest(path: Path) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Python and the packages that results depend on, as installed."""
-    found = {"python": platform.python_version()}
-    for name in _PACKAGES:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
+    """Python, the packages that results depend on, and the engine, as installed."""
+    return {**installed(), "snakemake": metadata.version("snakemake")}
+
+
+def made_by_others(inputs: Sequence[Path]) -> dict[str, dict[str, str]]:
+    """Of all that a result was made from, what was made with other versions than the installed ones: these, by path."""
+    found = {path: others(seal.made.versions) for path, seal in sorted(sources(map(str, inputs), Path()).items())}
+    return {path: versions for path, versions in found.items() if versions}
 
 
 def machine() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`make verify`: whether every result is what its stage wrote, by sha256; names those that were edited or damaged."""
+"""`make verify`: whether every result is what its stage wrote, and made from what is there, by sha256."""
 
 import argparse
 import sys
@@ -9,7 +9,8 @@ from reprlab.artifacts.json_files import read_json
 from reprlab.reporting.provenance import digest
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.folders import checkout_root, runs_of
-from reprlab.runtime.seals import RESULTS, changed_results
+from reprlab.runtime.seals import RESULTS, sealed_results
+from reprlab.runtime.stale import Results
 
 _ENDING = ".provenance.json"
 
@@ -20,12 +21,21 @@ def problems(run: Path) -> Iterator[str]:
     Every seal is held against the whole content, and every table also against the sha256 in its provenance record, so
     that a result that was copied elsewhere with its record alone can be checked too.
     """
-    named = set()
-    for path in changed_results(run, thorough=True):
-        named.add(path)
-        yield f"{path}: is not what its stage wrote; the next run keeps it under another name and makes it again"
+    named, results = set(), Results(run, thorough=True)
+    for path in sealed_results(run):
+        for stale in results.of_result(str(path)):
+            if stale.kind != "other input":
+                named.add(path)
+            yield f"{path}: {_SAID[stale.kind].format(stale.source)}"
     for record in sorted((run / RESULTS).glob(f"*/*{_ENDING}")):
         yield from _differs(record, run, named)
+
+
+_SAID = {
+    "unsealed": "its seal is damaged; the next run makes it again",
+    "edited": "is not what its stage wrote; the next run keeps it under another name and makes it again",
+    "other input": "was made from another {} than the one that is there; the next run makes it again",
+}
 
 
 def _differs(record: Path, run: Path, named: set[Path]) -> Iterator[str]:

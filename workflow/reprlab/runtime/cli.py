@@ -41,7 +41,9 @@ def run_stage(function: Callable[..., None], arguments: list[str] | None = None)
 
 def _run_planned(function: Callable[..., None], given: list[str]) -> None:
     from reprlab.runtime.planned import parse_arguments, planned_call, show
-    from reprlab.runtime.seals import sign_results
+    from reprlab.runtime.seals import Making, sign_results
+    from reprlab.runtime.stale import contents
+    from reprlab.runtime.versions import installed
 
     options = parse_arguments(function.__name__, given)
     try:
@@ -55,7 +57,8 @@ def _run_planned(function: Callable[..., None], given: list[str]) -> None:
     except ReprlabError as error:
         _fail(error)
     if options.into is None:
-        sign_results(job.digest, options.plan.name)
+        inputs = contents(job, Path())
+        sign_results(Making(job.digest, options.plan.name, inputs, installed(), options.threads))
     _run(function, arguments, log, options.log_level)
 
 

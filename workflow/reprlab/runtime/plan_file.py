@@ -17,7 +17,7 @@ from typing import Any
 from reprlab.runtime.errors import ReprlabError
 
 FOLDER = Path(".snakemake/plans")
-_PARTS = ("inputs", "outputs", "settings", "factors", "files", "neutral", "code")
+_PARTS = ("inputs", "outputs", "settings", "factors", "files", "neutral", "code", "upstream")
 
 
 @dataclass(frozen=True)
@@ -33,22 +33,32 @@ class PlannedJob:
     files: Mapping[str, Any] = field(default_factory=dict)
     neutral: Mapping[str, Any] = field(default_factory=dict)
     code: Mapping[str, str] = field(default_factory=dict)
+    upstream: str = ""
+    """A digest of the digests of the jobs that make its inputs: an edit reaches all that is made from what it changes,
+    also where that was deleted since."""
+
+    @property
+    def reads(self) -> list[str]:
+        """The paths of its inputs."""
+        values = [value if isinstance(value, list) else [value] for value in self.inputs.values()]
+        return [path for paths in values for path in paths if path]
 
     @functools.cached_property
     def code_digest(self) -> str:
         """Sixteen hex digits for the code."""
-        return _digest(self.code)
+        return digest_of(self.code)
 
     @functools.cached_property
     def digest(self) -> str:
-        """Sixteen hex digits for all that can change the result, but for the content of inputs that jobs make."""
-        return _digest([self.stage, self.inputs, self.settings, self.factors, self.files, self.code_digest])
+        """Sixteen hex digits for all that can change the result, and with `upstream` its inputs."""
+        own = [self.stage, self.inputs, self.settings, self.factors, self.files, self.code_digest]
+        return digest_of([*own, self.upstream])
 
 
 def plan_name(jobs: Iterable[PlannedJob], targets: Mapping[str, list[str]]) -> str:
     """The name of a plan's file: a digest of what it holds."""
-    held = sorted([job.stage, job.key, job.digest, _digest(job.neutral)] for job in jobs)
-    return f"{_digest([held, targets])}.sqlite"
+    held = sorted([job.stage, job.key, job.digest, digest_of(job.neutral)] for job in jobs)
+    return f"{digest_of([held, targets])}.sqlite"
 
 
 def write_plan(path: Path, jobs: Iterable[PlannedJob], targets: Mapping[str, list[str]]) -> None:
@@ -148,5 +158,6 @@ def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
-def _digest(value: Any) -> str:
+def digest_of(value: Any) -> str:
+    """Sixteen hex digits for a JSON value."""
     return hashlib.sha256(_text(value).encode()).hexdigest()[:16]

@@ -23,12 +23,14 @@ def facts(papers: Sequence[PaperFolder], scale: str, command: str, files: Sequen
     """The origin of these results, as a list of facts. `files` are (name, link) of files for the whole run."""
     records = [record for paper in papers for record in paper.records().values()]
     versions = _listed(", ".join(map(" ".join, record["versions"].items())) for record in records)
+    earlier = {path: found for record in records for path, found in record.get("made_by_other_versions", {}).items()}
     entries = {
         "Results of": _newest(papers),
         "Scale": f"{scale}: for {MEANING[scale]}." if scale in MEANING else scale,
         "Commit": _listed(record["commit"][:_COMMIT] + _modified(record["commit"]) for record in records),
         "Machine": _listed(_machine(record["machine"]) for record in records),
         "Versions": tag("details", tag("summary", "Python and packages"), versions) if versions else "",
+        "Made with other versions": _counted(" ".join(one) for found in earlier.values() for one in found.items()),
         "Again": tag("code", command) if command else "",
         "Files": join(
             [join(" · " if number else None, tag("a", name, href=link)) for number, (name, link) in enumerate(files)]
@@ -56,6 +58,10 @@ def _machine(record: dict[str, object]) -> str:
 def _listed(values: Iterable[str]) -> str:
     """Each different value once, the most frequent first."""
     return "; ".join(value for value, _ in Counter(value for value in values if value).most_common())
+
+
+def _counted(values: Iterable[str]) -> str:
+    return "; ".join(f"{value}: {count} files" for value, count in Counter(values).most_common())
 
 
 def file_links(page: Path, paths: Iterable[Path]) -> list[tuple[str, str]]:
