@@ -1,4 +1,4 @@
-# Every target first makes sure that .venv holds the locked requirements.
+# What computes first makes sure that .venv holds the locked requirements; what only reads asks for `make setup`.
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
@@ -29,21 +29,32 @@ PYTEST = env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 $(BIN)/python -m pytes
 EMPTY :=
 STAMP := $(VENV)/.installed$(if $(strip $(EXTRAS)),-$(subst $(EMPTY) $(EMPTY),-,$(strip $(EXTRAS))))
 DEV_STAMP := $(VENV)/.installed-dev
+# An environment behind a link is another checkout's: nothing is ever installed there.
+LINKED := $(shell test -L $(VENV) && echo yes)
+ifdef LINKED
+STAMP := ready
+DEV_STAMP := ready
+endif
 
 # The code of this checkout, whatever .venv was installed from.
 export PYTHONPATH := $(CURDIR)/workflow$(if $(PYTHONPATH),:$(PYTHONPATH))
 
 .DEFAULT_GOAL := help
-TARGETS := help all report list explain compare export new preflight verify test test-slow test-faults test-cluster lint lock clean prune setup
-.PHONY: $(TARGETS) FORCE
+TARGETS := help all report list explain compare export new preflight verify test test-all test-slow test-faults test-cluster test-smoke lint lock clean prune \
+  setup
+.PHONY: $(TARGETS) FORCE ready
 # A file of the workflow, a paper by its name, or a slip of the finger: only Snakemake knows, and what is up to date.
-ASKED := $(filter-out $(TARGETS) FORCE $(VENV)/%,$(MAKECMDGOALS))
+ASKED := $(filter-out $(TARGETS) FORCE ready $(VENV)/%,$(MAKECMDGOALS))
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-zA-Z_\/…-]+:.*## /{printf "  make %-22s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo "  make <paper>           all of one paper: $(basename $(notdir $(wildcard config/papers/*.yaml)))"
 	@echo "  make results/<paper>/<table>.tsv   any file of the workflow; options: SCALE= CORES= SET=key=value ARGS="
 
+ready:
+	@test -x $(BIN)/python || { echo "error: there is no $(BIN)/python; run make setup first" >&2; exit 1; }
+
+ifndef LINKED
 $(STAMP): envs/requirements.txt pyproject.toml $(foreach extra,$(EXTRAS),envs/$(extra).txt)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
 	  { echo "error: Python 3.11 is needed; set PYTHON=/path/to/python3.11"; exit 1; }
@@ -58,6 +69,10 @@ $(DEV_STAMP): $(STAMP) envs/dev.txt
 	touch $@
 
 setup: $(STAMP) ## create .venv with the locked requirements
+else
+setup:
+	@echo "error: $(VENV) is a link: nothing is installed through it; remove the link and run make setup again" >&2; exit 1
+endif
 
 ifneq ($(ASKED),)
 $(ASKED): $(STAMP) FORCE
@@ -72,25 +87,34 @@ all: $(STAMP) ## every paper that stands, and the report
 report: $(STAMP) ## results/report.html and results/summary.tsv
 	@$(SNAKEMAKE) results/report.html
 
-list: $(STAMP) ## targets with minutes and disk
+list: ready ## targets with minutes and disk
 	@$(BIN)/python -m reprlab.planning.targets $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE")
 
-explain: $(STAMP) ## what would run and why: make explain TARGET=results/depth/glue.tsv SET=…
+explain: ready ## what would run and why: make explain TARGET=results/depth/glue.tsv SET=…
 	@$(BIN)/python -m reprlab.preflight.explain $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") \
 	  $(if $(GIVEN_SET),--set "$$GIVEN_SET") $(or $(TARGET),all)
 
-compare: $(STAMP) ## two runs side by side: make compare RUNS="mini mask15" ARGS="--page compare.html --table cells.tsv"
+compare: ready ## two runs side by side: make compare RUNS="mini mask15" ARGS="--page compare.html --table cells.tsv"
 	@$(BIN)/python -m reprlab.runs.compare $(RUNS) $(ARGS)
 
 export: $(STAMP) ## a trained encoder for sentence-transformers: make export ENCODER=smollm2/l3prune_small_seed_0
 	@$(SNAKEMAKE) "results/shared/sentence_transformers/$$GIVEN_ENCODER"
 
-new: $(STAMP) ## files to begin with: make new PAPER=my-paper | MODEL=my_t5 LIKE=t5_mini | TASK=reviews FILE=reviews.tsv
+new: ready ## files to begin with: make new PAPER=my-paper | MODEL=my_t5 LIKE=t5_mini | TASK=reviews FILE=reviews.tsv
 	@$(BIN)/python -m reprlab.scaffold $(if $(GIVEN_PAPER),--paper "$$GIVEN_PAPER") $(if $(GIVEN_MODEL),--model "$$GIVEN_MODEL") \
 	  $(if $(GIVEN_TASK),--task "$$GIVEN_TASK") $(if $(GIVEN_LIKE),--like "$$GIVEN_LIKE") $(if $(GIVEN_FILE),--file "$$GIVEN_FILE")
 
-test: $(DEV_STAMP) ## the whole suite but the slow marks
-	$(PYTEST) -n $(or $(TEST_JOBS),2) --dist loadfile --no-loadscope-reorder -m "not slow and not faults and not cluster" $(ARGS)
+# What `make test` leaves to `make test-all`.
+LONG := slow or faults or cluster or release
+PARALLEL = -n $(or $(TEST_JOBS),2) --dist loadfile --no-loadscope-reorder
+
+test: $(DEV_STAMP) ## the suite: units, plans, one run of all papers at nano, faults on a toy paper
+	$(PYTEST) $(PARALLEL) -m "not ($(LONG))" $(ARGS)
+
+test-all: $(DEV_STAMP) ## what a release runs: make test, and all that is slow, breaks things, or needs Slurm
+	$(MAKE) test
+	$(PYTEST) $(PARALLEL) -m "release and not (slow or faults or cluster)" $(ARGS)
+	$(MAKE) test-cluster test-faults test-slow
 
 test-slow: $(DEV_STAMP) ## fuzzing, downloads, a whole paper on Slurm
 	$(PYTEST) -m "slow" $(ARGS)
@@ -101,11 +125,14 @@ test-faults: $(DEV_STAMP) ## kills, full disks, edited code, lost records, damag
 test-cluster: $(DEV_STAMP) ## the slurm profile against a one-node Slurm
 	$(PYTEST) -n 2 --dist loadfile -m "cluster and not slow" tests/cluster $(ARGS)
 
-preflight: $(STAMP) ## what a run (SCALE= SET= PAPER=) needs and does not have: origins, models, rows, disk, memory
+test-smoke: $(DEV_STAMP) ## one array, one kill and one resume on a one-node Slurm
+	$(PYTEST) -m "cluster" tests/cluster/test_smoke.py $(ARGS)
+
+preflight: ready ## what a run (SCALE= SET= PAPER=) needs and does not have: origins, models, rows, disk, memory
 	@$(BIN)/python -m reprlab.preflight $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") \
 	  $(if $(GIVEN_SET),--set "$$GIVEN_SET") $(if $(GIVEN_PAPER),--paper "$$GIVEN_PAPER")
 
-verify: $(STAMP) ## results that are not what their stages wrote
+verify: ready ## results that are not what their stages wrote
 	@$(BIN)/python -m reprlab.reporting.verify
 
 lint: $(DEV_STAMP) ## ruff, types, snakefmt, snakemake --lint
@@ -118,7 +145,7 @@ lint: $(DEV_STAMP) ## ruff, types, snakefmt, snakemake --lint
 lock: ## write envs/*.txt from envs/*.in (needs a network)
 	PYTHON=$(PYTHON) bash envs/lock.sh
 
-prune: $(STAMP) ## free what can be made again without training: resume points, unpacked downloads, old plans and code
+prune: ready ## free what can be made again without training: resume points, unpacked downloads, old plans and code
 	$(BIN)/python -m reprlab.reporting.prune
 
 clean: ## remove results and runs; downloads and .venv stay

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -53,8 +54,8 @@ def job_counts(text: str) -> dict[str, int]:
     return {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", tables[0], flags=re.M)} if tables else {}
 
 
-def copy_project(target: Path) -> Checkout:
-    """Tracked files, and new ones that git does not ignore; `all` is DEPTH there, other papers have their own tests."""
+def copy_project(target: Path, build: str = "depth") -> Checkout:
+    """Tracked files, and new ones that git does not ignore; `all` is the paper `build` there."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, check=True
     ).stdout
@@ -71,33 +72,37 @@ def copy_project(target: Path) -> Checkout:
             kept.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, kept)
     config = target / "config/config.yaml"
-    text, count = re.subn(r"^build: \[.*\]$", "build: [depth]", config.read_text(encoding="utf-8"), flags=re.M)
+    text, count = re.subn(r"^build: \[.*\]$", f"build: [{build}]", config.read_text(encoding="utf-8"), flags=re.M)
     assert count == 1, f"{config}: no line `build: [...]`"
     config.write_text(text, encoding="utf-8")
     return Checkout(target)
 
 
-@pytest.fixture
-def checkout(tmp_path) -> Checkout:
-    """A fresh copy with nothing made in it."""
-    return copy_project(tmp_path / "project")
+def shared_folder(tmp_path_factory) -> Path:
+    """The folder that all workers of a session share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if os.environ.get("PYTEST_XDIST_WORKER") else own
+
+
+def once(tmp_path_factory, name: str, make: Callable[[Path], object]) -> Checkout:
+    """A checkout called `name`, written by `make` once for all workers."""
+    shared = shared_folder(tmp_path_factory)
+    root, done = shared / name, shared / f"{name}.done"
+    with FileLock(shared / f"{name}.lock"):
+        if not done.exists():
+            shutil.rmtree(root, ignore_errors=True)
+            make(root)
+            done.touch()
+    return Checkout(root)
 
 
 def made_once(tmp_path_factory, name: str, *targets: str) -> Checkout:
     """A copy called `name` in which `targets` were made at `nano`, once for all workers."""
-    shared = (
-        tmp_path_factory.getbasetemp().parent
-        if os.environ.get("PYTEST_XDIST_WORKER")
-        else tmp_path_factory.getbasetemp()
-    )
-    root = shared / name
-    with FileLock(shared / f"{name}.lock"):
-        if not (root / "done").exists():
-            shutil.rmtree(root, ignore_errors=True)
-            checkout = copy_project(root)
-            done = checkout.run("--cores", "2", "--config", "scale=nano", "--", *targets, timeout=1500)
-            (root / "done").write_text(done.stdout + done.stderr)
-    return Checkout(root)
+
+    def make(root: Path) -> None:
+        copy_project(root).run("--cores", "2", "--config", "scale=nano", "--", *targets, timeout=1500)
+
+    return once(tmp_path_factory, name, make)
 
 
 def private_copy(made: Checkout, root: Path) -> Checkout:
@@ -108,12 +113,12 @@ def private_copy(made: Checkout, root: Path) -> Checkout:
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory) -> Checkout:
-    """A copy in which everything was made at `nano` once. Never edit it: use `finished_copy`."""
-    return made_once(tmp_path_factory, "finished", "all")
+def blank(tmp_path_factory) -> Checkout:
+    """A copy with nothing made in it: the files are collected once. Never edit it: use `checkout`."""
+    return once(tmp_path_factory, "blank", copy_project)
 
 
 @pytest.fixture
-def finished_copy(finished, tmp_path) -> Checkout:
-    """A private copy of `finished`."""
-    return private_copy(finished, tmp_path / "project")
+def checkout(blank, tmp_path) -> Checkout:
+    """A private copy with nothing made in it."""
+    return private_copy(blank, tmp_path / "project")

@@ -5,9 +5,17 @@ import logging
 import signal
 
 import pytest
+from hypothesis import settings
 from reprlab.runtime.log import get_logger
 
 from tests.allowed_skips import ALLOWED
+from tests.nano import _nano_in_background, made, uses_nano
+
+__all__ = ["_nano_in_background", "made"]
+
+# A busy machine is no defect of what is tested.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 _KEY = pytest.StashKey[dict[str, int]]()
 
@@ -16,13 +24,13 @@ def pytest_configure(config):
     # A shell starts what it puts in the background deaf to SIGINT, and programs inherit that, every engine here too.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    config.stash[_KEY] = {"slow": 0, "faults": 0, "cluster": 0}
+    config.stash[_KEY] = {"slow": 0, "faults": 0, "cluster": 0, "release": 0}
 
 
 def pytest_collection_modifyitems(items):
-    """The files that take longest first, so that no worker is left alone with one at the end."""
-    longest = ("test_planning.py", "workflow")
-    items.sort(key=lambda item: [part not in item.path.parts for part in longest])
+    """Files that take long first, so that no worker is left alone with one at the end; last what waits for `nano`."""
+    waiting = {item.path for item in items if uses_nano(item)}
+    items.sort(key=lambda item: (item.path in waiting, "workflow" not in item.path.parts))
 
 
 def pytest_collection_finish():

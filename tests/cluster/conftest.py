@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.checkouts import Checkout, checkout, made_once, private_copy
+from tests.checkouts import Checkout, blank, checkout, made_once, private_copy
 from tests.cluster.one_node_slurm import missing_packages, one_node_slurm
 
-__all__ = ["checkout"]
+__all__ = ["blank", "checkout"]
 
 # One table with all that leads to it, and the baselines of an array of jobs: a job takes ten seconds on a cluster.
 TABLE = "results/depth/ni.tsv"

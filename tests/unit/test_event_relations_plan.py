@@ -27,6 +27,14 @@ def test_a_retriever_can_have_more_documents_than_what_reads_its_rankings(stage:
     assert {given["events"]["limit"] for given in edited.values()} == {wanted}
 
 
+def test_a_random_encoder_has_the_tokenizer_that_its_entry_names() -> None:
+    plan = Plan()
+    add_jobs(plan, load_config(ROOT, {"scale": "nano"}))
+    (job,) = plan.jobs["build_model"].values()
+    assert job.inputs["tokenizer"] == "results/shared/model_tokenizers/minilm_l6"
+    assert list(plan.jobs["extract_tokenizer"]) == ["minilm_l6"]
+
+
 def test_every_number_of_partners_is_classified_with_all_seeds() -> None:
     found = settings_of("classify_pairs", scale="mini")
     start = "roberta/wordnet_events/sbert_ft"

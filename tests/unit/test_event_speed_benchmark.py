@@ -18,7 +18,7 @@ def test_rows_are_those_of_the_stage_and_of_an_update(tmp_path, capsys):
     update = rows[rows["condition"] == "2, 1 parts"]
     assert update["metric"].tolist() == ["update_seconds", "update_gb"] and (update["value"] > 0).all()
     timed = rows[rows["events"] == 6]
-    assert set(timed["condition"]) == {"all pairs", "3", "5"} and set(timed["model"]) == {"minilm_l6"}
+    assert set(timed["condition"]) == {"all pairs", "3", "5"} and set(timed["model"]) == {"bert_events_nano"}
     assert set(timed["metric"]) == {
         "classified_pairs", "seconds", "encode_seconds", "pair_seconds", "apart_seconds", "mention_seconds"
     }  # fmt: skip

@@ -1,6 +1,7 @@
 """What models read of events, which pairs they are trained and used on, and how answers are scored."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 from reprlab.data.event_rows import Mention, event_row
 from reprlab.evaluation.relation_scores import all_pair_scores, confusion, related_scores
+from reprlab.events import classification
 from reprlab.events.classification import open_classifier, predict_labels
 from reprlab.events.documents import EventDocument, event_document, split_events
 from reprlab.events.encodings import mention_texts, pair_text
@@ -148,6 +150,38 @@ def test_training_has_all_positives_and_inference_only_what_was_retrieved() -> N
     assert len(inference_pairs(one, ranking, settings(k=6)).labels) == 21, "k = n - 1 is all pairs"
     with pytest.raises(ValueError, match="goes with inference: all"):
         settings(negatives="all")
+
+
+def test_every_unrelated_pair_is_as_likely_a_random_negative() -> None:
+    one, draws = document(size=7), 300
+    ranking, given = rank_at_random([one], seed=0)["d"], settings(negatives="random", inference="all")
+    counts: dict[tuple[int, int], int] = {}
+    for seed in range(draws):
+        found = training_pairs(one, ranking, given, np.random.default_rng(seed))
+        for pair in found.pairs[found.labels == 0].tolist():
+            counts[tuple(pair)] = counts.get(tuple(pair), 0) + 1
+    known = known_pairs(one, given)
+    share = sum(counts.values()) / draws / int((known.labels == 0).sum())
+    assert len(counts) == int((known.labels == 0).sum())
+    # Five standard deviations of a count.
+    assert all(abs(count - draws * share) < 5 * (draws * share * (1 - share)) ** 0.5 for count in counts.values())
+
+
+def test_another_seed_is_another_random_order() -> None:
+    one, other = (rank_at_random([document(size=7)], seed=seed)["d"].ranked for seed in (0, 1))
+    assert (one != other).any()
+
+
+def test_the_held_out_score_is_f1(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of answers that name every pair a relation, recall is much higher than F1."""
+    one, given = document(size=7), settings(k=6)
+    gold = inference_pairs(one, rank_at_random([one], seed=0)["d"], given).labels
+    answers = np.ones_like(gold)
+    monkeypatch.setattr(classification, "predict_labels", lambda *_, **__: [answers])
+    classifier = SimpleNamespace(settings=given)
+    found = classification.held_out_f1(classifier, [one], rank_at_random([one], seed=0), device="cpu")
+    precision, recall, f1, _ = precision_recall_fscore_support(gold, answers, labels=[1, 2], average="micro")
+    assert recall > 2 * precision and found == pytest.approx(100 * f1)
 
 
 def test_a_document_is_ranked_alike_whatever_documents_stand_before_it() -> None:

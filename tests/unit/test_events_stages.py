@@ -99,6 +99,7 @@ def test_random_order_needs_no_model(tmp_path: Path) -> None:
     # A pair is kept if either of its ends names the other: 1 - (1 - 1 / (n - 1))^2, over documents of 4 to 7 mentions.
     wanted = [1 - (1 - 1 / (4 + n % 4 - 1)) ** 2 for n in range(60) for _ in range(4 + n % 4 - 1)]
     assert found == pytest.approx(100 * sum(wanted) / len(wanted), abs=4)
+    assert len({(tmp_path / f"out/seed-{seed}.parquet").read_bytes() for seed in settings.seeds}) == 3
     with pytest.raises(ReprlabError, match="pooling mean needs a model"):
         rank_partners(
             examples=examples,

@@ -39,8 +39,9 @@ def given(tmp_path):
             env={"PATH": "/usr/bin:/bin", **variables},
         )  # fmt: skip
         assert done.returncode == status, done.stdout + done.stderr
-        made = {path.name for path in tmp_path.iterdir()} - {"given.jsonl"}
-        assert made == {"Makefile", "pyproject.toml", "envs", "config", ".venv"}, "a value was run as a command"
+        made = {path.name for path in tmp_path.iterdir()} - {"given.jsonl", ".venv"}
+        assert made == {"Makefile", "pyproject.toml", "envs", "config"}, "a value was run as a command"
+        run.said = done.stdout + done.stderr
         return [json.loads(line) for line in record.read_text().splitlines()] if record.exists() else []
 
     return run
@@ -85,3 +86,46 @@ def test_an_encoder_is_exported_by_its_name(given):
     name = "smollm2/l3prune_small_seed_0; touch f"
     (call,) = given("export", f"ENCODER={name}", "SCALE=nano")
     assert call == ["--cores", "1", "--config", "scale=nano", "--", f"results/shared/sentence_transformers/{name}"]
+
+
+# Targets that only read, with what they need.
+READING = ("list", "explain", "compare", "verify", "preflight", "prune", "new")
+COMPUTING = ("all", "depth", "report", "test")
+
+
+@pytest.mark.parametrize("target", READING)
+def test_what_only_reads_installs_nothing(given, tmp_path, target):
+    """Neither where the requirements have changed since they were installed, nor where there is no environment."""
+    (tmp_path / ".venv/.installed").unlink()
+    (call,) = given(target)
+    assert call[:1] == ["-m"] and call[1].startswith("reprlab.")
+    shutil.rmtree(tmp_path / ".venv")
+    assert given(target, status=2) == []
+    assert "error: there is no .venv/bin/python; run make setup first" in given.said
+    assert not (tmp_path / ".venv").exists()
+
+
+@pytest.mark.parametrize("target", [*READING, *COMPUTING])
+def test_nothing_is_installed_through_a_link(given, tmp_path, target):
+    elsewhere = tmp_path.with_name(f"{tmp_path.name}-elsewhere")
+    (tmp_path / ".venv").rename(elsewhere)
+    (tmp_path / ".venv").symlink_to(elsewhere)
+    (elsewhere / ".installed").unlink()
+    before = sorted(elsewhere.rglob("*"))
+    (call,) = given(target)
+    assert "pip" not in call
+    assert sorted(elsewhere.rglob("*")) == before
+
+
+def test_setup_refuses_a_link(given, tmp_path):
+    elsewhere = tmp_path.with_name(f"{tmp_path.name}-elsewhere")
+    (tmp_path / ".venv").rename(elsewhere)
+    (tmp_path / ".venv").symlink_to(elsewhere)
+    assert given("setup", status=2) == []
+    assert "error: .venv is a link: nothing is installed through it" in given.said
+
+
+def test_what_computes_installs_what_changed(given, tmp_path):
+    (tmp_path / ".venv/.installed").unlink()
+    calls = given("all", f"PYTHON={sys.executable}")
+    assert [call[:3] for call in calls[:2]] == [["-m", "pip", "install"]] * 2 and calls[-1][-1] == "all"

@@ -211,6 +211,15 @@ def test_query_and_end_survive(template):
         pair_inputs(words, {"q": "who is it"}, {"d": text}, template, max_length=8, max_query=8)
 
 
+@pytest.mark.parametrize("template", ["document_first", "query_first"])
+def test_a_long_query_keeps_its_beginning(template):
+    words = Words()
+    inputs = pair_inputs(words, {"q": "a b c d e f g h"}, {"d": "short"}, template, max_length=40, max_query=3)
+    asked = inputs.ids("q", "d")
+    place = asked.index(words.known["query:"]) + 1
+    assert asked[place : place + 4] == [words.known[word] for word in ("a", "b", "c", ";")]
+
+
 @pytest.mark.parametrize("architecture", ["opt", "bert"])
 def test_order_of_the_template_and_padding(architecture):
     """A decoder's document states do not depend on the query behind, an encoder's do. Padding changes nothing."""
@@ -256,6 +265,14 @@ def test_groups():
     assert not {"d4", "d5"} & {name for group in groups[:2] for name in group.documents[1:]}
     assert groups[2].documents == ["d1", *["d2"] * 7]
     assert mine_groups(run, grades, 7, 0) == groups != mine_groups(run, grades, 7, 1)
+
+
+def test_every_other_document_may_be_a_negative_and_no_relevant_one():
+    """As many negatives as there are documents without relevance: all of them, for the second relevant one too."""
+    run = {"q": {f"d{n}": float(n) for n in range(20)}}
+    others = {f"d{n}" for n in range(20)} - {"d4", "d5", "d9"}
+    for group in mine_groups(run, {"q": {"d4": 1, "d5": 1, "d6": 0, "d9": 2}}, len(others), 0):
+        assert set(group.documents[1:]) == others
 
 
 def test_batches_cut_alike_and_training_ranks():

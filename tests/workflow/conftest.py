@@ -2,10 +2,11 @@
 
 import pytest
 
-from tests.checkouts import checkout, finished, finished_copy
+from tests.checkouts import blank, checkout
+from tests.toy import finished, finished_copy, toy, written_toy
 from tests.workflow.faults.tally import TALLY, Tally, fault_seed
 
-__all__ = ["checkout", "finished", "finished_copy"]
+__all__ = ["blank", "checkout", "finished", "finished_copy", "toy", "written_toy"]
 
 
 @pytest.fixture(scope="session")

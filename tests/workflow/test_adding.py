@@ -82,6 +82,7 @@ def own_file(path: Path):
     return edit
 
 
+@pytest.mark.release
 def test_a_model(checkout):
     (printed,) = follow(checkout, "A model")
     assert "Build the model t5_mini_deep_s2137" in printed
@@ -96,6 +97,7 @@ def packed_letters(folder: Path, sentence: str) -> Path:
     return path
 
 
+@pytest.mark.release
 def test_a_corpus(checkout, tmp_path):
     letters = packed_letters(tmp_path, "The weather was fine, and then it rained.")
     _, planned = follow(checkout, "A corpus of your own", own_file(letters))
@@ -112,6 +114,7 @@ def test_a_corpus(checkout, tmp_path):
     assert len(rows) == 30 and {row["split"] for row in rows} == {"train", "validation", "test"}
 
 
+@pytest.mark.release
 def test_a_file_with_another_digest_is_refused(checkout, tmp_path):
     edit = own_file(packed_letters(tmp_path, "The weather was fine."))
     packed_letters(tmp_path, "Other bytes.")
@@ -120,6 +123,7 @@ def test_a_file_with_another_digest_is_refused(checkout, tmp_path):
     assert not (checkout.root / "results/shared/corpora/letters/documents.parquet").exists()
 
 
+@pytest.mark.release
 def test_a_reader(checkout, tmp_path):
     lines = [f"{group}-{number}\t{label}\tText {group} {number}.\n"
              for group in range(20) for number, label in enumerate(("negative", "positive"))]  # fmt: skip
@@ -138,6 +142,7 @@ def test_a_reader(checkout, tmp_path):
         assert split_of.setdefault(row["group"], row["split"]) == row["split"]
 
 
+@pytest.mark.release
 def test_a_finetuning_task(checkout):
     (printed,) = follow(checkout, "A fine-tuning task")
     assert "on nyt (" in printed and "Read the examples of nyt_snippets" in printed
@@ -152,6 +157,7 @@ def test_a_finetuning_task(checkout):
     assert "'cola'" in columns and "'nyt'" in columns
 
 
+@pytest.mark.release
 def test_an_objective(checkout):
     digest = "from reprlab.runtime.code_digest import code_digest as d; print(d('pretrain_lm', 'objectives.t5'))"
     before = in_copy(checkout, digest)
@@ -216,6 +222,7 @@ assert compared["ours"].tolist() == ["70.0"] and compared["published"].tolist() 
     )
 
 
+@pytest.mark.release
 def test_a_stage(checkout):
     (printed,) = follow(checkout, "A stage")
     assert "Count the classes of movie_snippets" in printed
@@ -251,6 +258,7 @@ def scaffold(checkout, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.release
 def test_a_paper_is_scaffolded_and_planned(checkout):
     assert scaffold(checkout, "--paper", "my-2nd-paper").returncode == 0
     counts = job_counts(
@@ -277,6 +285,7 @@ def test_a_paper_is_scaffolded_and_planned(checkout):
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.release
 def test_a_model_is_scaffolded_and_planned(checkout):
     done = scaffold(checkout, "--model", "my_t5", "--like", "t5_nano")
     assert done.returncode == 0 and done.stdout.startswith("wrote config/models.yaml\n"), done.stderr
@@ -285,6 +294,7 @@ def test_a_model_is_scaffolded_and_planned(checkout):
     assert "Build the model my_t5_s" in planned.stdout + planned.stderr
 
 
+@pytest.mark.release
 def test_a_task_is_scaffolded_and_built(checkout, tmp_path):
     lines = (f"{group}-0\t{label}\tText {group}.\n" for group, label in enumerate(["negative", "positive"] * 20))
     (tmp_path / "my file.tsv").write_text("".join(lines))

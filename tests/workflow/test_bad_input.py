@@ -1,11 +1,13 @@
-"""Bad input and bad places: one clear line on the terminal, an exit status, nothing lost or half written."""
+"""Bad input and bad places: one clear line on the terminal, an exit status, nothing lost or half written.
+
+On the toy paper; what a reader, a setting or a disk says is tested without an engine in the unit tests.
+"""
 
 import contextlib
 import json
 import os
 import re
 import shutil
-import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,16 +15,14 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 import yaml
-from reprlab.runtime.plan_file import PlanFile
 
 from tests.checkouts import ROOT, Checkout, copy_project
+from tests.nano import KEYS, SECRET, holders_of_the_secret
+from tests.toy import ARCHIVE, EXAMPLES, RECEIPT, TABLE
 from tests.workflow.faults.disks import read_only, small_disk
-from tests.workflow.faults.engine import digests, error_lines, half_written
+from tests.workflow.faults.engine import digests, error_lines, failing_stage, half_written
 
 NANO = ("--cores", "1", "--config", "scale=nano", "--")
-ARCHIVE = "vader"
-RECEIPT = f"results/shared/archives/{ARCHIVE}.json"
-EXAMPLES = "results/shared/tasks/movie_snippets/examples.parquet"
 
 
 def refused(checkout: Checkout, *arguments: str, naming: str, **variables: str) -> str:
@@ -69,27 +69,27 @@ def cache(tmp_path, finished) -> Path:
 
 
 @pytest.mark.parametrize("damage", ["corrupted", "truncated"])
-def test_a_damaged_archive_is_refused_and_named(checkout, cache, damage):
+def test_a_damaged_archive_is_refused_and_named(toy, cache, damage):
     """With no origin to fetch it from again (that it is fetched again where one is left: test_data_archives.py)."""
-    path = archive_file(cache, checkout)
+    path = archive_file(cache, toy)
     content = path.read_bytes()
     path.write_bytes(content[:-1000] if damage == "truncated" else content[:500] + b"x" * 20 + content[520:])
-    edit_registry(checkout, lambda registry: registry["archives"][ARCHIVE].update(origins=["local:/nowhere"]))
-    line = refused(checkout, *NANO, RECEIPT, naming=rf"{ARCHIVE}: {re.escape(path.name)} could not be fetched",
+    edit_registry(toy, lambda registry: registry["archives"][ARCHIVE].update(origins=["local:/nowhere"]))
+    line = refused(toy, *NANO, RECEIPT, naming=rf"{ARCHIVE}: {re.escape(path.name)} could not be fetched",
                    REPRLAB_CACHE=str(cache))  # fmt: skip
     assert "/nowhere" in line
-    assert not (checkout.nano / RECEIPT).exists()
+    assert not (toy.nano / RECEIPT).exists()
 
 
 @pytest.mark.parametrize("damage", ["corrupted", "truncated"])
-def test_a_damaged_archive_with_an_origin_costs_nothing(checkout, cache, damage, tmp_path):
-    path = archive_file(cache, checkout)
+def test_a_damaged_archive_with_an_origin_costs_nothing(toy, cache, damage, tmp_path):
+    path = archive_file(cache, toy)
     content = path.read_bytes()
     (tmp_path / path.name).write_bytes(content)
     path.write_bytes(content[:-1000] if damage == "truncated" else content[:500] + b"x" * 20 + content[520:])
     origins = [f"local:{tmp_path / path.name}"]
-    edit_registry(checkout, lambda registry: registry["archives"][ARCHIVE].update(origins=origins))
-    done = checkout.run(*NANO, RECEIPT, REPRLAB_CACHE=str(cache))
+    edit_registry(toy, lambda registry: registry["archives"][ARCHIVE].update(origins=origins))
+    done = toy.run(*NANO, RECEIPT, REPRLAB_CACHE=str(cache))
     assert "deleted and fetched again" in done.stdout + done.stderr
     assert path.read_bytes() == content
 
@@ -102,8 +102,8 @@ def test_a_damaged_archive_with_an_origin_costs_nothing(checkout, cache, damage,
         "npm:@no-such-owner/nothing@1.0.0",
     ],
 )
-def test_an_origin_that_cannot_be_reached_is_named(checkout, tmp_path, origin):
-    edit_registry(checkout, lambda registry: registry["archives"][ARCHIVE].update(origins=[origin]))
+def test_an_origin_that_cannot_be_reached_is_named(toy, tmp_path, origin):
+    edit_registry(toy, lambda registry: registry["archives"][ARCHIVE].update(origins=[origin]))
     # Nothing listens on the discard port, so no network is asked.
     nowhere = "http://127.0.0.1:9"
     proxies = dict.fromkeys(("http_proxy", "https_proxy", "HTTPS_PROXY", "PIP_INDEX_URL", "PIP_PROXY"), nowhere)
@@ -111,7 +111,7 @@ def test_an_origin_that_cannot_be_reached_is_named(checkout, tmp_path, origin):
     npm = {"npm_config_registry": nowhere, "npm_config_fetch_retries": "0"}
     variables = {**proxies, **pip, **npm, "no_proxy": "", "NO_PROXY": "", "REPRLAB_CACHE": str(tmp_path / "cache")}
     naming = f"{ARCHIVE}: .* could not be fetched: {re.escape(origin)}: "
-    line = refused(checkout, *NANO, RECEIPT, naming=naming, **variables)
+    line = refused(toy, *NANO, RECEIPT, naming=naming, **variables)
     assert len(line) < 1000
 
 
@@ -122,51 +122,46 @@ def test_an_origin_that_cannot_be_reached_is_named(checkout, tmp_path, origin):
     ("config", "naming"),
     [
         (("scale=nano", "sead=1"), r"sead = 1 \(command line\): unknown key; did you mean 'seed'\?"),
-        (("scale=nanoo",), r"scale = 'nanoo' .*'nano'"),
-        (("scale=nano", "set=papers.depth.pretraining.batch_sise=4"), r"batch_sise = 4 .*did you mean 'batch_size'\?"),
-        (("scale=nano", "set=papers.depth.pretraining.batch_size=four"), r"batch_size = 'four' .*integer"),
-        (("scale=nano", "set=papers.depth.pretraining.model=$(touch x)"), r"pretraining\.model = .*touch x"),
+        (("scale=nano", "set=papers.toy-paper.dataset=[vader]"), r"dataset = .*did you mean 'datasets'\?"),
         (("scale=nano", "run=$(touch x)"), r"run = .*touch x"),
-        (("scale=nano", "set=papers.depth.finetuning.tasks.sst2.dataset=a|touch x"), r"dataset = .*touch x"),
+        (("scale=nano", "set=papers.toy-paper.datasets=[a|touch x]"), r"datasets\.0 = .*touch x"),
     ],
 )  # fmt: skip
-def test_a_mistake_in_the_settings_is_refused_before_anything_runs(checkout, config, naming):
-    refused(checkout, "--cores", "1", "--config", *config, "--", RECEIPT, naming=naming)
-    assert not (checkout.root / "runs").exists()
-    assert not (checkout.root / "results").exists()
-    assert list(checkout.root.rglob("x")) == []
+def test_a_mistake_in_the_settings_is_refused_before_anything_runs(toy, config, naming):
+    refused(toy, "--cores", "1", "--config", *config, "--", RECEIPT, naming=naming)
+    assert not (toy.root / "runs").exists()
+    assert not (toy.root / "results").exists()
+    assert list(toy.root.rglob("x")) == []
 
 
 @pytest.mark.parametrize("way", ["--configfile", "--config"])
-def test_a_file_of_settings_that_stands_for_gigabytes_is_refused(checkout, tmp_path, way):
+def test_a_file_of_settings_that_stands_for_gigabytes_is_refused(toy, tmp_path, way):
     """Nine lists of nine, each of those before: 9**8 values. The engine's own reader follows no alias of a list."""
     mine = tmp_path / "mine.yaml"
     lines = [f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]" for before, name in pairwise("abcdefgh")]
     mine.write_text("\n".join(["a: &a [x]", *lines]), encoding="utf-8")
     given = str(mine) if way == "--configfile" else f"settings={mine}"
-    refused(checkout, "--cores", "1", way, given, "--", RECEIPT, naming=r"mine\.yaml, line 1: YAML aliases are not")
+    refused(toy, "--cores", "1", way, given, "--", RECEIPT, naming=r"mine\.yaml, line 1: YAML aliases are not")
 
 
-def test_a_mapping_of_settings_that_contains_itself_is_refused(checkout, tmp_path):
+def test_a_mapping_of_settings_that_contains_itself_is_refused(toy, tmp_path):
     """By the workflow; of a `--configfile` the engine makes a traceback of its own before it reads the workflow."""
     mine = tmp_path / "mine.yaml"
     mine.write_text("a: &a {b: *a}\n", encoding="utf-8")
     target = ("--", RECEIPT)
-    refused(
-        checkout, "--cores", "1", "--config", f"settings={mine}", *target, naming=r"mine\.yaml, line 1: YAML aliases"
-    )
-    assert checkout.run("--cores", "1", "--configfile", str(mine), *target, check=False).returncode != 0
-    assert not (checkout.root / "runs").exists()
-    assert not (checkout.root / "results").exists()
+    refused(toy, "--cores", "1", "--config", f"settings={mine}", *target, naming=r"mine\.yaml, line 1: YAML aliases")
+    assert toy.run("--cores", "1", "--configfile", str(mine), *target, check=False).returncode != 0
+    assert not (toy.root / "runs").exists()
+    assert not (toy.root / "results").exists()
 
 
-def test_a_table_that_is_not_planned_names_those_that_are(checkout):
-    line = refused(checkout, *NANO, "results/depth/glou.tsv", naming=r"results/depth/glou\.tsv")
-    assert "did you mean 'results/depth/glue.tsv'?" in line
+def test_a_table_that_is_not_planned_names_those_that_are(toy):
+    line = refused(toy, *NANO, "results/toy-paper/tabel1.tsv", naming=r"results/toy-paper/tabel1\.tsv")
+    assert f"did you mean '{TABLE}'?" in line
 
 
-def test_a_target_that_no_rule_makes_is_named(checkout):
-    done = checkout.run(*NANO, "results/nothing.xyz", check=False)
+def test_a_target_that_no_rule_makes_is_named(toy):
+    done = toy.run(*NANO, "results/nothing.xyz", check=False)
     assert done.returncode != 0
     assert "error: results/nothing.xyz: no such target" in done.stderr
     assert "Traceback" not in done.stderr
@@ -185,9 +180,8 @@ def test_a_read_only_folder_is_named(finished_copy, place):
 
 
 def test_a_full_disk_is_named_and_the_same_command_goes_on(finished_copy, finished):
-    """The disk has room for the engine's own notes, not for the sentences' tokens."""
-    run = finished_copy.nano
-    target = "results/shared/tokens/wikipedia_sample_depth_t5.parquet"
+    """The disk has room for the engine's own notes, not for the examples."""
+    run, target = finished_copy.nano, EXAMPLES
     size = (run / target).stat().st_size
     (run / target).unlink()
     used = sum(path.stat().st_blocks * 512 for path in run.rglob("*")) / 2**20
@@ -244,18 +238,9 @@ CORPUS = ("--cores", "1", "--config", "scale=nano", "set=papers.depth.data.corpu
 DOCUMENTS = "results/shared/corpora/mine/documents.parquet"
 
 
-@pytest.mark.parametrize(
-    ("content", "naming"),
-    [
-        (b"A line.\nAnother \xff\xfe line.\n", r"mine\.txt: byte 16 is not utf-8"),
-        (b"\n", r"mine: the reader found nothing in its files"),
-        (b"One sentence.\n", r"mine: no group fell into the \w+ split; change `splits`"),
-        (b"\x00\x01\x02 binary\n", r"mine: no group fell into the \w+ split"),
-    ],
-    ids=["not UTF-8", "empty", "one sentence", "binary"],
-)
-def test_a_text_that_cannot_be_used_is_named(checkout, tmp_path, content, naming):
-    local_corpus(checkout, content, tmp_path)
+def test_a_text_that_cannot_be_used_is_named(checkout, tmp_path):
+    local_corpus(checkout, b"A line.\nAnother \xff\xfe line.\n", tmp_path)
+    naming = r"mine\.txt: byte 16 is not utf-8"
     refused(checkout, *CORPUS, DOCUMENTS, naming=naming, REPRLAB_CACHE=str(tmp_path / "cache"))
     assert not (checkout.nano / DOCUMENTS).exists()
 
@@ -267,29 +252,12 @@ def test_a_checkout_that_python_cannot_import_from_is_refused(tmp_path):
     )
 
 
-def stage(checkout: Checkout, name: str, *options: str) -> str:
-    """A stage by hand, as its shell line can be pasted; returns the one line that it must fail with."""
-    import subprocess
-
-    done = subprocess.run(
-        [sys.executable, "-m", f"reprlab.stages.{name}", *options], cwd=checkout.nano, text=True, capture_output=True,
-        env={**checkout.environment(), "PYTHONPATH": str(checkout.root / "workflow")}, timeout=120, check=False,
-    )  # fmt: skip
-    assert done.returncode == 1, done.stderr
-    (line,) = error_lines(done.stderr)
-    assert "Traceback" not in done.stderr
-    return line
-
-
-DEPTH = "results/shared/corpora/wikipedia_sample"
-
-
 def test_documents_with_no_sentence_are_named(finished_copy):
     path = finished_copy.nano / "empty.parquet"
     columns = {name: pyarrow.array([""], pyarrow.string()) for name in ("id", "text", "source")}
     pyarrow.parquet.write_table(pyarrow.table({**columns, "split": ["train"]}), path)
     settings = json.dumps({"splitter": "punkt_trained", "passages": "window", "passage_words": 40})
-    line = stage(finished_copy, "segment_documents", "--documents", "empty.parquet", "--settings", settings,
+    line = failing_stage(finished_copy, "segment_documents", "--documents", "empty.parquet", "--settings", settings,
                  "--out", "sentences.parquet")  # fmt: skip
     assert "check the corpus and its train split" in line
     assert not (finished_copy.nano / "sentences.parquet").exists()
@@ -309,48 +277,21 @@ def test_a_damaged_table_is_named(finished_copy, damage):
         "baselines": ["majority"], "eval_limit": 4, "metrics": ["accuracy"], "resamples": 10, "seed": 0,
         "splits": ["validation"], "train_limit": 8,
     }  # fmt: skip
-    line = stage(finished_copy, "evaluate_baselines", "--examples", EXAMPLES, "--settings", json.dumps(settings),
-                 "--out", "baselines.tsv")  # fmt: skip
+    options = ("--examples", EXAMPLES, "--settings", json.dumps(settings), "--out", "baselines.tsv")
+    line = failing_stage(finished_copy, "evaluate_baselines", *options)
     assert EXAMPLES in line
     assert "again" in line
     assert not (finished_copy.nano / "baselines.tsv").exists()
 
 
-def test_a_missing_model_folder_is_named(finished_copy):
-    run = finished_copy.nano
-    (plan,) = (run / ".snakemake/plans").glob("*.sqlite")
-    key = "depth_t5_fs"
-    ladder = PlanFile(plan).job("evaluate_lm", key).inputs["after"][0]
-    shutil.rmtree(run / ladder)
-    line = stage(finished_copy, "evaluate_lm", "--plan", str(plan), "--job", key, "--into", "elsewhere")
-    assert ladder in line
-    assert not list((run / "elsewhere").rglob("*.tsv"))
-
-
 # Secrets
 
 
-# Put together here, so that the copies of this file in the checkouts do not hold it.
-SECRET = "-".join(["sk", "planted", "7f3a9c51e2"])
-
-
-def test_a_key_in_the_environment_is_written_nowhere(finished_copy):
-    """A stage of each kind, with debug logs, and the report; also one that fails, whose traceback goes to the log."""
-    keys = dict.fromkeys(("OPENAI_API_KEY", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "AWS_SECRET_ACCESS_KEY"), SECRET)
-    run = finished_copy.nano
-    for name in ("results/depth/audit.tsv", "results/report.html", EXAMPLES, "results/depth/loss_fs.tsv"):
-        (run / name).unlink()
+def test_a_key_in_the_environment_is_written_nowhere_by_what_fails(toy):
+    """Whose traceback goes to the log, with debug logs on the terminal."""
+    edit_registry(toy, lambda registry: registry["archives"][ARCHIVE].update(origins=["local:/nowhere"]))
     config = ("--config", "scale=nano", "set=runtime.log_level=debug", "--")
-    done = finished_copy.run("--cores", "2", *config, EXAMPLES, "results/report.html", **keys)
-    edit_registry(finished_copy, lambda registry: registry["archives"][ARCHIVE].update(origins=["local:/nowhere"]))
-    (run / RECEIPT).unlink()
-    variables = {**keys, "REPRLAB_CACHE": str(finished_copy.root / "cache")}
-    failed = finished_copy.run("--cores", "1", *config, RECEIPT, check=False, **variables)
-    assert failed.returncode != 0
-    assert SECRET not in done.stdout + done.stderr + failed.stdout + failed.stderr
-    holders = [
-        str(path.relative_to(finished_copy.root))
-        for path in finished_copy.root.rglob("*")
-        if path.is_file() and not path.is_symlink() and SECRET.encode() in path.read_bytes()
-    ]
-    assert holders == []
+    variables = {**KEYS, "REPRLAB_CACHE": str(toy.root / "cache")}
+    failed = toy.run("--cores", "1", *config, RECEIPT, check=False, **variables)
+    assert failed.returncode != 0 and SECRET not in failed.stdout + failed.stderr
+    assert holders_of_the_secret(toy.root) == []

@@ -5,10 +5,12 @@ import json
 import pytest
 from reprlab.artifacts.tables import read_tsv
 
-from tests.checkouts import copy_project, job_counts
+from tests.nano import PARTS
+from tests.plans import rerun_counts
 
-SET = "papers.domain-adaptive-masking"
-ONE = f"set={SET}.maskings=[concept]; {SET}.pretraining.seeds=[0]"
+SLUG = "domain-adaptive-masking"
+PART = PARTS[SLUG]
+pytestmark = pytest.mark.reads(SLUG)
 TABLE = "results/domain-adaptive-masking/pretrain_loss.tsv"
 TRAINED = {"pretrain_lm": 1, "evaluate_lm": 2, "tabulate_paper": 1}
 FILTERED = {"filter_concepts": 1, "mark_concepts": 1, **TRAINED}
@@ -21,14 +23,6 @@ EDITS = {
     "pretraining.budget=0.1": TRAINED,
     "finetuning.learning_rate=0.01": {},
 }
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A fresh copy in which the table was made from nothing but downloads."""
-    checkout = copy_project(tmp_path_factory.mktemp("masking") / "project")
-    checkout.run("--cores", "2", "--config", "scale=nano", ONE, "--", TABLE, timeout=900)
-    return checkout
 
 
 def test_the_table_has_the_start_and_every_step(made):
@@ -49,6 +43,5 @@ def test_every_step_of_the_curriculum_is_counted(made):
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_an_edit_reruns_what_it_touches_and_nothing_else(made, edit):
-    done = made.run("--dry-run", "--cores", "2", "--config", "scale=nano", f"{ONE}; {SET}.{edit}", "--", TABLE)
-    assert job_counts(done.stdout + done.stderr) == EDITS[edit]
+def test_an_edit_reruns_what_it_touches_and_nothing_else(edit):
+    assert rerun_counts(SLUG, PART.edits, f"papers.{SLUG}.{edit}", TABLE) == EDITS[edit]

@@ -5,11 +5,12 @@ import csv
 import pytest
 from reprlab.events.documents import load_events
 
-from tests.checkouts import copy_project
+from tests.nano import PARTS
+from tests.plans import rerun_counts
 
-PAPER = "papers.event-relations"
-ONE_SEED = f"{PAPER}.seeds=[0]"
-TARGETS = [f"results/event-relations/{name}" for name in ("table4.tsv", "seconds.tsv")]
+SLUG = "event-relations"
+PART = PARTS[SLUG]
+pytestmark = pytest.mark.reads(SLUG)
 CLASSIFIED = {"train_pair_classifier": 3, "classify_pairs": 3}
 # Edit: rules before the tables with the number of their jobs.
 EDITS = {
@@ -24,14 +25,6 @@ EDITS = {
 def rows(path):
     with path.open(encoding="utf-8", newline="") as handle:
         return list(csv.DictReader(handle, delimiter="\t"))
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A fresh copy in which the tables were made from nothing but downloads."""
-    checkout = copy_project(tmp_path_factory.mktemp("event_relations") / "project")
-    checkout.run("--cores", "2", "--config", "scale=nano", f"set={ONE_SEED}", "--", *TARGETS, timeout=900)
-    return checkout
 
 
 def test_tables_have_all_conditions_and_name_their_data(made):
@@ -61,8 +54,8 @@ def test_a_tenth_of_the_pairs_of_the_assembled_documents_are_related(made):
 
 
 @pytest.mark.parametrize("name", EDITS)
-def test_an_edit_reruns_what_it_touches_and_nothing_else(made, name):
+def test_an_edit_reruns_what_it_touches_and_nothing_else(name):
     edit, expected = EDITS[name]
-    planned = made.planned(*TARGETS, config=(f"set={ONE_SEED}, {PAPER}.{edit}",))
+    planned = rerun_counts(SLUG, PART.edits, f"papers.{SLUG}.{edit}", *PART.targets)
     tables = {"tabulate_paper", "gather_results"}
     assert {rule: count for rule, count in planned.items() if rule not in tables} == expected

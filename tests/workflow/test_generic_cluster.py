@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.checkouts import Checkout, made_once, private_copy
+
 # The stand-in scheduler: a job is a folder with its command, pid, output and, in the end, exit status.
 RUN = """\
 job=$(($(ls "$JOBS" | wc -l) + 1)); mkdir "$JOBS/$job"; printf '%s\\n' "$*" > "$JOBS/$job/command"
@@ -100,36 +102,44 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in files if path.name != "throughput.tsv"}
 
 
-def test_training_that_runs_out_of_time_saves_and_the_next_attempt_goes_on(finished_copy, tmp_path):
-    checkout, target = finished_copy, f"{LADDER}/metrics.tsv"
+@pytest.fixture
+def trained(tmp_path_factory, tmp_path) -> Checkout:
+    """A private copy of a checkout in which one ladder was trained, with other settings than here."""
+    return private_copy(made_once(tmp_path_factory, "trained", f"{LADDER}/metrics.tsv"), tmp_path / "project")
+
+
+@pytest.mark.release
+def test_training_that_runs_out_of_time_saves_and_the_next_attempt_goes_on(trained, tmp_path):
+    target = f"{LADDER}/metrics.tsv"
     variables = scheduler(tmp_path, "sge")
     config = ("--config", "scale=nano", f"set={LONG}", "--", target)
-    engine = start(checkout, *PROFILE, *config, **variables)
-    wait_for(lambda: list(checkout.nano.glob("results/work/pretrain_lm/*/resume-*")))
+    engine = start(trained, *PROFILE, *config, **variables)
+    wait_for(lambda: list(trained.nano.glob("results/work/pretrain_lm/*/resume-*")))
     # What `timeout` does when the time is up: SIGTERM to all of the job.
     os.kill(int((tmp_path / "jobs/1/pid").read_text()), signal.SIGTERM)
     text, _ = engine.communicate(timeout=300)
     assert engine.returncode == 0, text
     assert len(commands(tmp_path)) == 2
     assert "stopped by SIGTERM at step" in (tmp_path / "jobs/1/log").read_text()
-    assert "resumed at step" in (checkout.nano / "results/logs/pretrain_lm/depth_t5_fs_s2137.log").read_text()
-    stopped = contents(checkout.nano / LADDER)
-    (checkout.nano / LADDER).rename(tmp_path / "stopped")
-    checkout.run("--cores", "1", *config)
-    assert stopped == contents(checkout.nano / LADDER)
+    assert "resumed at step" in (trained.nano / "results/logs/pretrain_lm/depth_t5_fs_s2137.log").read_text()
+    stopped = contents(trained.nano / LADDER)
+    (trained.nano / LADDER).rename(tmp_path / "stopped")
+    trained.run("--cores", "1", *config)
+    assert stopped == contents(trained.nano / LADDER)
 
 
-def test_a_cancelled_run_leaves_no_job(finished_copy, tmp_path):
+@pytest.mark.release
+def test_a_cancelled_run_leaves_no_job(trained, tmp_path):
     variables = scheduler(tmp_path, "lsf")
     config = ("--config", "scale=nano", f"set={LONG}", "--", f"{LADDER}/metrics.tsv")
-    engine = start(finished_copy, *PROFILE, *config, **variables)
-    wait_for(lambda: list(finished_copy.nano.glob("results/work/pretrain_lm/*/resume-*")))
+    engine = start(trained, *PROFILE, *config, **variables)
+    wait_for(lambda: list(trained.nano.glob("results/work/pretrain_lm/*/resume-*")))
     engine.send_signal(signal.SIGINT)
     engine.communicate(timeout=120)
     assert engine.returncode
     wait_for(lambda: (tmp_path / "jobs/1/status").is_file(), seconds=60)
     assert len(commands(tmp_path)) == 1
-    assert not [folder for folder in Path("/proc").glob("[0-9]*") if works_in(folder, finished_copy.root)]
+    assert not [folder for folder in Path("/proc").glob("[0-9]*") if works_in(folder, trained.root)]
 
 
 def works_in(process: Path, root: Path) -> bool:

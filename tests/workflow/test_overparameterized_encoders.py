@@ -3,10 +3,12 @@
 import pytest
 from reprlab.artifacts.tables import read_tsv
 
-from tests.checkouts import copy_project, job_counts
+from tests.nano import PARTS
+from tests.plans import rerun_counts
 
-SET = "papers.overparameterized-encoders"
-ONE = f"set={SET}.compared=[llama_deep]; {SET}.backbones.llama_deep.depths=[p00, small]"
+SLUG = "overparameterized-encoders"
+PART = PARTS[SLUG]
+pytestmark = pytest.mark.reads(SLUG)
 TABLE = "results/overparameterized-encoders/table1.tsv"
 OTHERS = "results/overparameterized-encoders/published.tsv"
 SCORED = {"evaluate_encoder": 4, "tabulate_paper": 1}
@@ -27,14 +29,6 @@ EDITS = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A fresh copy in which two tables were made from nothing but downloads."""
-    checkout = copy_project(tmp_path_factory.mktemp("l3prune") / "project")
-    checkout.run("--cores", "2", "--config", "scale=nano", ONE, "--", TABLE, OTHERS, timeout=900)
-    return checkout
-
-
 def test_the_table_has_every_depth_with_its_size_and_score(made):
     found = read_tsv(made.nano / TABLE).set_index("depth")
     assert list(found.index) == ["p00", "small"] and found["seeds"].eq(2).all()
@@ -50,6 +44,5 @@ def test_encoders_of_others_stand_in_a_table_of_their_own(made):
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_an_edit_reruns_what_it_touches_and_nothing_else(made, edit):
-    done = made.run("--dry-run", "--cores", "2", "--config", "scale=nano", f"{ONE}; {SET}.{edit}", "--", TABLE)
-    assert job_counts(done.stdout + done.stderr) == EDITS[edit]
+def test_an_edit_reruns_what_it_touches_and_nothing_else(edit):
+    assert rerun_counts(SLUG, PART.edits, f"papers.{SLUG}.{edit}", TABLE) == EDITS[edit]

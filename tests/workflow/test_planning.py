@@ -19,11 +19,14 @@ from reprlab.config.load import leaves, load_config
 from reprlab.config.papers import PAPERS
 from reprlab.config.runtime import SCALES
 from reprlab.planning.paper_plans import make_plan
+from reprlab.planning.plan import Plan
+from reprlab.plugins import load_plugin
 from reprlab.preflight.planned_jobs import TABLE, planned_jobs
 from reprlab.runtime.errors import ReprlabError
 
 from tests.checkouts import job_counts
 from tests.machine_speed import unit_seconds
+from tests.settings_read import unread, watching
 
 ROOT = Path(__file__).resolve().parents[2]
 # Of processor time, see tests/machine_speed.py.
@@ -100,6 +103,7 @@ def test_job_counts_are_the_committed_ones() -> None:
     assert planned_jobs(ROOT) == committed, "meant? then `python -m reprlab.preflight.planned_jobs --write`"
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("scale", SCALES)
 def test_a_dry_run_plans_every_paper(checkout, scale: str, tmp_path: Path) -> None:
     """All papers in one process: the jobs of the plan, within time and memory, and commands that fit on a screen."""
@@ -275,6 +279,7 @@ def changes_nothing(paper: str, edits: list[str]) -> bool:
         return False
 
 
+@pytest.mark.release
 @pytest.mark.usefixtures("read_once")
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_published_setting_reaches_a_stage(paper: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -313,6 +318,24 @@ def test_every_published_setting_reaches_a_stage(paper: str, monkeypatch: pytest
     known = sorted(name for name in DEAD if name.startswith(f"papers.{paper}."))
     assert found == {"dead": known, "refused": [], "needless": []}, json.dumps(found, indent=1)
     assert (time.process_time() - start) / tried < 1, "a plan takes a fraction of a second"
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_published_setting_is_read(paper: str) -> None:
+    """By one plan at paper scale; under which others a setting is read, and that it changes a job, is tried elsewhere.
+
+    `make test-all` changes each setting instead and looks for the change in the jobs.
+    """
+    config = load_config(ROOT, {"scale": "paper"})
+    settings = config.papers[paper]
+    values = dict(leaves(settings.model_dump(mode="json")))
+    said = conditions((ROOT / f"config/papers/{paper}.yaml").read_text(encoding="utf-8"), values)
+    with watching(settings) as read:
+        load_plugin("papers", f"{paper}.plan").add_jobs(Plan(), config)
+    missing = unread(settings, [path for path in values if path not in said], read)
+    assert missing == sorted(
+        name.removeprefix(f"papers.{paper}.") for name in DEAD if name.startswith(f"papers.{paper}.")
+    )
 
 
 def test_the_table_of_dead_settings_names_settings() -> None:

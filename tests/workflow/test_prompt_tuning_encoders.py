@@ -2,11 +2,14 @@
 
 import pytest
 from reprlab.artifacts.tables import read_tsv
+from reprlab.planning.reruns import needed_jobs
 
-from tests.checkouts import copy_project, job_counts
+from tests.nano import PARTS
+from tests.plans import plan_of, rerun_counts
 
-SET = "papers.prompt-tuning-encoders"
-ONE = f"set={SET}.compared=[lm]"
+SLUG = "prompt-tuning-encoders"
+PART = PARTS[SLUG]
+pytestmark = pytest.mark.reads(SLUG)
 TABLE = "results/prompt-tuning-encoders/table1.tsv"
 # Rows of the table: the raw decoder, all weights, two adapters (one after MNTP), five soft prompts, one of others.
 EVERY = {"train_encoder": 8, "evaluate_encoder": 8, "tabulate_paper": 1}
@@ -20,14 +23,6 @@ EDITS = {
 }
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A fresh copy in which the table was made from nothing but downloads."""
-    checkout = copy_project(tmp_path_factory.mktemp("prompt_tuning") / "project")
-    checkout.run("--cores", "2", "--config", "scale=nano", ONE, "--", TABLE, timeout=900)
-    return checkout
-
-
 def test_the_table_has_the_raw_decoder_and_what_was_trained(made):
     found = read_tsv(made.nano / TABLE).set_index(["encoder", "size"])
     assert set(found["method"]) == {"none", "full", "lora", "prompt", "prefix", "published"} and len(found) == 10
@@ -39,18 +34,14 @@ def test_the_table_has_the_raw_decoder_and_what_was_trained(made):
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_an_edit_reruns_what_it_touches_and_nothing_else(made, edit):
-    done = made.run("--dry-run", "--cores", "2", "--config", "scale=nano", f"{ONE}; {SET}.{edit}", "--", TABLE)
-    assert job_counts(done.stdout + done.stderr) == EDITS[edit]
+def test_an_edit_reruns_what_it_touches_and_nothing_else(edit):
+    assert rerun_counts(SLUG, PART.edits, f"papers.{SLUG}.{edit}", TABLE) == EDITS[edit]
 
 
 def test_an_encoder_is_exported_where_it_is_asked_for(made):
-    """That after MNTP, with adapters: its decoder is not the one that the others start from."""
-    exported = "results/shared/sentence_transformers"
-    assert not (made.nano / exported).exists()
-    target = f"{exported}/lm/prompt_tuning_lora_bi_1_seed_0"
-    made.run("--cores", "1", "--config", "scale=nano", ONE, "--", target)
-    (folder,) = (made.nano / exported).glob("*/*")
+    plan = plan_of(SLUG, PART.edits)
+    assert "export_encoder" not in {job.stage for job in needed_jobs(plan, [SLUG])}
+    (folder,) = (made.nano / "results/shared/sentence_transformers").glob("*/*")
     assert {"config.json", "encoder.json", "model.safetensors", "modules.json", "tokenizer.json"} <= {
         path.name for path in folder.iterdir()
     }

@@ -3,10 +3,12 @@
 import pytest
 from reprlab.artifacts.tables import read_tsv
 
-from tests.checkouts import copy_project, job_counts
+from tests.nano import PARTS
+from tests.plans import rerun_counts
 
-SET = "papers.punctuation-restoration"
-ONE = f"set={SET}.finetuning.seeds=[0]; {SET}.inits=[t5, pr]"
+SLUG = "punctuation-restoration"
+PART = PARTS[SLUG]
+pytestmark = pytest.mark.reads(SLUG)
 TABLES = [f"results/punctuation-restoration/{name}.tsv" for name in ("table1", "table6")]
 SCORED = {"score_seq2seq": 4, "tabulate_paper": 2}
 ANSWERED = {"generate_seq2seq": 4, **SCORED}
@@ -29,14 +31,6 @@ EDITS = {
 }
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A fresh copy in which both tables were made from nothing but downloads."""
-    checkout = copy_project(tmp_path_factory.mktemp("restoration") / "project")
-    checkout.run("--cores", "2", "--config", "scale=nano", ONE, "--", *TABLES, timeout=900)
-    return checkout
-
-
 def test_every_model_is_scored_and_published_rows_say_why_they_are_empty(made):
     first = read_tsv(made.nano / TABLES[0]).set_index(["task", "train_set"])
     assert first.loc[("ner", "conll03"), ["t5_f1", "pr_f1", "delta_pr"]].notna().all()
@@ -46,6 +40,5 @@ def test_every_model_is_scored_and_published_rows_say_why_they_are_empty(made):
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_an_edit_reruns_what_it_touches_and_nothing_else(made, edit):
-    done = made.run("--dry-run", "--cores", "2", "--config", "scale=nano", f"{ONE}; {SET}.{edit}", "--", *TABLES)
-    assert job_counts(done.stdout + done.stderr) == EDITS[edit]
+def test_an_edit_reruns_what_it_touches_and_nothing_else(edit):
+    assert rerun_counts(SLUG, PART.edits, f"papers.{SLUG}.{edit}", *TABLES) == EDITS[edit]

@@ -12,11 +12,10 @@ from reprlab.planning.paper_plans import make_plan
 from reprlab.planning.run_plan import RunPlan
 
 from tests.checkouts import ROOT, Checkout
+from tests.toy import BASELINES, TABLE, TASKS
 from tests.workflow.faults.engine import Run, digests
 
-TRAINED = {"pretrain_lm", "evaluate_lm", "finetune_model", "select_learning_rate", "preview_corruption"}
-MODELS = ("depth_depth_fs_s2137", "depth_depth_fs_weight_5x_s2137")
-CODE = "workflow/reprlab/objectives/span_mask.py"
+CODE = "workflow/reprlab/evaluation/baselines.py"
 
 
 def test_without_the_engines_records_nothing_is_made_again_where_nothing_changed(finished_copy):
@@ -24,16 +23,16 @@ def test_without_the_engines_records_nothing_is_made_again_where_nothing_changed
     assert finished_copy.planned("all") == {}
 
 
-def test_without_the_engines_records_another_setting_still_trains_again(finished_copy):
+def test_without_the_engines_records_another_setting_still_scores_again(finished_copy):
     shutil.rmtree(finished_copy.nano / ".snakemake")
-    planned = finished_copy.planned("all", config=("set=papers.depth.corruption.mask_probability=0.2",))
-    assert set(planned) >= TRAINED
+    planned = finished_copy.planned("all", config=("set=papers.toy-paper.evaluation_examples=40",))
+    assert planned["evaluate_baselines"] == 2 and planned["tabulate_paper"] == 1 and "build_examples" not in planned
 
 
 def test_a_result_without_a_seal_was_made_by_nobody_knows_which_job(finished_copy):
-    (seal,) = (finished_copy.nano / "results/.seals").glob("shared/evaluated/depth_t5_fs.tsv.json")
+    (seal,) = (finished_copy.nano / "results/.seals").glob(f"shared/tasks/{TASKS[0]}/baselines.tsv.json")
     seal.unlink()
-    assert finished_copy.planned("results/depth/loss_fs.tsv")["evaluate_lm"] == 1
+    assert finished_copy.planned(TABLE)["evaluate_baselines"] == 1
 
 
 def test_a_copied_folder_is_finished(finished, tmp_path):
@@ -46,24 +45,22 @@ def test_a_copied_folder_is_finished(finished, tmp_path):
 
 
 def test_code_edited_and_undone_during_a_run_reaches_no_result(finished, finished_copy, tmp_path):
-    """The second training starts while the code is another; what it makes is what the planned code makes."""
-    for model in MODELS:
-        shutil.rmtree(finished_copy.nano / f"results/shared/pretrained/{model}", ignore_errors=True)
-    targets = [f"results/shared/pretrained/{model}/metrics.tsv" for model in MODELS]
-    logs = finished_copy.nano / "results/logs/pretrain_lm"
-    for model in MODELS:
-        (logs / f"{model}.log").unlink()
-    run = Run(finished_copy, "--cores", "1", "--config", "scale=nano", "--", *targets, log=tmp_path / "log")
-    assert run.wait_until(lambda: any((logs / f"{model}.log").exists() for model in MODELS)), run.output
+    """The second scoring starts while the code is another; what it makes is what the planned code makes."""
+    logs = [finished_copy.nano / f"results/logs/evaluate_baselines/{task}.log" for task in TASKS]
+    for path in [*logs, *(finished_copy.nano / name for name in BASELINES)]:
+        path.unlink()
+    run = Run(finished_copy, "--cores", "1", "--config", "scale=nano", "--", *BASELINES, log=tmp_path / "log")
+    assert run.wait_until(lambda: any(path.exists() for path in logs)), run.output
     file = finished_copy.root / CODE
     planned = file.read_text()
     # Whoever imports this fails: a wrong value would be as bad and harder to see.
-    file.write_text(planned.replace("def noise_counts(", "def another_name("))
+    file.write_text(f"raise RuntimeError({CODE!r})\n")
     assert run.wait(300) == 0, run.output
     file.write_text(planned)
     expected, found = digests(finished.nano), digests(finished_copy.nano)
-    assert {name for name in found if "pretrained" in name and found[name] != expected.get(name)} == set()
-    assert finished_copy.planned(*targets) == {}
+    assert set(BASELINES) <= set(found)
+    assert {name for name in found if found[name] != expected.get(name)} == set()
+    assert finished_copy.planned(*BASELINES) == {}
 
 
 def test_the_largest_job_of_a_large_plan_starts_by_a_short_command(tmp_path):

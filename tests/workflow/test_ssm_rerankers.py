@@ -3,10 +3,12 @@
 import pytest
 from reprlab.artifacts.tables import read_tsv
 
-from tests.checkouts import copy_project, job_counts
+from tests.nano import PARTS
+from tests.plans import rerun_counts
 
-SET = "papers.ssm-rerankers"
-ONE = f"set={SET}.compared=[mamba2_nano]"
+SLUG = "ssm-rerankers"
+PART = PARTS[SLUG]
+pytestmark = pytest.mark.reads(SLUG)
 TABLE = "results/ssm-rerankers/table2.tsv"
 # Trained twice: on spans of the passages, and on their questions.
 TWICE = {"train_reranker": 2, "rerank_passages": 1, "tabulate_paper": 1}
@@ -23,14 +25,6 @@ EDITS = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A fresh copy in which the table was made from nothing but downloads."""
-    checkout = copy_project(tmp_path_factory.mktemp("ssm_rerankers") / "project")
-    checkout.run("--cores", "2", "--config", "scale=nano", ONE, "--", TABLE, timeout=900)
-    return checkout
-
-
 def test_the_table_has_first_stages_random_order_and_the_reranker(made):
     found = read_tsv(made.nano / TABLE)
     assert set(found["model"]) == {"bm25", "minilm_l6", "random order", "mamba2_nano"}
@@ -39,6 +33,5 @@ def test_the_table_has_first_stages_random_order_and_the_reranker(made):
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_an_edit_reruns_what_it_touches_and_nothing_else(made, edit):
-    done = made.run("--dry-run", "--cores", "2", "--config", "scale=nano", f"{ONE}; {SET}.{edit}", "--", TABLE)
-    assert job_counts(done.stdout + done.stderr) == EDITS[edit]
+def test_an_edit_reruns_what_it_touches_and_nothing_else(edit):
+    assert rerun_counts(SLUG, PART.edits, f"papers.{SLUG}.{edit}", TABLE) == EDITS[edit]

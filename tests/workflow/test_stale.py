@@ -7,9 +7,10 @@ import sys
 
 import pytest
 
-TABLE = "results/depth/loss_fs.tsv"
-SCORES = "results/shared/evaluated/depth_t5_fs.tsv"
-WEIGHT = "set=papers.depth.loss.sentence_weight=7"
+from tests.toy import BASELINES, TABLE
+
+SCORES = BASELINES[0]
+FEWER = "set=papers.toy-paper.evaluation_examples=40"
 
 
 def explained(checkout, *edits: str) -> dict[str, int]:
@@ -29,7 +30,7 @@ def test_a_result_edited_by_hand_is_made_again_and_said_before(finished_copy):
     original = file.read_bytes()
     assert explained(finished_copy) == {}
     file.write_text(file.read_text() + "mine\n")
-    both = {"evaluate_lm": 1, "tabulate_paper": 1}
+    both = {"evaluate_baselines": 1, "tabulate_paper": 1}
     assert explained(finished_copy) == finished_copy.planned(TABLE) == both
     done = finished_copy.run("--cores", "2", "--config", "scale=nano", "--", TABLE)
     assert f"kept as {SCORES}.changed-1" in done.stdout + done.stderr
@@ -41,15 +42,15 @@ def test_what_is_missing_is_made_only_where_it_is_needed(finished_copy):
     (finished_copy.nano / SCORES).unlink()
     assert explained(finished_copy) == finished_copy.planned(TABLE) == {}
     (finished_copy.nano / TABLE).unlink()
-    assert explained(finished_copy) == finished_copy.planned(TABLE) == {"evaluate_lm": 1, "tabulate_paper": 1}
+    assert explained(finished_copy) == finished_copy.planned(TABLE) == {"evaluate_baselines": 1, "tabulate_paper": 1}
 
 
 def test_an_edit_reaches_a_table_through_what_was_deleted(finished_copy):
-    for path in finished_copy.nano.glob("results/shared/evaluated/*"):
+    for path in finished_copy.nano.glob("results/shared/tasks/*/baselines.tsv"):
         path.unlink()
-    found = explained(finished_copy, WEIGHT)
-    assert found == finished_copy.planned(TABLE, config=(WEIGHT,))
-    assert found["pretrain_lm"] == 1 and found["tabulate_paper"] == 1
+    found = explained(finished_copy, FEWER)
+    assert found == finished_copy.planned(TABLE, config=(FEWER,))
+    assert found["evaluate_baselines"] == 2 and found["tabulate_paper"] == 1
 
 
 @pytest.mark.parametrize("date", [1e9, 3e9])
@@ -65,10 +66,10 @@ def test_dates_decide_nothing(finished_copy, date):
 
 def test_touch_says_that_nothing_was_run_and_keeps_what_the_seals_know(finished_copy):
     """Case: `--touch` with another setting, and the way back."""
-    done = finished_copy.run("--touch", "--cores", "2", "--config", "scale=nano", WEIGHT, "--", TABLE)
+    done = finished_copy.run("--touch", "--cores", "2", "--config", "scale=nano", FEWER, "--", TABLE)
     said = done.stdout + done.stderr
     assert "--touch: nothing was run" in said and "3 jobs" in said and "jobs done" not in said
-    assert finished_copy.planned(TABLE, config=(WEIGHT,))["pretrain_lm"] == 1
+    assert finished_copy.planned(TABLE, config=(FEWER,))["evaluate_baselines"] == 2
     assert finished_copy.planned(TABLE) == {}
 
 

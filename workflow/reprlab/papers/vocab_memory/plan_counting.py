@@ -8,8 +8,8 @@ from reprlab.config.load import LoadedConfig
 from reprlab.papers.vocab_memory.names import label_of, size_label_of
 from reprlab.papers.vocab_memory.schema import VocabMemorySettings
 from reprlab.planning.plan import Plan
-from reprlab.planning.shared_jobs import add_corpus, add_task
-from reprlab.planning.vocabulary_jobs import add_model_sizes, add_token_counts, add_tokenizer, add_vocabulary_use
+from reprlab.planning.shared_jobs import add_corpus, add_task, add_tokenizer
+from reprlab.planning.vocabulary_jobs import add_model_sizes, add_token_counts, add_vocabulary_use
 from reprlab.results.sources import Missing, Source
 from reprlab.runtime.errors import ReprlabError
 from reprlab.text.token_counts import CountSettings

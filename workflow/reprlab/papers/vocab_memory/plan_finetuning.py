@@ -12,8 +12,7 @@ from reprlab.papers.vocab_memory.plan_counting import NO_DATA, add_readable_task
 from reprlab.papers.vocab_memory.schema import VocabMemorySettings
 from reprlab.planning.finetuning_jobs import add_baselines, add_finetuning_job
 from reprlab.planning.plan import Job, Plan
-from reprlab.planning.shared_jobs import add_model
-from reprlab.planning.vocabulary_jobs import add_tokenizer
+from reprlab.planning.shared_jobs import add_model, add_tokenizer
 from reprlab.results.sources import Baseline, Missing, Source
 from reprlab.settings.base import derive
 from reprlab.training.finetuned_models import kept_name
