@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from reprlab.config.load import load_config
 from reprlab.planning.paper_plans import make_plan
 from reprlab.planning.plan import Job, Plan
-from reprlab.planning.reruns import needed_jobs, reruns
+from reprlab.planning.reruns import needed_jobs, reruns, wanted_jobs
 from reprlab.planning.run_plan import RunPlan
 from reprlab.runtime.errors import ReprlabError
 
@@ -61,6 +61,16 @@ def test_a_target_that_no_job_makes_is_refused_with_the_nearest() -> None:
     plan = graph_of([set(), {0}])
     with pytest.raises(ReprlabError, match=r"modles/m1: no job makes it; did you mean 'results/shared/models/m1'"):
         reruns(plan, plan, ["results/shared/modles/m1"])
+
+
+def test_what_a_command_needs_by_other_names() -> None:
+    plan = graph_of([set(), {0}, {0}])
+    assert [job.key for job in wanted_jobs(plan, ["./results/shared/models/m1"])] == ["m0", "m1"]
+    assert wanted_jobs(plan, ["build_model", "results/shared/modles/m1"]) == []
+    report = Plan()
+    report.add("write_report", "all", Job())
+    assert [job.stage for job in wanted_jobs(RunPlan(report, ROOT), [])] == ["write_report"]
+    assert [job.stage for job in wanted_jobs(RunPlan(report, ROOT), ["write_report"])] == ["write_report"]
 
 
 def test_an_edit_of_a_real_paper_reruns_its_stages_alone() -> None:

@@ -79,7 +79,8 @@ def run_of_three(root: Path) -> Path:
     for name, plan in (("glue", "first"), ("gone", "second")):
         seal = run / f"results/.seals/depth/{name}.tsv.json"
         seal.parent.mkdir(parents=True, exist_ok=True)
-        seal.write_text(json.dumps({"job": "0" * 16, "plan": f"{plan}.sqlite"}))
+        made = {"job": "0" * 16, "plan": f"{plan}.sqlite"}
+        seal.write_text(json.dumps({"sha256": "", "stamp": "", "made": made}))
     (run / "results/depth").mkdir()
     (run / "results/depth/glue.tsv").write_text("made")
     return run

@@ -40,7 +40,12 @@ from reprlab.runtime.plan_file import PlanFile
 from reprlab.runtime.process import announce_engine
 from reprlab.runtime.result_checks import check_results
 from reprlab.settings.overrides import typed_settings
-from reprlab.terminal.command import asked_targets, decide_by_plan, make_again, only_touches
+from reprlab.terminal.command import (
+    asked_targets,
+    decide_by_plan,
+    make_again,
+    only_touches,
+)
 from reprlab.terminal.engine import show_run
 
 if task := command_of_task(sys.argv, os.environ):

@@ -3,6 +3,7 @@
 `reruns` holds two plans in memory against each other; `running` takes any other reason that a job may have to run.
 """
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from reprlab.planning import paths
@@ -88,11 +89,13 @@ def needed_jobs(plan: RunPlan, targets: Iterable[str]) -> Iterator[PlannedJob]:
 
 
 def wanted_jobs(plan: RunPlan, targets: Sequence[str]) -> list[PlannedJob]:
-    """The jobs that a command needs: all that are planned where it names a rule, or what no job makes."""
-    try:
-        return list(needed_jobs(plan, targets or ["all"]))
-    except ReprlabError:
-        return list(plan.jobs.values())
+    """The jobs that a command needs. A target may also be the rule of a stage with one job; what no job makes needs
+    none, and the engine refuses it."""
+    wanted: list[str] = []
+    for target in targets or ["all"]:
+        alone = plan.jobs.get((target, paths.ONLY))
+        wanted += alone.outputs.values() if alone else _files(plan, [os.path.normpath(target)])
+    return list(needed_jobs(plan, [path for path in wanted if path in plan.makers]))
 
 
 def _files(plan: RunPlan, targets: Iterable[str]) -> Iterator[str]:
