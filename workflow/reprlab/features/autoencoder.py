@@ -36,6 +36,10 @@ class SparseAutoencoder(nn.Module):
         idle: [K] updates since each feature last fired.
     """
 
+    scale: Tensor
+    centre: Tensor
+    idle: Tensor
+
     def __init__(self, width: int, shape: AutoencoderShape, seed: int = 0) -> None:
         """
         Args:
@@ -110,7 +114,7 @@ class SparseAutoencoder(nn.Module):
         total = reconstruction + self.shape.l1 * features.sum()
         count = torch.tensor(len(activations), device=activations.device)
         with torch.no_grad():
-            fired = features > 0
+            fired = features.gt(0)
             self.idle.copy_(torch.where(fired.any(0), torch.zeros_like(self.idle), self.idle + 1))
             parts = {
                 "reconstruction_loss_sum": reconstruction.detach(),
@@ -119,7 +123,7 @@ class SparseAutoencoder(nn.Module):
                 "l0_count": count,
                 "unexplained_part": error.sum(),
                 "unexplained_whole": (scaled - self.centre).square().sum(),
-                "idle_part": (self.idle >= self.shape.dead_window).sum(),
+                "idle_part": self.idle.ge(self.shape.dead_window).sum(),
                 "idle_whole": torch.tensor(self.shape.features, device=activations.device),
                 "count": count,
             }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -93,7 +93,7 @@ def universal_features(
     return np.unique(np.stack([found.row, found.col], axis=1), axis=0)
 
 
-def _links(found: Correlations, threshold: float, match: Match) -> object:
+def _links(found: Correlations, threshold: float, match: Match) -> Any:
     """[K, M] sparse: pairs at the threshold."""
     import scipy.sparse
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -122,5 +122,5 @@ def _loss(
 
 def _changed(
     model: Any, layer: int, change: Callable[[torch.Tensor], torch.Tensor] | None
-) -> contextlib.AbstractContextManager[None] | Iterator[None]:
+) -> contextlib.AbstractContextManager[None]:
     return contextlib.nullcontext() if change is None else replaced_states(model, layer, change)

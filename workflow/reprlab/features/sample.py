@@ -86,7 +86,7 @@ def draw_sample(texts: Mapping[str, Path], settings: SampleSettings, separators:
         ReprlabError: a corpus has fewer blocks.
     """
     ids, corpus = [], []
-    for number, (name, path) in enumerate(texts.items()):
+    for number, path in enumerate(texts.values()):
         store = TokenStore.open(path, settings.split, packing=settings.block)
         if len(store) < settings.blocks:
             raise ReprlabError(
