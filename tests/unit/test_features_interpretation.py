@@ -22,6 +22,8 @@ from reprlab.features.sparse import SparseFeatures, sample_features
 from reprlab.inference.chat import ChatSettings
 from reprlab.runtime.errors import ReprlabError
 
+LINK = {"parent": "lua", "child": "merged", "threshold": 0.8}
+
 
 def test_levels_of_activations():
     """Spec 5.13: the least is 0 and the greatest 9, or 10 where nothing is clipped."""
@@ -38,7 +40,7 @@ def test_samples_are_of_every_kind_and_none_comes_twice():
     activations = random.random((200, 6)) * (random.random((200, 1)) < 0.5)
     ids[:3, 2], activations[:3, 2] = 5, [9, 9, 9]
     ids[150, 3], activations[150] = 5, 0
-    settings = InterpretationSettings(features=1, top=3, lower=1, random=4, same_tokens=2)
+    settings = InterpretationSettings(features=1, **LINK, top=3, lower=1, random=4, same_tokens=2)
     chosen = choose_samples(activations, ids, settings, np.random.default_rng(1))
     assert set(chosen[:3]) == {0, 1, 2} and len(set(chosen)) == len(chosen)
     assert 150 in chosen
@@ -54,7 +56,7 @@ def feature(seed=0, number=7):
 
 def test_a_feature_of_single_tokens_is_known_by_their_statistics():
     seen, unseen = feature(), feature(1)
-    explainer = TokenStatistics()
+    explainer = TokenStatistics({token: f"t{token}" for token in range(6)})
     (explanation,) = explainer.explain([seen])
     assert explainer.words(explanation) == "'t3'"
     (simulated,) = explainer.simulate([explanation], [unseen])
@@ -85,7 +87,7 @@ def test_a_chat_model_explains_and_simulates(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "key")
     with serving_digits(say) as server:
         chat = ChatSettings(model="m", base_url=server.address, max_tokens=60)
-        settings = InterpretationSettings(features=1, explain="You explain.", simulate="You score.", chat=chat)
+        settings = InterpretationSettings(features=1, **LINK, explain="You explain.", simulate="You score.", chat=chat)
         explainer = ChatExplainer(settings, chat, tmp_path)
         explanations = explainer.explain([feature()])
         assert [explainer.words(one) for one in explanations] == ["the third token"]
@@ -104,8 +106,8 @@ def test_a_chat_model_explains_and_simulates(tmp_path, monkeypatch):
 
 def test_one_sample_serves_all_models(tmp_path):
     texts = {name: token_file(tmp_path / f"{name}.parquet", seed=seed) for seed, name in enumerate(("lua", "python"))}
-    settings = SampleSettings(block=5, blocks=6, seed=3)
-    found = draw_sample(texts, settings, [1])
+    settings = SampleSettings(texts=texts, block=5, blocks=6, seed=3)
+    found = draw_sample(settings, [1])
     assert found.ids.shape == (12, 5) and found.corpus.tolist() == [0] * 6 + [1] * 6
     inner = found.inner.reshape(12, 5)
     assert not inner[:, 0].any() and not inner[found.ids == 1].any() and inner.sum() > 40
@@ -113,14 +115,14 @@ def test_one_sample_serves_all_models(tmp_path):
     again = TokenSample.load(tmp_path / "sample.parquet")
     assert again.identity == found.identity and np.array_equal(again.ids, found.ids)
     assert again.corpora == ("lua", "python") and np.array_equal(again.inner, found.inner)
-    other = draw_sample(texts, settings.model_copy(update={"seed": 4}), [1])
+    other = draw_sample(settings.model_copy(update={"seed": 4}), [1])
     assert other.identity != found.identity
     with pytest.raises(ReprlabError, match="61 are wanted"):
-        draw_sample(texts, settings.model_copy(update={"blocks": 61}), [1])
+        draw_sample(settings.model_copy(update={"blocks": 61}), [1])
 
 
 def test_features_of_a_sample_are_those_of_each_block(tmp_path):
-    sample = draw_sample({"a": token_file(tmp_path / "a.parquet")}, SampleSettings(block=5, blocks=7), [1])
+    sample = draw_sample(SampleSettings(texts={"a": token_file(tmp_path / "a.parquet")}, block=5, blocks=7), [1])
     model = tiny_mistral()
     found = sample_features(model, 0, sample, torch.relu, 3)
     assert found.values.shape == (35, INNER) and found.sample == sample.identity

@@ -1,1 +1,1 @@
-"""Features of language models: sparse autoencoders, what their features fire on, and which features two models share."""
+"""Features of language models: sparse autoencoders, what fires them, and which of them two models share."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-class _Read(Exception):
+class _ReadError(Exception):
     """The state is there: what the model would do with it is not wanted."""
 
 
@@ -27,11 +27,11 @@ def inner_states(model: Any, layer: int, input_ids: Tensor) -> Tensor:
 
     def read(_module: Any, inputs: tuple[Tensor, ...]) -> None:
         found.append(inputs[0].float())
-        raise _Read
+        raise _ReadError
 
     handle = down_projection(model, layer).register_forward_pre_hook(read)
     try:
-        with torch.no_grad(), contextlib.suppress(_Read):
+        with torch.no_grad(), contextlib.suppress(_ReadError):
             model.base_model(input_ids=input_ids, use_cache=False)
     finally:
         handle.remove()

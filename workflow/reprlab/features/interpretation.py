@@ -6,15 +6,20 @@ language model: the mean activation of each token is explanation and simulation 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+from reprlab.features.comparison import best_links
+from reprlab.features.description import token_texts
+from reprlab.features.sample import TokenSample
 from reprlab.features.settings import InterpretationSettings
+from reprlab.features.sparse import SparseFeatures
 from reprlab.inference.chat import ChatSettings, converse
+from reprlab.runtime.errors import ReprlabError
 
 LEVELS = 10
 TOKEN_STATISTICS = "token statistics"  # noqa: S105 (not a secret)
@@ -25,7 +30,8 @@ def quantised(values: np.ndarray, lowest: float, highest: float, *, clip: bool =
     """Activations on the scale 0 to 9, floor(10 (a - min) / (max - min)); without `clip` the highest is 10."""
     span = highest - lowest
     levels = np.floor(LEVELS * (values - lowest) / span) if span > 0 else np.zeros(values.shape)
-    return (np.clip(levels, 0, LEVELS - 1) if clip else levels).astype(np.int64)
+    highest_level = LEVELS - 1 if clip else LEVELS
+    return np.minimum(levels, highest_level).astype(np.int64)
 
 
 def restored(levels: np.ndarray, lowest: float, highest: float) -> np.ndarray:
@@ -48,15 +54,14 @@ def choose_samples(
     peaks = activations.max(axis=1)
     order = np.argsort(-peaks, kind="stable")
     level = quantised(peaks, 0.0, float(peaks.max(initial=0.0)))
-    chosen = list(order[: settings.top])
+    chosen: list[int] = list(order[: settings.top])
     for lower in range(LEVELS - 2, -1, -1):
         chosen += list(order[level[order] == lower][: settings.lower])
     chosen += list(random.permutation(len(peaks))[: settings.random])
     top = order[: settings.top]
     tokens = ids[top, activations[top].argmax(axis=1)]
-    holds = np.isin(ids, tokens).any(axis=1)
-    holds[chosen] = False
-    chosen += list(random.permutation(np.flatnonzero(holds))[: settings.same_tokens])
+    others = np.setdiff1d(np.flatnonzero(np.isin(ids, tokens).any(axis=1)), chosen)
+    chosen += list(random.permutation(others)[: settings.same_tokens])
     return np.array(list(dict.fromkeys(chosen)), dtype=np.int64)
 
 
@@ -93,29 +98,31 @@ class TokenStatistics:
 
     name = TOKEN_STATISTICS
 
-    def explain(self, features: Sequence[Feature]) -> list[dict[int, tuple[float, str]]]:
-        """Mean and text of each token, highest first."""
+    def __init__(self, texts: Mapping[int, str]) -> None:
+        self.texts = texts
+
+    def explain(self, features: Sequence[Feature]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Tokens in ascending order, and the mean of each."""
         found = []
         for feature in features:
-            tokens, first, place = np.unique(feature.ids, return_index=True, return_inverse=True)
-            means = np.bincount(place.ravel(), weights=feature.activations.ravel()) / np.bincount(place.ravel())
-            texts = [feature.tokens[row][column] for row, column in zip(*np.unravel_index(first, feature.ids.shape))]
-            order = np.argsort(-means, kind="stable")
-            found.append({int(tokens[one]): (float(means[one]), texts[one]) for one in order})
+            tokens, place = np.unique(feature.ids, return_inverse=True)
+            sums = np.bincount(place.ravel(), weights=feature.activations.ravel())
+            found.append((tokens, sums / np.bincount(place.ravel())))
         return found
 
     def simulate(self, explanations: Sequence[Any], features: Sequence[Feature]) -> list[np.ndarray]:
         """The mean of each token."""
         found = []
-        for means, feature in zip(explanations, features, strict=True):
-            tokens, place = np.unique(feature.ids, return_inverse=True)
-            values = np.array([means.get(int(token), (0.0, ""))[0] for token in tokens])
-            found.append(values[place].reshape(feature.ids.shape))
+        for (tokens, means), feature in zip(explanations, features, strict=True):
+            place = np.minimum(np.searchsorted(tokens, feature.ids), len(tokens) - 1)
+            found.append(np.where(tokens[place] == feature.ids, means[place], 0.0))
         return found
 
     def words(self, explanation: Any) -> str:
         """The tokens with the highest means."""
-        return " ".join(repr(text) for mean, text in list(explanation.values())[:_SHOWN] if mean > 0)
+        tokens, means = explanation
+        highest = np.argsort(-means, kind="stable")[:_SHOWN]
+        return " ".join(repr(self.texts[int(tokens[one])]) for one in highest if means[one] > 0)
 
 
 class ChatExplainer:
@@ -139,7 +146,7 @@ class ChatExplainer:
         asked, places = [], []
         for explanation, feature in zip(explanations, features, strict=True):
             tokens, first, place = np.unique(feature.ids, return_index=True, return_inverse=True)
-            texts = [feature.tokens[row][column] for row, column in zip(*np.unravel_index(first, feature.ids.shape))]
+            texts = _texts(feature, first)
             asked += [self._score_prompt(explanation, text) for text in texts]
             places.append((len(tokens), place))
         one_token = self.chat.model_copy(update={"max_tokens": 1})
@@ -193,6 +200,12 @@ def agreement(simulated: np.ndarray, true: np.ndarray) -> float:
     return float(one @ two / norms) if norms > 0 else float("nan")
 
 
+def _texts(feature: Feature, places: np.ndarray) -> list[str]:
+    """The tokens at flat places of the samples."""
+    length = feature.ids.shape[1]
+    return [feature.tokens[place // length][place % length] for place in places.tolist()]
+
+
 def _message(role: str, content: str) -> dict[str, str]:
     return {"role": role, "content": content}
 
@@ -217,3 +230,70 @@ def _worked_example() -> str:
 _WORKED, _ANSWERED = _worked_example(), "single-digit numbers and quotation marks."
 _SPACES = "spaces and periods, with a strong emphasis on sequences of multiple spaces."
 _SCORED = [("single-digit numbers and quotation marks", "9", 9), (_SPACES, " ", 6), (_SPACES, " " * 8, 9)]
+
+
+def interpret(
+    features: SparseFeatures,
+    sample: TokenSample,
+    tokenizer: Any,
+    links: Path,
+    settings: InterpretationSettings,
+    cache: Path | None,
+) -> list[dict[str, Any]]:
+    """A row a feature: see `stages.interpret_features`.
+
+    Raises:
+        ReprlabError: the features are of another sample, or a chat model is asked without a folder for its answers.
+    """
+    if features.sample != sample.identity:
+        raise ReprlabError(f"the features are of the sample {features.sample} and not of {sample.identity}")
+    if settings.chat is not None and cache is None:
+        raise ReprlabError("chat: its answers need --cache, the folder in which they are kept")
+    known, _, r = best_links(links, settings.parent, settings.child)
+    persisting = dict(zip(known.tolist(), (r >= settings.threshold).tolist(), strict=True))
+    random = np.random.Generator(np.random.Philox(key=settings.seed))
+    values = features.values.tocsc()
+    alive = np.flatnonzero(np.diff(values.indptr) > settings.least_positions)
+    chosen = np.sort(random.permutation(alive)[: settings.features])
+    texts = token_texts(tokenizer, sample.ids)
+    half = random.permutation(len(sample.ids)) < len(sample.ids) // 2
+    halves = []
+    for part in (half, ~half):
+        ids = sample.ids[part]
+        rows = []
+        for number in chosen.tolist():
+            activations = values[:, [number]].toarray().reshape(sample.ids.shape)[part]
+            rows.append((activations, choose_samples(activations, ids, settings, random)))
+        halves.append((ids, rows))
+
+    def seen(place: int, which: int, whole: bool = False) -> Feature:
+        ids, rows = halves[which]
+        activations, samples = rows[place]
+        shown = slice(None) if whole else samples
+        tokens = [] if whole else [[texts[int(one)] for one in block] for block in ids[samples]]
+        return Feature(int(chosen[place]), activations[shown], ids[shown], tokens)
+
+    if settings.chat is None:
+        explainer: Explainer = TokenStatistics(texts)
+    else:
+        assert cache is not None
+        explainer = ChatExplainer(settings, settings.chat, cache / "answers")
+    statistics = settings.chat is None
+    places = range(len(chosen))
+    explanations = explainer.explain([seen(place, 0, whole=statistics) for place in places])
+    scored = [seen(place, 1) for place in places]
+    simulated = explainer.simulate(explanations, scored)
+    others = explainer.simulate(explanations[1:] + explanations[:1], scored) if len(chosen) > 1 else simulated
+    found: list[dict[str, Any]] = []
+    for place in places:
+        row: dict[str, Any] = {"feature": int(chosen[place]), "explainer": explainer.name}
+        row["group"] = "persisting" if persisting.get(int(chosen[place]), False) else "disappeared"
+        row["explanation"] = explainer.words(explanations[place])
+        row["score"] = agreement(simulated[place], scored[place].activations)
+        row["score_other"] = agreement(others[place], scored[place].activations)
+        row["score_all"] = float("nan")
+        if statistics:
+            whole = seen(place, 1, whole=True)
+            row["score_all"] = agreement(explainer.simulate([explanations[place]], [whole])[0], whole.activations)
+        found.append(row)
+    return found

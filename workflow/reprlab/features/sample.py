@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,14 +79,14 @@ class TokenSample:
         return found
 
 
-def draw_sample(texts: Mapping[str, Path], settings: SampleSettings, separators: Sequence[int]) -> TokenSample:
+def draw_sample(settings: SampleSettings, separators: Sequence[int]) -> TokenSample:
     """Equal numbers of blocks of each corpus, drawn without replacement.
 
     Raises:
         ReprlabError: a corpus has fewer blocks.
     """
     ids, corpus = [], []
-    for number, path in enumerate(texts.values()):
+    for number, path in enumerate(settings.texts.values()):
         store = TokenStore.open(path, settings.split, packing=settings.block)
         if len(store) < settings.blocks:
             raise ReprlabError(
@@ -97,4 +97,4 @@ def draw_sample(texts: Mapping[str, Path], settings: SampleSettings, separators:
         rows = np.sort(random.permutation(len(store))[: settings.blocks])
         ids.append(store.batch(rows, settings.block)[0])
         corpus.append(np.full(settings.blocks, number, dtype=np.int32))
-    return TokenSample(np.concatenate(ids), np.concatenate(corpus), tuple(texts), tuple(separators))
+    return TokenSample(np.concatenate(ids), np.concatenate(corpus), tuple(settings.texts), tuple(separators))

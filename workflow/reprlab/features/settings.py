@@ -71,6 +71,8 @@ class SampleSettings(BaseModel):
 
     model_config = _STRICT
 
+    texts: dict[str, Path] = Field(min_length=1)
+    """Token file of each corpus by its name."""
     block: int = Field(ge=4)
     """Tokens of a block."""
     blocks: int = Field(ge=1)
@@ -107,36 +109,89 @@ class CorrelationSettings(BaseModel):
     """Permute the positions of the second model with this seed: chance; null: as they are."""
 
 
-class Link(BaseModel):
-    """Correlations of a pair of models with a place in the lineage."""
+class ComparedModel(BaseModel):
+    """Features of a model on the sample."""
+
+    model_config = _STRICT
+
+    features: Path
+    """Folder of its features."""
+    densities: Path | None = None
+    """How often each fires on held-out text of the model's own mixture; null: neurons, which are never dead."""
+
+
+class Pair(BaseModel):
+    """Two models whose features are correlated."""
 
     model_config = _STRICT
 
     parent: str
-    """Name of the first model."""
+    """The first."""
     child: str
-    """Name of the second model."""
-    correlations: Path
-    """Folder of the correlations of their features."""
+    """The second."""
     control: str = ""
     """What the pair shows where it is no link of the lineage; empty: it is one."""
+    shuffled: bool = False
+    """Permute the positions of the second."""
 
 
-class Lineage(BaseModel):
-    """Pairs of models, and which of them form the lineage of a merged model."""
+class FeatureComparison(BaseModel):
+    """Pairs of models, of which some are the lineage of a merged model."""
 
     model_config = _STRICT
 
-    links: list[Link] = Field(min_length=1)
-    """The pairs."""
+    models: dict[str, ComparedModel] = Field(min_length=1)
+    """The models by name."""
+    pairs: list[Pair] = Field(min_length=1)
+    """Their pairs."""
     thresholds: list[float] = Field(min_length=1)
     """Correlations from which a feature persists."""
     base: str
-    """The model that all others come from."""
-    children: list[str] = Field(min_length=1)
-    """The models that were fine-tuned from it."""
+    """The model that the others of the lineage come from."""
+    children: list[str] = Field(min_length=2, max_length=2)
+    """The two models that were fine-tuned from it."""
     merged: str
     """The model merged from them."""
+    correlation: CorrelationSettings
+    """Which features are alive, and which pairs are kept."""
+    seed: int = Field(default=0, ge=0)
+    """Seed of shuffled positions."""
+
+
+class CaseStudy(BaseModel):
+    """A feature of the base model that is shown, found by the tokens that it fires on."""
+
+    model_config = _STRICT
+
+    kind: Literal["universal", "lost"]
+    """universal: it is found in every model of the lineage; lost: it does not persist in the first child."""
+    corpus: str
+    """The corpus in which it is looked for."""
+    pattern: str
+    """Regular expression that the text of such a token matches, without the white space around it."""
+
+
+class DescriptionSettings(BaseModel):
+    """What the features of a lineage fire on."""
+
+    model_config = _STRICT
+
+    features: dict[str, Path] = Field(min_length=4)
+    """Folder of the features of each model: base, both children, merged."""
+    base: str
+    """Name of the base model."""
+    children: list[str] = Field(min_length=2, max_length=2)
+    """Names of the two models that were fine-tuned from it."""
+    merged: str
+    """Name of the merged model."""
+    threshold: float
+    """Correlation from which a feature persists."""
+    least_positions: int = Field(default=10, ge=1)
+    """A feature is looked at that fires on more positions of the corpus than this."""
+    cases: dict[str, CaseStudy]
+    """Case studies by name."""
+    contexts: int = Field(ge=1)
+    """Blocks that are shown of each, those of the highest activations."""
 
 
 class InterpretationSettings(BaseModel):
@@ -154,6 +209,12 @@ class InterpretationSettings(BaseModel):
     """Samples drawn at random."""
     same_tokens: int = Field(default=10, ge=0)
     """Samples with the tokens of the highest activations in other contexts."""
+    parent: str
+    """Name of the model whose features they are."""
+    child: str
+    """Name of the model in which they may persist."""
+    threshold: float
+    """Correlation from which they do."""
     least_positions: int = Field(default=10, ge=1)
     """A feature is alive that fires on more positions of the sample than this."""
     seed: int = Field(default=0, ge=0)
