@@ -199,7 +199,7 @@ def test_reconstruction_score_of_identity_and_nothing():
     )
     assert nothing.recovered() == pytest.approx(0.0, abs=1e-9)
     values = nothing.values()
-    assert values["dead_share"] == 100 and values["l0"] == 0 and values["below_1e-02"] == 100
+    assert values["dead_share"] == 100 and values["l0"] == 0 and values["below_one_in_100"] == 100
     assert values["clean_loss"] == pytest.approx(math.log(40), abs=0.5) and same.tokens == 96
 
 

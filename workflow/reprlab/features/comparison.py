@@ -133,7 +133,7 @@ def _densities(path: Path) -> np.ndarray:
 def best_links(
     path: Path, parent: str, child: str, positions: str = "all"
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Features of the parent, the best partner of each in the child, and their correlation, of a link of the lineage."""
+    """Features of the parent, the best partner of each in the child, their correlation, of a link of the lineage."""
     table = read_parquet(path).to_pandas()
     wanted = {"positions": positions, "control": "", "parent_model": parent, "child_model": child, "best": True}
     for name, value in wanted.items():

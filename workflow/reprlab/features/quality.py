@@ -17,16 +17,17 @@ if TYPE_CHECKING:
 # A feature whose share of tokens lies below is dead.
 DEAD = 1e-10
 # Shares of tokens below which the paper's code counts features.
-RARE = (1e-6, 1e-5, 1e-2)
+RARE = {"below_one_in_1000000": 1e-6, "below_one_in_100000": 1e-5, "below_one_in_100": 1e-2}
 
 
 @dataclass(frozen=True)
 class Quality:
     """What an autoencoder does to a model.
 
-    `batches` has one row a batch: `batch`, `tokens`, and sums over it: `clean`, `zeroed` and `reconstructed`, the loss
-    in nats with the inner states as they are, nought, and reconstructed, over `count` predicted tokens; `fired`
-    features; `error` and `variance`, squared distances to the reconstruction and to the mean state.
+    `batches` has one row a batch: `batch`, `tokens`, and sums over it: `clean`, `zeroed`, `meaned` and
+    `reconstructed`, the loss in nats with the inner states as they are, nought, their mean, and reconstructed, over
+    `count` predicted tokens; `fired` features; `error` and `variance`, squared distances to the reconstruction and to
+    the mean state.
     """
 
     batches: list[dict[str, float]]
@@ -34,10 +35,10 @@ class Quality:
     """[K] tokens on which each feature fires."""
     tokens: int
 
-    def recovered(self) -> float:
-        """(L_zero - L_reconstructed) / (L_zero - L_clean): 1 where nothing is lost."""
-        clean, zeroed, reconstructed = (self.total(name) for name in ("clean", "zeroed", "reconstructed"))
-        return (zeroed - reconstructed) / (zeroed - clean) if zeroed != clean else float("nan")
+    def recovered(self, changed: str = "reconstructed") -> float:
+        """(L_zero - L_changed) / (L_zero - L_clean): 1 where nothing is lost; that of the mean is trivial."""
+        clean, zeroed, found = (self.total(name) for name in ("clean", "zeroed", changed))
+        return (zeroed - found) / (zeroed - clean) if zeroed != clean else float("nan")
 
     def total(self, name: str) -> float:
         """A sum over all batches."""
@@ -50,9 +51,10 @@ class Quality:
     def values(self) -> dict[str, float]:
         """The row of a quality table; shares in percent."""
         density, tokens = self.density(), self.tokens
-        rare = {f"below_{limit:.0e}": 100 * float((density < limit).mean()) for limit in RARE}
+        rare = {name: 100 * float((density < limit).mean()) for name, limit in RARE.items()}
         return {
             "loss_recovered": 100 * self.recovered(),
+            "mean_recovered": 100 * self.recovered("meaned"),
             "clean_loss": self.total("clean") / self.total("count"),
             "zeroed_loss": self.total("zeroed") / self.total("count"),
             "reconstructed_loss": self.total("reconstructed") / self.total("count"),
@@ -70,7 +72,7 @@ def measure_quality(
     encode: Callable[[Tensor], Tensor],
     decode: Callable[[Tensor], Tensor],
 ) -> Quality:
-    """Run the model three times on each batch of blocks: as it is, with nought, with what is reconstructed.
+    """Run the model on each batch of blocks as it is, with nought, with the mean state, with what is reconstructed.
 
     Args:
         model: the language model, on its device.
@@ -101,6 +103,7 @@ def measure_quality(
                 "count": ids[:, 1:].numel(),
                 "clean": _loss(model, placed),
                 "zeroed": _loss(model, placed, layer, torch.zeros_like),
+                "meaned": _loss(model, placed, layer, lambda state: state.mean((0, 1)).expand_as(state)),
                 "reconstructed": _loss(model, placed, layer, lambda _state, coded=coded: coded),  # type: ignore[misc]
                 "fired": float(on.sum()),
                 "error": float((flat - found).square().sum()),

@@ -1,6 +1,7 @@
 """Held-out losses of models and of the points on the arc from one to another."""
 
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -29,19 +30,21 @@ def evaluate_merges(*, runs: MergeEvaluation, tokenizer: Path, out: Path, device
         for corpus, path in runs.texts.items()
     }
 
-    def rows_of(model: Any, name: str, fraction: float) -> list[dict[str, Any]]:
+    def rows_of(model: Any, name: str, fraction: float, corpora: Iterable[str]) -> list[dict[str, Any]]:
         columns = ("batch", "tokens", "loss_sum", "count", "correct", "total")
         return [
             {"model": name, "t": fraction, "corpus": corpus, **{column: row[column] for column in columns}}
-            for corpus, fixed in batches.items()
-            for row in validation_rows(0, model, objective, fixed, settings.dtype, device)
+            for corpus in corpora
+            for row in validation_rows(0, model, objective, batches[corpus], settings.dtype, device)
         ]
 
-    rows = [row for name, folder in runs.models.items() for row in rows_of(load_model(folder), name, math.nan)]
+    rows = [
+        row for name, folder in runs.models.items() for row in rows_of(load_model(folder), name, math.nan, runs.texts)
+    ]
     first, second = runs.models[runs.first], runs.models[runs.second]
     for fraction in track(runs.fractions, "points between the models"):
         model = merged_model(first, second, MergeSettings(fraction=fraction, dtype=runs.dtype))
-        rows += rows_of(model, SWEEP, fraction)
+        rows += rows_of(model, SWEEP, fraction, runs.swept)
     write_rows(out, rows)
 
 

@@ -28,5 +28,7 @@ class MergeEvaluation(BaseModel):
     """Type of merged weights."""
     texts: dict[str, Path] = Field(min_length=1)
     """Token files by the name of the corpus."""
+    swept: list[str]
+    """Corpora on which the points of the sweep are evaluated."""
     evaluation: EvaluationSettings
     """Batches of each corpus."""

@@ -1,4 +1,4 @@
-"""Files of packages as documents: source code, manuals, whatever is text as it is."""
+"""Unpacked members of packages as documents: source code, manuals, whatever is text as it is."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +7,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.data.sources import Sources, read_text
 from reprlab.registry.dataset_entries import SplitSettings
-from reprlab.runtime.errors import ReprlabError
 
 
 class Settings(BaseModel):
@@ -15,10 +14,10 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    folders: dict[str, str] = Field(min_length=1)
-    """Folder in each archive, by the archive's name."""
-    ending: str
-    """How the names of the files end (`.lua`)."""
+    folder: str = ""
+    """The part of their paths that ids begin behind."""
+    without: list[str] = []
+    """Files with one of these in their path are left out: tests, tables that a program wrote."""
     encoding: str = "utf-8"
     """Encoding of the files."""
     least_characters: int = Field(default=1, ge=1)
@@ -26,17 +25,13 @@ class Settings(BaseModel):
 
 
 def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:
-    """One document for each file, with line ends and indentation as they are; `source` is the archive.
-
-    Raises:
-        ReprlabError: an archive has no such file.
-    """
+    """One document for each member that the registry lists of each archive, with line ends and indentation as they are;
+    `source` is the archive."""
     for name, archive in sources.archives.items():
-        folder = settings.folders.get(name, "")
-        found = archive.members(f"{folder}/*{settings.ending}")
-        if not found:
-            raise ReprlabError(f"{name}: no file under {folder!r} ends in {settings.ending}; correct `folders`")
-        for path in found:
-            text = read_text(path, settings.encoding)
-            if len(text.strip()) >= settings.least_characters:
-                yield {"id": f"{name}-{path.as_posix().partition(f'{folder}/')[2]}", "text": text, "source": name}
+        for pattern in archive.wanted:
+            for path in archive.members(pattern):
+                inside = path.as_posix().rpartition(settings.folder)[2]
+                text = read_text(path, settings.encoding)
+                wanted = not any(part in inside for part in settings.without)
+                if wanted and len(text.strip()) >= settings.least_characters:
+                    yield {"id": f"{name}-{inside}", "text": text, "source": name}
