@@ -15,7 +15,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     folder: str = ""
-    """The part of their paths that ids begin behind."""
+    """The part of their paths that ids begin behind; empty: ids are names of files."""
     without: list[str] = []
     """Files with one of these in their path are left out: tests, tables that a program wrote."""
     encoding: str = "utf-8"
@@ -30,7 +30,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     for name, archive in sources.archives.items():
         for pattern in archive.wanted:
             for path in archive.members(pattern):
-                inside = path.as_posix().rpartition(settings.folder)[2]
+                inside = path.as_posix().rpartition(settings.folder or "/")[2]
                 text = read_text(path, settings.encoding)
                 wanted = not any(part in inside for part in settings.without)
                 if wanted and len(text.strip()) >= settings.least_characters:

@@ -11,6 +11,10 @@ from reprlab.reporting.audit_given import Given
 from reprlab.reporting.audit_kinds import equal
 from reprlab.results.words import printed_of
 
+_MATRICES = {
+    "embed_tokens": 16_384_000, "lm_head": 16_384_000, "q_proj": 262_144, "o_proj": 262_144, "k_proj": 131_072,
+    "v_proj": 131_072, "gate_proj": 524_288, "up_proj": 524_288, "down_proj": 524_288,
+}  # fmt: skip
 TABLES = printed_of("universal-features").declarations()
 
 
@@ -32,16 +36,16 @@ def _sizes(given: Given) -> Iterator[tuple[str, str, object, object, str]]:
     entry = given.entry("mistral_1l_tiny")
     with torch.device("meta"):
         model = build_from_config(entry)
-        coder = SparseAutoencoder(1024, AutoencoderShape(features=16_384, l1=0), meta=True)
+    coder = SparseAutoencoder(1024, AutoencoderShape(features=16_384, l1=0))
     total = sum(parameter.numel() for parameter in model.parameters())
     yield "5.1a", "Parameters of the language model", given.said["parameters_exact"], total, "known answer"
     shown = f"{rounded(Decimal(total) / 10**6, 1)}M"
     yield "5.1b", "The same on the card", given.said["parameters"], shown, ""
     parts = {name.split(".")[-2]: parameter.numel() for name, parameter in model.named_parameters()}
-    wanted = {"embed_tokens": 16_384_000, "lm_head": 16_384_000, "q_proj": 262_144, "o_proj": 262_144,
-              "k_proj": 131_072, "v_proj": 131_072, "gate_proj": 524_288, "up_proj": 524_288, "down_proj": 524_288}  # fmt: skip
+    wanted = _MATRICES
     shown = ", ".join(f"{name} {parts[name]:,}" for name in wanted)
-    yield "5.1c", "Its matrices", ", ".join(f"{name} {count:,}" for name, count in wanted.items()), shown, "known answer"
+    known = ", ".join(f"{name} {count:,}" for name, count in wanted.items())
+    yield "5.1c", "Its matrices", known, shown, "known answer"
     two = entry.model_copy(update={"config": {**entry.config, "num_hidden_layers": 2}})
     with torch.device("meta"):
         second = sum(parameter.numel() for parameter in build_from_config(two).parameters())
@@ -61,7 +65,13 @@ def _published(given: Given) -> Iterator[tuple[str, str, object, object, str]]:
         values = [row[column] for row in sweep]
         ordered = values == sorted(values, reverse=not rising)
         word = "rises" if rising else "falls"
-        yield f"5.11{letter}", f"Along the released sweep {column.replace('_', ' ')}", word, word if ordered else "does not", ""
+        yield (
+            f"5.11{letter}",
+            f"Along the released sweep {column.replace('_', ' ')}",
+            word,
+            word if ordered else "does not",
+            "",
+        )
     card = given.cells["cards"]["lua"]["accuracy"]
     yield "5.11c", "Accuracy on Lua at its end is that of the card of Lua", card, sweep[-1]["lua_accuracy"], ""
     ahead = [row["lua_accuracy"] > row["stories_accuracy"] for row in sweep]
@@ -70,13 +80,19 @@ def _published(given: Given) -> Iterator[tuple[str, str, object, object, str]]:
     yield "5.11d", "The curves cross between t =", "0.01 to 0.21", crossing, note
     stories = given.cells["cards"]["stories"]["accuracy"]
     note = "another checkpoint, or other text: the sweep begins 2 points lower"
-    yield "8.1", "Accuracy on stories at t = 0.01 against the card of stories", stories, sweep[0]["stories_accuracy"], note
+    yield (
+        "8.1",
+        "Accuracy on stories at t = 0.01 against the card of stories",
+        stories,
+        sweep[0]["stories_accuracy"],
+        note,
+    )
     base = Decimal(given.said["base_rows"]) / 10**6
     lua, more = Decimal(given.said["lua_rows"]) / 1000, Decimal(given.said["stories_rows"])
     for letter, name, total, note in (
         ("a", "lua_mixture", base + lua, ""),
         ("b", "stories_mixture", base + more, ""),
-        ("c", "three_way_mixture", base + lua + more, "its rows are those of the Lua mixture: stories are very probably missing"),
+        ("c", "three_way_mixture", base + lua + more, "as many as the Lua mixture: stories are very probably missing"),
     ):  # fmt: skip
         what = f"Rows of the {name.replace('_', ' ')}, millions"
         yield f"5.12{letter}", what, given.said[name], rounded(total, 1), note

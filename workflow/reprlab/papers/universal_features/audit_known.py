@@ -54,7 +54,13 @@ def _loss() -> Iterator[Known]:
     from reprlab.features.settings import AutoencoderShape
 
     width, features, length, coefficient = 4, 64, 24, 3e-3
-    yield "5.5a", "Weight of a token's L1 norm over the released coefficient", "1.5", f"{length * 1024 / 16_384:g}", _NOTE
+    yield (
+        "5.5a",
+        "Weight of a token's L1 norm over the released coefficient",
+        "1.5",
+        f"{length * 1024 / 16_384:g}",
+        _NOTE,
+    )
     x = torch.randn(8, length, width, generator=torch.Generator().manual_seed(1))
     flat = x.flatten(0, 1)
     coder = SparseAutoencoder(width, AutoencoderShape(features=features, l1=coefficient * length * width / features))
@@ -71,7 +77,13 @@ def _loss() -> Iterator[Known]:
         same.decoder.copy_(torch.eye(width))
         positive = flat.abs()
         expected = f"{0.5 * float(positive.sum(1).mean()):.5f}"
-        yield "5.6a", "Loss of an identity dictionary: l1 times the L1 norm", expected, f"{float(same.loss(positive)[0]):.5f}", _NOTE
+        yield (
+            "5.6a",
+            "Loss of an identity dictionary: l1 times the L1 norm",
+            expected,
+            f"{float(same.loss(positive)[0]):.5f}",
+            _NOTE,
+        )
     coder.loss(flat)[0].backward()
     along = float((coder.decoder.grad * coder.decoder.detach()).sum(0).abs().max())  # type: ignore[operator]
     yield "5.6b", "Gradients of atoms are orthogonal to them (1e-6)", True, along < 1e-6, _NOTE
@@ -80,11 +92,11 @@ def _loss() -> Iterator[Known]:
         coder.constrain()
         norms = float((coder.decoder.norm(dim=0) - 1).abs().max())
     yield "5.6c", "Atoms have unit norm after an update (1e-5)", True, norms < 1e-5, _NOTE
-    for letter, lost, expected in (("a", 3.0, 1), ("b", 5.0, 0)):
+    for letter, lost, known in (("a", 3.0, 1), ("b", 5.0, 0)):
         row = {"clean": 3.0, "zeroed": 5.0, "reconstructed": lost}
         score = Quality([row], np.zeros(1), 1).recovered()
-        what = "nothing is lost" if expected else "it is nought"
-        yield f"5.7{letter}", f"Score of a reconstruction where {what}", expected, f"{score:g}", _NOTE
+        what = "nothing is lost" if known else "it is nought"
+        yield f"5.7{letter}", f"Score of a reconstruction where {what}", known, f"{score:g}", _NOTE
 
 
 def _correlation() -> Iterator[Known]:
@@ -119,16 +131,26 @@ def _correlation() -> Iterator[Known]:
     pairs = correlate(features(constant), features(constant), asked).parents
     yield "5.8c", "A constant feature has no pair", True, bool(not (pairs == 0).any()), _NOTE
     counts = [edge_counts(found, threshold, match) for threshold in (0.2, 0.5, 0.8) for match in ("many", "mutual")]
-    sums = all(
-        one["persisting"] + one["disappeared"] == one["parent_alive"] and one["matched"] + one["emerged"] == one["child_alive"]
-        for one in counts
-    )  # fmt: skip
+    sides = (("persisting", "disappeared", "parent_alive"), ("matched", "emerged", "child_alive"))
+    sums = all(row[one] + row[two] == row[total] for row in counts for one, two, total in sides)
     yield "5.9a", "Persisting and disappeared are the alive, matched and emerged too", True, sums, _NOTE
     order = random.permutation(20)
     permuted = edge_counts(correlate(features(one), features(one[:, order]), asked), 0.8, "mutual")
-    yield "5.9b", "Share of a dictionary that persists in its own permutation, %", 100, f"{permuted['share_parent']:g}", _NOTE
+    yield (
+        "5.9b",
+        "Share of a dictionary that persists in its own permutation, %",
+        100,
+        f"{permuted['share_parent']:g}",
+        _NOTE,
+    )
     planted = edge_counts(found, 0.8, "many")["share_parent"]
-    yield "5.10", "Share that persists of 20 features of which 8 are shared, %", 40, f"{planted:g}", "autoencoders: unit tests"
+    yield (
+        "5.10",
+        "Share that persists of 20 features of which 8 are shared, %",
+        40,
+        f"{planted:g}",
+        "autoencoders: unit tests",
+    )
 
 
 def _quantisation() -> Iterator[Known]:
