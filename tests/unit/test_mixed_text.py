@@ -56,9 +56,9 @@ def test_rows_of_parquet_are_documents(tmp_path):
         ("one", "validation"), ("two\n  three", "train"), ("four", "train")
     ]  # fmt: skip
     wrong = parquet_texts.Settings(files=files, column="type")
-    with pytest.raises(ReprlabError, match="holds no texts"):
+    with pytest.raises(ReprlabError, match="no column type of texts"):
         list(parquet_texts.read(Held(tmp_path), wrong, SplitSettings()))
-    with pytest.raises(ReprlabError, match="no column text"):
+    with pytest.raises(ReprlabError, match="no column text of texts"):
         list(parquet_texts.read(Held(tmp_path), parquet_texts.Settings(files=files, column="text"), SplitSettings()))
 
 

@@ -9,7 +9,6 @@ from reprlab.artifacts.tables import parquet_errors
 from reprlab.data.sources import Sources
 from reprlab.registry.dataset_entries import SplitFile, SplitSettings
 from reprlab.runtime.errors import ReprlabError
-from reprlab.text.parquet_batches import read_batches
 
 _ROWS = 10_000
 
@@ -38,14 +37,16 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
 
     for number, source in enumerate(settings.files):
         path = sources.archive.file(source.file)
-        with parquet_errors(path):
-            held_out = int(settings.validation_share * pyarrow.parquet.read_metadata(path).num_rows)
         row = 0
-        for batch in read_batches(path, [settings.column], _ROWS):
-            if not pyarrow.types.is_string(batch.schema.field(0).type):
-                raise ReprlabError(f"{path}: the column {settings.column} holds no texts; correct `column`")
-            for text in batch.column(0).to_pylist():
-                split = "validation" if row < held_out else source.split
-                row += 1
-                if text and text.strip():
-                    yield {"id": f"{number}-{row}", "text": text, "source": source.file, "split": split}
+        with parquet_errors(path), pyarrow.parquet.ParquetFile(path) as opened:
+            kinds = {field.name: field.type for field in opened.schema_arrow}
+            if not pyarrow.types.is_string(kinds.get(settings.column, pyarrow.null())):
+                raise ReprlabError(f"{path}: has no column {settings.column} of texts; correct `column`")
+            held_out = int(settings.validation_share * opened.metadata.num_rows)
+            for batch in opened.iter_batches(_ROWS, columns=[settings.column]):
+                batch.validate(full=True)
+                for text in batch.column(0).to_pylist():
+                    split = "validation" if row < held_out else source.split
+                    row += 1
+                    if text and text.strip():
+                        yield {"id": f"{number}-{row}", "text": text, "source": source.file, "split": split}
