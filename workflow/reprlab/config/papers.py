@@ -18,6 +18,7 @@ SLUGS = (
     "prompt-tuning-encoders",
     "domain-adaptive-masking",
     "punctuation-restoration",
+    "universal-features",
 )
 
 

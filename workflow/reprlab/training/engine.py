@@ -66,6 +66,7 @@ def train(
     fingerprint: str,
     on_checkpoint: Callable[[int, torch.nn.Module], None],
     device: str,
+    after_update: Callable[[], None] | None = None,
 ) -> TrainingRun:
     """Train `model` in place, resuming from `work` where it holds a resume point of the same `fingerprint`.
 
@@ -82,6 +83,7 @@ def train(
         on_checkpoint: called with (step, model) after each step of the ladder, in the main process. It may be called
             again for a step after a resume and must write the same files.
         device: `cpu`, `cuda` or `auto`.
+        after_update: called after each update, in every process: restores what the weights must keep (norms, say).
 
     Returns:
         Metrics, throughput and whether the run diverged (never an exception: a sweep wants to know).
@@ -95,7 +97,7 @@ def train(
     model.to(group.device)
     optimizer = build_optimizer(model, settings.optimizer)
     progress = load_resume_point(work, model, optimizer, fingerprint) or Progress()
-    loop = _Loop(model, batch_of, loss_of, settings, group, optimizer, progress)
+    loop = _Loop(model, batch_of, loss_of, settings, group, optimizer, progress, after_update)
 
     def save() -> None:
         if group.is_main:
@@ -162,8 +164,10 @@ class _Loop:
         group: ProcessGroup,
         optimizer: torch.optim.Optimizer,
         progress: Progress,
+        after_update: Callable[[], None] | None = None,
     ) -> None:
         self.model, self.batch_of, self.settings = model, batch_of, settings
+        self.after_update = after_update
         self.group, self.optimizer, self.progress = group, optimizer, progress
         self.loss = group.wrap(_loss_module(model, loss_of))
         self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
@@ -193,6 +197,8 @@ class _Loop:
             self.progress.step += 1
         elif math.isfinite(sums["objective"]) and math.isfinite(norm):
             self.optimizer.step()
+            if self.after_update is not None:
+                self.after_update()
             self.progress.step += 1
         else:
             self.progress.diverged_at = step + 1
