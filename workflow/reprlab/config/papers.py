@@ -17,6 +17,7 @@ SLUGS = (
     "prompt-tuning-encoders",
     "domain-adaptive-masking",
     "punctuation-restoration",
+    "reverse-probing",
 )
 
 

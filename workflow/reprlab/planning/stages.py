@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from reprlab.planning.declared import (
     completions,
     concepts,
+    coreference,
     data,
     events,
     models,
@@ -33,7 +34,10 @@ def by_name(declared: Iterable[Stage]) -> dict[str, Stage]:
     return found
 
 
-_TABLES = (data, text, concepts, models, completions, representations, sentences, seq2seq, reranking, events, results)
+_TABLES = (
+    data, text, concepts, models, completions, representations, sentences, seq2seq, reranking, events, coreference,
+    results,
+)  # fmt: skip
 STAGES = by_name(stage for table in _TABLES for stage in table.STAGES)
 
 _WORD = "[a-z0-9_]+"
