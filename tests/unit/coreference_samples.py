@@ -54,7 +54,7 @@ def write(folder: Path, name: str, content: str) -> Path:
 
 def bert_tokenizer(folder: Path):
     """A tokenizer of BERT's kind, saved in `folder`: some words, and letters for all others."""
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
     letters = "abcdefghijklmnopqrstuvwxyz0123456789.,'|"
@@ -63,6 +63,10 @@ def bert_tokenizer(folder: Path):
     vocabulary = list(dict.fromkeys(vocabulary))
     backend = Tokenizer(models.WordPiece({one: place for place, one in enumerate(vocabulary)}, unk_token="[UNK]"))
     backend.normalizer, backend.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
+    marks = [(one, vocabulary.index(one)) for one in ("[CLS]", "[SEP]")]
+    backend.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=marks
+    )
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=backend, unk_token="[UNK]", pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]",
         mask_token="[MASK]",

@@ -90,7 +90,7 @@ class EncoderHead:
                 from transformers import AutoModelForQuestionAnswering
 
                 family = AutoModelForQuestionAnswering
-            config.num_labels = max(len(self.labels), 1)
+            config.num_labels = 2 if self.settings.kind == "spans" else max(len(self.labels), 1)
             if self.labels:
                 config.id2label, config.label2id = dict(enumerate(self.labels)), dict(self.number)
             return family.from_pretrained(

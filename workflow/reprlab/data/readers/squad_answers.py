@@ -37,7 +37,9 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     """
     for split, name in settings.files.items():
         path = sources.archive.file(name)
-        for number, row in enumerate(read_parquet(path, _COLUMNS).to_pylist()):
+        with expected_format(str(path), "a table of questions with answers"):
+            rows = read_parquet(path, _COLUMNS).to_pylist()
+        for number, row in enumerate(rows):
             with expected_format(f"{path}: row {number}", "a question with answers"):
                 answers = (row["answers"]["text"], row["answers"]["answer_start"])
                 yield {"split": split, **_example(row["id"], row["title"], row["question"], row["context"], *answers)}
