@@ -57,7 +57,15 @@ def frame(scale="paper", seeds=(1, 2, 3)):
                 about = {"part": "similarity", "combo": combo, "metric": "cosine", "data": "Chains", "sources": 1}
                 rows += [about | {"batch": batch, "value": value / 100 + batch / 1000} for batch in range(3)]
     own = {"part": "scratch", "combo": "coref_scratch", "metric": "conll_f1", "seed": 1, "sources": 1, "value": 74.0}
-    rule = {"part": "rules", "combo": "repeated names", "metric": "conll_f1", "value": 40.0, "low": 30.0, "high": 50.0}
+    rule = {
+        "part": "rules",
+        "sources": 1,
+        "combo": "repeated names",
+        "metric": "conll_f1",
+        "value": 40.0,
+        "low": 30.0,
+        "high": 50.0,
+    }
     rows += [own | {"low": 70.0, "high": 78.0, "data": "Chains"}, rule | {"data": "Chains"}]
     table = pandas.DataFrame(rows).reindex(columns=[*RESULTS.factors, *FIXED])
     return frame_of(table.assign(scale=scale), RESULTS.settings(scale, [], {}))
@@ -97,9 +105,7 @@ def test_tables_and_figures():
     assert sources.loc["coref_scratch", ["f1", "low", "high"]].tolist() == [74, 70, 78]
     assert sources.loc["repeated names", "f1"] == 40
     similar = made["similarity"].set_index("combo")
-    assert "coref" not in similar.index and similar.loc["ner", ["cosine", "f1"]].tolist() == pytest.approx(
-        [0.301, 30]
-    )
+    assert "coref" not in similar.index and similar.loc["ner", ["cosine", "f1"]].tolist() == pytest.approx([0.301, 30])
     weights = made["weights"].set_index(["combo", "weighed", "epoch"])
     assert weights.loc[("re+mrpc", "re", 1), "share"] == pytest.approx(50.8)
     for figure in RESULTS.figures:

@@ -108,8 +108,9 @@ class Probes:
 
     def rules(self) -> Iterator[Source]:
         """What needs no training."""
+        about: dict[str, Value] = {"part": "rules", "sources": 1}
         keys = {"combo": "name"}
-        yield Source(path=Path(self.sources.rules), factors={"part": "rules"}, keys=keys, data=self.sources.title)
+        yield Source(path=Path(self.sources.rules), factors=about, keys=keys, data=self.sources.title)
 
     def _scores(self, path: str, factors: dict[str, Value], untrained: dict[str, Value]) -> Source:
         rule = Baseline(name="repeated names", path=Path(self.sources.rules), where={"name": "repeated names"})

@@ -72,7 +72,7 @@ class Sources:
         """The training of an encoder with a coreference head of its own: the published upper bound."""
         settings = self.training(
             self.paper.encoder,
-            layers=[self.config.models[self.paper.sources[self.coreference].model].config["num_hidden_layers"]],
+            layers=[max(self.paper.layers)],
             aggregation=AggregationSettings(aggregation="mean"),
             seeds=self.paper.encoder_seeds,
             train_encoder=True,

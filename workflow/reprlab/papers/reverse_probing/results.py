@@ -24,7 +24,8 @@ from reprlab.results.words import results_of
 
 _F1 = {"metric": "conll_f1"}
 _MAIN = {**_F1, "part": "main"}
-_SUMMED = ("sum_full",)
+# Single sources by their mean, and what has no cell.
+_WHOLE = {"sources": 1, "cell": ("mean_full", "")}
 METRICS = (
     "muc_precision", "muc_recall", "muc_f1", "b_cubed_precision", "b_cubed_recall", "b_cubed_f1",
     "ceaf_phi4_precision", "ceaf_phi4_recall", "ceaf_phi4_f1",
@@ -36,8 +37,8 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "table2": (cells, {**_MAIN, "sources": 2}),
     "table3": (cells, {**_MAIN, "sources": (3, 4)}),
     "layers": (by_layer, {**_F1, "part": "layers"}),
-    "sources": (sources, {**_F1, "part": ("main", "scratch", "rules")}),
-    "similarity": (similarity, {"part": ("similarity", "main"), "metric": ("cosine", "conll_f1")}),
+    "sources": (sources, {**_F1, **_WHOLE, "part": ("main", "scratch", "rules")}),
+    "similarity": (similarity, {**_WHOLE, "part": ("similarity", "main"), "metric": ("cosine", "conll_f1")}),
     "weights": (weights, {"part": "weights"}),
     "scores": (long_cells, _MAIN),
     "metrics": (Listing(_EVERY), {"part": ("main", "layers", "scratch", "rules"), "metric": (*_F1.values(), *METRICS)}),

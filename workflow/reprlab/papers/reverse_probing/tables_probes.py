@@ -60,10 +60,8 @@ def by_layer(frame: Frame) -> Rows:
 
 def sources(frame: Frame) -> Rows:
     """Figure 2: single sources by their mean, of the first seed and of all; coref with its own head, and rules."""
-    rows = frame.select()
-    whole = rows[(rows["part"] != "main") | ((rows["cell"] == "mean_full") & (rows["sources"] == 1))]
-    lines = []
-    for combo, part in whole.groupby("combo", sort=False):
+    lines, rows = [], frame.select()
+    for combo, part in rows.groupby("combo", sort=False):
         first = part.sort_values("seed").iloc[0] if part["seed"].notna().any() else part.iloc[0]
         line = {
             "combo": combo,
