@@ -19,6 +19,7 @@ SLUGS = (
     "domain-adaptive-masking",
     "punctuation-restoration",
     "universal-features",
+    "reverse-probing",
 )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from reprlab.planning.declared import (
     completions,
     concepts,
+    coreference,
     data,
     events,
     features,
@@ -46,6 +47,7 @@ _TABLES = (
     reranking,
     events,
     features,
+    coreference,
     results,
 )
 STAGES = by_name(stage for table in _TABLES for stage in table.STAGES)

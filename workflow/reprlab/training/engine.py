@@ -134,16 +134,22 @@ def train(
 def build_optimizer(model: torch.nn.Module, settings: OptimizerSettings) -> torch.optim.Optimizer:
     """Fused AdamW over the parameters that need a gradient.
 
-    A parameter with the attribute `rate_factor` (a new head's, say) learns at this many times the rate of the others.
+    A parameter with the attribute `rate_factor` (a new head's, say) learns at this many times the rate of the others;
+    one whose `decays` is false has no weight decay, and one whose `warms_up` is false no warm-up.
     """
     import torch
 
-    groups: dict[float, list[torch.nn.Parameter]] = {}
+    groups: dict[tuple[float, bool, bool], list[torch.nn.Parameter]] = {}
     for parameter in model.parameters():
         if parameter.requires_grad:
-            groups.setdefault(getattr(parameter, "rate_factor", 1.0), []).append(parameter)
+            about = (("rate_factor", 1.0), ("decays", True), ("warms_up", True))
+            key: Any = tuple(getattr(parameter, name, usual) for name, usual in about)
+            groups.setdefault(key, []).append(parameter)
     return torch.optim.AdamW(
-        [{"params": parameters, "factor": factor} for factor, parameters in groups.items()],
+        [
+            {"params": parameters, "factor": factor, "warms_up": warms_up, **({} if decays else {"weight_decay": 0.0})}
+            for (factor, decays, warms_up), parameters in groups.items()
+        ],
         lr=settings.learning_rate,
         betas=(settings.beta1, settings.beta2),
         eps=settings.epsilon,
@@ -177,11 +183,11 @@ class _Loop:
         started = time.monotonic()
         step = self.progress.step
         _seed_everything(self.settings.seed, step, self.group.rank)
-        rate = self.settings.optimizer.learning_rate * learning_rate_factor(
-            step, self.settings.steps, self.settings.schedule
-        )
+        peak, schedule = self.settings.optimizer.learning_rate, self.settings.schedule
+        rate = peak * learning_rate_factor(step, self.settings.steps, schedule)
+        cold = peak * learning_rate_factor(step, self.settings.steps, schedule.model_copy(update={"warmup_steps": 0}))
         for parameters in self.optimizer.param_groups:
-            parameters["lr"] = rate * parameters["factor"]
+            parameters["lr"] = (rate if parameters["warms_up"] else cold) * parameters["factor"]
         self.model.train()
         sums = self._gradients(step, stop)
         stopped = sums.pop("stop") > 0
