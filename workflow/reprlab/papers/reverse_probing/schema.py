@@ -128,12 +128,10 @@ class ReverseProbingSettings(t.Settings):
     def aggregation(self, cell: str) -> AggregationSettings:
         """How the sources of a cell are joined."""
         aggregation, mode, joined = split_cell(cell)
-        return AggregationSettings.model_validate(
-            {
-                "aggregation": aggregation,
-                "attention": "factored" if joined > 1 else self.attention,
-                "width": self.attention_width,
-                "normalise": mode == "norm",
-                "concatenated": joined,
-            }
-        )
+        about: dict[str, object] = {"aggregation": aggregation, "normalise": mode == "norm", "concatenated": joined}
+        # What a cell does not read is not among its settings, so that an edit of it runs nothing again.
+        if aggregation == "attention":
+            about["attention"] = "factored" if joined > 1 else self.attention
+        if about.get("attention") == "factored":
+            about["width"] = self.attention_width
+        return AggregationSettings.model_validate(about)
