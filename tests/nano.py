@@ -135,18 +135,10 @@ class SharedRun:
         with FileLock(self._lock):
             if self.output.exists():
                 return None
-            copy_project(self.checkout.root)
+            copy_project(self.checkout.root, build=", ".join(self.slugs))
             targets = [target for slug in self.slugs for target in part_of(slug).targets]
             command = self.checkout.command(
-                "--cores",
-                "2",
-                "--keep-going",
-                "--config",
-                "scale=nano",
-                f"build=[{', '.join(self.slugs)}]",
-                f"set={all_edits()}",
-                "--",
-                *targets,
+                "--cores", "2", "--keep-going", "--config", "scale=nano", f"set={all_edits()}", "--", *targets
             )
             # The status is written by a shell, for this worker may be done before the run is.
             with self.output.open("wb") as output:
