@@ -135,7 +135,7 @@ class SharedRun:
         with FileLock(self._lock):
             if self.output.exists():
                 return None
-            copy_project(self.checkout.root)
+            copy_project(self.checkout.root, build=", ".join(self.slugs))
             targets = [target for slug in self.slugs for target in part_of(slug).targets]
             command = self.checkout.command(
                 "--cores", "2", "--keep-going", "--config", "scale=nano", f"set={all_edits()}", "--", *targets

@@ -64,3 +64,40 @@ def serving(say: Callable[[str], str]) -> Iterator[Endpoint]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+class _Digits(Answer):
+    """Answers with the likeliest first tokens, where they are asked for."""
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        with self.server.lock:
+            self.server.asked.append(request)
+        text, likeliest = self.server.say(request["messages"])  # type: ignore[arg-type]
+        choice: dict[str, Any] = {"index": 0, "finish_reason": "stop"}
+        choice["message"] = {"role": "assistant", "content": text}
+        if request.get("logprobs"):
+            top = [{"token": token, "logprob": value, "bytes": None} for token, value in likeliest.items()]
+            choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
+        content = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+        body = json.dumps(content).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@contextmanager
+def serving_digits(say: Callable[[Any], tuple[str, dict[str, float]]]) -> Iterator[Endpoint]:
+    """An endpoint that answers a list of messages with a text and the log-probabilities of its first token."""
+    server = Endpoint(say)  # type: ignore[arg-type]
+    server.RequestHandlerClass = _Digits
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

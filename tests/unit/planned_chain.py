@@ -55,13 +55,14 @@ FEW = {
     "train_items": 8, "validation_items": 2, "rows": 2, "share": 1.0, "held_out": 2, "shots": 1, "demonstrations": 1,
     "max_new_tokens": 2, "free_tokens": 2, "rank": 2, "examples": 2, "batch": 2, "repeats": 2,
     "operators": 2, "training_length": 16, "negatives": 3, "layers": 1, "evaluate_every": STEPS, "draws": 2,
-    "per_label": 2,
+    "per_label": 2, "blocks": 2,
 }  # fmt: skip
 # Stages whose outputs others of them read; what the rest of the plan makes is made up.
 LINKS = (
     "build_prompts", "build_completions", "pretrain_lm", "finetune_completions", "train_adapter",
     "train_retriever", "rank_partners", "train_pair_classifier", "retrieve_passages", "train_reranker",
-    "train_encoder", "build_seq2seq", "train_seq2seq", "generate_seq2seq",
+    "train_encoder", "build_seq2seq", "train_seq2seq", "generate_seq2seq", "mix_corpora", "merge_models",
+    "train_autoencoder", "evaluate_autoencoder", "sample_tokens", "encode_features", "compare_features",
 )  # fmt: skip
 PIECES = 600
 
@@ -91,8 +92,13 @@ def narrow_entry(entry: ModelEntry) -> ModelEntry:
 
 def cut(value: Any, name: str = "") -> Any:
     """Settings with few rows, steps and resamples."""
+    if name == "chat":
+        # No endpoint is asked.
+        return None
     if isinstance(value, Mapping):
-        return {key: cut(part, key) for key, part in value.items()}
+        # Of little text no long rows can be packed.
+        short = {"input_length": 16, "target_length": 16} if value.get("packing") else {}
+        return {**{key: cut(part, key) for key, part in value.items()}, **short}
     if name in ("steps", "ladder") and isinstance(value, list):
         return [STEPS] if value else []
     if name in ("learning_rates", "seeds", "sizes", "training_batches", "lengths"):
@@ -203,8 +209,9 @@ class Chain:
     def _make_models(self, path: Path, name: str) -> None:
         entry, (given,) = self._entry(name), self._paths(self.plan.jobs["build_model"][name].inputs) or [""]
         if entry.origin.kind == "scratch":
-            self._make(given)
-            build_model(entry=narrow_entry(entry), out=path, tokenizer=Path(given))
+            if given:
+                self._make(given)
+            build_model(entry=narrow_entry(entry), out=path, tokenizer=Path(given) if given else None)
             return
         # What the hub holds: weights, and the tokenizer that comes with them.
         save_model(build_from_config(narrow_entry(entry), self.vocabulary.padded_size, seed=0), path)
@@ -214,7 +221,9 @@ class Chain:
         self._save_tokenizer(path, 0)
 
     def _make_model_tokenizers(self, path: Path, name: str) -> None:
-        self._save_tokenizer(path, int(self._entry(name).config.get("pad_token_id", 0)))
+        alone = self.plan.jobs["extract_tokenizer"].get(name)
+        entry = self._entry(name) if alone is None else ModelEntry.model_validate(settings_of(alone)["entry"])
+        self._save_tokenizer(path, int(entry.config.get("pad_token_id", 0)))
 
     def _make_tokens(self, path: Path, name: str) -> None:
         form = settings_of(self.plan.jobs["tokenize_corpus"][name.removesuffix(".parquet")])["settings"]["format"]

@@ -16,6 +16,7 @@ import pyarrow
 import pyarrow.parquet
 import safetensors.numpy
 import yaml
+from coreference_samples import CONLL
 from data_fixtures import corpus, task
 from event_samples import EXCEPTIONS, MAVEN, RED, RED_TEXT, STORYLINE, STORYLINE_FILES, STORYLINE_PAIRS, VERBS
 from reprlab.artifacts.json_files import read_json
@@ -110,6 +111,13 @@ def parquet_bytes(columns: Any, metadata: dict[bytes, bytes] | None = None) -> b
     return buffer.getvalue()
 
 
+PROSE = parquet_bytes(
+    {
+        "document": ["emma-0"],
+        "passage": [0],
+        "sentences": [["Now Emma slept.", "Then Emma woke for Emma's sake.", "So Emma saw Mr. Knightley."]],
+    }
+)
 SPLITS = SplitSettings(train=1, validation=0, test=0)
 WIKITEXT = "'''A''' is {{lang|de|ein}} [[b|word]] <ref>x</ref> of many [http://x y].\n== H ==\n* z\n{| t\n|}\n" * 2
 EXPORT = (
@@ -360,6 +368,50 @@ CASES = {
     "webnlg": Case(
         "json", as_json({"examples": [{"input": "(A_B | has | \"C\"), (C | of | D)", "target": ["A B has C of D."]}]}),
         reads(task(reader="webnlg", kind="triples", labels=[], options={"member": "main"}, **READER)),
+        (*JSON, b" | ", b"), ("),
+    ),
+    "conll_coreference": Case(
+        "conll", CONLL.encode(),
+        reads(task(reader="conll_coreference", kind="coreference", labels=[], **READER,
+                   options={"files": {"*": "train"}})),
+        (b"(0", b"0)", b"|", b"(0)", b"-", b"\t", b"\n", b"\r", b"#end document", b"\x85", b"\xff"),
+    ),
+    "conll_names": Case(
+        "conll", CONLL.encode(),
+        reads(task(reader="conll_names", kind="tags", labels=["O", "B-PERSON", "I-PERSON", "B-GPE"], **READER,
+                   options={"files": {"train": "main"}})),
+        (b"(PERSON*", b"(GPE)", b"*)", b"*", b"\n", b"#end document", b"\xff"),
+    ),
+    "silver_chains": Case(
+        "parquet", PROSE,
+        reads(task(reader="silver_chains", kind="coreference", labels=[], **READER,
+                   options={"least_count": 1, "least_mentions": 2})),
+    ),
+    "tacred": Case(
+        "json",
+        as_json([{"id": "a", "docid": "d", "relation": "per:age", "token": ["Anna", ",", "42"], "subj_start": 0,
+                  "subj_end": 0, "obj_start": 2, "obj_end": 2, "subj_type": "PERSON", "obj_type": "NUMBER"}]),
+        reads(task(reader="tacred", kind="single", labels=["per:age", "no_relation"], **READER,
+                   options={"files": {"train": "main"}})),
+        (*JSON, b'"subj_start": 9', b'"obj_end": -7', b'"token": 1'),
+    ),
+    "squad_answers": Case(
+        "json",
+        as_json({"data": [{"paragraphs": [{"context": "a b c", "qas": [
+            {"id": "1", "question": "q", "answers": [{"text": "b", "answer_start": 2}]}]}]}]}),
+        reads(task(reader="squad_answers", kind="span_qa", labels=[], options={"member": "main"}, **READER)),
+        (*JSON, b'"answer_start": -9', b'"answer_start": 1e9'),
+    ),
+    "squad_answers_hub": Case(
+        "parquet",
+        parquet_bytes({"id": ["1"], "title": ["t"], "context": ["a b"], "question": ["q"],
+                       "answers": [{"text": ["b"], "answer_start": [2]}]}),
+        reads(task(reader="squad_answers", kind="span_qa", labels=[], options={"files": {"train": "main"}}, **READER)),
+    ),
+    "webnlg_relations": Case(
+        "json", as_json({"examples": [{"input": "(Ann | has | \"Cat\")", "target": ["Ann has a Cat."]}]}),
+        reads(task(reader="webnlg_relations", kind="single", labels=["has", "of"], **READER,
+                   options={"member": "main", "relations": ["has", "of"]})),
         (*JSON, b" | ", b"), ("),
     ),
     "marked_relations": Case(

@@ -318,9 +318,11 @@ def test_figures_are_drawn_and_say_what_is_missing(results, tmp_path):
             (made(figure.table, empty), "not run at scale mini"),
         ):
             write_table(tmp_path / "table.tsv", table)
-            draw_figure(RESULTS, figure.name, tmp_path / "table.tsv", PRINTED, "mini", [png, svg])
+            # One as pixels: that takes the most time, and no figure has a way of its own there.
+            files = [svg, png] if figure is RESULTS.figures[0] else [svg]
+            draw_figure(RESULTS, figure.name, tmp_path / "table.tsv", PRINTED, "mini", files)
             assert says.lower() in svg.read_text().lower(), figure.name
-            assert png.stat().st_size > (5_000 if table is not results[figure.table] else 15_000), figure.name
+            assert all(path.stat().st_size > 5_000 for path in files), figure.name
     with pytest.raises(ReprlabError, match="no such figure"):
         draw_figure(RESULTS, "fig1", tmp_path / "table.tsv", PRINTED, "mini", [png])
 

@@ -1,5 +1,6 @@
 """Memory by formula against what PyTorch keeps, and the table of costs."""
 
+import functools
 import math
 from collections import Counter
 from pathlib import Path
@@ -62,8 +63,9 @@ def test_training_memory_holds_weights_gradients_and_moments() -> None:
     assert logits_bytes(10, 1000, 2) == 100_000
 
 
+@functools.cache
 def layout_of(scale: str) -> CostLayout:
-    plan = make_plan(load_config(ROOT, {"scale": scale}))
+    plan = make_plan(load_config(ROOT, {"scale": scale, "build": ["depth"]}))
     return CostLayout.model_validate_json(plan.job("estimate_cost", "depth").settings["layout"])
 
 

@@ -311,7 +311,7 @@ def test_passages_of_one_sentence_have_no_chance_level(tmp_path):
 @pytest.mark.parametrize("scale", ["nano", "paper"])
 def test_the_plan_gives_each_table_its_own_sources(scale):
     """A benchmark needs its scores and the curves of the main runs, and no validation losses."""
-    plan = make_plan(load_config(ROOT, {"scale": scale}))
+    plan = make_plan(load_config(ROOT, {"scale": scale, "build": ["depth"]}))
     whole = GatherSettings.model_validate_json(plan.job("gather_results", "depth").settings["settings"])
     found = {name: plan.job("tabulate_paper", f"depth/{name}").inputs["inputs"] for name in ("glue", "loss_fs")}
     assert not any("evaluated/" in path or "dc_wiki" in path for path in found["glue"])

@@ -186,7 +186,7 @@ def test_a_wrong_cell_of_table_2_is_found(tmp_path, column, wrong, id):
 
 @pytest.mark.parametrize("scale", ["small", "mini", "nano"])
 def test_controls_take_as_many_updates_from_the_same_start(scale):
-    plan = make_plan(load_config(ROOT, {"scale": scale}))
+    plan = make_plan(load_config(ROOT, {"scale": scale, "build": ["domain-adaptive-masking"]}))
     jobs = {key: job for key, job in plan.jobs["pretrain_lm"].items() if key.startswith("domain_adaptive_masking")}
     given = {key: json.loads(job.settings["settings"]) for key, job in jobs.items()}
     trained = {key: one for key, one in given.items() if one["engine"]["steps"] and one["init_step"]}
@@ -204,7 +204,7 @@ def test_controls_take_as_many_updates_from_the_same_start(scale):
 
 
 def test_the_published_settings_train_the_start_alone():
-    plan = make_plan(load_config(ROOT, {"scale": "paper"}))
+    plan = make_plan(load_config(ROOT, {"scale": "paper", "build": ["domain-adaptive-masking"]}))
     keys = [key for key in plan.jobs["finetune_model"] if key.startswith("domain_adaptive_masking")]
     assert len(keys) == 7 * 5 and all("_none/" in key for key in keys)
 
@@ -215,7 +215,7 @@ def test_the_published_settings_with_a_graph_and_text_are_those_of_the_paper():
         f"papers.domain-adaptive-masking.{name}"
         for name in ("graph=wordnet_graph", "domain=[hpo_definitions]", "general=[brown]")
     )
-    plan = make_plan(load_config(ROOT, {"scale": "paper", "set": entered}))
+    plan = make_plan(load_config(ROOT, {"scale": "paper", "set": entered, "build": ["domain-adaptive-masking"]}))
 
     def settings_of(stage, key):
         return json.loads(plan.jobs[stage][key].settings["settings"])

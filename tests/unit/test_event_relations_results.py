@@ -195,7 +195,7 @@ def test_figures_are_drawn(tmp_path: Path) -> None:
 
 
 def test_conditions_without_a_retriever_match_the_number_of_its_negatives() -> None:
-    plan = make_plan(load_config(ROOT, {"scale": "paper"}))
+    plan = make_plan(load_config(ROOT, {"scale": "paper", "build": ["event-relations"]}))
     jobs = plan.jobs["train_pair_classifier"]
     for classifier in ("roberta", "t5"):
         keys = {

@@ -84,7 +84,9 @@ def test_the_first_label_of_an_answer_counts() -> None:
 
 
 def test_it_is_off_by_default_and_planned_where_it_is_asked_for() -> None:
-    assert "ask_relations" not in make_plan(load_config(ROOT, {"scale": "paper"})).jobs
-    edited = load_config(ROOT, {"scale": "paper", "set": "papers.event-relations.zero_shot.enabled=true"})
+    assert "ask_relations" not in make_plan(load_config(ROOT, {"scale": "paper", "build": ["event-relations"]})).jobs
+    edited = load_config(
+        ROOT, {"scale": "paper", "build": ["event-relations"], "set": "papers.event-relations.zero_shot.enabled=true"}
+    )
     jobs = make_plan(edited).jobs["ask_relations"]
     assert sorted(jobs) == [f"event_storyline_v0_9/wrapped.fold{fold}" for fold in range(5)]

@@ -18,7 +18,9 @@ DATASETS = {"mini": {"id_sst2", "id_tweets"}, "nano": {"id_sst2"}}
 
 
 def jobs(scale, *edits):
-    plan = make_plan(load_config(ROOT, {"scale": scale, **({"set": list(edits)} if edits else {})}))
+    plan = make_plan(
+        load_config(ROOT, {"scale": scale, "build": ["intrinsic-dimension"], **({"set": list(edits)} if edits else {})})
+    )
     return {
         f"{stage} {key}": job
         for stage, jobs in plan.jobs.items()
@@ -76,7 +78,7 @@ def test_states_are_collected_once_for_all_estimators_and_accuracies(scale):
 
 
 def test_a_second_paper_that_asks_for_the_same_states_shares_their_job():
-    plan = make_plan(load_config(ROOT, {"scale": "mini"}))
+    plan = make_plan(load_config(ROOT, {"scale": "mini", "build": ["intrinsic-dimension"]}))
     key = "smollm2_135m_instruct/id_sst2/icl_0"
     job, count = plan.jobs["collect_states"][key], len(plan.jobs["collect_states"])
     inputs = [job.inputs["model"], job.inputs["tokenizer"], job.inputs["prompts"]]

@@ -96,7 +96,7 @@ def test_what_is_no_released_file_is_refused(tmp_path):
 
 
 def paper_prompts():
-    plan = make_plan(load_config(ROOT, {"scale": "paper"}))
+    plan = make_plan(load_config(ROOT, {"scale": "paper", "build": ["intrinsic-dimension"]}))
     return {
         key: PromptSettings.model_validate_json(job.settings["settings"])
         for key, job in plan.jobs["build_prompts"].items()

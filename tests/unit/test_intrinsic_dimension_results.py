@@ -202,8 +202,9 @@ def test_figures_and_comparison(known, tmp_path):
     for figure in RESULTS.figures:
         png, svg = tmp_path / f"{figure.name}.png", tmp_path / f"{figure.name}.svg"
         write_table(tmp_path / "table.tsv", table(figure.table, known))
-        draw_figure(RESULTS, figure.name, tmp_path / "table.tsv", PUBLISHED, "mini", [png, svg])
-        assert png.stat().st_size > 5_000 and svg.stat().st_size > 5_000
+        files = [svg, png] if figure is RESULTS.figures[0] else [svg]
+        draw_figure(RESULTS, figure.name, tmp_path / "table.tsv", PUBLISHED, "mini", files)
+        assert all(path.stat().st_size > 5_000 for path in files)
     printed = read_published(PUBLISHED, declarations(RESULTS.printed))
     rows = compare(RESULTS.own(known), printed, RESULTS.printed).set_index(["row", "column"])
     # 8 data sets by 6 conditions, and the statements.

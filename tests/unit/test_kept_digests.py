@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from reprlab.runtime.files import atomic_file, write_text
 from reprlab.runtime.kept_digests import KeptDigests
 
 
@@ -65,3 +66,16 @@ def test_old_contents_are_forgotten(looked, monkeypatch):
     for content in (b"1", b"2", b"3"):
         look("a", content)
     assert len(json.loads(path.read_text().partition("\n")[2])) == 1
+
+
+def test_a_process_that_writes_at_the_same_moment_stops_nothing(looked, monkeypatch):
+    look, found, path = looked
+
+    def meanwhile(target, text):
+        with atomic_file(target) as ours:
+            ours.write_text(text, encoding="utf-8")
+            write_text(target, "theirs")  # takes our unfinished file for one that a killed process left
+
+    monkeypatch.setattr("reprlab.runtime.kept_digests.write_text", meanwhile)
+    assert look("a", b"1") == (["a.import"], "1")
+    assert path.read_text(encoding="utf-8") == "theirs" and found == ["a"]

@@ -269,9 +269,9 @@ def test_figures_are_drawn_or_say_why_not() -> None:
 def test_depths_are_whole_numbers_and_the_chosen_ones_wait_for_the_losses(scale) -> None:
     import json
 
-    config = load_config(ROOT, {"scale": scale})
-    paper = config.papers["overparameterized-encoders"]
-    jobs = {key: job for key, job in make_plan(config).jobs["train_encoder"].items() if "/l3prune" in key}
+    config = load_config(ROOT, {"scale": scale, "build": ["overparameterized-encoders"]})
+    paper, plan = config.papers["overparameterized-encoders"], make_plan(config)
+    jobs = {key: job for key, job in plan.jobs["train_encoder"].items() if "/l3prune" in key}
     assert len(jobs) == sum(len(paper.backbones[name].depths) for name in paper.compared)
     for key, job in jobs.items():
         name, depth = key.split("/l3prune_")
@@ -286,9 +286,9 @@ def test_depths_are_whole_numbers_and_the_chosen_ones_wait_for_the_losses(scale)
         assert (
             {*paper.compared, *paper.beside} == set(LABELS) and len(paper.evaluation.scored) == 15 and len(jobs) == 48
         )
-        scored = make_plan(config).jobs["evaluate_encoder"]["llama_3_8b/l3prune_p20_trained"]
+        scored = plan.jobs["evaluate_encoder"]["llama_3_8b/l3prune_p20_trained"]
         tasks = json.loads(scored.settings["settings"])["tasks"]
-        e5 = json.loads(make_plan(config).jobs["evaluate_encoder"]["e5/l3prune_published"].settings["settings"])
+        e5 = json.loads(plan.jobs["evaluate_encoder"]["e5/l3prune_published"].settings["settings"])
         before = {task["name"]: (task["instruction"], task["passage_instruction"]) for task in e5["tasks"]}
         assert before["scifact"] == ("query: ", "passage: ") and before["stackoverflow"] == ("query: ", "query: ")
         assert (e5["separator"], e5["encoder"]["pooling"], e5["encoder"]["normalised"]) == ("", "mean", True)

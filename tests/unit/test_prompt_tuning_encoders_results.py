@@ -244,7 +244,7 @@ def test_figures_are_drawn_or_say_why_not():
 def plans():
     found = {}
     for scale in ("paper", "small", "mini", "nano"):
-        found[scale] = make_plan(load_config(ROOT, {"scale": scale}))
+        found[scale] = make_plan(load_config(ROOT, {"scale": scale, "build": [SLUG]}))
     return found
 
 

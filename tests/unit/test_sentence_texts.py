@@ -191,12 +191,14 @@ TASKS = {
 
 def test_a_data_set_that_instructions_misspell_is_named():
     """Else its queries would have no instruction, without a word."""
-    edit = {"set": f"papers.{SLUG}.instructions.wordnet_wrods=[Retrieve]", "scale": "nano"}
+    edit = {"set": f"papers.{SLUG}.instructions.wordnet_wrods=[Retrieve]", "scale": "nano", "build": [SLUG]}
     with pytest.raises(ReprlabError, match=r"instructions\.wordnet_wrods"):
         make_plan(load_config(ROOT, edit))
     # Words with signs of YAML and of templates come through as they are.
     odd = 'Given "a: {b}", [find] #1; 50 % \\\\n'
-    found = load_config(ROOT, {"scale": "nano", "set": f"papers.{SLUG}.instructions.wordnet_words=['{odd}']"})
+    found = load_config(
+        ROOT, {"scale": "nano", "build": [SLUG], "set": f"papers.{SLUG}.instructions.wordnet_words=['{odd}']"}
+    )
     assert found.papers[SLUG].instructions["wordnet_words"] == [odd]
     planned = settings_of(make_plan(found).jobs, "train_encoder", "llama_deep/l3prune_p00")
     assert planned["instructions"]["wordnet_words"] == [odd]

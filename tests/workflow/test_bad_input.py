@@ -68,7 +68,12 @@ def cache(tmp_path, finished) -> Path:
 # Downloads
 
 
-@pytest.mark.parametrize("damage", ["corrupted", "truncated"])
+# What goes before a release only: the same promise once more, of which a unit test has the other half.
+def _release(*values: str) -> list:
+    return [pytest.param(value, marks=pytest.mark.release) for value in values]
+
+
+@pytest.mark.parametrize("damage", ["truncated", *_release("corrupted")])
 def test_a_damaged_archive_is_refused_and_named(toy, cache, damage):
     """With no origin to fetch it from again (that it is fetched again where one is left: test_data_archives.py)."""
     path = archive_file(cache, toy)
@@ -81,7 +86,7 @@ def test_a_damaged_archive_is_refused_and_named(toy, cache, damage):
     assert not (toy.nano / RECEIPT).exists()
 
 
-@pytest.mark.parametrize("damage", ["corrupted", "truncated"])
+@pytest.mark.parametrize("damage", ["corrupted", *_release("truncated")])
 def test_a_damaged_archive_with_an_origin_costs_nothing(toy, cache, damage, tmp_path):
     path = archive_file(cache, toy)
     content = path.read_bytes()
@@ -98,8 +103,7 @@ def test_a_damaged_archive_with_an_origin_costs_nothing(toy, cache, damage, tmp_
     "origin",
     [
         "pypi:no-such-package==1.0",
-        "github:no-such-owner/nothing@" + "0" * 40,
-        "npm:@no-such-owner/nothing@1.0.0",
+        *_release("github:no-such-owner/nothing@" + "0" * 40, "npm:@no-such-owner/nothing@1.0.0"),
     ],
 )
 def test_an_origin_that_cannot_be_reached_is_named(toy, tmp_path, origin):
@@ -170,7 +174,7 @@ def test_a_target_that_no_rule_makes_is_named(toy):
 # Disks
 
 
-@pytest.mark.parametrize("place", ["results", "."])
+@pytest.mark.parametrize("place", ["results", *_release(".")])
 def test_a_read_only_folder_is_named(finished_copy, place):
     (finished_copy.nano / EXAMPLES).unlink()
     with read_only(finished_copy.nano / place):
@@ -263,7 +267,7 @@ def test_documents_with_no_sentence_are_named(finished_copy):
     assert not (finished_copy.nano / "sentences.parquet").exists()
 
 
-@pytest.mark.parametrize("damage", ["truncated", "edited", "empty", "text"])
+@pytest.mark.parametrize("damage", ["truncated", "edited", *_release("empty", "text")])
 def test_a_damaged_table_is_named(finished_copy, damage):
     """By the stage that reads it; the engine would not let it come to that (test_faults)."""
     path = finished_copy.nano / EXAMPLES

@@ -56,6 +56,14 @@ SECOND = {
         if name.startswith(_RESTORING) and name.endswith("further")
     },
     "papers.prompt-tuning-encoders.beside": ["[]"],
+    "papers.reverse-probing.segments.documents": ["{train: 10}"],
+    "papers.reverse-probing.summed": ["[[mrpc, ner]]"],
+    "papers.reverse-probing.texts": [
+        f"{{silver_austen_chains: {{corpus: austen, segmentation: {{splitter: punkt_package, passages: window, "
+        f"max_sentences: 20, passage_words: {words}, training_characters: 2000000}}}}}}"
+        for words in (100, 200)
+    ],
+    "papers.reverse-probing.untrained": ["pos"],
     "papers.ssm-rerankers.documents.max_query_of": ["{squad_sections: 32}"],
     "papers.ssm-rerankers.documents.queries_of": ["{squad_sections: 32}"],
     "papers.ssm-rerankers.passages.queries_of": ["{beir_scifact: 32}"],

@@ -102,8 +102,6 @@ def declare(stage):
             **resources_of(stage),
         params:
             key=key_of,
-            # The digest of all that can change the result: the trigger of a rerun.
-            job=lambda wildcards: planned(stage, wildcards).digest,
         message:
             re.sub(r"{(\w+)}", r"{wildcards.\1}", stage.message)
         shell:

@@ -18,6 +18,8 @@ SLUGS = (
     "prompt-tuning-encoders",
     "domain-adaptive-masking",
     "punctuation-restoration",
+    "universal-features",
+    "reverse-probing",
 )
 
 

@@ -46,6 +46,11 @@ KIND_COLUMNS = {
         "tokens": "strings", "sentence_starts": "int64s", "mentions": "strings", "triggers": "strings",
         "classes": "strings", "chains": "int64s", "heads": "int64s", "tails": "int64s", "relations": "strings",
     },
+    # Mentions are numbers of their first and last token, and of their chain; `speakers` has one for each token.
+    "coreference": {
+        "tokens": "strings", "sentence_starts": "int64s", "speakers": "strings", "mention_starts": "int64s",
+        "mention_ends": "int64s", "chains": "int64s",
+    },
     # The sentences of one text, in order.
     "passages": {"sentences": "strings"},
     # What a sentence says, each as head, predicate and tail.
@@ -68,6 +73,7 @@ TEXT_COLUMNS = {
     "choice": ("context", "question"),
     "chat": ("turns",),
     "events": ("tokens",),
+    "coreference": ("tokens",),
     "passages": ("sentences",),
     "triples": ("text",),
     "roles": ("tokens",),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -37,28 +37,49 @@ class ChatSettings(BaseModel):
     """Longest answer in tokens."""
 
 
+class Answer(NamedTuple):
+    """What a chat model says."""
+
+    text: str
+    first: dict[str, float]
+    """Log-probability of each of the likeliest first tokens; empty where they were not asked for."""
+
+
 def ask(prompts: Sequence[str], settings: ChatSettings, cache: Path) -> list[str]:
-    """The answer to each prompt, in order.
+    """The answer to each prompt, in order; see `converse`."""
+    conversations = [[{"role": "user", "content": prompt}] for prompt in prompts]
+    return [answer.text for answer in converse(conversations, settings, cache)]
+
+
+def converse(
+    conversations: Sequence[Sequence[Mapping[str, str]]], settings: ChatSettings, cache: Path, likeliest: int = 0
+) -> list[Answer]:
+    """The answer to each conversation (messages of a `role` and a `content`), in order.
 
     Answers lie in `cache` by the digest of their request: nothing is asked twice, also not after a failure. The client
     reads the key from OPENAI_API_KEY; it is in no request that is kept and in no message.
 
+    Args:
+        likeliest: so many first tokens are asked for with their log-probabilities.
+
     Raises:
-        ReprlabError: there is no key, or the endpoint refuses or cannot be reached.
+        ReprlabError: there is no key, or the endpoint refuses, cannot be reached, or gives no log-probabilities.
     """
-    requests = [_request(prompt, settings) for prompt in prompts]
+    requests = [_request(messages, settings, likeliest) for messages in conversations]
     places = [cache / f"{_digest({**request, 'base_url': settings.base_url})}.json" for request in requests]
     missing = {place: request for place, request in zip(places, requests, strict=True) if not place.exists()}
     if missing:
         _ask_all(missing, settings)
-    kept = {place: str(read_json(place)["answer"]) for place in set(places)}
+    found = {place: read_json(place) for place in set(places)}
+    kept = {place: Answer(str(one["answer"]), dict(one.get("first", {}))) for place, one in found.items()}
     return [kept[place] for place in places]
 
 
-def _request(prompt: str, settings: ChatSettings) -> dict[str, Any]:
+def _request(messages: Sequence[Mapping[str, str]], settings: ChatSettings, likeliest: int) -> dict[str, Any]:
     return {
-        "messages": [{"role": "user", "content": prompt}],
+        "messages": [dict(message) for message in messages],
         **settings.model_dump(include={"model", "temperature", "max_tokens"}),
+        **({"logprobs": True, "top_logprobs": likeliest} if likeliest else {}),
     }
 
 
@@ -86,6 +107,11 @@ def _ask_all(missing: dict[Path, dict[str, Any]], settings: ChatSettings) -> Non
 
 
 def _keep(client: OpenAI, place: Path, request: dict[str, Any]) -> None:
-    answer = client.chat.completions.create(**request).choices[0].message.content or ""
+    choice = client.chat.completions.create(**request).choices[0]
+    kept: dict[str, Any] = {"request": request, "answer": choice.message.content or ""}
+    if "logprobs" in request:
+        if choice.logprobs is None or not choice.logprobs.content:
+            raise ReprlabError(f"chat model {request['model']}: its endpoint gives no log-probabilities; name another")
+        kept["first"] = {one.token: one.logprob for one in choice.logprobs.content[0].top_logprobs}
     place.parent.mkdir(parents=True, exist_ok=True)
-    write_json(place, {"request": request, "answer": answer})
+    write_json(place, kept)

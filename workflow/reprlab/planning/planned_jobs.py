@@ -3,15 +3,17 @@
 import functools
 import hashlib
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from reprlab.planning import paths
-from reprlab.planning.plan import Job, Plan
+from reprlab.planning.plan import Plan
 from reprlab.runtime.code_digest import module_digests
-from reprlab.runtime.plan_file import PlannedJob, digest_of
+from reprlab.runtime.plan_file import Code, PlannedJob, digest_of, paths_of
 
-_digests = functools.cache(module_digests)
+
+@functools.cache
+def _code(stage: str, *plugins: str) -> Code:
+    return Code(module_digests(stage, *plugins))
 
 
 def planned_jobs(plan: Plan, root: Path, settings: Path | None = None) -> Iterator[PlannedJob]:
@@ -27,29 +29,26 @@ def planned_jobs(plan: Plan, root: Path, settings: Path | None = None) -> Iterat
 
     def add(stage: str, key: str) -> PlannedJob:
         if (stage, key) not in done:
-            job = _planned(stage, key, plan.jobs[stage][key], plan.outputs(stage, key), root, settings or root)
-            upstream = {add(*makers[path]).digest for path in job.reads if path in makers}
-            done[stage, key] = replace(job, upstream=digest_of(sorted(upstream))) if upstream else job
+            job = plan.jobs[stage][key]
+            upstream = {add(*makers[path]).digest for path in paths_of(job.inputs) if path in makers}
+            done[stage, key] = PlannedJob(
+                stage,
+                key,
+                inputs=job.inputs,
+                outputs=plan.outputs(stage, key),
+                settings=job.settings,
+                factors={**paths.wildcard_values(stage, key), **job.factors},
+                files={name: _contents(root, settings or root, value) for name, value in job.files.items()},
+                neutral=job.neutral,
+                code=_code(stage, *job.plugins),
+                upstream=digest_of(sorted(upstream)) if upstream else "",
+            )
         return done[stage, key]
 
     for stage, jobs in plan.jobs.items():
         for key in jobs:
             add(stage, key)
     yield from done.values()
-
-
-def _planned(stage: str, key: str, job: Job, outputs: dict[str, str], root: Path, settings: Path) -> PlannedJob:
-    return PlannedJob(
-        stage,
-        key,
-        inputs=dict(job.inputs),
-        outputs=outputs,
-        settings=dict(job.settings),
-        factors={**paths.wildcard_values(stage, key), **job.factors},
-        files={name: _contents(root, settings, value) for name, value in job.files.items()},
-        neutral=dict(job.neutral),
-        code=_digests(stage, *job.plugins),
-    )
 
 
 def _contents(root: Path, settings: Path, names: str | list[str]) -> dict[str, str] | str:

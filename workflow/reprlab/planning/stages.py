@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from reprlab.planning.declared import (
     completions,
     concepts,
+    coreference,
     data,
     events,
+    features,
     models,
     representations,
     reranking,
@@ -33,7 +35,21 @@ def by_name(declared: Iterable[Stage]) -> dict[str, Stage]:
     return found
 
 
-_TABLES = (data, text, concepts, models, completions, representations, sentences, seq2seq, reranking, events, results)
+_TABLES = (
+    data,
+    text,
+    concepts,
+    models,
+    completions,
+    representations,
+    sentences,
+    seq2seq,
+    reranking,
+    events,
+    features,
+    coreference,
+    results,
+)
 STAGES = by_name(stage for table in _TABLES for stage in table.STAGES)
 
 _WORD = "[a-z0-9_]+"

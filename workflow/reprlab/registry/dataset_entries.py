@@ -201,6 +201,7 @@ class TaskEntry(_Dataset):
         "choice",
         "chat",
         "events",
+        "coreference",
         "passages",
         "triples",
         "roles",

@@ -59,7 +59,8 @@ def audit(paper: str, published: list[Path], models: Path, only: str = "") -> li
     """The rows of all records of a paper in the order of its `audit.yaml`; `only` takes the record of that id alone.
 
     The module `audit` of the paper has `TABLES`, how its published tables are keyed; `CHECKS`, the functions by name,
-    where they are not its own; and, where they read settings, `SETTINGS`, which gives those of `published`.
+    where they are not its own; and, where they read settings, `SETTINGS`, which gives those of `published`. A module
+    with `rows`, a function of what is given, yields its rows itself and needs no records.
 
     Raises:
         ReprlabError: a table or the records are missing or malformed, or records and checks do not fit together.
@@ -67,6 +68,9 @@ def audit(paper: str, published: list[Path], models: Path, only: str = "") -> li
     module: Any = load_plugin("papers", f"{paper}.audit")
     settings = module.SETTINGS(published, paper) if hasattr(module, "SETTINGS") else None
     given = Given(published, models, module.TABLES, settings)
+    if hasattr(module, "rows"):
+        found: list[AuditRow] = list(module.rows(given))
+        return [row for row in found if row.id == only] if only else found
     return audit_records(given, getattr(module, "CHECKS", vars(module)), only)
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import write_text
 
 Found = tuple[list[str], str]
@@ -43,7 +44,8 @@ class KeptDigests:
             return
         # Another process may have written meanwhile: what it found is lost, and found again.
         body = json.dumps(self._kept if len(self._kept) <= _MOST else self._used)
-        with contextlib.suppress(OSError):
+        # One that writes at the same moment takes this one's unfinished file away; nothing depends on either.
+        with contextlib.suppress(OSError, ReprlabError):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             write_text(self._path, f"{_seal(body)}\n{body}")
         self._grown = False

@@ -20,6 +20,21 @@ FOLDER = Path(".snakemake/plans")
 _PARTS = ("inputs", "outputs", "settings", "factors", "files", "neutral", "code", "upstream")
 
 
+class Code(dict[str, str]):
+    """Modules that a stage runs, with the digests of their syntax trees: the same object for all of its jobs."""
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """Sixteen hex digits."""
+        return digest_of(self)
+
+
+def paths_of(inputs: Mapping[str, Any]) -> list[str]:
+    """The paths of inputs, which are one or a list by name."""
+    values = [value if isinstance(value, list) else [value] for value in inputs.values()]
+    return [path for paths in values for path in paths if path]
+
+
 @dataclass(frozen=True)
 class PlannedJob:
     """One job as the plan has it. `code` maps the modules that it runs to the digests of their syntax trees."""
@@ -40,13 +55,12 @@ class PlannedJob:
     @property
     def reads(self) -> list[str]:
         """The paths of its inputs."""
-        values = [value if isinstance(value, list) else [value] for value in self.inputs.values()]
-        return [path for paths in values for path in paths if path]
+        return paths_of(self.inputs)
 
     @functools.cached_property
     def code_digest(self) -> str:
         """Sixteen hex digits for the code."""
-        return digest_of(self.code)
+        return self.code.digest if isinstance(self.code, Code) else digest_of(self.code)
 
     @functools.cached_property
     def digest(self) -> str:

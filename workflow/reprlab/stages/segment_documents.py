@@ -23,6 +23,7 @@ def segment_documents(
     out: Path,
     settings: SegmentationSettings,
     least_characters: int = 0,
+    limit: int | None = None,
     receipt: Path | None = None,
     cache: Path | None = None,
     registry: Path | None = None,
@@ -30,7 +31,7 @@ def segment_documents(
     """Split documents into sentences and cut them into passages.
 
     Writes `out` with the columns document, passage (from 0 within its document), split, source, sentences. Documents
-    with fewer than `least_characters` are left out.
+    with fewer than `least_characters` are left out, and of each split those beyond the first `limit`.
     `receipt` and `cache` lead to the archive with Punkt's model, which only the splitter punkt_package needs.
     """
     import pyarrow
@@ -49,16 +50,18 @@ def segment_documents(
         metadata=data_metadata(documents),
     )
     splitter = _splitter(documents, settings, receipt, cache, registry)
-    rows = write_batches(out, schema, _passages(documents, settings, splitter, schema, least_characters))
+    rows = write_batches(out, schema, _passages(documents, settings, splitter, schema, least_characters, limit))
     get_logger().info("%s: %d passages", out, rows)
 
 
 def _splitter(
     documents: Path, settings: SegmentationSettings, receipt: Path | None, cache: Path | None, registry: Path | None
-) -> SentenceSplitter:
+) -> SentenceSplitter | None:
     from reprlab.runtime.errors import ReprlabError
     from reprlab.text import sentences
 
+    if settings.splitter == "none":
+        return None
     if settings.splitter == "nltk":
         return sentences.nltk_splitter()
     if settings.splitter == "punkt_trained":
@@ -84,8 +87,15 @@ def _training_texts(documents: Path, characters: int) -> Iterator[str]:
 
 
 def _passages(
-    documents: Path, settings: SegmentationSettings, splitter: SentenceSplitter, schema: pyarrow.Schema, least: int
+    documents: Path,
+    settings: SegmentationSettings,
+    splitter: SentenceSplitter | None,
+    schema: pyarrow.Schema,
+    least: int,
+    limit: int | None,
 ) -> Iterator[pyarrow.RecordBatch]:
+    from collections import Counter
+
     import pyarrow.compute
 
     from reprlab.runtime.progress import track
@@ -93,11 +103,16 @@ def _passages(
     from reprlab.text.segmentation import cut_passages
     from reprlab.text.sentences import split_sentences
 
+    seen: Counter[str] = Counter()
     for batch in track(read_batches(documents, ["id", "text", "source", "split"], _DOCUMENTS), "thousand documents"):
         rows = []
         kept = batch.filter(pyarrow.compute.greater_equal(pyarrow.compute.utf8_length(batch["text"]), least))
-        split = split_sentences(kept["text"].to_pylist(), splitter)
+        texts = kept["text"].to_pylist()
+        split = [[text] for text in texts] if splitter is None else split_sentences(texts, splitter)
         for record, sentences in zip(kept.select(["id", "source", "split"]).to_pylist(), split, strict=True):
+            seen[record["split"]] += 1
+            if limit is not None and seen[record["split"]] > limit:
+                continue
             for number, passage in enumerate(cut_passages(sentences, settings)):
                 rows.append(
                     {

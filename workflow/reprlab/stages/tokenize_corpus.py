@@ -46,6 +46,7 @@ def _rows(
     import pyarrow.parquet
 
     from reprlab.artifacts.tables import parquet_errors
+    from reprlab.runtime.errors import ReprlabError
     from reprlab.runtime.progress import track
     from reprlab.text import sequences
     from reprlab.text.parquet_batches import read_batches
@@ -57,6 +58,9 @@ def _rows(
     # A published decoder's tokenizer has no layout of ours, and rows of a decoder need none.
     published = settings.format == "causal" and not (folder / FILE).exists()
     vocabulary = PublishedVocabulary(tokenizer) if published else Vocabulary.load(folder)
+    start = tokenizer.bos_token_id if settings.start_token else None
+    if settings.start_token and start is None:
+        raise ReprlabError(f"{folder}: its tokenizer has no token that starts a text; set start_token to false")
     rng = np.random.Generator(np.random.Philox(key=settings.seed))
     with parquet_errors(sentences):
         text = "targets" if "targets" in pyarrow.parquet.read_schema(sentences).names else "sentences"
@@ -67,7 +71,7 @@ def _rows(
             passages = [[" ".join(sentences)] for sentences in passages]
         encoded = sequences.encode_passages(tokenizer, passages, vocabulary)
         if isinstance(vocabulary, PublishedVocabulary) or settings.format != "depth":
-            rows = sequences.t5_sequences(encoded, vocabulary, settings.max_length)
+            rows = sequences.t5_sequences(encoded, vocabulary, settings.max_length, start)
         else:
             # Drawn for every passage, so that the draws do not depend on which passages turn out empty.
             drawn = sequences.draw_sentence_tokens(batch.num_rows, vocabulary, rng)

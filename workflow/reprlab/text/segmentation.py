@@ -15,7 +15,7 @@ class SegmentationSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     splitter: SplitterName = "punkt_package"
-    """Where Punkt's model comes from."""
+    """Where Punkt's model comes from; none: a document stays as it is, white space included (source code)."""
     passages: Literal["document", "window", "words"] = "document"
     """document: one passage per document, whose overlong rest tokenisation drops; window: consecutive passages of whole
     sentences; words: consecutive runs of `passage_words` words, wherever sentences end."""

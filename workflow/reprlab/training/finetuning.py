@@ -22,6 +22,7 @@ from reprlab.training.finetuned_models import keep_model, keep_reduced_model
 from reprlab.training.finetuning_heads import EncoderHead
 from reprlab.training.finetuning_order import TrainingOrder
 from reprlab.training.finetuning_settings import FinetuneSettings
+from reprlab.training.finetuning_spans import AnswerSpans
 from reprlab.training.finetuning_text import TextToText
 from reprlab.training.fingerprints import run_fingerprint
 from reprlab.training.settings import EngineSettings
@@ -50,8 +51,8 @@ def prepare_task(examples: Path, tokenizer: Path, settings: FinetuneSettings) ->
     limits = dict.fromkeys(settings.splits, settings.eval_limit) | {TRAIN: settings.train_limit}
     tables = load_examples(examples, [TRAIN, *settings.splits], limits, per_task=settings.train_limit_per_task)
     labels = common_labels(tables, settings.task.labels)
-    family = TextToText if settings.task.kind == "text_to_text" else EncoderHead
-    task = family(settings.task, labels, open_tokenizer(tokenizer), tokenizer)
+    family = {"text_to_text": TextToText, "spans": AnswerSpans}.get(settings.task.kind, EncoderHead)
+    task: Any = family(settings.task, labels, open_tokenizer(tokenizer), tokenizer)
     encoded = {split: task.encode(table) for split, table in tables.items()}
     return PreparedTask(task, tokenizer, labels, tables, encoded)
 

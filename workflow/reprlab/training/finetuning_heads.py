@@ -60,7 +60,7 @@ class EncoderHead:
         self.settings, self.labels, self.tokenizer = settings, labels, tokenizer
         if not tokenizer.is_fast or tokenizer.pad_token_id is None:
             raise ReprlabError(f"{folder}: encoder tasks need a fast tokenizer with a padding token")
-        if settings.kind != "regression" and not labels:
+        if settings.kind in ("classification", "tags") and not labels:
             raise ReprlabError(
                 f"kind {settings.kind}: no labels; the examples declare none, so give the setting labels"
             )
@@ -86,7 +86,11 @@ class EncoderHead:
                 from reprlab.models.t5_tagger import T5Tagger
 
                 family = T5Tagger if config.model_type == "t5" else AutoModelForTokenClassification
-            config.num_labels = max(len(self.labels), 1)
+            elif self.settings.kind == "spans":
+                from transformers import AutoModelForQuestionAnswering
+
+                family = AutoModelForQuestionAnswering
+            config.num_labels = 2 if self.settings.kind == "spans" else max(len(self.labels), 1)
             if self.labels:
                 config.id2label, config.label2id = dict(enumerate(self.labels)), dict(self.number)
             return family.from_pretrained(
@@ -121,7 +125,7 @@ class EncoderHead:
             numbers = gold if kind == "regression" else [self.number[label] for label in gold]
             targets = np.asarray(numbers, dtype=np.float32 if kind == "regression" else np.int64)
         ids = Ragged.of(encoded["input_ids"])
-        types = Ragged.of(encoded["token_type_ids"]) if "token_type_ids" in encoded else _zeros_like(ids)
+        types = Ragged.of(encoded["token_type_ids"]) if "token_type_ids" in encoded else zeros_like(ids)
         return HeadSplit(ids, types, targets, gold, answered, places)
 
     def partial_vocabulary(self, splits: Sequence[HeadSplit], size: int) -> PartialVocabulary:
@@ -249,7 +253,8 @@ class EncoderHead:
         return [[self.labels[number] for number in row[keep].tolist()] for row, keep in zip(best, kept, strict=True)]
 
 
-def _zeros_like(ids: Ragged) -> Ragged:
+def zeros_like(ids: Ragged) -> Ragged:
+    """As many zeros in each row."""
     import numpy as np
 
     return Ragged(np.zeros_like(ids.flat), ids.offsets)

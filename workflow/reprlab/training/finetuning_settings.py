@@ -11,7 +11,7 @@ from reprlab.training.settings import EngineSettings
 
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 
-TaskKind = Literal["text_to_text", "classification", "regression", "tags"]
+TaskKind = Literal["text_to_text", "classification", "regression", "tags", "spans"]
 
 
 class TaskSettings(BaseModel):
@@ -20,9 +20,10 @@ class TaskSettings(BaseModel):
     model_config = _STRICT
 
     kind: TaskKind
-    """text_to_text: an encoder-decoder writes the answer; the others: an encoder with a head."""
+    """text_to_text: an encoder-decoder writes the answer; the others: an encoder with a head. spans: the answer to a
+    question is a span of its context."""
     template: str = "{text}"
-    """Name of a template or a format string with the columns of the examples; unused for tags."""
+    """Name of a template or a format string with the columns of the examples; unused for tags and spans."""
     template_task: str = ""
     """Task name inside the DiscoEval template, such as SParxiv."""
     field_order: Literal["right", "upstream"] = "right"

@@ -1,0 +1,134 @@
+import json
+
+import numpy as np
+import pytest
+import torch
+from chat_endpoint import serving_digits
+from features_samples import INNER, tiny_mistral, token_file
+from reprlab.features.interpretation import (
+    ChatExplainer,
+    Feature,
+    TokenStatistics,
+    agreement,
+    choose_samples,
+    explain_prompt,
+    likeliest_digit,
+    quantised,
+    restored,
+)
+from reprlab.features.sample import TokenSample, draw_sample
+from reprlab.features.settings import InterpretationSettings, SampleSettings
+from reprlab.features.sparse import SparseFeatures, sample_features
+from reprlab.inference.chat import ChatSettings
+from reprlab.runtime.errors import ReprlabError
+
+LINK = {"parent": "lua", "child": "merged", "threshold": 0.8}
+
+
+def test_levels_of_activations():
+    """Spec 5.13: the least is 0 and the greatest 9, or 10 where nothing is clipped."""
+    values = np.array([2.0, 3.0, 6.99, 12.0])
+    assert quantised(values, 2, 12).tolist() == [0, 1, 4, 9]
+    assert quantised(values, 2, 12, clip=False).tolist() == [0, 1, 4, 10]
+    assert restored(np.array([0, 9]), 2, 12).tolist() == [2.5, 11.5]
+    assert quantised(values, 3, 3).tolist() == [0, 0, 0, 0]
+
+
+def test_samples_are_of_every_kind_and_none_comes_twice():
+    random = np.random.default_rng(0)
+    ids = random.integers(10, 20, (200, 6))
+    activations = random.random((200, 6)) * (random.random((200, 1)) < 0.5)
+    ids[:3, 2], activations[:3, 2] = 5, [9, 9, 9]
+    ids[150, 3], activations[150] = 5, 0
+    settings = InterpretationSettings(features=1, **LINK, top=3, lower=1, random=4, same_tokens=2)
+    chosen = choose_samples(activations, ids, settings, np.random.default_rng(1))
+    assert set(chosen[:3]) == {0, 1, 2} and len(set(chosen)) == len(chosen)
+    assert 150 in chosen
+    level = quantised(activations.max(1), 0, 9)
+    assert {int(one) for one in level[chosen]} == {int(one) for one in level}
+
+
+def feature(seed=0, number=7):
+    random = np.random.default_rng(seed)
+    ids = random.integers(0, 6, (30, 8))
+    return Feature(number, np.where(ids == 3, 4.0, 0.0), ids, [[f"t{token}" for token in row] for row in ids.tolist()])
+
+
+def test_a_feature_of_single_tokens_is_known_by_their_statistics():
+    seen, unseen = feature(), feature(1)
+    explainer = TokenStatistics({token: f"t{token}" for token in range(6)})
+    (explanation,) = explainer.explain([seen])
+    assert explainer.words(explanation) == "'t3'"
+    (simulated,) = explainer.simulate([explanation], [unseen])
+    assert agreement(simulated, unseen.activations) == pytest.approx(1)
+    assert np.isnan(agreement(np.zeros(4), np.arange(4)))
+
+
+def test_prompts_have_a_line_for_each_token():
+    one = Feature(3, np.array([[0.0, 5.0, 10.0]]), np.array([[1, 2, 3]]), [["\n", "a\tb", "x"]])
+    lines = explain_prompt(one).split("\n")
+    assert lines[:6] == ["Feature #3", "Activations:", "<sample start>", "'\\n'\t0", "'a\\tb'\t5", "'x'\t9"]
+    assert lines[6] == "<sample end>" and lines[-1].startswith("Explain the behaviour of Feature #3")
+
+
+def test_the_likeliest_digit_counts():
+    assert likeliest_digit({"7": -0.1, " 3": -2.0, "seven": -0.01}) == 7
+    assert likeliest_digit({"none": -0.1}) == 0
+
+
+def test_a_chat_model_explains_and_simulates(tmp_path, monkeypatch):
+    def say(messages):
+        last = messages[-1]["content"]
+        if last.startswith("Feature #"):
+            return "the third token", {}
+        digit = "9" if last.endswith("'t3'") else "0"
+        return digit, {digit: -0.1, "5": -3.0}
+
+    monkeypatch.setenv("OPENAI_API_KEY", "key")
+    with serving_digits(say) as server:
+        chat = ChatSettings(model="m", base_url=server.address, max_tokens=60)
+        settings = InterpretationSettings(features=1, **LINK, explain="You explain.", simulate="You score.", chat=chat)
+        explainer = ChatExplainer(settings, chat, tmp_path)
+        explanations = explainer.explain([feature()])
+        assert [explainer.words(one) for one in explanations] == ["the third token"]
+        (simulated,) = explainer.simulate(explanations, [feature(1)])
+        assert agreement(simulated, feature(1).activations) == pytest.approx(1)
+        asked = list(server.asked)
+        explainer.simulate(explainer.explain([feature()]), [feature(1)])
+        assert server.asked == asked
+    # One question, and one for each distinct token.
+    assert len(asked) == 1 + 6
+    assert asked[0]["messages"][0] == {"role": "system", "content": "You explain."} and asked[0]["max_tokens"] == 60
+    assert asked[-1]["top_logprobs"] == 10 and asked[-1]["max_tokens"] == 1 and asked[-1]["temperature"] == 0
+    assert asked[-1]["messages"][-1]["content"].startswith('Description: "the third token"\nToken: ')
+    assert json.loads(next(tmp_path.glob("*.json")).read_text())["request"]["model"] == "m"
+
+
+def test_one_sample_serves_all_models(tmp_path):
+    texts = {name: token_file(tmp_path / f"{name}.parquet", seed=seed) for seed, name in enumerate(("lua", "python"))}
+    settings = SampleSettings(texts=texts, block=5, blocks=6, seed=3)
+    found = draw_sample(settings, [1])
+    assert found.ids.shape == (12, 5) and found.corpus.tolist() == [0] * 6 + [1] * 6
+    inner = found.inner.reshape(12, 5)
+    assert not inner[:, 0].any() and not inner[found.ids == 1].any() and inner.sum() > 40
+    found.save(tmp_path / "sample.parquet")
+    again = TokenSample.load(tmp_path / "sample.parquet")
+    assert again.identity == found.identity and np.array_equal(again.ids, found.ids)
+    assert again.corpora == ("lua", "python") and np.array_equal(again.inner, found.inner)
+    other = draw_sample(settings.model_copy(update={"seed": 4}), [1])
+    assert other.identity != found.identity
+    with pytest.raises(ReprlabError, match="61 are wanted"):
+        draw_sample(settings.model_copy(update={"blocks": 61}), [1])
+
+
+def test_features_of_a_sample_are_those_of_each_block(tmp_path):
+    sample = draw_sample(SampleSettings(texts={"a": token_file(tmp_path / "a.parquet")}, block=5, blocks=7), [1])
+    model = tiny_mistral()
+    found = sample_features(model, 0, sample, torch.relu, 3)
+    assert found.values.shape == (35, INNER) and found.sample == sample.identity
+    (tmp_path / "f").mkdir()
+    found.save(tmp_path / "f")
+    again = SparseFeatures.load(tmp_path / "f")
+    assert (again.values != found.values).nnz == 0
+    whole = sample_features(model, 0, sample, torch.relu, 100)
+    assert np.allclose(whole.values.toarray(), found.values.toarray(), atol=1e-6)

@@ -1,0 +1,132 @@
+"""Tables, claims and audit of universal-features on hand-made rows."""
+
+from pathlib import Path
+
+import pandas
+import pytest
+from reprlab.papers.universal_features.results import RESULTS
+from reprlab.reporting.audit_records import audit
+from reprlab.results.claims import claims_table, stated
+from reprlab.results.frame import frame_of
+from reprlab.results.schema import FIXED
+
+ROOT = Path(__file__).parents[2]
+PUBLISHED = ROOT / "resources/published/universal-features"
+OPTIONS = {"threshold": 0.8, "fraction": 0.58}
+
+
+def frame(rows, scale="mini"):
+    settings = RESULTS.settings(scale, [], OPTIONS)
+    columns = [*RESULTS.factors, *FIXED]
+    filled = pandas.DataFrame([{"reason": "", "scale": scale, "data": "d", **row} for row in rows], columns=columns)
+    return frame_of(filled, settings)
+
+
+def losses(seed):
+    values = {("base", "lua"): 4.0, ("lua", "lua"): 3.0, ("stories", "lua"): 5.0, ("merged", "lua"): 3.5,
+              ("base", "stories"): 4.0, ("lua", "stories"): 5.0, ("stories", "stories"): 3.0,
+              ("merged", "stories"): 3.4}  # fmt: skip
+    for (model, corpus), loss in values.items():
+        for batch in range(2):
+            about = {"part": "models", "seed": seed, "model": model, "corpus": corpus, "batch": batch}
+            sums = {
+                "loss_sum": 10 * (loss + 0.01 * batch + 0.001 * seed * (model != "base")),
+                "count": 10,
+                "correct": 10 - loss,
+            }
+            yield from ({**about, "metric": metric, "value": value} for metric, value in sums.items())
+    for t, lua, stories in ((0.0, 5, 2), (0.5, 4, 3), (1.0, 2, 5)):
+        for corpus, correct in (("lua", lua), ("stories", stories)):
+            about = {"part": "models", "seed": seed, "model": "sweep", "corpus": corpus, "batch": 0, "t": t}
+            for metric, value in (("loss_sum", 30.0), ("count", 10), ("correct", correct + 0.01 * seed)):
+                yield {**about, "metric": metric, "value": value}
+
+
+SHARES = {
+    ("", "base", "lua"): 40.0, ("", "base", "stories"): 30.0, ("other autoencoder", "base", "base_again"): 60.0,
+    ("other autoencoder", "lua", "lua_again"): 70.0, ("unrelated model", "unrelated", "lua"): 5.0,
+    ("unrelated model", "unrelated", "stories"): 6.0, ("other seed across", "base", "lua_again"): 25.0,
+    ("neurons", "base_neurons", "lua_neurons"): 20.0, ("neurons", "base_neurons", "stories_neurons"): 10.0,
+    ("shuffled", "base", "lua"): 0.0,
+}  # fmt: skip
+
+
+def flows(seed):
+    for (control, parent, child), share in SHARES.items():
+        about = {"part": "flow", "seed": seed, "positions": "all", "match": "many", "threshold": 0.8}
+        names = {"control": control, "parent": parent, "child": child}
+        counts = {"parent_alive": 100, "persisting": share, "disappeared": 100 - share, "child_alive": 90}
+        counts |= {"matched": share, "emerged": 90 - share, "share_parent": share + seed, "share_child": share}
+        yield from ({**about, **names, "metric": metric, "value": value} for metric, value in counts.items())
+
+
+def whole():
+    rows = [row for seed in (0, 1) for row in (*losses(seed), *flows(seed))]
+    for seed in (0, 1):
+        for feature, (score, group) in enumerate([(0.9, "persisting"), (0.4, "disappeared"), (0.5, "disappeared")]):
+            about = {"part": "interpretation", "seed": seed, "model": "lua", "feature": feature, "group": group}
+            for metric, value in (("score", score + 0.01 * seed), ("score_other", 0.1)):
+                rows.append({**about, "explainer": "token statistics", "metric": metric, "value": value})
+        for group, value in (("persisting", 50.0 + seed), ("disappeared", 20.0), ("tokens", 30.0)):
+            about = {"part": "formatting", "seed": seed, "parent": "base", "child": "lua", "group": group}
+            rows.append({**about, "metric": "format_share", "value": value})
+    return frame(rows)
+
+
+def test_a_link_stands_beside_its_ceiling_and_its_floor():
+    found = RESULTS.table("fig2_feature_flow").make(whole())
+    edge = found[(found["edge"] == "base-lua") & (found["seed"] == 0)].iloc[0]
+    assert (edge["share_parent"], edge["ceiling"], edge["floor"]) == (40, 65, 5)
+    assert (edge["other_seed"], edge["neurons"], edge["shuffled"]) == (25, 20, 0)
+    assert edge["persisting"] + edge["disappeared"] == edge["parent_alive"]
+
+
+def test_the_sweep_names_its_axis_and_stands_beside_the_base():
+    found = RESULTS.table("fig5_slerp_sweep").make(whole())
+    assert set(found["axis"]) == {"t: 0 = Lua, 1 = stories"} and set(found["t"]) == {0.0, 0.5, 1.0}
+    row = found[(found["t"] == 0.5) & (found["corpus"] == "lua") & (found["seed"] == 0)].iloc[0]
+    assert (row["accuracy"], row["loss"], row["baseline_accuracy"]) == pytest.approx((40, 3.0, 60))
+
+
+def verdicts(rows):
+    return claims_table(RESULTS.claims, rows, {}, stated(PUBLISHED / "claims.yaml")).set_index("id")
+
+
+def test_claims_find_what_the_rows_hold():
+    found = verdicts(whole())
+    values = found["estimate"].to_dict()
+    assert values["F1"] == pytest.approx(-0.9995) and values["F4"] == pytest.approx(1.0005)
+    assert values["F5"] == pytest.approx(0.4) and values["F6"] == pytest.approx(10)
+    assert values["F7"] == pytest.approx(35.5) and values["F8"] == pytest.approx(29.5)
+    # The base's own second autoencoder is the ceiling for both children.
+    assert values["F9"] == pytest.approx(-25) and values["F10"] == pytest.approx(15)
+    assert values["F11"] == pytest.approx(20) and values["F12"] == pytest.approx(30.5)
+    assert values["F13"] == pytest.approx(0.45) and values["F14"] == pytest.approx(0.505)
+    assert found.loc["F1", "verdict"] == "supported" and found.loc["F8", "unit"] == "seed"
+
+
+def test_a_claim_without_rows_has_a_reason():
+    found = verdicts(frame([]))
+    assert (found["verdict"] == "inconclusive").all() and found["note"].str.len().gt(0).all()
+
+
+def test_comparison_turns_the_axis_of_the_released_sweep_round():
+    own = RESULTS.own(whole())
+    row = pandas.Series({"t": "0.5", "source": "s"})
+    assert RESULTS.printed["sweep"].find(own, row, "lua_accuracy").ours == "0.4005"
+    beyond = RESULTS.printed["sweep"].find(own, pandas.Series({"t": "1.01", "source": "s"}), "lua_loss")
+    assert not beyond.ours and "beyond" in beyond.note
+    card = RESULTS.printed["cards"].find(own, pandas.Series({"model": "lua", "source": "s"}), "loss")
+    assert card.ours == "3.0055"
+    assert RESULTS.printed["figures"].find(own, row, "value").note.startswith("the paper's value is not known")
+
+
+def test_the_audit_agrees_but_for_what_the_sources_say_wrong():
+    given = [*PUBLISHED.glob("*.tsv"), PUBLISHED / "printed.yaml"]
+    rows = audit("universal_features", given, ROOT / "config/models.yaml")
+    differ = {row.id for row in rows if row.verdict == "differs"}
+    assert differ == {"8.1", "5.12c"}
+    assert {row.id.rstrip("abcdefghi") for row in rows} >= {f"5.{number}" for number in range(1, 14)}
+    assert audit("universal_features", given, ROOT / "config/models.yaml", only="5.10") == [
+        row for row in rows if row.id == "5.10"
+    ]

@@ -1,0 +1,1 @@
+"""Coreference end to end: documents, spans, antecedents, training, decoding and scores."""

@@ -1,0 +1,64 @@
+"""Questions on passages with the answers as spans of them, from SQuAD's JSON or from the hub's Parquet of it."""
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from reprlab.artifacts.tables import read_parquet
+from reprlab.data.sources import Sources, expected_format, json_items
+from reprlab.registry.dataset_entries import Split, SplitSettings
+
+_COLUMNS = ["id", "title", "context", "question", "answers"]
+
+
+class Settings(BaseModel):
+    """Which file or files."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    member: str = ""
+    """The file in the archive, in SQuAD's JSON."""
+    files: dict[Split, str] = {}
+    """Parquet of each split, as the hub has it."""
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        if bool(self.member) == bool(self.files):
+            raise ValueError("give either member or files")
+        return self
+
+
+def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:
+    """One example a question, its answers none or several; the group is the article.
+
+    Raises:
+        ReprlabError: a file is not in the form.
+    """
+    for split, name in settings.files.items():
+        path = sources.archive.file(name)
+        with expected_format(str(path), "a table of questions with answers"):
+            rows = read_parquet(path, _COLUMNS).to_pylist()
+        for number, row in enumerate(rows):
+            with expected_format(f"{path}: row {number}", "a question with answers"):
+                answers = (row["answers"]["text"], row["answers"]["answer_start"])
+                yield {"split": split, **_example(row["id"], row["title"], row["question"], row["context"], *answers)}
+    if settings.member:
+        path = sources.archive.member(settings.member)
+        for place, article in enumerate(json_items(path, "data")):
+            with expected_format(f"{path}: article {place}", "paragraphs with questions"):
+                for paragraph in article["paragraphs"]:
+                    for asked in paragraph["qas"]:
+                        found = asked["answers"]
+                        texts, starts = [one["text"] for one in found], [one["answer_start"] for one in found]
+                        yield _example(
+                            asked["id"], f"article {place}", asked["question"], paragraph["context"], texts, starts
+                        )
+
+
+def _example(name: str, group: str, question: str, context: str, texts: list[str], starts: list[int]) -> dict[str, Any]:
+    if any(context[start : start + len(text)] != text for text, start in zip(texts, starts, strict=True)):
+        raise ValueError(f"an answer to {name} does not stand where it is said to")
+    return {
+        "id": name, "group": group, "question": question, "context": context, "answers": texts, "starts": starts,
+    }  # fmt: skip

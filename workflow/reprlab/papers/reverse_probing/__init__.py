@@ -1,0 +1,1 @@
+"""Reverse probing: which files make its tables, and what it claims."""

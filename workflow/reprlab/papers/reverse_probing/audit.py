@@ -1,0 +1,190 @@
+"""The audit: every check that needs neither training nor data nor network; `audit.yaml` says what the paper prints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from decimal import Decimal
+from statistics import fmean, pstdev, stdev
+from typing import Any
+
+import torch
+
+from reprlab.coreference.aggregation import Aggregator
+from reprlab.coreference.head import Antecedents, CoreferenceHead
+from reprlab.coreference.scores import METRICS, score_counts, scores_of
+from reprlab.coreference.settings import AggregationSettings, HeadSettings
+from reprlab.coreference.spans import distance_buckets
+from reprlab.models.build import build_from_config
+from reprlab.reporting.audit import Found, found, rounded
+from reprlab.reporting.audit_given import Given
+from reprlab.results.words import printed_of
+
+TABLES = printed_of("reverse-probing").declarations()
+_WIDTH = 768
+_ATTENTION = AggregationSettings(aggregation="attention")
+
+
+def _head(hidden: int) -> CoreferenceHead:
+    settings = HeadSettings(
+        hidden=hidden, max_span_width=30, span_ratio=0.4, max_spans=3900, max_antecedents=50, max_segments=11,
+        dropout=0.3, genres=["pt", "bn", "nw", "wb", "tc", "bc", "mz"],
+    )  # fmt: skip
+    with torch.device("meta"):
+        return CoreferenceHead(_WIDTH if hidden == 3000 else 64, settings)
+
+
+def _size(module: torch.nn.Module) -> int:
+    return sum(one.numel() for one in module.parameters())
+
+
+def head_parameters(given: Given, *, part: str) -> int:
+    """5.1: parameters of the published head, or of a part of it."""
+    head = _head(3000)
+    return _size(head if part == "all" else getattr(head, part))
+
+
+def scorer_width(given: Given, *, scorer: str) -> int:
+    """5.1: numbers that a scorer reads at H = 64."""
+    return int(getattr(_head(150), scorer).inner.in_features)
+
+
+def encoder_parameters(given: Given, *, model: str) -> int:
+    with torch.device("meta"):
+        return _size(build_from_config(given.entry(model)))
+
+
+def aggregator_parameters(given: Given, *, sources: str, joined: str) -> int:
+    """5.2: parameters of factored attention."""
+    with torch.device("meta"):
+        return _size(Aggregator(int(sources), _WIDTH, _ATTENTION.model_copy(update={"concatenated": int(joined)})))
+
+
+def reused_query(given: Given) -> int:
+    """5.2: the authors' default, where the query is the first key as well: without the key of one source."""
+    with torch.device("meta"):
+        one = Aggregator(1, _WIDTH, _ATTENTION)
+    return _size(one) - _size(one.keys[0])
+
+
+def identities(given: Given) -> Iterator[bool]:
+    """5.3: what attention, mean and norm must give, on states drawn once."""
+    torch.manual_seed(0)
+    states = torch.randn(1, 6, 8)
+    one, many = Aggregator(1, 8, _ATTENTION), Aggregator(3, 8, _ATTENTION)
+    vectors, weights = one(states)
+    yield torch.equal(vectors, one.values[0](states[0])) and bool((weights == 1).all())
+    for layers in (many.keys, many.values):
+        for layer in layers:
+            layer.load_state_dict(layers[0].state_dict())
+    vectors, weights = many(states.expand(3, -1, -1))
+    yield torch.allclose(vectors, many.values[0](states[0]), atol=1e-6) and torch.allclose(weights, weights * 0 + 1 / 3)
+    vectors.square().sum().backward()
+    query: Any = many.query
+    yield not query.weight.grad.any() and bool(query.bias.grad is not None)
+    mean = Aggregator(3, 8, AggregationSettings(aggregation="mean"))
+    yield torch.allclose(mean(states.expand(3, -1, -1))[0], states[0], atol=1e-6)
+    normed = Aggregator(2, 8, AggregationSettings(aggregation="mean", normalise=True))
+    yield bool((normed(torch.randn(2, 6, 8))[0].norm(dim=-1) <= 1 + 1e-6).all())
+
+
+def coincide(given: Given, *, first: str, second: str) -> Found:
+    """5.4: cells that truncation to the last layer makes equal."""
+    cells = given.cells["table1"]["coref"]
+    return found(f"{cells[first]} and {cells[second]}", cells[first] == cells[second])
+
+
+def buckets(given: Given) -> str:
+    """5.6: buckets of some distances."""
+    return " ".join(
+        map(str, distance_buckets(torch.tensor([0, 1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 31, 32, 63, 64, 10**6])).tolist())
+    )
+
+
+def known_scores(given: Given) -> Iterator[str]:
+    """5.7: scores of the specification's example, of a perfect answer and of none."""
+    gold, predicted = [["A", "B", "C"], ["D", "E"]], [["A", "B"], ["C", "D", "E"]]
+    scores = scores_of(score_counts(predicted, gold))
+    for metric in METRICS:
+        yield " ".join(f"{scores[f'{metric}_{name}'] / 100:.4f}" for name in ("precision", "recall"))
+    yield f"{scores_of(score_counts(gold, gold))['conll_f1'] / 100:g}"
+    yield f"{scores_of(score_counts([], gold))['conll_f1']:g}"
+
+
+def even_loss(given: Given) -> Found:
+    """5.8: loss where every score is 0 and nothing is gold, over 60 spans with 50 antecedents."""
+    places = torch.arange(60).expand(60, -1)
+    scores, kept = torch.where(places < places.T, 0.0, -torch.inf).topk(50, dim=1)
+    every = torch.arange(60)
+    spans = Antecedents(every, every, kept, torch.cat([torch.zeros(60, 1), scores], 1), torch.zeros(60))
+    value = float(spans.loss(torch.zeros(60, dtype=torch.long)))
+    return found(value, math.isclose(value, sum(math.log(1 + min(place, 50)) for place in range(60)), rel_tol=1e-5))
+
+
+def over_seeds(given: Given, *, models: str, show: str) -> Decimal:
+    """5.9: mean and deviation of the published values of the seeds, in percent."""
+    values = [100 * float(value) for value in given.cells["seeds"][models].values() if value.startswith(".")]
+    statistics: dict[str, Any] = {"mean": fmean, "sample": stdev, "population": pstdev}
+    return rounded(statistics[show](values), 2)
+
+
+def gain(given: Given, *, table: str, models: str, first: str, second: str) -> Decimal:
+    """5.10: a printed cell less another one of the same row."""
+    cells = given.cells[table][models]
+    return Decimal(cells[first]) - Decimal(cells[second])
+
+
+def seeds_logged(given: Given, *, models: str) -> int:
+    """8.2: values of seeds behind a cell."""
+    return sum(value.startswith(".") for value in given.cells["seeds"][models].values())
+
+
+def pairs_above(given: Given, *, cell: str) -> Found:
+    """8.8: pairs whose cell is above those of both sources."""
+    singles = given.cells["table1"]
+    rows = {name: Decimal(row[cell]) for name, row in given.cells["table2"].items()}
+    below = [
+        name for name, value in rows.items() if any(value <= Decimal(singles[one][cell]) for one in name.split("+"))
+    ]
+    return found(len(rows) - len(below), not below, off=", ".join(below) or "none", total=len(rows))
+
+
+def best_cell(given: Given, *, models: str, cells: str) -> str:
+    """8.8, 8.9: the highest of some cells of a single source."""
+    row = given.cells["table1"][models]
+    return max(cells.split(), key=lambda cell: Decimal(row[cell]))
+
+
+def below_by_norm(given: Given) -> Found:
+    """8.8: sources whose attention loses more than two points by normalisation."""
+    drops = {
+        name: Decimal(row["attention_full"]) - Decimal(row["attention_norm"])
+        for name, row in given.cells["table1"].items()
+    }
+    large = [name for name, drop in drops.items() if drop > 2]
+    shown = ", ".join(f"{name} {drop}" for name, drop in drops.items())
+    return found(", ".join(large), set(large) == {"ner", "re", "bert", "coref"}, drops=shown)
+
+
+def range_of(given: Given, *, end: str) -> Found:
+    """8.10: lowest and highest mean_full of the sources without coreference."""
+    values = {name: row["mean_full"] for name, row in given.cells["table1"].items() if name != "coref"}
+    name = (min if end == "low" else max)(values, key=lambda one: Decimal(values[one]))
+    return found(values[name], name=name)
+
+
+def figure_against_table(given: Given, *, models: str) -> Found:
+    """8.11: Figure 2 less Table 1."""
+    figure, table = given.cells["figure2"][models]["f1"], given.cells["table1"][models]["mean_full"]
+    return found(Decimal(figure) - Decimal(table), figure == table, figure=figure, table=table)
+
+
+def layers_against_table(given: Given) -> Found:
+    """8.2: layers of the log that are not what Table 1 prints for full and truncated."""
+    best = {"mrpc": 9, "ner": 6, "re": 9, "qa": 8, "bert": 10, "coref": 12}
+    off = []
+    for name, layer in best.items():
+        row, log = given.cells["table1"][name], given.cells["layers"][name]
+        pairs = ((row["mean_full"], log["layer_12"]), (row["mean_trunc"], log[f"layer_{layer}"]))
+        off += [name for printed, logged in pairs if printed != logged]
+    return found(2 * len(best) - len(off), not off, off=", ".join(off) or "none")

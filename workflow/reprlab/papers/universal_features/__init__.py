@@ -1,0 +1,1 @@
+"""Tracking universal features through fine-tuning and model merging (Nielsen Horn and Elliott 2025)."""

@@ -1,0 +1,52 @@
+"""Held-out losses of models and of the points on the arc from one to another."""
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from reprlab.runtime.cli import run_stage
+from reprlab.training.merge_settings import SWEEP, MergeEvaluation
+
+
+def evaluate_merges(*, runs: MergeEvaluation, tokenizer: Path, out: Path, device: str = "cpu") -> None:
+    """Write one row a model, corpus and batch: model, t (empty for a model itself), corpus, batch, sums and counts.
+
+    A point of the sweep is the model `sweep`; t = 0 is the first model after the cast, t = 1 the second. All of them
+    see the same batches.
+    """
+    from reprlab.artifacts.tsv import write_rows
+    from reprlab.models.build import load_model
+    from reprlab.models.merging import MergeSettings, merged_model
+    from reprlab.runtime.progress import track
+    from reprlab.text.token_store import TokenStore
+    from reprlab.training.objective import load_objective
+    from reprlab.training.validation import fixed_batches, validation_rows
+
+    settings = runs.evaluation
+    objective = load_objective(settings, tokenizer)
+    batches = {
+        corpus: fixed_batches(TokenStore.open(path, settings.split, packing=settings.input_length), objective, settings)
+        for corpus, path in runs.texts.items()
+    }
+
+    def rows_of(model: Any, name: str, fraction: float, corpora: Iterable[str]) -> list[dict[str, Any]]:
+        columns = ("batch", "tokens", "loss_sum", "count", "correct", "total")
+        return [
+            {"model": name, "t": fraction, "corpus": corpus, **{column: row[column] for column in columns}}
+            for corpus in corpora
+            for row in validation_rows(0, model, objective, batches[corpus], settings.dtype, device)
+        ]
+
+    rows = [
+        row for name, folder in runs.models.items() for row in rows_of(load_model(folder), name, math.nan, runs.texts)
+    ]
+    first, second = runs.models[runs.first], runs.models[runs.second]
+    for fraction in track(runs.fractions, "points between the models"):
+        model = merged_model(first, second, MergeSettings(fraction=fraction, dtype=runs.dtype))
+        rows += rows_of(model, SWEEP, fraction, runs.swept)
+    write_rows(out, rows)
+
+
+if __name__ == "__main__":
+    run_stage(evaluate_merges)
