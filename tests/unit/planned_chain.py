@@ -55,7 +55,7 @@ FEW = {
     "train_items": 8, "validation_items": 2, "rows": 2, "share": 1.0, "held_out": 2, "shots": 1, "demonstrations": 1,
     "max_new_tokens": 2, "free_tokens": 2, "rank": 2, "examples": 2, "batch": 2, "repeats": 2,
     "operators": 2, "training_length": 16, "negatives": 3, "layers": 1, "evaluate_every": STEPS, "draws": 2,
-    "per_label": 2, "blocks": 2,
+    "per_label": 2, "blocks": 2, "features": 64,
 }  # fmt: skip
 # Stages whose outputs others of them read; what the rest of the plan makes is made up.
 LINKS = (

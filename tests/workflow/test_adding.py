@@ -206,7 +206,7 @@ from reprlab.results.comparison import compare, declarations
 from reprlab.results.frame import read_frame, write_results
 from reprlab.results.sources import GatherSettings
 
-job = make_plan(load_config(Path("."), {"scale": "nano"})).job("gather_results", "sentiment")
+job = make_plan(load_config(Path("."), {"scale": "nano", "build": ["sentiment"]})).job("gather_results", "sentiment")
 for path in map(Path, job.inputs["inputs"]):
     path.parent.mkdir(parents=True)
     scores = {"name": ["majority", "tfidf"], "split": "validation", "metric": "accuracy", "value": [50.0, 70.0]}

@@ -68,7 +68,8 @@ def train_each_seed(
     given = [path for folder in (documents, *encoders) for path in folder.rglob("*") if path.is_file()]
     joined = settings.aggregation.concatenated
     for folder, layer in zip(states, settings.layers, strict=False):
-        given += [path for split in read for path in layer_files(folder, split, layer, joined)]
+        # One that is not there is named when it is opened.
+        given += [one for split in read for one in layer_files(folder, split, layer, joined) if one.is_file()]
     rows: list[dict[str, Any]] = []
     for seed in settings.seeds:
         alone = settings.model_copy(update={"engine": seeded(settings.engine, seed), "seeds": [seed]})
