@@ -8,11 +8,12 @@ from reprlab.papers.universal_features.results import RESULTS
 from reprlab.reporting.audit_records import audit
 from reprlab.results.claims import claims_table, stated
 from reprlab.results.frame import frame_of
+from reprlab.results.records import Drawn
 from reprlab.results.schema import FIXED
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "resources/published/universal-features"
-OPTIONS = {"threshold": 0.8, "fraction": 0.58}
+OPTIONS = {"threshold": 0.8, "patterns": {"assignment": "python ~ ^=$", "exception": "python ~ ^raise$"}}
 
 
 def frame(rows, scale="mini"):
@@ -86,6 +87,44 @@ def test_the_sweep_names_its_axis_and_stands_beside_the_base():
     assert set(found["axis"]) == {"t: 0 = Lua, 1 = stories"} and set(found["t"]) == {0.0, 0.5, 1.0}
     row = found[(found["t"] == 0.5) & (found["corpus"] == "lua") & (found["seed"] == 0)].iloc[0]
     assert (row["accuracy"], row["loss"], row["baseline_accuracy"]) == pytest.approx((40, 3.0, 60))
+
+
+def case(name, models):
+    for model, partner in models.items():
+        about = {"seed": 0, "case": name, "model": model, "partner": partner}
+        for metric, value in (("r", 0.9), ("mass_share", 80.0), ("token_share", 2.0)):
+            yield {**about, "part": "cases", "feature": 3, "metric": metric, "value": value}
+        for place, token in enumerate(["x", " =", "\n        ", "$1"]):
+            level = 100.0 if token == " =" else 0.0
+            yield {**about, "part": "contexts", "context": 0, "place": place, "token": token, "metric": "activation",
+                   "value": level}  # fmt: skip
+
+
+def test_a_case_study_is_shown_token_by_token():
+    rows = frame([*case("assignment", {"base": 3, "lua": 5, "stories": 6, "merged": 7})])
+    found = RESULTS.table("fig3_universal_feature").make(rows)
+    assert found[found["token"] == " ="]["activation"].tolist() == [100] * 4
+    assert set(found["sought"]) == {"python ~ ^=$"} and set(found["r"]) == {0.9} and len(found) == 16
+    drawn = RESULTS.figure("fig3_universal_feature").draw(found, Drawn("mini", {}))
+    words = [text.get_text() for text in drawn.axes[0].texts]
+    assert any(word.startswith("lua: feature 5, r = 0.90") for word in words) and words.count("↵    ") == 4
+    # Boxes of every token; the one that fires is the strongest.
+    strengths = [patch.get_alpha() for patch in drawn.axes[0].patches]
+    assert len(strengths) == 16 and strengths.count(max(strengths)) == 4
+    lost = RESULTS.table("fig4_lost_feature").make(rows)
+    assert lost["note"].notna().all() and RESULTS.figure("fig4_lost_feature").draw(lost, Drawn("mini", {}))
+
+
+def test_figure_2_says_share_floor_and_ceiling():
+    shown = whole()
+    rows = shown.select(part="flow", control="", child="lua").to_dict("records")
+    further = (("lua", "merged"), ("stories", "merged"))
+    edges = [{**row, "parent": one, "child": two} for row in rows for one, two in further]
+    both = frame_of(pandas.concat([shown.rows, pandas.DataFrame(edges)]), RESULTS.settings("mini", [], OPTIONS))
+    table = RESULTS.table("fig2_feature_flow").make(both)
+    drawn = RESULTS.figure("fig2_feature_flow").draw(table, Drawn("mini", {}))
+    words = " ".join(text.get_text() for text in drawn.axes[0].texts)
+    assert "base: 100 alive" in words and "floor 6 %, ceiling 66 %, another start 26 %" in words
 
 
 def verdicts(rows):

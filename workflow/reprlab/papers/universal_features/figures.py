@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from reprlab.reporting.figures import CYCLE, panels, shared_legend
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 _PLACES: dict[str, tuple[float, float]] = {"base": (0, 0.5), "lua": (1, 0.78), "stories": (1, 0.22), "merged": (2, 0.5)}
 _EDGES = (("base", "lua"), ("base", "stories"), ("lua", "merged"), ("stories", "merged"))
 _GREY, _SHOWN = "#bbbbbb", 88
+# Longer runs of spaces are shown as long as this.
+_RUN, _INDENT = re.compile(" {4,}"), 4
 
 
 def design(table: Rows, drawn: Drawn) -> Figure:
@@ -51,7 +54,7 @@ def sankey(table: Rows, drawn: Drawn) -> Figure:
     threshold = min(table["threshold"].unique(), key=lambda one: abs(one - 0.8))
     rows = table[(table["threshold"] == threshold) & (table["positions"] == "all") & (table["match"] == "many")]
     mean = rows.groupby("edge", sort=False)[
-        ["parent_alive", "child_alive", "persisting", "matched", "share_parent", "ceiling", "floor"]
+        ["parent_alive", "child_alive", "persisting", "matched", "share_parent", "ceiling", "floor", "other_seed"]
     ].mean()
     largest = max(mean["parent_alive"].max(), mean["child_alive"].max())
     figure, grid = panels(1, 1, width=7.4, height=4.2)
@@ -69,7 +72,8 @@ def sankey(table: Rows, drawn: Drawn) -> Figure:
         _band(panel, _PLACES[one], _PLACES[two], 0.36 * edge["persisting"] / largest, 0.36 * edge["matched"] / largest,
               CYCLE[number % len(CYCLE)])  # fmt: skip
         x, y = (_PLACES[one][0] + _PLACES[two][0]) / 2, (_PLACES[one][1] + _PLACES[two][1]) / 2
-        limits = [f"{name} {edge[name]:.0f} %" for name in ("floor", "ceiling") if edge[name] == edge[name]]
+        beside = {"floor": "floor", "ceiling": "ceiling", "other_seed": "another start"}
+        limits = [f"{word} {edge[name]:.0f} %" for name, word in beside.items() if edge[name] == edge[name]]
         text = f"{edge['share_parent']:.0f} % persist" + (f"\n({', '.join(limits)})" if limits else "")
         panel.text(x, y, text, ha="center", va="center", fontsize=7.5,
                    bbox={"boxstyle": "round", "fc": "white", "ec": "none", "alpha": 0.8})  # fmt: skip
@@ -77,7 +81,7 @@ def sankey(table: Rows, drawn: Drawn) -> Figure:
     panel.axis("off")
     seeds = rows["seed"].nunique()
     figure.suptitle(
-        f"Correlation from {threshold:g} on, mean of {seeds} seeds; grey: disappeared or emerged. Scale {drawn.scale}"
+        f"Correlation from {threshold:g} on, mean of seeds ({seeds}); grey: disappeared or emerged. Scale {drawn.scale}"
     )
     return figure
 
@@ -118,7 +122,7 @@ def shaded(table: Rows, drawn: Drawn) -> Figure:
             height, last = height - 1.1, model
         place = 0
         for token, level in zip(rows["token"], rows["activation"], strict=True):
-            shown = token.replace("\n", "↵").replace("\t", "→")
+            shown = _RUN.sub(lambda run: run[0][:_INDENT], token.replace("\n", "↵").replace("\t", "→"))
             if place + len(shown) > _SHOWN:
                 break
             panel.add_patch(_box(place, height, len(shown), level))
@@ -127,8 +131,8 @@ def shaded(table: Rows, drawn: Drawn) -> Figure:
         height -= 1.0
     panel.set(xlim=(0, _SHOWN), ylim=(height, 0))
     panel.axis("off")
-    share = table["token_share"].iloc[0]
-    figure.suptitle(f"{share:.1f} % of the corpus are such tokens. {table['data'].iloc[0][:60]}… Scale {drawn.scale}")
+    share, sought = table["token_share"].iloc[0], table["sought"].iloc[0]
+    figure.suptitle(f"{sought} ({share:.1f} % of its tokens). Scale {drawn.scale}".replace("$", r"\$"))
     return figure
 
 

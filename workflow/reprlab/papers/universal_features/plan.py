@@ -37,7 +37,10 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     entries: list[Source | Missing] = []
     for seed in paper.seeds:
         entries += jobs.lineage(seed)
-    options = {"threshold": paper.comparison.threshold, "fraction": paper.merging.fraction}
+    options = {
+        "threshold": paper.comparison.threshold,
+        "patterns": {name: f"{case.corpus} ~ {case.pattern}" for name, case in paper.cases.items()},
+    }
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)
 
 

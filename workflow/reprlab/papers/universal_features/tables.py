@@ -6,7 +6,7 @@ from typing import Any
 
 from reprlab.results.frame import Frame, Rows
 
-# Options of the frame: `threshold`, from which a feature persists.
+# Options of the frame: `threshold`, from which a feature persists; `patterns`, corpus and tokens of each case study.
 _EDGE = ["seed", "positions", "match", "threshold", "parent", "child"]
 _AXIS = "t: 0 = Lua, 1 = stories"
 # Controls in the order of the table, by the column that they fill.
@@ -136,9 +136,10 @@ def contexts(frame: Frame) -> Rows:
     links = frame.select(part="cases")
     wide = _wide(links, ["seed", "model", "feature"])
     wide = wide.reindex(columns=["seed", "model", "r", "mass_share", "token_share"])
-    table = rows[["seed", "model", "partner", "context", "place", "token", "value", "data"]]
+    table = rows[["case", "seed", "model", "partner", "context", "place", "token", "value", "data"]]
     table = table.rename(columns={"value": "activation"}).merge(wide, on=["seed", "model"], how="left")
-    return table.assign(scale=frame.scale)
+    sought = table["case"].map(frame.options["patterns"])
+    return table.drop(columns="case").assign(sought=sought, scale=frame.scale)
 
 
 def interpreted(frame: Frame) -> Rows:
