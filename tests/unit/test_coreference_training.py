@@ -114,7 +114,7 @@ def sources(tmp_path_factory) -> dict:
         torch.manual_seed(len(name))
         kind(config).save_pretrained(folder / name)
         found.append(folder / name)
-    said = "emma was good|the film was bad|he was bad|emma was good|the film was good|she was good"
+    said = "emma was good|the film was bad|he was bad|emma was good|the film was good|she was good|the film was bad"
     texts = [text(said, [[(0, 0), (10, 10)], [(7, 7), (3, 4)]], key=f"d{number}") for number in range(3)]
     cut = SegmentSettings(segment_length=12)
     documents = [segment_text(one, tokenizer, cut) for one in texts]
