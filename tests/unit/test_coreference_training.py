@@ -13,7 +13,7 @@ from reprlab.coreference.model import CoreferenceModel, document_tensors, input_
 from reprlab.coreference.segments import segment_text
 from reprlab.coreference.settings import AggregationSettings, CoreferenceTraining, HeadSettings, SegmentSettings
 from reprlab.coreference.states import StoredStates, hidden_states, write_states
-from reprlab.coreference.training import Probe
+from reprlab.coreference.training import Probe, no_denormals
 from reprlab.runtime.errors import ReprlabError
 from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
 
@@ -114,7 +114,7 @@ def sources(tmp_path_factory) -> dict:
         torch.manual_seed(len(name))
         kind(config).save_pretrained(folder / name)
         found.append(folder / name)
-    said = "emma was good|the film was bad|he was bad|emma was good|the film was good|she was good"
+    said = "emma was good|the film was bad|he was bad|emma was good|the film was good|she was good|the film was bad"
     texts = [text(said, [[(0, 0), (10, 10)], [(7, 7), (3, 4)]], key=f"d{number}") for number in range(3)]
     cut = SegmentSettings(segment_length=12)
     documents = [segment_text(one, tokenizer, cut) for one in texts]
@@ -269,6 +269,13 @@ def test_the_best_pass_is_kept_and_training_ends_after_patience(sources: dict, t
         outcome = run(one, tmp_path)
     assert outcome.scores == pytest.approx({1: 10, 2: 30, 3: 20, 4: 30})
     assert digest(one.model) == kept[2] and outcome.run.step == 12
+
+
+def test_numbers_below_the_normal_range_are_0_while_training_alone() -> None:
+    tiny = torch.tensor([1e-40])
+    with no_denormals():
+        assert float(tiny * 1.0) == 0
+    assert float(tiny * 1.0) > 0
 
 
 def test_an_encoder_that_is_trained_changes(sources: dict, tmp_path: Path) -> None:

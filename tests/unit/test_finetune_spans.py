@@ -7,6 +7,7 @@ import torch
 from coreference_samples import bert_tokenizer
 from finetune_fixtures import make_examples
 from reprlab.artifacts.tables import read_tsv
+from reprlab.data.readers.squad_answers import _placed
 from reprlab.stages.finetune_model import finetune_model
 from reprlab.training.finetuning import prepare_task
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
@@ -77,3 +78,12 @@ def test_it_learns_to_point_at_the_word(inputs: dict) -> None:
         settings=settings(engine=settings().engine.model_copy(update={"steps": 200})),
     )  # fmt: skip
     assert read_tsv(metrics)["value"].tolist() == [100.0]
+
+
+def test_answers_that_are_a_place_off_are_set_right() -> None:
+    """As fifteen of SQuAD 1.1's development set, which begin with a space."""
+    assert _placed("1", "In round, 23-16, by", " 23-16", 8) == ("23-16", 10)
+    assert _placed("1", "a b a", "a", 4) == ("a", 4)
+    for text, start in (("z", 0), (" ", 1), ("a", 9)):
+        with pytest.raises(ValueError, match="does not stand where"):
+            _placed("1", "a b a", text, start)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -73,6 +74,10 @@ class Probe:
 
     def train(self, *, work: Path, save_every: int, fingerprint: str, device: str) -> Outcome:
         """Train the model; the pass with the best CoNLL F1 on the held-out documents is kept."""
+        with no_denormals():
+            return self._train(work, save_every, fingerprint, device)
+
+    def _train(self, work: Path, save_every: int, fingerprint: str, device: str) -> Outcome:
         model, engine = self.model, self.settings.engine
         current: dict[str, float] = {}
         best = BestPass(work, fingerprint, self.settings.patience, lambda: current["conll_f1"], self._save)
@@ -134,6 +139,20 @@ class Probe:
         with torch.no_grad():
             for name, value in self._trained().items():
                 value.copy_(kept[name])
+
+
+@contextlib.contextmanager
+def no_denormals() -> Iterator[None]:
+    """Take numbers below the normal range of floats for 0.
+
+    Antecedents that score far below the best one have such gradients, and the backward pass of a trained head took
+    eight times as long with them (69 and 8 ms a document of 222 tokens on one core).
+    """
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
 
 
 @dataclass(frozen=True)

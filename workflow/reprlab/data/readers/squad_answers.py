@@ -9,6 +9,8 @@ from reprlab.artifacts.tables import read_parquet
 from reprlab.data.sources import Sources, expected_format, json_items
 from reprlab.registry.dataset_entries import Split, SplitSettings
 
+# Fifteen of the 34,680 answers of the development set of version 1.1 begin with a space and stand one place further on.
+_OFF = 2
 _COLUMNS = ["id", "title", "context", "question", "answers"]
 
 
@@ -57,8 +59,21 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
 
 
 def _example(name: str, group: str, question: str, context: str, texts: list[str], starts: list[int]) -> dict[str, Any]:
-    if any(context[start : start + len(text)] != text for text, start in zip(texts, starts, strict=True)):
-        raise ValueError(f"an answer to {name} does not stand where it is said to")
+    placed = [_placed(name, context, text, start) for text, start in zip(texts, starts, strict=True)]
     return {
-        "id": name, "group": group, "question": question, "context": context, "answers": texts, "starts": starts,
-    }  # fmt: skip
+        "id": name,
+        "group": group,
+        "question": question,
+        "context": context,
+        "answers": [text for text, _ in placed],
+        "starts": [start for _, start in placed],
+    }
+
+
+def _placed(name: str, context: str, text: str, start: int) -> tuple[str, int]:
+    """An answer without white space around it, and where it stands: a few of SQuAD's are a place or two off."""
+    words = text.strip()
+    place = context.find(words, max(start - _OFF, 0), max(start + len(text) + _OFF, 0))
+    if not words or place < 0:
+        raise ValueError(f"an answer to {name} does not stand where it is said to")
+    return words, place
