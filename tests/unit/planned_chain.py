@@ -92,7 +92,7 @@ def narrow_entry(entry: ModelEntry) -> ModelEntry:
 
 def cut(value: Any, name: str = "") -> Any:
     """Settings with few rows, steps and resamples."""
-    if name == "chat":
+    if name == "chat" and isinstance(value, Mapping):
         # No endpoint is asked.
         return None
     if isinstance(value, Mapping):

@@ -26,7 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("training",),
     ("statistics",),
     ("geometry",),
-    ("features", "representations", "retrieval"),
+    ("coreference", "features", "representations", "retrieval"),
     ("events", "sentences", "structure"),
     ("reporting",),
     ("results",),
