@@ -16,6 +16,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("registry",),
     # How text files are decoded and how a text is given to a tokenizer, for all that has one.
     ("data.text_files", "text.encoding"),
+    # Rows of documents with chains, which readers of data write.
+    ("coreference.names", "coreference.rows"),
     ("concepts",),
     ("data",),
     ("text",),
