@@ -17,7 +17,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     # How text files are decoded and how a text is given to a tokenizer, for all that has one.
     ("data.text_files", "text.encoding"),
     # Rows of documents with chains, which readers of data write.
-    ("coreference.names", "coreference.rows"),
+    ("coreference.scores", "data.schema"),
+    ("coreference.rows",),
+    ("coreference.names",),
     ("concepts",),
     ("data",),
     ("text",),
