@@ -63,8 +63,9 @@ LINKS = (
     "train_retriever", "rank_partners", "train_pair_classifier", "retrieve_passages", "train_reranker",
     "train_encoder", "build_seq2seq", "train_seq2seq", "generate_seq2seq", "mix_corpora", "merge_models",
     "train_autoencoder", "evaluate_autoencoder", "sample_tokens", "encode_features", "compare_features",
+    "build_coreference", "train_coreference", "probe_coreference",
 )  # fmt: skip
-PIECES = 600
+PIECES = 1000
 
 
 def settings_of(job: Job) -> dict[str, Any]:
