@@ -20,6 +20,7 @@ from event_samples import event_heads
 from event_samples import row as event_row
 from pydantic import BaseModel
 from reprlab.artifacts.tables import write_parquet
+from reprlab.coreference.rows import chain_row
 from reprlab.data.schema import columns_of, schema_of, write_rows
 from reprlab.events.documents import load_events
 from reprlab.events.parses import write_parses
@@ -248,7 +249,18 @@ class Chain:
             ]
             write_rows(path, made, "events", {"name": entry["name"], "title": entry["name"]})
             return
-        subsets = sorted({file.get("subset", "") for file in entry["options"].get("files", [])} or {""})
+        if entry["kind"] == "coreference":
+            sentences = [["Emma", "saw", "the", "house", "."], ["It", "fell", "before", "Emma", "came", "."]]
+            chains = [[(0, 0), (8, 8)], [(2, 3), (5, 5)]]
+            made = [
+                {**chain_row(f"{split}{n}", str(n), sentences, ["-"] * 11, chains, "a made-up text"), "split": split}
+                for split, count in (("train", 4), ("validation", 2), ("test", 2))
+                for n in range(count)
+            ]
+            write_rows(path, made, "coreference", {"name": entry["name"], "title": entry["name"]})
+            return
+        files = entry["options"].get("files", [])
+        subsets = sorted({file.get("subset", "") for file in files if isinstance(file, dict)} or {""})
         rows = [
             _row(entry, number, split, subset)
             for split, count in (("train", 24), ("validation", 8), ("test", 8))
