@@ -105,6 +105,8 @@ def cut(value: Any, name: str = "") -> Any:
         return [STEPS] if value else []
     if name in ("learning_rates", "seeds", "sizes", "training_batches", "lengths"):
         return value[:1]
+    if name == "layers" and isinstance(value, list):
+        return [min(layer, 1) for layer in value]
     if name == "cells":
         return _one_cell_each(value)
     if isinstance(value, list):
@@ -253,7 +255,7 @@ class Chain:
             sentences = [["Emma", "saw", "the", "house", "."], ["It", "fell", "before", "Emma", "came", "."]]
             chains = [[(0, 0), (8, 8)], [(2, 3), (5, 5)]]
             made = [
-                {**chain_row(f"{split}{n}", str(n), sentences, ["-"] * 11, chains, "a made-up text"), "split": split}
+                {**chain_row(f"nw/{split}{n}", str(n), sentences, ["-"] * 11, chains, "a made-up text"), "split": split}
                 for split, count in (("train", 4), ("validation", 2), ("test", 2))
                 for n in range(count)
             ]
