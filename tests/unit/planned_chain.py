@@ -287,6 +287,9 @@ class Chain:
     def _save_tokenizer(self, folder: Path, pad: int) -> None:
         tokenizer = self._tokenizer
         tokenizer.pad_token, tokenizer.eos_token = tokenizer.convert_ids_to_tokens([pad, 1 - pad])
+        # Coreference puts BERT's own tokens around its segments.
+        tokenizer.cls_token = tokenizer.sep_token = tokenizer.eos_token
+        tokenizer.unk_token = tokenizer.convert_ids_to_tokens(2)
         save_tokenizer(tokenizer, self.vocabulary, folder)
 
 
