@@ -60,7 +60,7 @@ PARTS = {
         targets=(
             *(
                 f"results/intrinsic-dimension/{name}.tsv"
-                for name in ("id_layers", "icl_unique", "auc", "accuracy", "seeds", "cost")
+                for name in ("id_layers", "icl_unique", "auc", "accuracy", "seeds", "precision", "cost")
             ),
             "results/intrinsic-dimension/id_layers.png",
         )
