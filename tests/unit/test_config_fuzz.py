@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import example, given, HealthCheck, settings
 from hypothesis import strategies as st
 from reprlab.config.load import leaves, load_config
 from reprlab.runtime.errors import ReprlabError
@@ -83,6 +83,8 @@ YAML_PIECES = [
 ]
 
 
+@example("0: !!int")
+@example("0: !!float")
 @settings(max_examples=200, deadline=None)
 @given(st.one_of(st.text(max_size=60), st.lists(st.sampled_from(YAML_PIECES), max_size=20).map("".join)))
 def test_any_yaml_text(text):
