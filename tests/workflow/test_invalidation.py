@@ -129,7 +129,7 @@ def root(tmp_path_factory) -> Path:
 def plan_there(root, monkeypatch) -> Iterator:
     """Plans the copy as its files are: its registries, its published values, the digests of its code."""
     monkeypatch.setattr(code_digest, "ROOT", root / "workflow/reprlab")
-    caches = (code_digest._read, code_digest._is_there, planned_jobs._digests, planned_jobs._digest)
+    caches = (code_digest._read, code_digest._is_there, planned_jobs._code, planned_jobs._digest)
 
     def plan() -> RunPlan:
         for cache in caches:
