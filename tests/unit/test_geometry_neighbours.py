@@ -79,5 +79,5 @@ def test_float32_alone_settles_ordinary_clouds(monkeypatch):
 def test_refusals():
     with pytest.raises(ReprlabError, match="at least 4 points"):
         nearest_distances(torch.zeros(3, 2), 3)
-    with pytest.raises(ReprlabError, match="no finite numbers"):
+    with pytest.raises(ReprlabError, match="not finite numbers"):
         nearest_distances(torch.tensor([[1.0], [float("inf")], [2.0]]), 1)

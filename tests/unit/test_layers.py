@@ -16,6 +16,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("registry",),
     # How text files are decoded and how a text is given to a tokenizer, for all that has one.
     ("data.text_files", "text.encoding"),
+    # Rows of documents with chains, which readers of data write.
+    ("coreference.scores", "data.schema"),
+    ("coreference.rows",),
+    ("coreference.names",),
     ("concepts",),
     ("data",),
     ("text",),
@@ -26,7 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("training",),
     ("statistics",),
     ("geometry",),
-    ("features", "representations", "retrieval"),
+    ("coreference", "features", "representations", "retrieval"),
     ("events", "sentences", "structure"),
     ("reporting",),
     ("results",),

@@ -20,8 +20,8 @@ FILES = {
     ("arguments", "message"),
     [
         (["--paper", "depth"], "config/papers/depth.yaml exists already"),
-        (["--paper", "My_Paper"], "'My_Paper' is no name for it: words of small letters"),
-        (["--paper", "../x"], "is no name for it"),
+        (["--paper", "My_Paper"], "'My_Paper' is not a name for it: words of small letters"),
+        (["--paper", "../x"], "is not a name for it"),
         (["--model", "t5_mini"], "has a model t5_mini already"),
         (["--model", "mine", "--like", "t5_minii"], "no such entry in config/models.yaml; did you mean 't5_mini'"),
         (["--task", "cola_2", "--file", "nowhere.tsv"], "FILE=nowhere.tsv: no such file"),

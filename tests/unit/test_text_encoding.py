@@ -216,7 +216,9 @@ PLACES: dict[str, list[Callable[[Any, str], list[int]]]] = {
     ],
 }
 # What is walked by the tests of text-to-text tasks below, and what only spells labels and templates of ours.
-ELSEWHERE = {"training.finetuning_text", "training.finetuning_encoding"}
+ELSEWHERE = {
+    "training.finetuning_text", "training.finetuning_encoding", "training.finetuning_spans", "coreference.segments"
+}  # fmt: skip
 OURS = {"sentences.export", "papers.amuro_char.audit_models"}
 GIVES_TEXT = {"encode", "piece_ids", "closed_ids", "ids_behind", "part_ids"}
 ROOT = Path(__file__).resolve().parents[2] / "workflow/reprlab"

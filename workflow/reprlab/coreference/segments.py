@@ -13,6 +13,7 @@ from reprlab.coreference.rows import AnnotatedText
 from reprlab.coreference.settings import SegmentSettings
 from reprlab.data.splits import drawn_places
 from reprlab.runtime.errors import ReprlabError
+from reprlab.text.encoding import encode
 
 
 def chosen_texts(texts: Sequence[AnnotatedText], settings: SegmentSettings) -> dict[str, list[AnnotatedText]]:
@@ -35,7 +36,7 @@ def segment_text(text: AnnotatedText, tokenizer: Any, settings: SegmentSettings)
         ReprlabError: one word has more sub-tokens than a segment.
     """
     words = text.words
-    pieces = tokenizer(words, add_special_tokens=False, verbose=False)["input_ids"] if words else []
+    pieces = encode(tokenizer, words)["input_ids"] if words else []
     # A word of characters that the tokenizer drops keeps its place.
     pieces = [ids or [tokenizer.unk_token_id] for ids in pieces]
     counts = np.array([len(ids) for ids in pieces])

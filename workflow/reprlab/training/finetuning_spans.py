@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.evaluation.examples import ExampleTable
 from reprlab.inference.generation import sorted_batches
+from reprlab.text.encoding import encode
 from reprlab.training.finetuning_encoding import Ragged
 from reprlab.training.finetuning_heads import EncoderHead, HeadSplit, zeros_like
 
@@ -36,9 +37,11 @@ class AnswerSpans(EncoderHead):
         import numpy as np
 
         columns = table.columns
-        encoded = self.tokenizer(
+        encoded = encode(
+            self.tokenizer,
             columns["question"],
             columns["context"],
+            closed=True,
             truncation="only_second",
             max_length=self.settings.input_length,
             return_offsets_mapping=True,
