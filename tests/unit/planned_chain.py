@@ -9,6 +9,7 @@ import inspect
 import itertools
 import json
 import re
+import shutil
 import typing
 from collections.abc import Mapping
 from functools import cached_property
@@ -138,7 +139,7 @@ class Chain:
         job = self.plan.jobs[stage][key]
         given = {**job.inputs, **cut(settings_of(job))}
         if stage == "finetune_model":
-            given["settings"]["keep"] = self.keep
+            given["settings"]["keep"] |= self.keep
         for path in self._paths(given):
             self._make(path)
         function = getattr(importlib.import_module(f"reprlab.stages.{stage}"), stage)
@@ -221,6 +222,13 @@ class Chain:
         save_model(build_from_config(narrow_entry(entry), self.vocabulary.padded_size, seed=0), path)
         self._save_tokenizer(path, int(narrow_entry(entry).config.get("pad_token_id", 0)))
 
+    def _make_finetuned(self, path: Path, name: str) -> None:
+        key = "/".join(name.split("/")[:3])
+        made = self.run("finetune_model", key)
+        if not (target := Path(paths.SHARED, "finetuned", key)).exists():
+            shutil.copytree(made, target)
+            (target / "out_metrics").rename(target / "metrics.tsv")
+
     def _make_tokenizers(self, path: Path, name: str) -> None:
         self._save_tokenizer(path, 0)
 
@@ -287,6 +295,9 @@ class Chain:
     def _save_tokenizer(self, folder: Path, pad: int) -> None:
         tokenizer = self._tokenizer
         tokenizer.pad_token, tokenizer.eos_token = tokenizer.convert_ids_to_tokens([pad, 1 - pad])
+        # Coreference puts BERT's own tokens around its segments.
+        tokenizer.cls_token = tokenizer.sep_token = tokenizer.eos_token
+        tokenizer.unk_token = tokenizer.convert_ids_to_tokens(2)
         save_tokenizer(tokenizer, self.vocabulary, folder)
 
 

@@ -114,6 +114,13 @@ def test_segments_end_at_sentences_and_specials_belong_to_the_next_one(tokenizer
     assert found.speaker_ids().tolist()[0] == 1 and set(found.speaker_ids()[1 : room + 1]) == {2}
 
 
+def test_a_word_that_spells_a_special_token_is_text(tokenizer) -> None:
+    found = segment_text(text("the [SEP] film|was [CLS] [PAD] good", []), tokenizer, SegmentSettings(segment_length=40))
+    (segment,) = found.segments
+    assert not {"[SEP]", "[CLS]", "[PAD]"} & set(segment[1:-1])
+    assert (segment[0], segment[-1]) == ("[CLS]", "[SEP]")
+
+
 def test_a_sentence_that_is_too_long_is_cut_between_words(tokenizer) -> None:
     one = text(" ".join(["good", "film"] * 10), [])
     found = segment_text(one, tokenizer, SegmentSettings(segment_length=9))

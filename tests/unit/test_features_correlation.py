@@ -3,6 +3,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reprlab.features import correlation
 from reprlab.features.correlation import NONE, Correlations, correlate
 from reprlab.features.flow import (
     MATCHES,
@@ -31,9 +32,9 @@ def asked(**changes):
 
 
 @settings(deadline=None, max_examples=30)
-@given(st.integers(0, 10_000), st.integers(1, 40))
-def test_blocks_of_sparse_products_equal_numpy(seed, block):
-    one, two = (sparse_values(seed + part).astype(np.float32) for part in (0, 50_000))
+@given(st.integers(0, 10_000), st.integers(1, 40), st.sampled_from([0.1, 0.2, 0.9]))
+def test_blocks_of_sparse_and_full_products_equal_numpy(seed, block, share):
+    one, two = (sparse_values(seed + part, share=share).astype(np.float32) for part in (0, 50_000))
     two[:, 0] = one[:, 3]
     dense = np.corrcoef(one.T.astype(float), two.T.astype(float))[:12, 12:]
     found = correlate(features(one), features(two), asked(block=block, floor=-1))
@@ -167,3 +168,11 @@ def test_correlations_are_restored_from_arrays():
     found = chance(3)
     again = Correlations.of_arrays(found.arrays())
     assert edge_counts(again, 0.5, "many") == edge_counts(found, 0.5, "many") and again.least_positions == 3
+
+
+def test_full_features_are_multiplied_in_parts(monkeypatch):
+    monkeypatch.setattr(correlation, "_ROWS", 64)
+    one, two = np.random.default_rng(0).normal(size=(2, 400, 6))
+    found = correlate(features(one), features(two), asked(block=4, floor=-1))
+    expected = np.corrcoef(one.T, two.T)[:6, 6:]
+    assert np.allclose(found.best_child_r, expected.max(axis=1), atol=1e-6)

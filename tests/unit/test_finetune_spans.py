@@ -50,6 +50,19 @@ def test_targets_are_the_tokens_of_the_answer(inputs: dict) -> None:
     assert split.gold == [["good"], ["film"], ["bad"], ["was"], [""]]
 
 
+def test_text_that_spells_a_special_token_is_text(tmp_path: Path) -> None:
+    tokenizer = bert_tokenizer(tmp_path / "tokenizer")
+    rows = [{"question": "who [SEP] was", "context": "[CLS] the film [PAD]", "answers": ["film"], "starts": [10]}]
+    make_examples(tmp_path / "examples.parquet", "span_qa", rows)
+    task = TaskSettings(kind="spans", metrics=["exact_match"], input_length=60)
+    split = prepare_task(tmp_path / "examples.parquet", tmp_path / "tokenizer", settings(task=task)).encoded["train"]
+    ids = split.inputs.flat.tolist()
+    special = [index for index in ids if index in (tokenizer.cls_token_id, tokenizer.sep_token_id, 0)]
+    assert special == [tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.sep_token_id]
+    (first, last), *_ = split.targets.tolist()
+    assert first == last and tokenizer.convert_ids_to_tokens(ids[first]) == "film"
+
+
 def test_an_answer_of_several_tokens_and_one_that_is_cut_off() -> None:
     import numpy as np
 
