@@ -169,3 +169,13 @@ def test_the_audit_agrees_but_for_what_the_sources_say_wrong():
     assert audit("universal_features", given, ROOT / "config/models.yaml", only="5.10") == [
         row for row in rows if row.id == "5.10"
     ]
+
+
+def test_few_persist_says_nothing_where_two_autoencoders_of_one_model_share_few():
+    rows = whole()
+    low = rows.rows.copy()
+    low.loc[(low["control"] == "other autoencoder") & (low["metric"] == "share_parent"), "value"] = 8.0
+    found = verdicts(frame_of(low, RESULTS.settings("mini", [], OPTIONS))).loc["F7"]
+    assert found["verdict"] == "not testable at this scale" and "share 8.0 % of its features" in found["note"]
+    assert found["estimate"] == pytest.approx(35.5)
+    assert verdicts(rows).loc["F7", "verdict"] != "not testable at this scale"
