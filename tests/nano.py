@@ -60,7 +60,7 @@ PARTS = {
         targets=(
             *(
                 f"results/intrinsic-dimension/{name}.tsv"
-                for name in ("id_layers", "icl_unique", "auc", "accuracy", "seeds", "precision", "cost")
+                for name in ("id_layers", "icl_unique", "auc", "accuracy", "precision", "seeds", "cost")
             ),
             "results/intrinsic-dimension/id_layers.png",
         )
@@ -94,6 +94,11 @@ PARTS = {
     "punctuation-restoration": Part(
         _edits("punctuation-restoration", "finetuning.seeds=[0]", "inits=[t5, pr]"),
         tuple(f"results/punctuation-restoration/{name}.tsv" for name in ("table1", "table6")),
+    ),
+    "universal-features": Part(targets=("results/universal-features/flow_controls.tsv",)),
+    "reverse-probing": Part(
+        _edits("reverse-probing", "singles=[bert, coref]", "cells.single=[mean_full, attention_full]"),
+        tuple(f"results/reverse-probing/{name}.tsv" for name in ("table1", "sources")),
     ),
 }
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 from reprlab.text.vocabulary import Vocabulary
 
 from benchmarks.gpu_rehearsal import __main__ as rehearsal
@@ -28,6 +29,7 @@ def test_rows_of_depth_are_in_its_format() -> None:
         assert all(numbers[place] != numbers[place - 2] for place in np.flatnonzero(vocabulary.is_sentence(row))[1:])
 
 
+@pytest.mark.release
 def test_it_runs_small_on_a_cpu(capsys, tmp_path: Path) -> None:
     out = tmp_path / "rehearsal.tsv"
     assert rehearsal.main([*SMALL, "--out", str(out)]) == 0

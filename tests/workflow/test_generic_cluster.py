@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.checkouts import Checkout, made_once, private_copy
+from tests.toy import BASELINES
 
 # The stand-in scheduler: a job is a folder with its command, pid, output and, in the end, exit status.
 RUN = """\
@@ -60,14 +61,16 @@ def commands(folder: Path) -> list[str]:
     return [(job / "command").read_text() for job in jobs]
 
 
-@pytest.mark.parametrize("name", ["sge", "lsf", "pbs"])
-def test_a_job_is_submitted_watched_and_finished(checkout, tmp_path, name):
+@pytest.mark.parametrize("name", ["sge", *(pytest.param(name, marks=pytest.mark.release) for name in ("lsf", "pbs"))])
+def test_a_job_is_submitted_watched_and_finished(finished_copy, tmp_path, name):
     variables = scheduler(tmp_path, name)
-    checkout.run(*PROFILE, "--config", "scale=nano", "--", "results/depth/audit.tsv", timeout=120, **variables)
-    assert (checkout.nano / "results/depth/audit.tsv").is_file()
+    (finished_copy.nano / BASELINES[0]).unlink()
+    limit = ("--set-resources", "evaluate_baselines:runtime=10")
+    finished_copy.run(*PROFILE, *limit, "--config", "scale=nano", "--", BASELINES[0], timeout=120, **variables)
+    assert (finished_copy.nano / BASELINES[0]).is_file()
     (submitted,) = commands(tmp_path)
-    # The rule asks for ten minutes; in the last fifth it may save.
-    assert re.fullmatch(r"\S*timeout --signal=TERM 480 sh \S+audit_paper\S+\n", submitted)
+    # Of ten minutes; in the last fifth it may save.
+    assert re.fullmatch(r"\S*timeout --signal=TERM 480 sh \S+evaluate_baselines\S+\n", submitted)
     assert (tmp_path / "jobs/1/status").read_text() == "0\n"
 
 

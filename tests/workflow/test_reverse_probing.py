@@ -3,10 +3,12 @@
 import pytest
 from reprlab.artifacts.tables import read_tsv
 
-from tests.checkouts import copy_project, job_counts
+from tests.nano import PARTS
+from tests.plans import rerun_counts
 
-SET = "papers.reverse-probing"
-ONE = f"set={SET}.singles=[bert, coref]; {SET}.cells.single=[mean_full, attention_full]"
+SLUG = "reverse-probing"
+PART = PARTS[SLUG]
+pytestmark = pytest.mark.reads(SLUG)
 TABLES = [f"results/reverse-probing/{name}.tsv" for name in ("table1", "sources")]
 PROBED = {"probe_coreference": 6, "tabulate_paper": 2}
 TRAINED = {"train_coreference": 1, "embed_documents": 1}
@@ -23,14 +25,6 @@ EDITS = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A fresh copy in which both tables were made from nothing but downloads."""
-    checkout = copy_project(tmp_path_factory.mktemp("probing") / "project")
-    checkout.run("--cores", "2", "--config", "scale=nano", ONE, "--", *TABLES, timeout=900)
-    return checkout
-
-
 def test_frozen_sources_stand_beside_the_trained_one_the_untrained_one_and_rules(made):
     first = read_tsv(made.nano / TABLES[0]).set_index("combo")
     assert first.loc[["bert", "coref", "random"], ["mean_full", "attention_full"]].notna().all(axis=None)
@@ -42,6 +36,5 @@ def test_frozen_sources_stand_beside_the_trained_one_the_untrained_one_and_rules
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_an_edit_reruns_what_it_touches_and_nothing_else(made, edit):
-    done = made.run("--dry-run", "--cores", "2", "--config", "scale=nano", f"{ONE}; {SET}.{edit}", "--", *TABLES)
-    assert job_counts(done.stdout + done.stderr) == EDITS[edit]
+def test_an_edit_reruns_what_it_touches_and_nothing_else(edit):
+    assert rerun_counts(SLUG, PART.edits, f"papers.{SLUG}.{edit}", *TABLES) == EDITS[edit]

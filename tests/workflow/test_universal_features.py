@@ -3,9 +3,12 @@
 import pytest
 from reprlab.artifacts.tables import read_tsv
 
-from tests.checkouts import copy_project, job_counts
+from tests.nano import PARTS
+from tests.plans import rerun_counts
 
-SET = "papers.universal-features"
+SLUG = "universal-features"
+PART = PARTS[SLUG]
+pytestmark = pytest.mark.reads(SLUG)
 TABLE = "results/universal-features/flow_controls.tsv"
 COMPARED = {"compare_features": 1, "tabulate_paper": 1}
 MERGED = {"merge_models": 1, "train_autoencoder": 1, "evaluate_autoencoder": 1, "encode_features": 2, **COMPARED}
@@ -19,14 +22,6 @@ EDITS = {
     },
     "held_out.quality_blocks=20": {"evaluate_autoencoder": 7, **COMPARED},
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A fresh copy in which the table was made from nothing but downloads."""
-    checkout = copy_project(tmp_path_factory.mktemp("features") / "project")
-    checkout.run("--cores", "2", "--config", "scale=nano", "--", TABLE, timeout=900)
-    return checkout
 
 
 def test_every_link_stands_beside_its_controls(made):
@@ -53,7 +48,5 @@ def test_fewer_features_persist_at_a_higher_threshold(made):
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_an_edit_reruns_what_it_touches_and_nothing_else(made, edit):
-    given = f"set={SET}.{edit}"
-    done = made.run("--dry-run", "--cores", "2", "--config", "scale=nano", given, "--", TABLE)
-    assert job_counts(done.stdout + done.stderr) == EDITS[edit]
+def test_an_edit_reruns_what_it_touches_and_nothing_else(edit):
+    assert rerun_counts(SLUG, PART.edits, f"papers.{SLUG}.{edit}", TABLE) == EDITS[edit]

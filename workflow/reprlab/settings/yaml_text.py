@@ -101,7 +101,7 @@ def _read_scalar(tag: str, text: str) -> Any:
         return text
     try:
         value = _yaml().constructor.construct_object(ScalarNode(tag, text))
-    except (ValueError, IndexError, YAMLError):  # IndexError: a tag of a number, and no text
+    except (ValueError, LookupError, YAMLError):
         return text
     # A count may be written 1e6, wherever its type is declared.
     return int(value) if kind == "float" and "." not in text and value.is_integer() else value
