@@ -1,0 +1,74 @@
+"""Scores read by music21: notes, key and metre."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_FLATS = {"C#": "Db", "D#": "Eb", "G#": "Ab", "A#": "Bb", "Gb": "F#", "Cb": "B", "Fb": "E", "B#": "C", "E#": "F"}
+_SHARPS = {"Db": "C#", "Eb": "D#", "Ab": "G#", "Bb": "A#", "Gb": "F#", "Cb": "B", "Fb": "E", "B#": "C", "E#": "F"}
+
+
+class ScoreError(Exception):
+    """A score that cannot be used, and why."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """`notes` are (onset, length, pitch) in quarter notes and MIDI numbers, from the first note on."""
+
+    notes: list[tuple[float, float, int]]
+    key: str
+    """As madmom spells it: `A major`, `Bb minor` is `A# minor`."""
+    meter: int
+    """Beats of a bar; 6/8 has two."""
+    beat: float
+    """Beats in a quarter note: 2/3 in 6/8."""
+
+
+def key_label(tonic: str, mode: str) -> str:
+    """A key in madmom's spelling: flats in major, sharps in minor."""
+    tonic = tonic.replace("-", "b")
+    return f"{(_FLATS if mode == 'major' else _SHARPS).get(tonic, tonic)} {mode}"
+
+
+def read_score(path: Path, quarters: float) -> Score:
+    """Notes of the first `quarters` quarter notes, with key and metre of the whole score.
+
+    The key is found by music21 (Krumhansl and Schmuckler) over the same notes, since signatures do not tell the mode.
+
+    Raises:
+        ScoreError: it cannot be parsed, has no time signature or changes it, or ends too early.
+    """
+    from reprlab.music.tracks import audio_module
+
+    music21: Any = audio_module("music21")
+    try:
+        parsed = music21.converter.parse(path, forceSource=True)
+        stream = parsed.scores[0] if isinstance(parsed, music21.stream.Opus) else parsed
+        signatures = {(one.numerator, one.denominator) for one in stream.flatten().getElementsByClass("TimeSignature")}
+        # Ties and repeats are played, not written.
+        notes = stream.expandRepeats().stripTies().flatten().notes
+        played = [
+            (float(one.offset), float(one.quarterLength), int(pitch.midi))
+            for one in notes
+            if float(one.quarterLength) > 0
+            for pitch in one.pitches
+        ]
+        key = stream.analyze("key")
+    except Exception as error:  # noqa: BLE001 (music21 raises whatever its parsers do)
+        raise ScoreError(f"music21 cannot read it ({type(error).__name__})") from None
+    if len(signatures) != 1:
+        raise ScoreError("it has not one metre")
+    beats, unit = next(iter(signatures))
+    compound = unit == 8 and beats % 3 == 0
+    if not played or max(start + length for start, length, _ in played) < quarters:
+        raise ScoreError("it is shorter than a clip")
+    meter = beats // 3 if compound else beats
+    return Score(
+        sorted(note for note in played if note[0] < quarters),
+        key_label(key.tonic.name, key.mode),
+        meter,
+        2 / 3 if compound else unit / 4,
+    )
