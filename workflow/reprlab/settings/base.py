@@ -40,6 +40,21 @@ class NameIn:
     registry: str
 
 
+@dataclass(frozen=True)
+class ReadBeside:
+    """Marks a setting, and all below it, as read beside other settings only, or as free to vary there only.
+
+    Args:
+        edits: of the form ``model=bert_mini; .steps=null``. A name is that of a setting of the paper or, after a dot,
+            one of the same group as the setting that is read. A name without a value stands for the edits beside which
+            that setting is read. Empty: it is read beside nothing, whatever is said of the groups around it.
+        of: the settings below the marked one that are meant, by the end of their names; all where it is empty.
+    """
+
+    edits: str
+    of: str = ""
+
+
 def _whole(value: Any) -> Any:
     # 1e6 is a float in YAML; a count may be written so.
     if isinstance(value, float) and value.is_integer():
