@@ -24,7 +24,7 @@ def derive(model: type[Model], /, *groups: BaseModel, **own: Any) -> Model:
     """A stage's settings: `own`, and for its other fields the values of the same names in `groups` (the first wins).
 
     Raises:
-        pydantic.ValidationError: a field without default stands nowhere, or the values do not go together.
+        pydantic.ValidationError: a field without a default has no value, or the values do not go together.
     """
     values = dict(own)
     for group in groups:
