@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -26,7 +27,7 @@ class FFAdapter(nn.Module):
         super().__init__()
         sizes = [width, *[inner] * (depth - 1)]
         layers: list[nn.Module] = []
-        for left, right in zip(sizes[:-1], sizes[1:], strict=True):
+        for left, right in pairwise(sizes):
             layers += [nn.Linear(left, right), nn.GELU()]
         self.inside = nn.Sequential(*layers, nn.Linear(inner, width))
         self.norm = nn.LayerNorm(width) if norm else nn.Identity()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -189,7 +189,7 @@ def alignable(chosen: Utterances) -> Utterances:
     """Those with at least one frame for each character, and one between equal neighbours; the others are logged."""
     fits = []
     for number, text in enumerate(chosen.texts):
-        needed = len(text) + sum(one == two for one, two in zip(text, text[1:], strict=False))
+        needed = len(text) + sum(one == two for one, two in pairwise(text))
         if chosen.model.frames(chosen.input(number).shape[-1]) >= needed:
             fits.append(number)
     if len(fits) < len(chosen):
@@ -216,7 +216,7 @@ def transcribed(heard: Utterances, vocabulary: Vocabulary, batch_size: int, devi
     with torch.no_grad():
         for start in range(0, len(order), batch_size):
             numbers = order[start : start + batch_size]
-            inputs, lengths = heard.batch(numbers)
+            inputs, lengths = heard.batch(numbers.tolist())
             best = model(inputs.to(device), lengths.to(device)).argmax(-1).cpu()
             for number, symbols, frames in zip(numbers, best, model.frames(lengths).tolist(), strict=True):
                 found[number] = vocabulary.collapse(symbols[:frames].tolist())

@@ -18,8 +18,9 @@ class Tuning(BaseModel):
     model_config = _STRICT
 
     method: Literal["full", "ff", "conv", "lora", "head"]
-    """full: all but the convolutions in front and positions; ff, conv: adapters after attention and after feed-forward of
-    each block, and layer norms; lora: low-rank adapters of queries and values, and layer norms; head: nothing more."""
+    """full: all but the convolutions in front and positions; ff, conv: adapters after attention and after
+    feed-forward of each block, and layer norms; lora: low-rank adapters of queries and values, and layer norms; head:
+    nothing more."""
     inner: int | None = Field(default=256, ge=1)
     """Width inside an adapter, or rank of lora; null: that of the model."""
     depth: int = Field(default=2, ge=2)

@@ -28,8 +28,8 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import atomic_directory
 from reprlab.runtime.storage import storage_errors
 from reprlab.training.engine import train
-from reprlab.training.fingerprints import run_fingerprint
 from reprlab.training.finetuning_order import TrainingOrder
+from reprlab.training.fingerprints import run_fingerprint
 
 _TENSORS = "trained.safetensors"
 _SCORED = ("validation", "test")

@@ -7,7 +7,7 @@ from reprlab.runtime.cli import run_stage
 
 
 def count_tunings(*, settings: CountedTunings, out: Path) -> None:
-    """Write one row for each tuning and part: adapters, norms, head, trained, backbone (with head), on the meta device."""
+    """Write one row for each tuning and part: adapters, norms, head, trained, backbone (with head)."""
     import torch
 
     from reprlab.artifacts.tsv import write_rows

@@ -92,8 +92,8 @@ def example_rate(given: Given) -> Decimal:
 def untransferred(given: Given, *, language: str) -> Found:
     """5.6: the cell of Table 2 beside Table 5."""
     subset = "clean" if language == "en" else "all"
-    row = given.cells["table2"]["3000", "xls_r_2b", "ff", language, subset]
-    own = given.cells["table5"][language, "none"]["test_clean"]
+    row = given.cells["table2"][f"3000 xls_r_2b ff {language} {subset}"]
+    own = given.cells["table5"][f"{language} none"]["test_clean"]
     return found(row["adapter"], row["adapter"] == own)
 
 
@@ -106,7 +106,7 @@ def same_run(given: Given) -> int:
     """8.8: cells of full tuning that stand in both rows."""
     cells = given.cells["table2"]
     return sum(
-        row["ft"] == cells[size, model, "ff", language, subset]["ft"]
-        for (size, model, method, language, subset), row in cells.items()
-        if method == "conv"
+        row["ft"] == cells[name.replace(" conv ", " ff ")]["ft"]
+        for name, row in cells.items()
+        if row["method"] == "conv"
     )

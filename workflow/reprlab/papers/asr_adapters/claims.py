@@ -18,9 +18,7 @@ def less(one: Mapping[str, Choice], two: Mapping[str, Choice]) -> Find:
 
     def find(frame: Frame) -> Estimate | str:
         units = [name for name in ("language", "size", "seed") if name not in {**one, **two}]
-        sides = [
-            frame.select(**_ABOUT, **where).groupby(units, dropna=False)["value"].mean() for where in (one, two)
-        ]
+        sides = [frame.select(**_ABOUT, **where).groupby(units, dropna=False)["value"].mean() for where in (one, two)]
         first, second = sides[0].align(sides[1], join="inner")
         return difference_over_pairs(first, second, " x ".join(units)) if len(first) else frame.reason(**one)
 

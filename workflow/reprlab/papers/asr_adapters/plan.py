@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from reprlab.audio.settings import CountedTuning, CountedTunings, RecogniserSettings
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 SLUG = "asr-adapters"
 _CONSTANT = ("nothing", "most common")
 _DEPTH = "ff"
+# Model, method, language, minutes and seed of a recogniser.
+_About = tuple[str, str, str, float, int]
 
 
 def add_jobs(plan: Plan, config: LoadedConfig) -> None:
@@ -53,16 +56,18 @@ class Recognisers:
                         for seed in paper.seeds:
                             about = (model, name, language, minutes, seed)
                             made = self._train(*about)
-                            yield self._scores(made, "main", *about)
-                            yield self._source(made["curve"], "curve", *about, keys={"step": "step"})
-                            yield self._source(made["metrics"], "data", *about, wide=["minutes"])
+                            yield self._scores(made, "main", about)
+                            yield self._source(made["curve"], "curve", about, {"step": "step"})
+                            heard = self._source(made["metrics"], "data", about, wide=["minutes"])
+                            # The file says it in each of its rows.
+                            yield heard.model_copy(update={"where": {"name": "model", "split": "test"}})
 
     def large(self) -> Iterator[Source]:
         """Table 4."""
         for one in self.paper.large:
             for name in ("ft", _DEPTH):
                 about = (one.model, name, one.language, one.minutes, self.paper.seeds[0])
-                yield self._scores(self._train(*about), "large", *about)
+                yield self._scores(self._train(*about), "large", about)
 
     def one_cell(self) -> Iterator[Source]:
         """Controls, the drawn encoder, and what of conv's gain is norm, rate or width."""
@@ -71,10 +76,10 @@ class Recognisers:
             for name in names:
                 for seed in paper.seeds:
                     about = (paper.model, name, cell.language, cell.minutes, seed)
-                    yield self._scores(self._train(*about), part, *about)
+                    yield self._scores(self._train(*about), part, about)
         for seed in paper.seeds:
             about = (paper.floor, "conv", cell.language, cell.minutes, seed)
-            yield self._scores(self._train(*about), "control", *about)
+            yield self._scores(self._train(*about), "control", about)
 
     def depths(self) -> Iterator[Source]:
         """Figure 2: fully connected layers of each adapter."""
@@ -83,7 +88,7 @@ class Recognisers:
             for depth in paper.depths:
                 about = (paper.wide_model, _DEPTH, language, paper.transfer_minutes, paper.seeds[0])
                 made = self._train(*about, depth=depth)
-                yield self._scores(made, "depth", *about, depth=depth)
+                yield self._scores(made, "depth", about, {"depth": depth})
 
     def transfers(self) -> Iterator[Source]:
         """Table 5: adapters that begin as those of another language."""
@@ -92,9 +97,9 @@ class Recognisers:
             for source in ["", *(one for one, target in paper.transfers if target == language)]:
                 about = (paper.wide_model, method, language, minutes, paper.seeds[0])
                 made = self._train(*about, source=source)
-                yield self._scores(made, "transfer", *about, start=source or "none")
+                yield self._scores(made, "transfer", about, {"start": source or "none"})
                 yield self._source(
-                    made["curve"], "transfer curve", *about, keys={"step": "step"}, start=source or "none"
+                    made["curve"], "transfer curve", about, {"step": "step"}, more={"start": source or "none"}
                 )
 
     def counts(self) -> Iterator[Source]:
@@ -153,8 +158,10 @@ class Recognisers:
             evaluation_utterances=training.evaluation_utterances,
         )
 
-    def _scores(self, made: dict[str, str], part: str, *about: object, **more: Value) -> Source:
-        found = self._source(made["metrics"], part, *about, **more)
+    def _scores(
+        self, made: dict[str, str], part: str, about: _About, more: Mapping[str, Value] = MappingProxyType({})
+    ) -> Source:
+        found = self._source(made["metrics"], part, about, more=more)
         path = Path(made["metrics"])
         baselines = [Baseline(name=name, path=path, where={"name": name}) for name in _CONSTANT]
         return found.model_copy(update={"where": {"name": "model"}, "baselines": baselines})
@@ -163,18 +170,12 @@ class Recognisers:
         self,
         path: str,
         part: str,
-        model: object,
-        name: object,
-        language: object,
-        minutes: object,
-        seed: object,
-        *,
-        keys: dict[str, str] | None = None,
-        wide: list[str] | None = None,
-        **more: Value,
+        about: _About,
+        keys: Mapping[str, str] = MappingProxyType({}),
+        wide: Sequence[str] = (),
+        more: Mapping[str, Value] = MappingProxyType({}),
     ) -> Source:
-        factors = {"part": part, "model": model, "method": name, "language": language, "size": minutes, "seed": seed}
-        title = self.config.datasets.tasks[self.paper.languages[str(language)]].title
-        return Source.model_validate(
-            {"path": path, "factors": {**factors, **more}, "keys": keys or {}, "wide": wide or [], "data": title}
-        )
+        names = ("model", "method", "language", "size", "seed")
+        factors: dict[str, Value] = {"part": part, **dict(zip(names, about, strict=True)), **more}
+        title = self.config.datasets.tasks[self.paper.languages[about[2]]].title
+        return Source(path=Path(path), factors=factors, keys=dict(keys), wide=list(wide), data=title)
