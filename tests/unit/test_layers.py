@@ -90,7 +90,7 @@ def test_every_module_has_a_layer_and_every_layer_modules():
 
 
 def test_no_modules_import_each_other_in_a_circle():
-    # A package that gathers the names of its modules is no circle.
+    # A package that gathers the names of its modules is not a circle.
     imports = {
         module: {other for other in others if not f"{module}.".startswith(f"{other}.")}
         for module, others in package().items()

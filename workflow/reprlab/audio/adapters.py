@@ -82,9 +82,9 @@ def tune(encoder: Any, tuning: Tuning) -> None:
     if wanted > len(blocks):
         raise ReprlabError(f"tuning.blocks: {wanted} blocks are to have adapters, the encoder has {len(blocks)}")
     inner = width if tuning.inner is None else tuning.inner
-    norms = [one for one in encoder.modules() if isinstance(one, nn.LayerNorm | nn.GroupNorm)]
-    front = getattr(encoder, "feature_extractor", None)
-    frozen = set(map(id, front.modules())) if front is not None else set()
+    # Those of the Transformer, not those in front of it.
+    transformer = encoder if hasattr(encoder, "layers") else encoder.encoder
+    norms = [one for one in transformer.modules() if isinstance(one, nn.LayerNorm)]
     encoder.requires_grad_(False)
     if tuning.method in ("ff", "conv"):
         for block in blocks[len(blocks) - wanted :]:
@@ -105,7 +105,7 @@ def tune(encoder: Any, tuning: Tuning) -> None:
             parameter.requires_grad_(not name.startswith(_NOT_TUNED))
     if tuning.method not in ("head", "full"):
         for norm in norms:
-            norm.requires_grad_(id(norm) not in frozen)
+            norm.requires_grad_(True)
 
 
 def counts(encoder: Any, tuning: Tuning, symbols: int) -> dict[str, int]:
