@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from reprlab.music.extra import extra_module
 from reprlab.music.settings import RATE
 from reprlab.runtime.errors import ReprlabError
 
@@ -21,9 +22,7 @@ class SoundFont:
     """
 
     def __init__(self, path: Path) -> None:
-        from reprlab.music.tracks import audio_module
-
-        self._module = audio_module("tinysoundfont")
+        self._module = extra_module("tinysoundfont")
         self._path = path
         self._player()
 

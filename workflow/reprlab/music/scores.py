@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_FLATS = {"C#": "Db", "D#": "Eb", "G#": "Ab", "A#": "Bb", "Gb": "F#", "Cb": "B", "Fb": "E", "B#": "C", "E#": "F"}
-_SHARPS = {"Db": "C#", "Eb": "D#", "Ab": "G#", "Bb": "A#", "Gb": "F#", "Cb": "B", "Fb": "E", "B#": "C", "E#": "F"}
-
+from reprlab.music.extra import extra_module
+from reprlab.music.hearing import KEYS
 
 class ScoreError(Exception):
     """A score that cannot be used, and why."""
@@ -20,17 +19,16 @@ class Score:
 
     notes: list[tuple[float, float, int]]
     key: str
-    """As madmom spells it: `A major`, `Bb minor` is `A# minor`."""
+    """As madmom spells it: one of `hearing.KEYS`."""
     meter: int
     """Beats of a bar; 6/8 has two."""
     beat: float
     """Beats in a quarter note: 2/3 in 6/8."""
 
 
-def key_label(tonic: str, mode: str) -> str:
-    """A key in madmom's spelling: flats in major, sharps in minor."""
-    tonic = tonic.replace("-", "b")
-    return f"{(_FLATS if mode == 'major' else _SHARPS).get(tonic, tonic)} {mode}"
+def key_label(tonic: int, mode: str) -> str:
+    """A key in madmom's spelling, of the pitch class of its tonic (0 is C)."""
+    return KEYS[(tonic - 9) % 12 + (12 if mode == "minor" else 0)]
 
 
 def read_score(path: Path, quarters: float) -> Score:
@@ -41,9 +39,7 @@ def read_score(path: Path, quarters: float) -> Score:
     Raises:
         ScoreError: it cannot be parsed, has no time signature or changes it, or ends too early.
     """
-    from reprlab.music.tracks import audio_module
-
-    music21: Any = audio_module("music21")
+    music21: Any = extra_module("music21")
     try:
         parsed = music21.converter.parse(path, forceSource=True)
         stream = parsed.scores[0] if isinstance(parsed, music21.stream.Opus) else parsed
@@ -68,7 +64,7 @@ def read_score(path: Path, quarters: float) -> Score:
     meter = beats // 3 if compound else beats
     return Score(
         sorted(note for note in played if note[0] < quarters),
-        key_label(key.tonic.name, key.mode),
+        key_label(key.tonic.pitchClass, key.mode),
         meter,
         2 / 3 if compound else unit / 4,
     )

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reprlab.artifacts.tables import read_parquet, write_parquet
+from reprlab.audio.decoding import decode, read_sound
 from reprlab.data.text_files import read_text
 from reprlab.music.rendering import SoundFont
 from reprlab.music.scores import ScoreError, read_score
 from reprlab.music.settings import RATE, TrackSettings
-from reprlab.runtime.errors import ReprlabError, first_line
+from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.log import get_logger
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _SILENT = 1e-4
 _COLUMNS: dict[str, str] = {
     "track": "string", "piece": "string", "kind": "string", "split": "string", "genre": "string", "lyrics": "string",
-    "key": "string", "meter": "int32", "tempo": "float64", "programme": "int32", "rate": "int32", "seconds": "float64",
+    "key": "string", "meter": "int32", "tempo": "float64", "programme": "int32", "seconds": "float64",
     "audio": "binary", "frames": "string",
 }  # fmt: skip
 
@@ -45,55 +46,10 @@ class Track:
     meter: int = 0
     tempo: float = 0.0
     programme: int = -1
-    rate: int = RATE
-    """Samples a second of the source."""
     lyrics: str = ""
     split: str = ""
     frames: str = ""
     """Folder of the frames of its video."""
-
-
-def read_samples(path: Path) -> tuple[np.ndarray, int]:
-    """Mono samples in -1 to 1 of an audio file, and their rate.
-
-    Raises:
-        ReprlabError: the file is damaged, empty or silent, or soundfile is not installed.
-    """
-    soundfile = audio_module("soundfile")
-    try:
-        samples, rate = soundfile.read(path, dtype="float32", always_2d=True)
-    except (soundfile.LibsndfileError, RuntimeError, OSError) as error:
-        raise ReprlabError(f"{path}: cannot be read as audio ({first_line(error)}); replace it") from None
-    mono = samples.mean(axis=1)
-    if not len(mono) or np.abs(mono).max() < _SILENT:
-        raise ReprlabError(f"{path}: is {'silent' if len(mono) else 'empty'}; leave it out")
-    return mono, int(rate)
-
-
-def resampled(samples: np.ndarray, rate: int, wanted: int = RATE) -> np.ndarray:
-    """Samples at another rate, by a polyphase filter."""
-    if rate == wanted:
-        return samples
-    from scipy.signal import resample_poly
-
-    common = math.gcd(rate, wanted)
-    return resample_poly(samples, wanted // common, rate // common).astype(np.float32)
-
-
-def audio_module(name: str) -> Any:
-    """A module of the audio extra.
-
-    Raises:
-        ReprlabError: it is not installed.
-    """
-    import importlib
-
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise ReprlabError(
-            f"{name} is not installed ({first_line(error)}): make setup EXTRAS=audio installs it, and needs a C compiler"
-        ) from None
 
 
 def rendered_tracks(scores: Archive, font: Path, settings: TrackSettings) -> Iterator[Track]:
@@ -130,15 +86,14 @@ def recorded_tracks(recordings: Archive, settings: TrackSettings) -> Iterator[Tr
         each = math.ceil(kind.tracks / len(paths))
         left = kind.tracks
         for path in paths:
-            samples, rate = read_samples(path)
-            samples = resampled(samples, rate)
+            samples = read_sound(path, rate=RATE)
             clips = min(each, left, len(samples) // size)
             starts = np.linspace(0, len(samples) - size, clips).astype(int)
             name = path.stem.lower().replace("-", "_")
             for place, start in enumerate(starts.tolist()):
                 clip = samples[start : start + size]
                 if np.abs(clip).max() >= _SILENT:
-                    yield Track(f"{name}_{place:02d}", name, "recorded", kind.genre, clip, rate=rate)
+                    yield Track(f"{name}_{place:02d}", name, "recorded", kind.genre, clip)
             left -= clips
 
 
@@ -157,8 +112,7 @@ def own_tracks(folder: Path, settings: TrackSettings) -> Iterator[Track]:
     for row in DictReader(io.StringIO(read_text(table)), delimiter="\t"):
         if lacking := [name for name in ("track", "file", "genre", "lyrics", "split") if not isinstance(row.get(name), str)]:
             raise ReprlabError(f"{table}: a row lacks {lacking[0]}; its columns are track, file, genre, lyrics, split")
-        samples, rate = read_samples(folder / row["file"])
-        samples = resampled(samples, rate)[:size]
+        samples = read_sound(folder / row["file"], rate=RATE)[:size]
         if len(samples) < size:
             get_logger().warning("%s: shorter than %g s; left out", row["file"], settings.seconds)
             continue
@@ -167,7 +121,7 @@ def own_tracks(folder: Path, settings: TrackSettings) -> Iterator[Track]:
             get_logger().info("%s: its video is one still picture; left out", row["track"])
             continue
         about = {"lyrics": row["lyrics"], "split": row["split"], "frames": frames}
-        yield Track(row["track"], row["track"], "own", row["genre"], samples, rate=rate, **about)
+        yield Track(row["track"], row["track"], "own", row["genre"], samples, **about)
 
 
 def is_still(folder: Path, tolerance: float = 2.0) -> bool:
@@ -208,8 +162,8 @@ def write_tracks(path: Path, tracks: Iterable[tuple[Track, str]]) -> None:
         ReprlabError: two tracks have one name.
     """
     import pyarrow
+    import soundfile
 
-    soundfile = audio_module("soundfile")
     rows: list[dict[str, Any]] = []
     for one, split in tracks:
         packed = io.BytesIO()
@@ -232,10 +186,6 @@ def read_tracks(path: Path, *, audio: bool = True, shard: tuple[int, int] = (0, 
     columns = [name for name in _COLUMNS if audio or name != "audio"]
     rows = read_parquet(path, columns).to_pylist()[shard[0] :: shard[1]]
     if audio:
-        soundfile = audio_module("soundfile")
         for row in rows:
-            samples, rate = soundfile.read(io.BytesIO(row.pop("audio")), dtype="float32")
-            if rate != RATE:
-                raise ReprlabError(f"{path}: {row['track']} has {rate} samples a second, not {RATE}; delete it and run again")
-            row["samples"] = samples
+            row["samples"] = decode(row.pop("audio"), row["track"]).require_rate(RATE).samples[:, 0]
     return rows
