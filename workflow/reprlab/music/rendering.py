@@ -30,7 +30,7 @@ class SoundFont:
         synth = self._module.Synth(samplerate=RATE)
         try:
             self._font = synth.sfload(str(self._path))
-        except Exception as error:  # noqa: BLE001 (the binding raises a class of its own that it does not export)
+        except Exception as error:
             raise ReprlabError(f"{self._path}: is not a sound font ({error}); delete it and run again") from None
         return synth
 

@@ -9,6 +9,7 @@ from typing import Any
 from reprlab.music.extra import extra_module
 from reprlab.music.hearing import KEYS
 
+
 class ScoreError(Exception):
     """A score that cannot be used, and why."""
 
@@ -53,7 +54,7 @@ def read_score(path: Path, quarters: float) -> Score:
             for pitch in one.pitches
         ]
         key = stream.analyze("key")
-    except Exception as error:  # noqa: BLE001 (music21 raises whatever its parsers do)
+    except Exception as error:
         raise ScoreError(f"music21 cannot read it ({type(error).__name__})") from None
     if len(signatures) != 1:
         raise ScoreError("it has not one metre")

@@ -75,7 +75,9 @@ def rendered_tracks(scores: Archive, font: Path, settings: TrackSettings) -> Ite
             if found == kind.tracks:
                 break
         if found < kind.tracks:
-            raise ReprlabError(f"{kind.members}: {found} scores can be rendered, {kind.tracks} are wanted; ask for fewer")
+            raise ReprlabError(
+                f"{kind.members}: {found} scores can be rendered, {kind.tracks} are wanted; ask for fewer"
+            )
 
 
 def recorded_tracks(recordings: Archive, settings: TrackSettings) -> Iterator[Track]:
@@ -110,7 +112,9 @@ def own_tracks(folder: Path, settings: TrackSettings) -> Iterator[Track]:
     table = folder / "tracks.tsv"
     size = int(settings.seconds * RATE)
     for row in DictReader(io.StringIO(read_text(table)), delimiter="\t"):
-        if lacking := [name for name in ("track", "file", "genre", "lyrics", "split") if not isinstance(row.get(name), str)]:
+        if lacking := [
+            name for name in ("track", "file", "genre", "lyrics", "split") if not isinstance(row.get(name), str)
+        ]:
             raise ReprlabError(f"{table}: a row lacks {lacking[0]}; its columns are track, file, genre, lyrics, split")
         samples = read_sound(folder / row["file"], rate=RATE)[:size]
         if len(samples) < size:
