@@ -27,7 +27,8 @@ _PROMPTS = {
     "lyrics": "Genre: {genre}\nLyrics: {lyrics}\nSay in one sentence what the lyrics mean and feel like.",
     "unified": "Music captions: {caption}\nLow-level music features: {features}\n"
     "Join both into one natural, coherent text about the music.",
-    "type": "Captions of the music: {unified}\nLyrics: {lyrics_text}\nWhich type is the music video? Answer with exactly one of: {types}.",
+    "type": "Captions of the music: {unified}\nLyrics: {lyrics_text}\n"
+    "Which type is the music video? Answer with exactly one of: {types}.",
     "frames": "Music: {unified}\nType of the video: {type}\nCaption {count} frames, one each {frame_seconds:g} s. "
     "Answer with a JSON list of {count} texts of the form `Title: sentence.` and nothing else.",
     "description": "Video captions: {frames}\nUnified music captions: {unified}\nLyrics understanding: {lyrics_text}\n"
@@ -115,8 +116,8 @@ class Annotator:
         if problems and not settings.fallback:
             at, problem = next(iter(problems.items()))
             raise ReprlabError(
-                f"{tracks[at]['track']}: {step} by {settings.chat.model}: {problem}, after {settings.attempts} attempts; "
-                "take another model, more attempts, or set fallback=true"
+                f"{tracks[at]['track']}: {step} by {settings.chat.model}: {problem}, after {settings.attempts} "
+                "attempts; take another model, more attempts, or set fallback=true"
             )
         for at in problems:
             texts[at] = template.write(step, tracks[at], settings.seed)
@@ -130,7 +131,7 @@ class Annotator:
         total = self.spent.dollars(self.settings) + more.dollars(self.settings)
         if total > self.budget:
             raise ReprlabError(
-                f"annotation: the step {step} may bring the cost to ${total:.4f}, over the budget of ${self.budget:.4f} for "
+                f"annotation: the step {step} may bring the cost to ${total:.4f}, over the ${self.budget:.4f} of "
                 "these tracks; raise annotation.budget or take fewer tracks: what was answered is kept"
             )
 
@@ -147,8 +148,8 @@ def conversation(step: str, track: Mapping[str, Any]) -> list[dict[str, Any]]:
     words = {**track, "features": json.dumps(features), "types": ", ".join(forms.TYPES), "count": len(track["levels"])}
     words["lyrics"] = track["lyrics"] or "none"
     text = _PROMPTS[step].format_map(words)
-    folder = track["frames"] if step == "frames" else ""
-    if not isinstance(folder, str) or not folder:
+    folder = track["video"] if step == "frames" else ""
+    if not folder:
         return [{"role": "user", "content": text}]
     paths = [*sorted(Path(folder).glob("*.jpg")), *sorted(Path(folder).glob("*.png"))][: len(track["levels"])]
     images = [

@@ -16,6 +16,6 @@ def extra_module(name: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         raise ReprlabError(
-            f"{name.partition('.')[0]} cannot be imported ({first_line(error)}): `make setup EXTRAS=audio` installs what "
-            "music-video-description needs, and needs a C compiler"
+            f"{name.partition('.')[0]} cannot be imported ({first_line(error)}): `make setup EXTRAS=audio` installs "
+            "what music-video-description needs, and needs a C compiler"
         ) from None

@@ -1,4 +1,4 @@
-"""The forms of annotations: types of a video, the instruction, the layout of inputs, and what a description must have."""
+"""The forms of annotations: types of a video, the instruction, the layout of inputs, the parts of a description."""
 
 from __future__ import annotations
 

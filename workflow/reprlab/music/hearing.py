@@ -28,8 +28,8 @@ _FORMAT = "1"
 
 
 def hear(samples: np.ndarray, cache: Path) -> dict[str, Any]:
-    """Features of mono samples at 44.1 kHz: `tempo` [[bpm, strength]], `key` (24 probabilities), `downbeats` [[s, place in
-    the bar]], `chords` [[start, end, label]]; and `bpm`, `key_label`, `meter`, `n_downbeats`, `chord_progression`.
+    """Features of mono samples at 44.1 kHz: `tempo` [[bpm, strength]], `key` (24 probabilities), `downbeats` [[s, place
+    in the bar]], `chords` [[start, end, label]]; and `bpm`, `key_label`, `meter`, `n_downbeats`, `chord_progression`.
 
     They lie in `cache` by the digest of the samples and of madmom's version: a track is heard once, whatever asks.
 

@@ -79,8 +79,8 @@ def write(step: str, track: Mapping[str, Any], seed: int) -> str:
     heard, words = track["heard"], classes(track["heard"], track["loudness"])
     if step == "caption":
         return (
-            f"The clip is {track['genre']} music with a {words['tempo']} tempo of about {heard['bpm']:.0f} beats a minute. "
-            f"It is in {heard['key_label']} and {words['energy']}."
+            f"The clip is {track['genre']} music with a {words['tempo']} tempo of about {heard['bpm']:.0f} beats a "
+            f"minute. It is in {heard['key_label']} and {words['energy']}."
         )
     if step == "lyrics":
         mood = mood_of(track, seed)

@@ -27,7 +27,7 @@ _SILENT = 1e-4
 _COLUMNS: dict[str, str] = {
     "track": "string", "piece": "string", "kind": "string", "split": "string", "genre": "string", "lyrics": "string",
     "key": "string", "meter": "int32", "tempo": "float64", "programme": "int32", "seconds": "float64",
-    "audio": "binary", "frames": "string",
+    "audio": "binary", "video": "string",
 }  # fmt: skip
 
 
@@ -48,7 +48,7 @@ class Track:
     programme: int = -1
     lyrics: str = ""
     split: str = ""
-    frames: str = ""
+    video: str = ""
     """Folder of the frames of its video."""
 
 
@@ -100,7 +100,7 @@ def recorded_tracks(recordings: Archive, settings: TrackSettings) -> Iterator[Tr
 
 
 def own_tracks(folder: Path, settings: TrackSettings) -> Iterator[Track]:
-    """Clips of a folder: `tracks.tsv` with track, file, genre, lyrics, split and, if there are frames, `frames`.
+    """Clips of a folder: `tracks.tsv` with track, file, genre, lyrics, split and, if wanted, `video` (a folder of frames).
 
     A track whose frames are all alike is a still picture and is left out, as the paper does.
 
@@ -120,11 +120,11 @@ def own_tracks(folder: Path, settings: TrackSettings) -> Iterator[Track]:
         if len(samples) < size:
             get_logger().warning("%s: shorter than %g s; left out", row["file"], settings.seconds)
             continue
-        frames = str(folder / row["frames"]) if row.get("frames") else ""
+        frames = str(folder / row["video"]) if row.get("video") else ""
         if frames and is_still(Path(frames)):
             get_logger().info("%s: its video is one still picture; left out", row["track"])
             continue
-        about = {"lyrics": row["lyrics"], "split": row["split"], "frames": frames}
+        about = {"lyrics": row["lyrics"], "split": row["split"], "video": frames}
         yield Track(row["track"], row["track"], "own", row["genre"], samples, **about)
 
 
@@ -138,7 +138,7 @@ def is_still(folder: Path, tolerance: float = 2.0) -> bool:
 
     paths = sorted(folder.glob("*.jpg")) + sorted(folder.glob("*.png"))
     if not paths:
-        raise ReprlabError(f"{folder}: holds no frame (*.jpg, *.png); leave `frames` of the track empty")
+        raise ReprlabError(f"{folder}: holds no frame (*.jpg, *.png); leave `video` of the track empty")
     frames = [np.asarray(Image.open(path).convert("L").resize((64, 64)), dtype=np.float64) for path in paths]
     return all(np.abs(one - frames[0]).mean() < tolerance for one in frames[1:])
 
