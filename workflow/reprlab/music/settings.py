@@ -52,6 +52,10 @@ class TrackSettings(BaseModel):
 
     seconds: float = Field(gt=1)
     """Length of a clip; what is shorter is left out and counted."""
+    archives: dict[Literal["scores", "font", "recordings"], str] = {}
+    """Archives of scores (music21's corpus), of the sound font `font.sf2` and of recordings."""
+    font: str = ""
+    """The sound font in its archive."""
     scores: list[Scores] = []
     """Rendered pieces, whose key, metre and tempo are known."""
     tempo: tuple[int, int] = (60, 160)

@@ -100,7 +100,7 @@ def recorded_tracks(recordings: Archive, settings: TrackSettings) -> Iterator[Tr
 
 
 def own_tracks(folder: Path, settings: TrackSettings) -> Iterator[Track]:
-    """Clips of a folder: `tracks.tsv` with track, file, genre, lyrics, split and, if wanted, `video` (a folder of frames).
+    """Clips of a folder: `tracks.tsv` with track, file, genre, lyrics, split and, if wanted, `video`: a folder of frames.
 
     A track whose frames are all alike is a still picture and is left out, as the paper does.
 
