@@ -25,6 +25,8 @@ class Score:
     """Beats of a bar; 6/8 has two."""
     beat: float
     """Beats in a quarter note: 2/3 in 6/8."""
+    upbeat: float = 0.0
+    """Beats before the first whole bar."""
 
 
 def key_label(tonic: int, mode: str) -> str:
@@ -54,6 +56,7 @@ def read_score(path: Path, quarters: float) -> Score:
             for pitch in one.pitches
         ]
         key = stream.analyze("key")
+        upbeat = _upbeat(stream)
     except Exception as error:
         raise ScoreError(f"music21 cannot read it ({type(error).__name__})") from None
     if len(signatures) != 1:
@@ -63,9 +66,20 @@ def read_score(path: Path, quarters: float) -> Score:
     if not played or max(start + length for start, length, _ in played) < quarters:
         raise ScoreError("it is shorter than a clip")
     meter = beats // 3 if compound else beats
+    beat = 2 / 3 if compound else unit / 4
     return Score(
         sorted(note for note in played if note[0] < quarters),
         key_label(key.tonic.pitchClass, key.mode),
         meter,
-        2 / 3 if compound else unit / 4,
+        beat,
+        upbeat * beat,
     )
+
+
+def _upbeat(stream: Any) -> float:
+    """Quarter notes of a first bar that is shorter than a bar."""
+    first = next(iter(stream.recurse().getElementsByClass("Measure")), None)
+    if first is None:
+        return 0.0
+    length = float(first.duration.quarterLength)
+    return length if length < float(first.barDuration.quarterLength) else 0.0

@@ -12,7 +12,6 @@ from reprlab.music.hearing import chord_states
 from reprlab.music.settings import RATE, EncodingSettings
 
 _SLOW_RATE, _WINDOW, _HOP = 16_000, 400, 160
-_MEL_BINS, _FRAMES = 128, 204
 
 
 def clips_of(samples: np.ndarray, settings: EncodingSettings) -> list[np.ndarray]:
@@ -45,33 +44,34 @@ def _statistics(clip: np.ndarray, bands: int) -> np.ndarray:
 
 def log_mel(clip: np.ndarray, bands: int) -> np.ndarray:
     """Log-mel energies [frames, bands] at 16 kHz, 100 frames a second."""
-    from scipy.signal import resample_poly
     from transformers.audio_utils import mel_filter_bank, spectrogram, window_function
 
-    slow = resample_poly(clip, 160, 441)
     filters = mel_filter_bank(_WINDOW // 2 + 1, bands, 40.0, _SLOW_RATE / 2, _SLOW_RATE, norm="slaney")
     window = window_function(_WINDOW, "hann")
-    mel = spectrogram(slow, window, _WINDOW, _HOP, power=2.0, mel_filters=filters, log_mel="log10", mel_floor=1e-8)
+    mel = spectrogram(_slow(clip), window, _WINDOW, _HOP, power=2.0, mel_filters=filters, log_mel="log10", mel_floor=1e-8)
     return np.asarray(mel).T
 
 
 def _by_transformer(tracks: Sequence[dict[str, Any]], settings: EncodingSettings, folder: Path) -> np.ndarray:
-    """Pooled states of 2-second clips as ImageBind cuts them: 128 mel bins x 204 frames."""
+    """Pooled states of clips, padded to the length that the model has positions for (10.24 s as published)."""
     import torch
+    from transformers import ASTFeatureExtractor
 
     from reprlab.models.build import load_model
 
-    model: Any = load_model(folder).eval()
+    model: Any = load_model(folder).float().eval()
+    shape = {"num_mel_bins": model.config.num_mel_bins, "max_length": model.config.max_length}
+    extract = ASTFeatureExtractor(sampling_rate=_SLOW_RATE, **shape)
     states = []
     for one in tracks:
-        # Mean and deviation of ImageBind's audio branch (upstream code).
-        mels = np.stack(
-            [_fit((log_mel(clip, _MEL_BINS) + 4.268) / (2 * 9.138)) for clip in clips_of(one["samples"], settings)]
-        )
+        clips = [_slow(clip) for clip in clips_of(one["samples"], settings)]
+        inputs = extract(clips, sampling_rate=_SLOW_RATE, return_tensors="pt").input_values
         with torch.inference_mode():
-            states.append(model(torch.from_numpy(mels.astype(np.float32))).pooler_output.numpy())
+            states.append(model(inputs).pooler_output.numpy())
     return np.stack(states)
 
 
-def _fit(mel: np.ndarray) -> np.ndarray:
-    return np.pad(mel[:_FRAMES], ((0, max(0, _FRAMES - len(mel))), (0, 0)))
+def _slow(clip: np.ndarray) -> np.ndarray:
+    from scipy.signal import resample_poly
+
+    return np.asarray(resample_poly(clip, 160, 441), dtype=np.float32)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _SILENT = 1e-4
 _COLUMNS: dict[str, str] = {
     "track": "string", "piece": "string", "kind": "string", "split": "string", "genre": "string", "lyrics": "string",
-    "key": "string", "meter": "int32", "tempo": "float64", "programme": "int32", "seconds": "float64",
+    "key": "string", "meter": "int32", "tempo": "float64", "upbeat": "float64", "programme": "int32", "seconds": "float64",
     "audio": "binary", "video": "string",
 }  # fmt: skip
 
@@ -45,6 +45,8 @@ class Track:
     key: str = ""
     meter: int = 0
     tempo: float = 0.0
+    upbeat: float = 0.0
+    """Beats before the first whole bar."""
     programme: int = -1
     lyrics: str = ""
     split: str = ""
@@ -69,8 +71,8 @@ def rendered_tracks(scores: Archive, font: Path, settings: TrackSettings) -> Ite
                 continue
             samples = player.render(score.notes, tempo, programme, settings.seconds)
             name = f"{path.parent.name}_{path.stem}".lower().replace(".", "_").replace("-", "_")
-            about = {"key": score.key, "meter": score.meter, "tempo": tempo * score.beat, "programme": programme}
-            yield Track(name, name, "rendered", kind.genre, samples, **about)
+            about = {"key": score.key, "meter": score.meter, "tempo": tempo * score.beat, "upbeat": score.upbeat}
+            yield Track(name, name, "rendered", kind.genre, samples, programme=programme, **about)
             found += 1
             if found == kind.tracks:
                 break
