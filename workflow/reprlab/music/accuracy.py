@@ -21,7 +21,7 @@ def feature_rows(tracks: Sequence[Mapping[str, Any]], heard: Mapping[str, Mappin
     for one in tracks:
         found = heard[one["track"]]
         row = {name: one[name] for name in ("track", "kind", "genre", "split")}
-        row |= {name: found[name] for name in ("bpm", "key_label", "meter", "n_downbeats")}
+        row |= {name: found[name] for name in ("bpm", "key_label", "n_downbeats")} | {"beats": found["meter"]}
         row["chords"] = " ".join(found["chord_progression"])
         known = {"known_bpm": one["tempo"], "known_key": one["key"], "known_meter": one["meter"]}
         row |= known if one["kind"] == "rendered" else dict.fromkeys(known, None)
@@ -68,7 +68,12 @@ def accuracy_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         own = [row for row in judged if genre in ("all", row["genre"])]
         for metric in ("tempo", "tempo_octave", "tempo_candidate", "key", "key_weighted", "meter", "downbeats"):
             values = [row[metric] for row in own]
-            row: dict[str, Any] = {"genre": genre, "metric": metric, "value": 100 * float(np.mean(values)), "n": len(values)}
+            row: dict[str, Any] = {
+                "genre": genre,
+                "metric": metric,
+                "value": 100 * float(np.mean(values)),
+                "n": len(values),
+            }
             low = high = None
             if set(values) <= {0.0, 1.0}:
                 low, high = (100 * bound for bound in binomial_interval(int(sum(values)), len(values), 0.95))

@@ -40,10 +40,33 @@ def write_annotations(path: Path, tracks: Sequence[dict[str, Any]], settings: An
 
     rows = []
     for one in tracks:
-        texts = {("lyrics_text" if step == "lyrics" else step): one["lyrics_text" if step == "lyrics" else step] for step in STEPS}
+        texts = {
+            ("lyrics_text" if step == "lyrics" else step): one["lyrics_text" if step == "lyrics" else step]
+            for step in STEPS
+        }
         tags = genre_tags(one, settings.seed) if settings.backend == "template" else one["genre"]
-        about = {"track": one["track"], "piece": one["piece"], "kind": one["kind"], "split": one["split"], "genre": tags}
-        rows.append({**about, **texts, "frames": json.dumps(one["frames"]), "written_by": json.dumps(one["written_by"])})
-    names = ("track", "piece", "kind", "split", "genre", "caption", "lyrics_text", "unified", "type", "frames", "description")
+        about = {
+            "track": one["track"],
+            "piece": one["piece"],
+            "kind": one["kind"],
+            "split": one["split"],
+            "genre": tags,
+        }
+        rows.append(
+            {**about, **texts, "frames": json.dumps(one["frames"]), "written_by": json.dumps(one["written_by"])}
+        )
+    names = (
+        "track",
+        "piece",
+        "kind",
+        "split",
+        "genre",
+        "caption",
+        "lyrics_text",
+        "unified",
+        "type",
+        "frames",
+        "description",
+    )
     schema = pyarrow.schema([(name, pyarrow.string()) for name in (*names, "written_by")])
     write_parquet(path, pyarrow.Table.from_pylist(rows, schema))

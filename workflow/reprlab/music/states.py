@@ -48,7 +48,9 @@ def log_mel(clip: np.ndarray, bands: int) -> np.ndarray:
 
     filters = mel_filter_bank(_WINDOW // 2 + 1, bands, 40.0, _SLOW_RATE / 2, _SLOW_RATE, norm="slaney")
     window = window_function(_WINDOW, "hann")
-    mel = spectrogram(_slow(clip), window, _WINDOW, _HOP, power=2.0, mel_filters=filters, log_mel="log10", mel_floor=1e-8)
+    mel = spectrogram(
+        _slow(clip), window, _WINDOW, _HOP, power=2.0, mel_filters=filters, log_mel="log10", mel_floor=1e-8
+    )
     return np.asarray(mel).T
 
 

@@ -18,9 +18,12 @@ def estimate_annotation(*, tracks: Path, heard: list[Path], out: Path, settings:
 
     steps = estimated_steps(to_annotate(tracks, heard, settings), settings)
     parts = steps.values()
-    total = Spent(*(sum(getattr(one, name) for one in parts) for name in ("requests", "prompt_tokens", "answer_tokens")))
+    total = Spent(
+        *(sum(getattr(one, name) for one in parts) for name in ("requests", "prompt_tokens", "answer_tokens"))
+    )
     rows = [
-        {"step": step, **vars(one), "dollars": round(one.dollars(settings), 6)} for step, one in {**steps, "all": total}.items()
+        {"step": step, **vars(one), "dollars": round(one.dollars(settings), 6)}
+        for step, one in {**steps, "all": total}.items()
     ]
     write_rows(out, rows)
 

@@ -25,18 +25,29 @@ def score_descriptions(
     from reprlab.music.forms import description_problem
 
     found = read_parquet(descriptions, ["track", "target", "text", "steps", "tokens"]).to_pydict()
-    known = [row for path in annotations for row in read_parquet(path, ["track", "split", "description", "frames"]).to_pylist()]
+    known = [
+        row
+        for path in annotations
+        for row in read_parquet(path, ["track", "split", "description", "frames"]).to_pylist()
+    ]
     others = [row["description"] for row in sorted(known, key=lambda row: row["track"]) if row["split"] == "train"]
     frames = {row["track"]: len(json.loads(row["frames"])) for row in known}
-    answers = {"model": found["text"], "another track's": [others[place % len(others)] for place in range(len(found["text"]))]}
+    answers = {
+        "model": found["text"],
+        "another track's": [others[place % len(others)] for place in range(len(found["text"]))],
+    }
     rows = []
     for name, texts in answers.items():
-        effort = {"steps": found["steps"][0], "tokens": found["tokens"][0]} if name == "model" else {"steps": 0, "tokens": 0}
+        effort = (
+            {"steps": found["steps"][0], "tokens": found["tokens"][0]} if name == "model" else {"steps": 0, "tokens": 0}
+        )
         scores = score_rows(
             found["target"], texts, model, settings.max_length, resamples=settings.resamples, seed=settings.seed
         )
         shares = {
-            "well_formed": [not description_problem(text, frames[track]) for track, text in zip(found["track"], texts, strict=True)],
+            "well_formed": [
+                not description_problem(text, frames[track]) for track, text in zip(found["track"], texts, strict=True)
+            ],
             "empty": [not text for text in texts],
         }
         scores += [

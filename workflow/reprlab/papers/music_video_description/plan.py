@@ -71,7 +71,10 @@ class Descriptions:
         job = Job({"tracks": self.tracks, "heard": self.heard})
         made = self.plan.add("judge_hearing", self.paper.name, job)
         about = {"data": self.paper.title}
-        yield Source(path=Path(made["out"]), factors={"part": "hearing"}, keys={"genre": "genre"}, **about)
+        chance = Baseline(name="chance", path=Path(made["out"]), on=["genre"], column="chance")
+        yield Source(
+            path=Path(made["out"]), factors={"part": "hearing"}, keys={"genre": "genre"}, baselines=[chance], **about
+        )
         keys = {"track": "track", "genre": "genre", "key": "key_label", "chords": "chords"}
         wide = ["bpm", "beats", "n_downbeats"]
         yield Source(path=Path(made["features"]), factors={"part": "features"}, keys=keys, wide=wide, **about)
@@ -81,9 +84,7 @@ class Descriptions:
         job = Job({"tracks": self.tracks, "heard": self.heard}, {"settings": self.paper.annotation})
         path = self.plan.add("estimate_annotation", self.paper.name, job)["out"]
         wide = ["requests", "prompt_tokens", "answer_tokens", "dollars"]
-        yield Source(
-            path=Path(path), factors={"part": "cost"}, keys={"text": "step"}, wide=wide, data=self.paper.title
-        )
+        yield Source(path=Path(path), factors={"part": "cost"}, keys={"text": "step"}, wide=wide, data=self.paper.title)
 
     def table1(self) -> Iterator[Source]:
         """Table 1: the model as it is, each combination of inputs, and answers to the instruction alone; and losses."""
@@ -119,7 +120,11 @@ class Descriptions:
 
     def _writer(self) -> str:
         settings = self.paper.annotation
-        names = {"template": "a template of ours", "chat": settings.chat.model, "local": str(self.paper.annotation_model)}
+        names = {
+            "template": "a template of ours",
+            "chat": settings.chat.model,
+            "local": str(self.paper.annotation_model),
+        }
         return names[settings.backend]
 
     def _model(self, name: str) -> str:

@@ -66,7 +66,9 @@ class MusicVideoDescriptionSettings(t.Settings):
         if (self.annotation.backend == "local") != (self.annotation_model is not None):
             raise ValueError("annotation_model is given where annotation.backend is local, and null otherwise")
         if (self.encoding.encoder == "spectrogram_transformer") != (self.audio_model is not None):
-            raise ValueError("audio_model is given where encoding.encoder is spectrogram_transformer, and null otherwise")
+            raise ValueError(
+                "audio_model is given where encoding.encoder is spectrogram_transformer, and null otherwise"
+            )
         if unknown := sorted({*self.blank} - {self.main, *self.ablations}):
             raise ValueError(f"blank names {unknown[0]}, which is neither main nor among ablations")
         return self

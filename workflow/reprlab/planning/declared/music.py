@@ -71,6 +71,6 @@ STAGES = (
     Stage(
         "show_tracks",
         "Show tracks and their descriptions in {paper}",
-        within("results/{paper}", out="examples.md", picture="examples.png"),
+        {"out": "results/{paper}/examples/"},
     ),
 )
