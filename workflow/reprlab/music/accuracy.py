@@ -24,10 +24,10 @@ def feature_rows(tracks: Sequence[Mapping[str, Any]], heard: Mapping[str, Mappin
         row |= {name: found[name] for name in ("bpm", "key_label", "n_downbeats")} | {"beats": found["meter"]}
         row["chords"] = " ".join(found["chord_progression"])
         known = {"known_bpm": one["tempo"], "known_key": one["key"], "known_meter": one["meter"]}
-        row |= known if one["kind"] == "rendered" else dict.fromkeys(known, None)
+        row |= known if one["kind"] == "rendered" else dict.fromkeys(known, "")
         rows.append(row | (_right(one, found) if one["kind"] == "rendered" else {}))
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return [{name: row.get(name) for name in names} for row in rows]
+    return [{name: row.get(name, "") for name in names} for row in rows]
 
 
 def _right(one: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,8 +74,9 @@ def accuracy_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
                 "value": 100 * float(np.mean(values)),
                 "n": len(values),
             }
-            low = high = None
+            low: float | str = ""
+            high: float | str = ""
             if set(values) <= {0.0, 1.0}:
                 low, high = (100 * bound for bound in binomial_interval(int(sum(values)), len(values), 0.95))
-            found.append({**row, "low": low, "high": high, "chance": _CHANCE.get(metric)})
+            found.append({**row, "low": low, "high": high, "chance": _CHANCE.get(metric, "")})
     return found

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 _SILENT = 1e-4
 _COLUMNS: dict[str, str] = {
     "track": "string", "piece": "string", "kind": "string", "split": "string", "genre": "string", "lyrics": "string",
-    "key": "string", "meter": "int32", "tempo": "float64", "upbeat": "float64", "programme": "int32", "seconds": "float64",
-    "audio": "binary", "video": "string",
+    "key": "string", "meter": "int32", "tempo": "float64", "upbeat": "float64", "programme": "int32",
+    "seconds": "float64", "audio": "binary", "video": "string",
 }  # fmt: skip
 
 
@@ -102,7 +102,7 @@ def recorded_tracks(recordings: Archive, settings: TrackSettings) -> Iterator[Tr
 
 
 def own_tracks(folder: Path, settings: TrackSettings) -> Iterator[Track]:
-    """Clips of a folder: `tracks.tsv` with track, file, genre, lyrics, split and, if wanted, `video`: a folder of frames.
+    """Clips of a folder: `tracks.tsv` with track, file, genre, lyrics, split; if wanted, `video` (a folder of frames).
 
     A track whose frames are all alike is a still picture and is left out, as the paper does.
 

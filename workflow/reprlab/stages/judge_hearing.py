@@ -6,7 +6,7 @@ from reprlab.runtime.cli import run_stage
 
 
 def judge_hearing(*, tracks: Path, heard: list[Path], out: Path, features: Path) -> None:
-    """Write `features`, one row a track, and `out`, the accuracy of tempo, key, metre and downbeats by genre, in percent.
+    """Write `features`, one row a track, and `out`, the accuracy of tempo, key, metre and downbeats by genre (%).
 
     Raises:
         ReprlabError: unreadable inputs.

@@ -1,4 +1,4 @@
-"""Score descriptions by BLEU, ROUGE-L and BERTScore, beside the best constant text, and say how many are well formed."""
+"""Score descriptions by BLEU, ROUGE-L and BERTScore, beside those of other tracks."""
 
 from pathlib import Path
 
@@ -54,7 +54,7 @@ def score_descriptions(
             {"metric": metric, "value": 100 * sum(each) / len(each), "n": len(each)} for metric, each in shares.items()
         ]
         rows += [{"name": name, "split": "test", **row, **effort} for row in scores]
-    write_rows(out, [{"low": None, "high": None, **row} for row in rows])
+    write_rows(out, [{"low": "", "high": "", **row} for row in rows])
 
 
 if __name__ == "__main__":

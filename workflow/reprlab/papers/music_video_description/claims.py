@@ -60,5 +60,6 @@ CLAIMS = (
           f"{_POINTS}: 123 less 13", ABOVE_ZERO, less(_of("123"), _of("13")), _BLEU4),
     Claim("M9", "What the music says reaches the text beside the type: 13 against the instruction alone (ours)",
           "ROUGE-L F1, points: 13 less the blank row of 1234", ABOVE_ZERO,
-          less(_of("13"), {"section": "sanity", "inputs": "1234"}, "rouge_f1"), {"part": "scores", "metric": "rouge_f1"}),
+          less(_of("13"), {"section": "sanity", "inputs": "1234"}, "rouge_f1"),
+          {"part": "scores", "metric": "rouge_f1"}),
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """Settings of music-video-description.
 
-Mao et al. 2025: Cross-Modal Learning for Music-to-Music-Video Description Generation. No public code; sony/DeepResonance
-is by the same first author on the same framework.
+Mao et al. 2025: Cross-Modal Learning for Music-to-Music-Video Description Generation. No public code; what is called
+upstream code is sony/DeepResonance, by the same first author on the same framework.
 """
 
 from typing import Annotated, Self
