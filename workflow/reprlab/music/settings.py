@@ -171,12 +171,12 @@ class DescriptionScoring(BaseModel):
     """Their seed."""
 
 
-class Described(BaseModel):
-    """One set of descriptions on the page of examples."""
+class ExampleSettings(BaseModel):
+    """The page of examples."""
 
     model_config = _STRICT
 
-    name: str
-    """What it is called there."""
-    path: Path
-    """The descriptions."""
+    described: dict[str, Path]
+    """Descriptions, by their name on the page."""
+    shown: int = Field(ge=1)
+    """Tracks that are shown."""

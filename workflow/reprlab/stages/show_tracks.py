@@ -2,20 +2,16 @@
 
 from pathlib import Path
 
+from reprlab.music.settings import ExampleSettings
 from reprlab.runtime.cli import run_stage
 
 _PICTURE = "tracks.png"
 
 
 def show_tracks(
-    *, tracks: Path, heard: list[Path], annotations: list[Path], out: Path, described: dict[str, str],
-    shown: int,
+    *, tracks: Path, heard: list[Path], annotations: list[Path], out: Path, settings: ExampleSettings
 ) -> None:  # fmt: skip
     """Write the folder `out`: `examples.md`, a page, and `tracks.png`, the features of its tracks.
-
-    Args:
-        described: files of descriptions by their name on the page.
-        shown: tracks of the test split, the first ones by name of each genre in turn.
 
     Raises:
         ReprlabError: unreadable inputs.
@@ -27,9 +23,9 @@ def show_tracks(
     from reprlab.runtime.files import atomic_directory
 
     known = {row["track"]: row for path in annotations for row in read_parquet(path).to_pylist()}
-    written = {name: read_parquet(Path(path)).to_pylist() for name, path in described.items()}
+    written = {name: read_parquet(path).to_pylist() for name, path in settings.described.items()}
     candidates = [known[row["track"]] for row in next(iter(written.values()))]
-    names = [row["track"] for row in chosen_tracks(candidates, shown)]
+    names = [row["track"] for row in chosen_tracks(candidates, settings.shown)]
     features = heard_features(heard)
     sounds = {one["track"]: one for one in read_tracks(tracks) if one["track"] in names}
     texts = {name: {row["track"]: row for row in rows} for name, rows in written.items()}

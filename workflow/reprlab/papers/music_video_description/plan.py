@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprlab.music.settings import (
-    Described,
     DescriberTraining,
     DescriptionGeneration,
     DescriptionScoring,
+    ExampleSettings,
 )
 from reprlab.papers.music_video_description.results import RESULTS
 from reprlab.planning.plan import Job, Plan
@@ -103,19 +103,19 @@ class Descriptions:
         """The page of examples."""
         paper, seed = self.paper, self.paper.seeds[0]
         sections = (("not trained", "baseline"), (f"inputs {paper.main}", "main"), ("instruction alone", "sanity"))
-        described = [
-            Described(name=name, path=Path(self._described(section, paper.main, seed)))
+        described = {
+            name: Path(self._described(section, paper.main, seed))
             for name, section in sections
             if section != "sanity" or paper.main in paper.blank
-        ]
+        }
         inputs: dict[str, str | list[str]] = {
             "tracks": self.tracks,
             "heard": self.heard,
             "annotations": self.annotations,
-            "after": [str(one.path) for one in described],
+            "after": [str(path) for path in described.values()],
         }
-        settings = {"described": {one.name: str(one.path) for one in described}, "shown": paper.shown}
-        made = self.plan.add("show_tracks", SLUG, Job(inputs, settings))
+        settings = ExampleSettings(described=described, shown=paper.shown)
+        made = self.plan.add("show_tracks", SLUG, Job(inputs, {"settings": settings}))
         self.plan.add_targets(SLUG, made.values())
 
     def _writer(self) -> str:
