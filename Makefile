@@ -8,6 +8,13 @@ SCALE ?=
 SET ?=
 ARGS ?=
 EXTRAS ?=
+# What one paper hears and renders music with. Nothing else needs it, nor the C compiler that it is built with.
+COMPILER := $(shell command -v $(or $(CC),cc) 2>/dev/null)
+MUSIC := $(filter music-video-description results/music-video-description/%,$(MAKECMDGOALS))
+override EXTRAS := $(EXTRAS) $(if $(filter audio,$(EXTRAS)),,$(if \
+  $(or $(MUSIC),$(and $(COMPILER),$(filter all report,$(MAKECMDGOALS)))),audio))
+INSTALL_AUDIO_ALONE = $(if $(filter audio,$(EXTRAS)),$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+  -r envs/audio_alone.txt)
 PAPER ?=
 
 # What the user gives reaches the engine as it was typed: by the environment, which neither make nor the shell expands.
@@ -58,14 +65,18 @@ ifndef LINKED
 $(STAMP): envs/requirements.txt pyproject.toml $(foreach extra,$(EXTRAS),envs/$(extra).txt)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
 	  { echo "error: Python 3.11 is needed; set PYTHON=/path/to/python3.11"; exit 1; }
+	@test -z "$(filter audio,$(EXTRAS))" -o -n "$(COMPILER)" || { echo "error: the extra audio (music-video-description) needs a C \
+	compiler, and $(or $(CC),cc) does not exist; install gcc and Python's headers: every other paper runs without" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	  $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r envs/requirements.txt $(foreach extra,$(EXTRAS),-r envs/$(extra).txt)
+	$(INSTALL_AUDIO_ALONE)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	touch $@
 
-$(DEV_STAMP): $(STAMP) envs/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/dev.txt
+$(DEV_STAMP): $(STAMP) envs/dev.txt envs/audio.txt envs/audio_alone.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/dev.txt -r envs/audio.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r envs/audio_alone.txt
 	touch $@
 
 setup: $(STAMP) ## create .venv with the locked requirements
@@ -81,6 +92,8 @@ endif
 
 FORCE:
 
+# Where the one paper that needs a compiler cannot run, the others do.
+all: override ARGS += $(if $(COMPILER),,--keep-going)
 all: $(STAMP) ## every paper, and the report
 	@$(SNAKEMAKE) all
 

@@ -12,8 +12,10 @@ frozen() { pip freeze --exclude-editable --exclude pip --exclude setuptools | se
 pip install -r requirements.in
 frozen > "$folder/base"
 { echo "# Locked by envs/lock.sh from requirements.in."; grep -v '^nvidia-\|^triton==\|^cuda-' "$folder/base"; } > requirements.txt
-for extra in dev gpu audio parsing; do
-  pip install -r "$extra.in"
+for extra in dev gpu audio audio_alone parsing; do
+  alone=()
+  if [ "$extra" = audio_alone ]; then alone=(--no-deps); fi
+  pip install "${alone[@]}" -r "$extra.in"
   frozen > "$folder/$extra"
   { echo "# Locked by envs/lock.sh from $extra.in: what it adds to requirements.txt."; comm -13 "$folder/base" "$folder/$extra"; } > "$extra.txt"
   cat "$folder/base" "$folder/$extra" | LC_ALL=C sort -u > "$folder/union"
