@@ -96,6 +96,11 @@ PARTS = {
         tuple(f"results/punctuation-restoration/{name}.tsv" for name in ("table1", "table6")),
     ),
     "universal-features": Part(targets=("results/universal-features/flow_controls.tsv",)),
+    "music-video-description": Part(
+        targets=tuple(
+            f"results/music-video-description/{name}" for name in ("table1.tsv", "feature_accuracy.tsv", "examples")
+        ),
+    ),
     "reverse-probing": Part(
         _edits("reverse-probing", "singles=[bert, coref]", "cells.single=[mean_full, attention_full]"),
         tuple(f"results/reverse-probing/{name}.tsv" for name in ("table1", "sources")),

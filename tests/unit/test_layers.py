@@ -33,7 +33,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("audio", "coreference", "features", "representations", "retrieval"),
     ("events", "sentences", "structure"),
     ("reporting",),
-    ("results",),
+    ("music", "results"),
     # A stage knows a paper by name alone, as a plugin.
     ("stages",),
     # Settings of a run; a paper's schema is found by its name.

@@ -18,7 +18,8 @@ _AT_ONCE = 32
 def bleu_counts(references: Sequence[str], written: Sequence[str]) -> np.ndarray:
     """Of each text: clipped matches and n-grams of orders 1 to 4, its length and that of the reference [N, 10].
 
-    Words are runs of letters, digits and signs between spaces, in lower case, on both sides.
+    Words are what stands between spaces, in lower case, on both sides. As nltk has it, a text too short for an order has
+    one n-gram of it, which matches nothing.
     """
     from nltk.translate.bleu_score import modified_precision
 
@@ -28,9 +29,7 @@ def bleu_counts(references: Sequence[str], written: Sequence[str]) -> np.ndarray
         row: list[int] = []
         for order in range(1, _ORDERS + 1):
             share = modified_precision([gold], found, order)
-            # Without n-grams nltk counts one all the same.
-            grams = max(len(found) - order + 1, 0)
-            row += [share.numerator if grams else 0, grams]
+            row += [share.numerator, share.denominator]
         rows.append([*row, len(found), len(gold)])
     return np.array(rows, dtype=np.float64).reshape(-1, 2 * _ORDERS + 2)
 

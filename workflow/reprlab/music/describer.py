@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from reprlab.music import forms
 from reprlab.music.settings import DescriberTraining
+from reprlab.runtime.errors import ReprlabError
 from reprlab.text.encoding import ids_behind, piece_ids, surrounding_ids
 from reprlab.training.finetuning_order import TrainingOrder
 
@@ -85,7 +86,12 @@ class Examples:
         wanted = "caption" if settings.task == "caption" else "description"
         targets = ids_behind(tokenizer, [one[wanted].strip() + END for one in tracks], _ASSISTANT)
         room = [settings.max_length - len(prompt) for prompt in self.prompts]
-        self.targets = [ids[: max(0, most)] for ids, most in zip(targets, room, strict=True)]
+        if min(room) < 1:
+            raise ReprlabError(
+                f"max_length {settings.max_length}: an input of {settings.max_length - min(room)} tokens leaves no room "
+                "for its target; raise lora.max_length"
+            )
+        self.targets = [ids[:most] for ids, most in zip(targets, room, strict=True)]
         self.cut = sum(len(whole) > len(kept) for whole, kept in zip(targets, self.targets, strict=True))
         self.engine = settings.engine
         self.order = TrainingOrder(len(tracks), settings.engine.batch_size, settings.engine.seed)

@@ -1,0 +1,60 @@
+"""BLEU, ROUGE-L and BERTScore of texts against known answers and the libraries that define them."""
+
+import numpy as np
+import pytest
+from finetune_fixtures import make_bert, make_tokenizer
+from hypothesis import given
+from hypothesis import strategies as st
+from nltk.translate.bleu_score import corpus_bleu
+from reprlab.evaluation.generated_texts import bert_score, bleu, bleu_counts, rouge_l, score_rows
+
+TEXT, OTHER = "the cat sat on the mat and looked at the moon", "the cat sat on a mat and looked at a moon"
+WORDS = st.lists(st.sampled_from("a b c d".split()), max_size=12).map(" ".join)
+
+
+def test_the_known_sentence():
+    sums = bleu_counts([TEXT], [OTHER]).sum(0)
+    assert float(bleu(sums, 1)) == pytest.approx(81.82, abs=0.005) and float(bleu(sums, 4)) == pytest.approx(
+        48.33, abs=0.005
+    )
+    assert 100 * rouge_l([TEXT], [OTHER])[0] == pytest.approx([81.82] * 3, abs=0.005)
+
+
+@given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=5))
+@pytest.mark.filterwarnings("ignore")
+def test_bleu_is_that_of_nltk(pairs):
+    gold, written = zip(*pairs, strict=True)
+    sums = bleu_counts(gold, written).sum(0)
+    for orders in (1, 4):
+        if all(sums[2 * order] for order in range(orders)):
+            weights = (1 / orders,) * orders
+            known = corpus_bleu([[one.split()] for one in gold], [one.split() for one in written], weights)
+            assert float(bleu(sums, orders)) == pytest.approx(100 * known)
+        else:
+            assert float(bleu(sums, orders)) == 0
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("encoder")
+    return make_bert(folder / "model", make_tokenizer(folder / "tokenizer"))
+
+
+def test_empty_texts_count_nothing_and_equal_texts_are_fully_alike(encoder):
+    found = bert_score(["a b c", "a b c", "a b c"], ["", "a b c", "very first"], encoder, 64)
+    assert found[0].tolist() == [0, 0, 0] and found[1] == pytest.approx([1, 1, 1], abs=1e-5)
+    assert (found[2] < 1).all() and (found[2] > 0).all()
+    assert not rouge_l([TEXT], [""]).any() and float(bleu(bleu_counts([TEXT], [""]).sum(0), 1)) == 0
+
+
+def test_precision_and_recall_change_places_with_the_texts(encoder):
+    one, two = bert_score(["a b c"], ["a d"], encoder, 64)[0], bert_score(["a d"], ["a b c"], encoder, 64)[0]
+    assert one[[0, 1, 2]] == pytest.approx(two[[1, 0, 2]], abs=1e-6)
+
+
+def test_rows_have_every_measure_with_its_interval(encoder):
+    rows = score_rows([TEXT, OTHER, "a b c d"], [OTHER, TEXT, "a b c e"], encoder, 64, resamples=50, seed=0)
+    assert [row["metric"] for row in rows] == [
+        "bleu1", "bleu4", "rouge_p", "rouge_r", "rouge_f1", "bert_p", "bert_r", "bert_f1",
+    ]  # fmt: skip
+    assert all(row["n"] == 3 and np.isfinite(row["value"]) for row in rows)

@@ -1,0 +1,194 @@
+"""The data pipeline: forms, retries, budget, restart, and a model that is served here."""
+
+import json
+
+import numpy as np
+import openai
+import pytest
+from chat_endpoint import KEY, Endpoint, serving
+from hypothesis import given
+from hypothesis import strategies as st
+from music_samples import TEMPLATE, annotated, make_language_model, track
+from reprlab.inference.chat import ChatSettings, converse
+from reprlab.inference.served_model import ServedModel
+from reprlab.inference.served_model import serving as serving_model
+from reprlab.music import forms, template
+from reprlab.music.annotation import STEPS, Annotator, conversation, estimated_steps, levels_of
+from reprlab.music.settings import RATE
+from reprlab.runtime.errors import ReprlabError
+
+FRAMES = '["Stage: A.", "Crowd: B."]'
+DESCRIPTION = f"{forms.OVERVIEW}\nText.\n{forms.BREAKDOWN}\n1. **One**: A.\n2. **Two**: B.\nAn end."
+
+
+def say(prompt: str) -> str:
+    """Answers in the wanted forms."""
+    if "exactly one of" in prompt:
+        return "Animation"
+    if "JSON list" in prompt:
+        return FRAMES
+    return DESCRIPTION if "Write a description" in prompt else "Some words."
+
+
+def asking(server: Endpoint, **about):
+    chat = ChatSettings(model="m", base_url=server.address, max_tokens=50)
+    return TEMPLATE.model_copy(update={"backend": "chat", "chat": chat, **about})
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+def test_frames_of_a_clip():
+    assert forms.frame_count(30, 2) == 15 and forms.frame_count(0.5, 2) == 1 and len(forms.TYPES) == 10
+
+
+def test_a_description_has_both_headings_and_an_item_for_each_frame():
+    assert forms.description_problem(DESCRIPTION, 2) == ""
+    for text, frames in (
+        (DESCRIPTION, 3),
+        (DESCRIPTION.replace(forms.OVERVIEW, ""), 2),
+        ("", 0),
+        (DESCRIPTION.replace("Text.", ""), 2),
+    ):
+        assert forms.description_problem(text, frames)
+
+
+@given(st.text())
+def test_no_text_breaks_the_checks(text):
+    assert isinstance(
+        forms.description_problem(text, 2) + forms.frames_problem(text, 2) + forms.type_problem(text), str
+    )
+
+
+@given(st.integers(0, 10**6), st.sampled_from([50.0, 100.0, 200.0]), st.integers(0, 23))
+def test_the_template_writes_the_wanted_forms(seed, bpm, key):
+    from music_samples import heard
+
+    one = track(heard=heard(bpm, key))
+    for step in STEPS:
+        text = template.write(step, one, seed)
+        one["lyrics_text" if step == "lyrics" else step] = json.loads(text) if step == "frames" else text
+    assert forms.description_problem(one["description"], 2) == "" and forms.type_problem(one["type"]) == ""
+    assert template.mood_of(one, seed) in one["lyrics_text"] and template.mood_of(one, seed) in template.genre_tags(
+        one, seed
+    )
+
+
+def test_each_input_says_what_the_others_do_not():
+    one, other = (track("a", heard={**track()["heard"], "bpm": bpm}) for bpm in (60.0, 160.0))
+    texts = [template.write("caption", each, 0) for each in (one, other)]
+    assert "slow" in texts[0] and "fast" in texts[1]
+    assert template.write("type", one, 0) == template.write("type", other, 0), "the type is not told by the music"
+
+
+def test_a_chat_model_writes_all_steps_and_nothing_is_asked_twice(tmp_path):
+    with serving(say) as server:
+        first = [track("a"), track("b", genre="jazz")]
+        Annotator(asking(server), tmp_path).annotate(first)
+        asked = len(server.asked)
+        again = [track("a"), track("b", genre="jazz")]
+        Annotator(asking(server), tmp_path).annotate(again)
+    # Only the first two steps read the genre: to the others both tracks are one request.
+    assert asked == len(server.asked) == len(STEPS) + 2 and again == first
+    assert first[0]["frames"] == ["Stage: A.", "Crowd: B."] and set(first[0]["written_by"].values()) == {"m"}
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
+    def stops(prompt: str) -> str:
+        if "JSON list" in prompt:
+            server.status = 401
+        return say(prompt)
+
+    with serving(stops) as server:
+        with pytest.raises(ReprlabError, match="refuses the key"):
+            Annotator(asking(server), tmp_path).annotate([track("a")])
+        server.status, server.say = 200, say
+        before = len(server.asked)
+        Annotator(asking(server), tmp_path).annotate([track("a")])
+    assert len(server.asked) - before == 2, "the answers before the refusal are kept"
+
+
+def test_an_answer_of_another_form_is_asked_for_again_with_the_reason(tmp_path):
+    def wrong_once(prompt: str) -> str:
+        return (
+            "A film"
+            if "exactly one of" in prompt and sum("exactly one of" in one for one in server.prompts) == 1
+            else say(prompt)
+        )
+
+    one = track("a")
+    with serving(wrong_once) as server:
+        Annotator(asking(server), tmp_path).annotate([one])
+        talks = [
+            request["messages"] for request in server.asked if "exactly one of" in request["messages"][0]["content"]
+        ]
+    assert one["type"] == "Animation" and [len(talk) for talk in talks] == [1, 3]
+    assert "must be one of" in talks[1][2]["content"]
+
+
+def test_what_never_has_the_form_is_an_error_or_the_templates(tmp_path):
+    with serving(lambda prompt: "nonsense") as server:
+        with pytest.raises(ReprlabError, match=r"a: type by m: it must be one of .* after 2 attempts; .*fallback"):
+            Annotator(asking(server, attempts=2), tmp_path).annotate([track("a")])
+        one = track("a")
+        Annotator(asking(server, attempts=2, fallback=True), tmp_path).annotate([one])
+    assert one["written_by"]["type"] == "template" and one["written_by"]["caption"] == "m"
+    assert forms.description_problem(one["description"], 2) == ""
+
+
+def test_the_budget_stops_before_the_step_that_may_exceed_it(tmp_path):
+    with serving(say) as server:
+        wanted = asking(server, prompt_price=1.0, answer_price=1.0)
+        with pytest.raises(ReprlabError, match=r"the step caption may bring the cost to \$0\.0001, over the \$0\.0000"):
+            Annotator(wanted, tmp_path, budget=1e-6).annotate([track("a")])
+        assert not server.asked
+        Annotator(wanted, tmp_path, budget=1.0).annotate([track("a")])
+        Annotator(wanted, tmp_path, budget=1e-6).annotate([track("a")])
+
+
+def test_the_estimate_asks_nothing_and_counts_every_request():
+    found = estimated_steps([track("a"), track("b")], TEMPLATE)
+    assert {step: one.requests for step, one in found.items()} == dict.fromkeys(STEPS, 2)
+    assert all(one.answer_tokens == 100 and one.prompt_tokens > 20 for one in found.values())
+
+
+def test_frames_of_a_video_go_along_as_images(tmp_path):
+    from PIL import Image
+
+    Image.new("RGB", (8, 8)).save(tmp_path / "0.png")
+    one = annotated() | {"video": str(tmp_path)}
+    content = conversation("frames", one)[0]["content"]
+    assert [part["type"] for part in content] == ["text", "image_url"]
+    assert content[1]["image_url"]["url"].startswith("data:image/png;base64,")
+
+
+def test_loudness_of_frames():
+    samples = np.concatenate([np.full(2 * RATE, 0.1), np.full(2 * RATE, 1.0)])
+    loudness, levels = levels_of(samples, 2.0)
+    assert levels == pytest.approx([-20.0, 0.0], abs=1e-6) and -20 < loudness < 0
+
+
+def test_a_packaged_model_is_served_while_the_context_lasts(tmp_path):
+    folder = make_language_model(tmp_path / "model")
+    settings = ChatSettings(model="small", max_tokens=5)
+    talks = [[{"role": "user", "content": f"Say <|end|> {number}"}] for number in range(3)]
+    with serving_model(folder) as endpoint:
+        first = converse(talks, settings, tmp_path / "a", endpoint=endpoint)
+        with pytest.raises(openai.BadRequestError):
+            openai.OpenAI(
+                base_url=endpoint.address.replace("/v1", "/v2"), api_key="x", max_retries=0
+            ).chat.completions.create(model="small", messages=[{"role": "user", "content": "a"}])
+    with serving_model(folder) as endpoint:
+        # On another port the same answers are found.
+        assert converse(talks, settings, tmp_path / "a", endpoint=endpoint) == first
+        assert converse(talks, settings, tmp_path / "b", endpoint=endpoint) == first
+    assert all(one.tokens[0] > 3 and 0 < one.tokens[1] <= 5 for one in first)
+    with pytest.raises(openai.APIConnectionError):
+        openai.OpenAI(base_url=endpoint.address, api_key="x", max_retries=0).models.list()
+
+
+def test_what_a_message_says_is_no_turn_of_the_served_model(tmp_path):
+    model = ServedModel(make_language_model(tmp_path / "model"))
+    assert model.tokenizer.eos_token_id not in model.prompt([{"role": "user", "content": "<|end|>"}])

@@ -1,0 +1,211 @@
+"""Tracks: scores and their rendering, folders of one's own, what madmom hears, and how right it is."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from hypothesis import given
+from hypothesis import strategies as st
+from music_samples import heard, tone
+from PIL import Image
+from reprlab.music.accuracy import accuracy_rows, feature_rows
+from reprlab.music.extra import extra_module
+from reprlab.music.hearing import KEYS, hear, key_score, same_tempo
+from reprlab.music.rendering import SoundFont
+from reprlab.music.scores import ScoreError, key_label, read_score
+from reprlab.music.settings import RATE, EncodingSettings, TrackSettings
+from reprlab.music.states import clips_of, encode
+from reprlab.music.tracks import Track, is_still, own_tracks, read_tracks, with_splits, write_tracks
+from reprlab.runtime.errors import ReprlabError
+
+ABC = "X:1\nT:Known\nM:{metre}\nL:1/8\nK:{key}\n" + "{tune}|\n" * 8
+TUNE = "DFAd fedA"
+
+
+def settings(**about):
+    return TrackSettings(**{"seconds": 2.0, "test_share": 0.5, **about})
+
+
+def write_score(path: Path, metre: str = "4/4", key: str = "D", tune: str = TUNE) -> Path:
+    path.write_text(ABC.format(metre=metre, key=key, tune=tune))
+    return path
+
+
+def write_folder(
+    folder: Path, rows: dict[str, np.ndarray], rate: int = RATE, columns: str = "track\tfile\tgenre\tlyrics\tsplit"
+) -> Path:
+    lines = [columns]
+    for name, samples in rows.items():
+        soundfile.write(folder / f"{name}.wav", samples, rate)
+        lines.append(f"{name}\t{name}.wav\trock\twords\ttest")
+    (folder / "tracks.tsv").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def test_the_notes_key_metre_and_beat_of_a_score(tmp_path):
+    found = read_score(write_score(tmp_path / "a.abc"), 8)
+    assert (found.key, found.meter, found.beat, found.upbeat) == ("D major", 4, 1.0, 0.0)
+    assert found.notes[:3] == [(0.0, 0.5, 62), (0.5, 0.5, 66), (1.0, 0.5, 69)] and found.notes[-1][0] < 8
+    jig = read_score(write_score(tmp_path / "b.abc", "6/8", tune="DFA dfe"), 8)
+    assert (jig.meter, jig.beat) == (2, 2 / 3)
+
+
+def test_scores_that_are_of_no_use(tmp_path):
+    with pytest.raises(ScoreError, match="shorter than a clip"):
+        read_score(write_score(tmp_path / "a.abc"), 1000)
+    (tmp_path / "b.abc").write_text("nothing")
+    with pytest.raises(ScoreError):
+        read_score(tmp_path / "b.abc", 8)
+
+
+def test_keys_are_spelled_as_madmom_spells_them():
+    from madmom.features.key import KEY_LABELS
+
+    assert list(KEYS) == list(KEY_LABELS)
+    assert (key_label(6, "minor"), key_label(10, "major"), key_label(10, "minor")) == (
+        "F# minor",
+        "Bb major",
+        "Bb minor",
+    )
+
+
+def test_a_file_that_is_no_sound_font_gives_one_line(tmp_path):
+    (tmp_path / "f.sf2").write_bytes(b"nothing")
+    with pytest.raises(ReprlabError, match=r"f\.sf2: is not a sound font"):
+        SoundFont(tmp_path / "f.sf2")
+
+
+def test_without_the_extra_one_line_names_the_remedy(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "madmom", None)
+    with pytest.raises(ReprlabError, match=r"^madmom cannot be imported .* `make setup EXTRAS=audio` .* C compiler$"):
+        extra_module("madmom")
+
+
+def test_tracks_of_a_folder_are_resampled_and_come_back(tmp_path):
+    folder = write_folder(tmp_path, {"a": tone(2.0)[::2], "b": tone(3.0)[::2], "short": tone(0.5)[::2]}, rate=RATE // 2)
+    found = list(own_tracks(folder, settings()))
+    assert [one.track for one in found] == ["a", "b"] and all(len(one.samples) == 2 * RATE for one in found)
+    write_tracks(tmp_path / "t.parquet", with_splits(found, settings()))
+    rows = read_tracks(tmp_path / "t.parquet")
+    assert [row["split"] for row in rows] == ["test", "test"] and rows[0]["lyrics"] == "words"
+    np.testing.assert_allclose(rows[0]["samples"], found[0].samples, atol=2**-15)
+    assert [row["track"] for row in read_tracks(tmp_path / "t.parquet", shard=(1, 2))] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [(np.zeros(2 * RATE), "is silent"), (np.zeros(0), "holds no sound"), (b"RIFFnothing", "not readable as sound")],
+)
+def test_a_faulty_file_gives_one_line_that_names_it(tmp_path, content, problem):
+    folder = write_folder(tmp_path, {"a": tone(2.0)})
+    if isinstance(content, bytes):
+        (folder / "a.wav").write_bytes(content)
+    else:
+        soundfile.write(folder / "a.wav", content, RATE)
+    with pytest.raises(ReprlabError, match=rf"a\.wav: .*{problem}"):
+        list(own_tracks(folder, settings()))
+
+
+def test_a_table_without_a_column_gives_one_line(tmp_path):
+    folder = write_folder(tmp_path, {"a": tone(2.0)}, columns="track\tfile\tgenre\tx\tsplit")
+    with pytest.raises(ReprlabError, match=r"tracks\.tsv: a row lacks lyrics"):
+        list(own_tracks(folder, settings()))
+
+
+def test_a_video_of_one_picture_is_left_out(tmp_path):
+    (tmp_path / "still").mkdir()
+    (tmp_path / "film").mkdir()
+    for place in range(3):
+        Image.new("L", (32, 32), 100).save(tmp_path / f"still/{place}.png")
+        Image.new("L", (32, 32), 60 * place).save(tmp_path / f"film/{place}.png")
+    assert is_still(tmp_path / "still") and not is_still(tmp_path / "film")
+    (tmp_path / "none").mkdir()
+    with pytest.raises(ReprlabError, match="holds no frame"):
+        is_still(tmp_path / "none")
+
+
+def test_clips_of_a_piece_stay_together():
+    clips = [Track(f"{piece}_{n}", f"p{piece}", "recorded", "jazz", tone(2.0)) for piece in range(6) for n in range(3)]
+    splits: dict[str, set[str]] = {}
+    for one, split in with_splits(clips, settings()):
+        splits.setdefault(one.piece, set()).add(split)
+    assert all(len(found) == 1 for found in splits.values()) and set.union(*splits.values()) == {"train", "test"}
+
+
+def test_two_tracks_of_one_name_are_refused(tmp_path):
+    twice = [(Track("a", "a", "own", "x", tone(2.0)), "train")] * 2
+    with pytest.raises(ReprlabError, match="two tracks are called a"):
+        write_tracks(tmp_path / "t.parquet", twice)
+
+
+def test_a_track_is_heard_once_and_what_is_heard_is_well_formed(tmp_path, monkeypatch):
+    clicks = tone(6.0, 330.0) * (np.arange(6 * RATE) % (RATE // 2) < RATE // 8)
+    found = hear(clicks, tmp_path)
+    assert sum(strength for _, strength in found["tempo"]) == pytest.approx(1, abs=1e-6)
+    assert sum(found["key"]) == pytest.approx(1, abs=1e-4) and len(found["key"]) == 24
+    labels = [label for _, _, label in found["chords"]]
+    assert all(one != two for one, two in zip(labels, labels[1:], strict=False))
+    assert found["chords"][0][0] == 0 and found["chords"][-1][1] == pytest.approx(6, abs=0.1)
+    assert any(same_tempo(bpm, 120, (1.0, 2.0, 0.5)) for bpm, _ in found["tempo"])
+    monkeypatch.setattr("reprlab.music.hearing._raw", lambda samples: pytest.fail("it is heard again"))
+    assert hear(clicks, tmp_path) == found
+
+
+def test_tempo_and_key_are_judged_as_the_field_does():
+    assert same_tempo(99.0, 96.0) and not same_tempo(101.0, 96.0)
+    assert same_tempo(48.0, 96.0, (1.0, 2.0, 0.5)) and not same_tempo(48.0, 96.0)
+    scores = [
+        key_score(found, "C major") for found in ("C major", "G major", "A minor", "C minor", "F major", "E minor")
+    ]
+    assert scores == [1.0, 0.5, 0.3, 0.2, 0.0, 0.0]
+    assert key_score("C major", "A minor") == 0.3
+
+
+@given(st.sampled_from(KEYS), st.sampled_from(KEYS))
+def test_only_the_key_itself_is_fully_right(found, known):
+    assert (key_score(found, known) == 1.0) == (found == known)
+
+
+def test_accuracy_of_known_answers():
+    known = {"tempo": 96.0, "key": "A major", "meter": 3, "upbeat": 0.0, "seconds": 3.0}
+    about = {"kind": "rendered", "genre": "chorale", "split": "train", **known}
+    rows = feature_rows(
+        [{"track": "a", **about}, {"track": "b", **about, "tempo": 48.0, "key": "C major"}],
+        {"a": heard(), "b": heard()},
+    )
+    found = {row["metric"]: row["value"] for row in accuracy_rows(rows) if row["genre"] == "all"}
+    assert found["tempo"] == 50 and found["tempo_octave"] == 100 and found["key"] == 50 and found["meter"] == 100
+
+
+def test_states_are_of_the_clips_and_their_scale_is_that_of_training(tmp_path):
+    wanted = EncodingSettings(encoder="madmom", clips=2, clip_seconds=0.5, bands=8)
+    tracks = [
+        {"split": split, "samples": tone(2.0, pitch)}
+        for split, pitch in (("train", 220.0), ("train", 880.0), ("test", 440.0))
+    ]
+    assert [len(one) for one in clips_of(tracks[0]["samples"], wanted)] == [RATE // 2] * 2
+    states = encode(tracks, wanted, None)
+    assert states.shape == (3, 2, 128 + 16) and np.isfinite(states).all()
+    np.testing.assert_allclose(states[:2].reshape(-1, 144).mean(0), 0, atol=1e-3)
+    again = encode([*tracks[:2], {"split": "test", "samples": tone(2.0, 100.0)}], wanted, None)
+    np.testing.assert_allclose(states[:2], again[:2])
+
+
+def test_states_of_a_spectrogram_transformer(tmp_path):
+    from reprlab.models.build import build_from_config, save_model
+    from reprlab.registry.models import ModelEntry
+
+    config = {
+        "hidden_size": 16,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 16,
+        "max_length": 64,
+        "num_mel_bins": 32,
+    }
+    entry = ModelEntry(architecture="ast", config=config, source="ours", tie_output=False, origin={"kind": "scratch"})
+    save_model(build_from_config(entry, seed=0), tmp_path)
+    wanted = EncodingSettings(encoder="spectrogram_transformer", clips=3, clip_seconds=0.5)
+    states = encode([{"split": "train", "samples": tone(2.0)}], wanted, tmp_path)
+    assert states.shape == (1, 3, 16) and np.isfinite(states).all()
