@@ -162,7 +162,7 @@ def test_targets_that_are_too_long_are_cut_and_counted(model, files):
     examples = Examples(tokenizer, tracks, audio, settings().model_copy(update={"max_length": most}))
     lengths = {len(one) + len(two) for one, two in zip(examples.prompts, examples.targets, strict=True)}
     assert examples.cut == len(tracks) and lengths == {most}
-    with pytest.raises(ReprlabError, match="leaves no room for its target; raise lora.max_length"):
+    with pytest.raises(ReprlabError, match=r"leaves no room for its target; raise lora\.max_length"):
         Examples(tokenizer, tracks, audio, settings().model_copy(update={"max_length": most - 20}))
 
 

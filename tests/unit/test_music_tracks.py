@@ -1,5 +1,6 @@
 """Tracks: scores and their rendering, folders of one's own, what madmom hears, and how right it is."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -145,7 +146,7 @@ def test_a_track_is_heard_once_and_what_is_heard_is_well_formed(tmp_path, monkey
     assert sum(strength for _, strength in found["tempo"]) == pytest.approx(1, abs=1e-6)
     assert sum(found["key"]) == pytest.approx(1, abs=1e-4) and len(found["key"]) == 24
     labels = [label for _, _, label in found["chords"]]
-    assert all(one != two for one, two in zip(labels, labels[1:], strict=False))
+    assert all(one != two for one, two in pairwise(labels))
     assert found["chords"][0][0] == 0 and found["chords"][-1][1] == pytest.approx(6, abs=0.1)
     assert any(same_tempo(bpm, 120, (1.0, 2.0, 0.5)) for bpm, _ in found["tempo"])
     monkeypatch.setattr("reprlab.music.hearing._raw", lambda samples: pytest.fail("it is heard again"))

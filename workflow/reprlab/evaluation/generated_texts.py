@@ -18,8 +18,8 @@ _AT_ONCE = 32
 def bleu_counts(references: Sequence[str], written: Sequence[str]) -> np.ndarray:
     """Of each text: clipped matches and n-grams of orders 1 to 4, its length and that of the reference [N, 10].
 
-    Words are what stands between spaces, in lower case, on both sides. As nltk has it, a text too short for an order has
-    one n-gram of it, which matches nothing.
+    Words are what stands between spaces, in lower case, on both sides. As nltk has it, a text too short for an order
+    has one n-gram of it, which matches nothing.
     """
     from nltk.translate.bleu_score import modified_precision
 

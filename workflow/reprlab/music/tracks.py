@@ -71,8 +71,8 @@ def rendered_tracks(scores: Archive, font: Path, settings: TrackSettings) -> Ite
                 continue
             samples = player.render(score.notes, tempo, programme, settings.seconds)
             name = f"{path.parent.name}_{path.stem}".lower().replace(".", "_").replace("-", "_")
-            about = {"key": score.key, "meter": score.meter, "tempo": tempo * score.beat, "upbeat": score.upbeat}
-            yield Track(name, name, "rendered", kind.genre, samples, programme=programme, **about)
+            about: dict[str, Any] = {"key": score.key, "meter": score.meter, "tempo": tempo * score.beat}
+            yield Track(name, name, "rendered", kind.genre, samples, programme=programme, upbeat=score.upbeat, **about)
             found += 1
             if found == kind.tracks:
                 break
@@ -126,7 +126,7 @@ def own_tracks(folder: Path, settings: TrackSettings) -> Iterator[Track]:
         if frames and is_still(Path(frames)):
             get_logger().info("%s: its video is one still picture; left out", row["track"])
             continue
-        about = {"lyrics": row["lyrics"], "split": row["split"], "video": frames}
+        about: dict[str, Any] = {"lyrics": row["lyrics"], "split": row["split"], "video": frames}
         yield Track(row["track"], row["track"], "own", row["genre"], samples, **about)
 
 

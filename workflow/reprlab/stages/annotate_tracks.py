@@ -20,6 +20,7 @@ def annotate_tracks(
     Raises:
         ReprlabError: see `music.annotation.Annotator.annotate`.
     """
+    from contextlib import nullcontext
     from functools import partial
 
     from reprlab.inference.served_model import serving
@@ -29,9 +30,8 @@ def annotate_tracks(
     found = to_annotate(tracks, [heard], settings, (shard, shards))
     # Each shard may spend its part, so that shards which run side by side need not know of each other.
     budget = None if settings.budget is None else settings.budget / shards
-    served = {} if model is None else {"served": partial(serving, model)}
-    annotator = Annotator(settings, cache / "answers", budget, **served)
-    annotator.annotate(found)
+    served = nullcontext if model is None else partial(serving, model)
+    Annotator(settings, cache / "answers", budget, served).annotate(found)
     write_annotations(out, found, settings)
 
 

@@ -70,14 +70,14 @@ class Descriptions:
         """What madmom hears in each track, and how right it is."""
         job = Job({"tracks": self.tracks, "heard": self.heard})
         made = self.plan.add("judge_hearing", self.paper.name, job)
-        about = {"data": self.paper.title}
+        title = self.paper.title
         chance = Baseline(name="chance", path=Path(made["out"]), on=["genre"], column="chance")
         yield Source(
-            path=Path(made["out"]), factors={"part": "hearing"}, keys={"genre": "genre"}, baselines=[chance], **about
+            path=Path(made["out"]), factors={"part": "hearing"}, keys={"genre": "genre"}, baselines=[chance], data=title
         )
         keys = {"track": "track", "genre": "genre", "key": "key_label", "chords": "chords"}
         wide = ["bpm", "beats", "n_downbeats"]
-        yield Source(path=Path(made["features"]), factors={"part": "features"}, keys=keys, wide=wide, **about)
+        yield Source(path=Path(made["features"]), factors={"part": "features"}, keys=keys, wide=wide, data=title)
 
     def cost(self) -> Iterator[Source]:
         """What annotating costs, estimated without asking."""
