@@ -147,7 +147,11 @@ class FinetuningSettings(t.Settings):
     group_by_length: bool
     optimizer: UpdateSettings
     baselines: BaselineSettings
-    tasks: dict[t.SafeName, FinetuningTask]
+    tasks: Annotated[
+        dict[t.SafeName, FinetuningTask],
+        t.ReadBeside(".epochs=null", of="steps"),
+        t.ReadBeside(".steps=null", of="epochs"),
+    ]
 
     @model_validator(mode="after")
     def _never_select_on_test(self) -> Self:
@@ -188,8 +192,8 @@ class AblationsSettings(t.Settings):
 
     packing_lr: PackingAblation
     sentence_weight: SentenceWeightAblation
-    padding_in_loss: DefectAblation
-    int8_bug: DefectAblation
+    padding_in_loss: Annotated[DefectAblation, t.ReadBeside("ablations.padding_in_loss.enabled=true")]
+    int8_bug: Annotated[DefectAblation, t.ReadBeside("ablations.int8_bug.enabled=true")]
 
 
 class SampleSettings(t.Settings):
