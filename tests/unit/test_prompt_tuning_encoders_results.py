@@ -58,7 +58,7 @@ def frame(scale="paper", without=()):
                 for place, (task, (category, metric)) in enumerate(TASKS.items()):
                     value = score + gain + 2 * seed + place
                     scored = {"dataset": task, "category": category, "metric": metric, "value": value, "seed": seed}
-                    rows.append({**about, **scored, "n": 10, "steps": 4, "tokens": 9, "learned": "learned"})
+                    rows.append({**about, **scored, "n": 10, "steps": 4, "tokens": 9, "above_trivial": "above"})
                 for step in (2, 4, 6, 8):
                     if encoder != "none":
                         course = {"loss": 4 - step / 10 - size / 100 + seed / 1000, "held_out": 0.01 * size + step / 99}
