@@ -15,7 +15,7 @@ from reprlab.papers.amuro_char.results import RESULTS
 from reprlab.planning.plan import Plan
 from reprlab.reporting.hours import HoursSettings, hours_table
 from reprlab.reporting.published import read_published
-from reprlab.results.claims import claims_table, stated
+from reprlab.results.claims import claims_table
 from reprlab.results.comparison import compare, declarations
 from reprlab.results.digits import write_table
 from reprlab.results.drawing import draw_figure
@@ -25,7 +25,6 @@ from tests.unit.amuro_char_scores import GROUPS, PAPER, frame, row, score_rows, 
 
 ROOT = Path(__file__).parents[2]
 PRINTED = sorted((ROOT / "resources/published/amuro-char").glob("*.tsv"))
-STATED = stated(ROOT / "resources/published/amuro-char/claims.yaml")
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +46,7 @@ def made(name, frame):
 def verdicts(frame, *names):
     """The claims of these names, or all."""
     claims = [claim for claim in RESULTS.claims if not names or claim.id in names]
-    table = claims_table(claims, frame, RESULTS.unjudged, {claim.id: STATED[claim.id] for claim in claims})
+    table = claims_table(claims, frame, RESULTS.unjudged)
     return {row["id"]: SimpleNamespace(**row) for row in table.to_dict("records")}
 
 

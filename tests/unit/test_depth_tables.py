@@ -13,7 +13,7 @@ from reprlab.papers.depth.names import BENCHMARKS
 from reprlab.papers.depth.results import RESULTS
 from reprlab.planning.paper_plans import make_plan
 from reprlab.reporting.published import read_published
-from reprlab.results.claims import NOT_TESTABLE, claims_table, stated
+from reprlab.results.claims import NOT_TESTABLE, claims_table
 from reprlab.results.comparison import compare, declarations
 from reprlab.results.sources import GatherSettings
 from reprlab.runtime.errors import ReprlabError
@@ -22,7 +22,6 @@ from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "resources/published/depth").glob("*.tsv"))
-STATED = stated(ROOT / "resources/published/depth/claims.yaml")
 WHO_BEATS_WHOM = {"L1a", "L1b", "L3", "L5", "L8a", "L8b", "L9c", "L10", "D1", "D2", "D3", "D4", "D6", "D7", "D10"}
 
 
@@ -31,7 +30,7 @@ def table(name, frame):
 
 
 def claims(frame):
-    return claims_table(RESULTS.claims, frame, RESULTS.unjudged, STATED).set_index("id")
+    return claims_table(RESULTS.claims, frame, RESULTS.unjudged).set_index("id")
 
 
 @pytest.fixture(scope="module")

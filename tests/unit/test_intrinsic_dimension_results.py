@@ -9,7 +9,7 @@ from reprlab.geometry.curves import NORMS, normalised_auc
 from reprlab.papers.intrinsic_dimension.results import RESULTS
 from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import read_published
-from reprlab.results.claims import claims_table, stated
+from reprlab.results.claims import claims_table
 from reprlab.results.comparison import compare, declarations
 from reprlab.results.digits import write_table
 from reprlab.results.drawing import draw_figure
@@ -18,7 +18,6 @@ from reprlab.results.schema import FIXED
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = sorted((ROOT / "resources/published/intrinsic-dimension").glob("*.tsv"))
-STATED = stated(ROOT / "resources/published/intrinsic-dimension/claims.yaml")
 LAYERS = 4
 # Level of the curve by condition; a curve is level + layer / 10, so that the paper's AUC is 3/4 (level + 0.25).
 LEVELS = {"icl_0": 10.0, "icl_1": 8.0, "icl_5": 14.0, "sft_1k": 11.0}
@@ -151,7 +150,7 @@ def test_spread_over_seeds(known):
 
 
 def verdicts(known):
-    return {row["id"]: row for row in claims_table(RESULTS.claims, known, RESULTS.unjudged, STATED).to_dict("records")}
+    return {row["id"]: row for row in claims_table(RESULTS.claims, known, RESULTS.unjudged).to_dict("records")}
 
 
 def test_claims_over_data_sets(known):

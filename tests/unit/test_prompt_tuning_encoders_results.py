@@ -13,7 +13,7 @@ from reprlab.papers.prompt_tuning_encoders.results import RESULTS
 from reprlab.planning.paper_plans import make_plan
 from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import read_published
-from reprlab.results.claims import claims_table, stated
+from reprlab.results.claims import claims_table
 from reprlab.results.comparison import compare
 from reprlab.results.frame import frame_of
 from reprlab.results.records import Drawn
@@ -23,7 +23,6 @@ from reprlab.runtime.errors import ReprlabError
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "resources/published/prompt-tuning-encoders"
 PUBLISHED = [*sorted(FOLDER.glob("*.tsv")), FOLDER / "audit.yaml"]
-STATED = stated(FOLDER / "claims.yaml")
 SLUG = "prompt-tuning-encoders"
 # What the specification lists as wrong in the paper (5.1, 5.2, traps 3, 5 and 6), by the ids of the audit.
 WRONG = {
@@ -80,7 +79,7 @@ def frame(scale="paper", without=()):
 
 
 def claims(*given, **named):
-    return claims_table(RESULTS.claims, frame(*given, **named), RESULTS.unjudged, STATED).set_index("id")
+    return claims_table(RESULTS.claims, frame(*given, **named), RESULTS.unjudged).set_index("id")
 
 
 def test_claims_have_their_units_and_directions():
@@ -113,11 +112,11 @@ def test_attention_is_compared_with_as_many_vectors_on_the_same_decoder():
         backbone="llama_3_8b", value=other["value"] + 40 * after, note=after.map({True: NOTE, False: ""})
     )
     rows = pandas.concat([whole.rows, more, other], ignore_index=True)
-    found = claims_table(RESULTS.claims, type(whole)(rows, "paper", whole.factors, {}), {}, STATED).set_index("id")
+    found = claims_table(RESULTS.claims, type(whole)(rows, "paper", whole.factors, {}), {}).set_index("id")
     assert found.loc["P8", "estimate"] == pytest.approx(-0.5)
     assert found.loc["P9", ["estimate", "unit", "units"]].tolist() == [pytest.approx(-1), "data set", 5]
     only = rows[rows["backbone"] == "llama_3_8b"]
-    found = claims_table(RESULTS.claims, type(whole)(only, "paper", whole.factors, {}), {}, STATED).set_index("id")
+    found = claims_table(RESULTS.claims, type(whole)(only, "paper", whole.factors, {}), {}).set_index("id")
     assert "not run" in found.loc["P9", "note"]
 
 

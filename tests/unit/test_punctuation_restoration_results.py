@@ -13,7 +13,7 @@ from reprlab.planning import paths
 from reprlab.planning.paper_plans import make_plan
 from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import PublishedTable, read_published
-from reprlab.results.claims import claims_table, stated
+from reprlab.results.claims import claims_table
 from reprlab.results.comparison import compare, declarations
 from reprlab.results.frame import frame_of
 from reprlab.results.records import Drawn
@@ -29,7 +29,6 @@ ROOT = Path(__file__).parents[2]
 SLUG = "punctuation-restoration"
 FOLDER = ROOT / "resources/published" / SLUG
 PUBLISHED = sorted(FOLDER.glob("*.tsv"))
-STATED = stated(FOLDER / "claims.yaml")
 F1 = {"t5": 50.0, "pr": 60.0, "mlm": 55.0}
 SETS = {("sbd", "ptb", "ptb"): 10.0, ("ner", "conll03", "conll03"): 0.0, ("pos", "conll00", "conll03"): 5.0}
 
@@ -74,7 +73,7 @@ def frame(scale="paper", without=(), measures="ours"):
 
 
 def judged(*given, **more):
-    return claims_table(RESULTS.claims, frame(*given, **more), RESULTS.unjudged, STATED).set_index("id")
+    return claims_table(RESULTS.claims, frame(*given, **more), RESULTS.unjudged).set_index("id")
 
 
 def test_claims_have_their_units_and_directions():
@@ -106,7 +105,7 @@ def test_the_share_of_sets_decides_whatever_their_number(gains, verdict):
         chosen = (rows["part"] == "generative") & (rows["train_set"] == train_set) & (rows["eval_set"] == eval_set)
         rows.loc[chosen & (rows["metric"] == "f1") & (rows["init"] == "t5"), "value"] = 50.0
         rows.loc[chosen & (rows["metric"] == "f1") & (rows["init"] == "pr"), "value"] = 50.0 + gain
-    found = claims_table(RESULTS.claims, changed(rows), {}, STATED).set_index("id")
+    found = claims_table(RESULTS.claims, changed(rows), {}).set_index("id")
     assert found.loc["P8", "estimate"] == pytest.approx(sum(gain >= 2 for gain in gains) / 3)
     assert found.loc["P8", "verdict"] == verdict
 
@@ -114,7 +113,7 @@ def test_the_share_of_sets_decides_whatever_their_number(gains, verdict):
 def test_restoration_rises_in_a_size_of_which_several_updates_are_scored():
     def first(rows):
         made = changed(rows.reset_index(drop=True))
-        return claims_table(RESULTS.claims, made, {}, STATED).set_index("id").loc["P1"]
+        return claims_table(RESULTS.claims, made, {}).set_index("id").loc["P1"]
 
     rows = frame().rows
     large = rows[(rows["size"] == "t5_base") & (rows["update"] == 4)].assign(size="t5_large", value=90.0)

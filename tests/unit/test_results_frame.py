@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas
 import pytest
 from reprlab.reporting.published import read_published
-from reprlab.results.claims import Claim, NoVerdict, claims_table, stated
+from reprlab.results.claims import Claim, NoVerdict, claims_table
 from reprlab.results.comparison import Match, Printed, about, compare, declarations
 from reprlab.results.contrasts import Contrast, Paired, Ratio
 from reprlab.results.digits import sensible, write_table
@@ -192,8 +192,8 @@ def test_sources_figures_and_contrasts_are_checked_as_well(tmp_path):
     with pytest.raises(ReprlabError, match="there is no such table"):
         results(figures=[Figure("f", "", "wide", lambda table, drawn: None)]).check("slug", [])
     for claim in (
-        Claim("1", "", ABOVE_ZERO, Contrast({"model": "none"}, {}, {}, "task", len)),
-        Claim("1", "", ABOVE_ZERO, len, {"model": "none"}),
+        Claim("1", "it rises", "points", ABOVE_ZERO, Contrast({"model": "none"}, {}, {}, "task", len)),
+        Claim("1", "it rises", "points", ABOVE_ZERO, len, {"model": "none"}),
     ):
         with pytest.raises(ReprlabError, match="claim 1: model is never 'none'"):
             results(claims=[claim]).check("slug", [])
@@ -269,46 +269,26 @@ def no_verdict(frame):
 
 def test_a_claim_is_judged_where_its_scale_can_show_it(frame):
     claims = [
-        Claim("1", "points", ABOVE_ZERO, GAP),
-        Claim("2", "points", ABOVE_ZERO, GAP, only_at=("paper",), because="needs them"),
-        Claim("3", "points", ABOVE_ZERO, lambda frame: "was left out"),
-        Claim("4", "points", ABOVE_ZERO, no_verdict),
-        Claim("5", "points", ABOVE_ZERO, no_verdict, {"task": "cola"}),
+        Claim("1", "claim 1", "points", ABOVE_ZERO, GAP),
+        Claim("2", "claim 2", "points", ABOVE_ZERO, GAP, only_at=("paper",), because="needs them"),
+        Claim("3", "claim 3", "points", ABOVE_ZERO, lambda frame: "was left out"),
+        Claim("4", "claim 4", "points", ABOVE_ZERO, no_verdict),
+        Claim("5", "claim 5", "points", ABOVE_ZERO, no_verdict, {"task": "cola"}),
     ]
-    words = {claim.id: f"claim {claim.id}" for claim in claims}
-    rows = claims_table(claims, frame, {}, words)
+    rows = claims_table(claims, frame, {})
     untestable = "not testable at this scale"
     assert rows["verdict"].tolist() == ["supported", untestable, "inconclusive", untestable, "inconclusive"]
     assert rows["estimate"].tolist()[:2] == pytest.approx([6.25, 6.25]) and rows["estimate"][3] == 3
     notes = ["scale nano", "needs them; scale nano", "was left out", "points: 1, 5 are needed; scale nano"]
     notes.append("no data at scale nano")
-    assert rows["claim"].tolist() == list(words.values())
+    assert rows["claim"].tolist() == [f"claim {claim.id}" for claim in claims]
     assert rows["note"].tolist() == notes
     assert rows["units"].tolist()[:2] == [1, 1] and rows["unit"].tolist()[:2] == ["task", "task"]
-    rows = claims_table(claims, frame, {"nano": "for tests"}, words)
+    rows = claims_table(claims, frame, {"nano": "for tests"})
     assert set(rows["verdict"]) == {untestable}
     assert rows["note"][1].startswith("needs them"), "the claim's own reason comes first"
     with pytest.raises(ReprlabError, match="two claims have the id 1"):
-        claims_table(claims[:1] * 2, frame, {}, words)
-
-
-def test_claims_and_their_words_fit(frame, tmp_path):
-    (tmp_path / "claims.yaml").write_text('"1": it rises: always (4.2)\n')
-    with pytest.raises(ReprlabError, match=r"claims\.yaml"):
-        stated(tmp_path / "claims.yaml")
-    (tmp_path / "claims.yaml").write_text('"1": "it rises: always (4.2)"\n')
-    words, claim = stated(tmp_path / "claims.yaml"), Claim("1", "points", ABOVE_ZERO, GAP)
-    assert claims_table([claim], frame, {}, words)["claim"].tolist() == ["it rises: always (4.2)"]
-    with pytest.raises(ReprlabError, match="the claim 2 has no record"):
-        claims_table([claim], frame, {}, {**words, "2": "it falls"})
-    with pytest.raises(ReprlabError, match="the claim 1 has no words"):
-        claims_table([claim], frame, {}, {})
-    both = {"claim": "it rises", "statistic": "a difference, points"}
-    rows = claims_table([replace(claim, statistic="")], frame, {}, {"1": both})
-    assert rows[["claim", "statistic"]].to_dict("records") == [both], "what is measured may stand beside the words"
-    for own, stated_words in (("", "it rises"), ("points", both), ("", {**both, "note": "new"})):
-        with pytest.raises(ReprlabError, match=r"the claim 1 needs `claim` in claims\.yaml, and `statistic` there or"):
-            claims_table([replace(claim, statistic=own)], frame, {}, {"1": stated_words})
+        claims_table(claims[:1] * 2, frame, {})
 
 
 def sums(seeds=(1,), batches=4, skip=()):

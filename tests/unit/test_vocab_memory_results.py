@@ -19,7 +19,7 @@ from reprlab.papers.vocab_memory.results import RESULTS
 from reprlab.planning.plan import Plan
 from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import read_published
-from reprlab.results.claims import claims_table, stated
+from reprlab.results.claims import claims_table
 from reprlab.results.comparison import compare, declarations
 from reprlab.results.digits import write_table
 from reprlab.results.drawing import draw_figure
@@ -31,7 +31,6 @@ from reprlab.text.vocabulary_use import UseSettings
 
 ROOT = Path(__file__).parents[2]
 PRINTED = sorted((ROOT / "resources/published/vocab-memory").glob("*.tsv"))
-STATED = stated(ROOT / "resources/published/vocab-memory/claims.yaml")
 RECORDS = ROOT / "resources/published/vocab-memory/audit.yaml"
 MODELS_FILE = ROOT / "config/models.yaml"
 BOTH = "train+validation"
@@ -256,7 +255,7 @@ NOT_TESTABLE = "not testable at this scale"
 def claimed(scale="nano", weight_decay=0.0, rows=None, **more):
     """The claims by id."""
     found = frame(all_rows(**more) if rows is None else rows, scale, weight_decay=weight_decay)
-    table = claims_table(RESULTS.claims, found, RESULTS.unjudged, STATED)
+    table = claims_table(RESULTS.claims, found, RESULTS.unjudged)
     return {row["id"]: row for row in table.to_dict("records")}
 
 
