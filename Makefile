@@ -81,7 +81,7 @@ endif
 
 FORCE:
 
-all: $(STAMP) ## every paper that stands, and the report
+all: $(STAMP) ## every paper, and the report
 	@$(SNAKEMAKE) all
 
 report: $(STAMP) ## results/report.html and results/summary.tsv

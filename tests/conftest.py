@@ -13,7 +13,7 @@ from tests.nano import _nano_in_background, made, uses_nano
 
 __all__ = ["_nano_in_background", "made"]
 
-# A busy machine is no defect of what is tested.
+# A busy machine is not a defect of what is tested.
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
 

@@ -15,7 +15,7 @@ PLAN = Path(".snakemake/plans/0123456789abcdef.sqlite")
 
 @pytest.fixture
 def project(tmp_path):
-    """A small checkout with one file of each part, and one that is no part."""
+    """A small checkout with one file of each part, and one that is not part."""
     names = ("Snakefile", "workflow/rules/a.smk", "workflow/reprlab/b.py", "config/c.yaml", "resources/published/d.tsv")
     for name in (*names, "results/x.tsv", "workflow/reprlab/__pycache__/b.pyc", "config/.c.yaml.swp"):
         (tmp_path / "project" / name).parent.mkdir(parents=True, exist_ok=True)

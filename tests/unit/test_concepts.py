@@ -344,7 +344,7 @@ def test_the_stages_from_assertions_to_marked_blocks(bert, tmp_path):
     with pytest.raises(ReprlabError, match="no concept is left"):
         filter_concepts(**counts, basic=at["basic.txt"], expanded=at["expanded"], out=at["c.txt"], record=at["c.json"],
                         metrics=at["sizes.tsv"], settings=given.model_copy(update={"domain_least": 9}))  # fmt: skip
-    # Spec T4: n is an upper bound; fewer concepts above f are no error, and the record says how many there are.
+    # Spec T4: n is an upper bound; fewer concepts above f are not an error, and the record says how many there are.
     select_concepts(graph=at["graph"], domain=at["domain"], out=at["basic.txt"],
                     settings=BasicSettings(frequency=2, basic=99))  # fmt: skip
     assert concept_lines(at["basic.txt"]) == ["cancer", "lung", "the"]

@@ -1,64 +1,91 @@
-"""Settings that are read only beside others: what comments of the papers' files say of them."""
+"""Settings that are read only beside others: what the papers' schemas say of them."""
 
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Annotated
 
 import pytest
-from reprlab.config.conditions import conditions
+from pydantic import BaseModel
+from reprlab.config.conditions import condition
 from reprlab.config.load import leaves, load_config
 from reprlab.config.papers import PAPERS
 from reprlab.preflight.edits import check_edits
-from reprlab.settings.errors import holds_entries, model_at
+from reprlab.settings import base as t
+from reprlab.settings.errors import groups_of, holds_entries, model_at
 
 ROOT = Path(__file__).parents[2]
-TEXT = """\
-pretraining:
-  # Read beside `.steps=null; loss.sentence_weight=2`. (paper)
-  batch_size: 8
-  steps: 3
-# Tasks. Of `steps`, read beside `.epochs=null`. Of `cola.epochs`, read beside `.steps=null;
-#   pretraining.batch_size`.
-finetuning:
-  tasks:
-    cola: {steps: 3}
-ablations:
-  # Read beside `ablations.int8_bug.enabled=true`.
-  int8_bug:
-    enabled: false
-    steps: 3
-    # Read beside nothing.
-    input_length: 5
-"""
 
 
-def test_conditions_are_of_a_key_or_of_names_below_it() -> None:
-    wanted = {
-        "pretraining.batch_size": ["pretraining.steps=null", "loss.sentence_weight=2"],
-        "pretraining.steps": None,
-        "finetuning.tasks.cola.steps": ["finetuning.tasks.cola.epochs=null"],
-        "finetuning.tasks.mnli.steps": ["finetuning.tasks.mnli.epochs=null"],
-        # Of equal entries as well only where it is said of all.
-        "loss.mnli.batch_size": None,
+class Rate(t.Settings):
+    steps: int
+    epochs: int
+    batch_size: int
+
+
+class Pretraining(t.Settings):
+    batch_size: Annotated[int, t.ReadBeside(".steps=null; loss.sentence_weight=2")]
+    steps: int
+
+
+class Finetuning(t.Settings):
+    tasks: Annotated[
+        dict[str, Rate],
+        t.ReadBeside(".epochs=null", of="steps"),
+        t.ReadBeside(".steps=null; pretraining.batch_size", of="cola.epochs"),
+    ]
+
+
+class Ablation(t.Settings):
+    enabled: bool
+    steps: int
+    input_length: Annotated[int, t.ReadBeside("")]
+
+
+class Paper(t.Settings):
+    pretraining: Pretraining
+    finetuning: Finetuning
+    int8_bug: Annotated[Ablation, t.ReadBeside("int8_bug.enabled=true")]
+
+
+@pytest.mark.parametrize(
+    ("setting", "edits"),
+    [
+        ("pretraining.batch_size", ["pretraining.steps=null", "loss.sentence_weight=2"]),
+        ("pretraining.steps", []),
+        ("finetuning.tasks.cola.steps", ["finetuning.tasks.cola.epochs=null"]),
+        ("finetuning.tasks.mnli.steps", ["finetuning.tasks.mnli.epochs=null"]),
         # The conditions of a key stand for themselves.
-        "finetuning.tasks.cola.epochs": [
-            "finetuning.tasks.cola.steps=null", "pretraining.steps=null", "loss.sentence_weight=2",
-        ],
-        "finetuning.tasks.mnli.epochs": None,
+        (
+            "finetuning.tasks.cola.epochs",
+            ["finetuning.tasks.cola.steps=null", "pretraining.steps=null", "loss.sentence_weight=2"],
+        ),
+        ("finetuning.tasks.mnli.epochs", []),
         # Never beside itself.
-        "ablations.int8_bug.enabled": None,
-        "ablations.int8_bug.input_length": None,
-        "ablations.int8_bug.steps": ["ablations.int8_bug.enabled=true"],
-    }  # fmt: skip
-    found = conditions(TEXT, [tuple(name.split(".")) for name in wanted])
-    assert found == {tuple(name.split(".")): edits for name, edits in wanted.items() if edits}
+        ("int8_bug.enabled", []),
+        ("int8_bug.input_length", []),
+        ("int8_bug.steps", ["int8_bug.enabled=true"]),
+        ("no.such.setting", []),
+    ],
+)
+def test_conditions_are_of_a_key_or_of_names_below_it(setting: str, edits: list[str]) -> None:
+    assert condition(Paper, tuple(setting.split("."))) == edits
+
+
+def marks_of(model: type[BaseModel]) -> Iterator[t.ReadBeside]:
+    for group in set(groups_of(model)):
+        for field in group.model_fields.values():
+            yield from (mark for mark in field.metadata if isinstance(mark, t.ReadBeside))
 
 
 @pytest.mark.parametrize("slug", PAPERS)
-def test_what_is_said_is_of_a_setting_and_names_settings(slug: str) -> None:
-    text = (ROOT / f"config/papers/{slug}.yaml").read_text(encoding="utf-8")
+def test_what_is_marked_is_a_setting_and_names_settings(slug: str) -> None:
     settings = load_config(ROOT, {"scale": "paper"}).papers[slug].model_dump(mode="json")
-    named = conditions(text, [path for path, _ in leaves(settings)])
-    assert bool(named) == ("read beside" in text.lower())
-    for edit in {edit for edits in named.values() for edit in edits}:
+    paths = [path for path, _ in leaves(settings)]
+    for mark in marks_of(PAPERS[slug]):
+        if mark.of:
+            assert any(fnmatchcase(".".join(path), f"*.{mark.of}*") for path in paths), mark
+    for edit in {edit for path in paths for edit in condition(PAPERS[slug], path)}:
         # Whether the value is one as well is seen where such settings are tried, in test_planning.py.
         path = tuple(edit.partition("=")[0].split("."))
         group = model_at(PAPERS[slug], path[:-1])

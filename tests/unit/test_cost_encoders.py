@@ -359,7 +359,7 @@ def test_measured_runs_give_ratios_of_one_where_times_follow_the_count(
 
 @pytest.mark.parametrize("model", ["llama_3_8b", "qwen2_7b", "phi3_4b"])
 def test_each_layer_that_is_kept_costs_the_same(model: str) -> None:
-    """L3Prune's 5.13: no output layer takes part, and looking an embedding up is no product."""
+    """L3Prune's 5.13: no output layer takes part, and looking an embedding up is not a product."""
     layout = layout_of("overparameterized-encoders", "paper")
     runs = {run.name: run for run in layout.runs if run.encoder and run.scale == "paper"}
     costs = [RunCost(runs[f"{model}/{depth}"], layout.models[runs[f"{model}/{depth}"].model]) for depth in

@@ -1,4 +1,4 @@
-"""A published set with a known flaw is read: its entry says how many of its rows are no examples."""
+"""A published set with a known flaw is read: its entry says how many of its rows are not examples."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ CHOICE = {"form": "choice", "question": "q", "choices": ["c"], "answer": "a",
           "files": [{"file": "main", "split": "train"}]}  # fmt: skip
 PAIR = {"input": "T: Passage.\nClaim: it is", "target_scores": {"True": 1, "False": 0, "Neither": 0}}
 TRIPLE = b'{"query": "a", "positive": "b", "negative": "c"}\n'
-# Of each reader an entry, a good file, and the same with one row that is no example.
+# Of each reader an entry, a good file, and the same with one row that is not an example.
 FLAWED: dict[str, tuple[dict[str, Any], bytes, bytes]] = {
     "simcse_triples": (
         {"kind": "choice", "labels": [], "options": {"file": "main"}},

@@ -57,7 +57,7 @@ def test_what_glue_needs_is_reached_by_pip_alone() -> None:
 
 def test_each_file_of_a_registry_package_has_its_sha256() -> None:
     for name, archive in load_registry(REGISTRY).archives.items():
-        # A folder of the user's is no package: its content is theirs.
+        # A folder of the user's is not a package: its content is theirs.
         if not archive.origins[0].startswith(("hub:", "github:", "local:")):
             assert all(file.sha256 for file in archive.files), name
 

@@ -78,7 +78,7 @@ def test_empty_columns_say_why(discoeval):
 
 
 def test_seeds_that_chose_other_rates_are_judged_together(tmp_path):
-    """A chosen rate says more of a row; it is no other cell."""
+    """A chosen rate says more of a row; it is not another cell."""
     entries = inputs.everything(tmp_path, seeds=(1, 2))
     (path,) = tmp_path.glob("sp_arxiv-fs-depth-2.selected.json")
     path.write_text(path.read_text().replace("0.001", "0.0001"))

@@ -57,7 +57,7 @@ def test_event_storyline(tmp_path: Path) -> None:
     assert [document.trigger(n) for n in range(len(document))] == ["went off", "killed", "exploded", "said"]
     assert document.sentence_starts == (0, 6) and document.group == "1" and document.split == "train"
     assert document.relations == {(0, 1): "PRECONDITION", (1, 2): "null", (0, 3): "FALLING_ACTION"}
-    # went off and exploded are one event; a markable without tokens and a person are no mentions.
+    # went off and exploded are one event; a markable without tokens and a person are not mentions.
     assert document.chains[0] == document.chains[2] != -1 and document.chains[1] == -1
     dropped = storyline(tmp_path, dropped_classes=["REPORTING"], validation_topics=["1"])
     assert len(dropped) == 3 and (0, 3) not in dropped.relations and dropped.split == "validation"
@@ -66,7 +66,7 @@ def test_event_storyline(tmp_path: Path) -> None:
 def test_a_pair_of_no_event_is_an_error_or_left_out(tmp_path: Path) -> None:
     pairs = next(name for name, content in STORYLINE_FILES.items() if content == STORYLINE_PAIRS)
     files = {**STORYLINE_FILES, pairs: b"4_5\t8\tnull\n" + STORYLINE_PAIRS}
-    with pytest.raises(ReprlabError, match=r"line 1: 4_5 or 8 is no event"):
+    with pytest.raises(ReprlabError, match=r"line 1: 4_5 or 8 is not an event"):
         storyline(tmp_path, files)
     assert len(storyline(tmp_path, files, drop_unknown=True).relations) == 3
 
@@ -80,7 +80,7 @@ def test_maven_relations_of_events_hold_between_all_their_mentions(tmp_path: Pat
     assert document.relations == {(0, 2): "cause", (1, 2): "cause"} and document.chains == (0, 0, -1)
     kinds = maven_ere.Settings(kinds=["temporal", "subevent", "causal"])
     both = event_document(next(iter(maven_ere.read(planted(tmp_path, files), kinds, SplitSettings()))))
-    # The first kind that is named counts; a time expression is no event.
+    # The first kind that is named counts; a time expression is not an event.
     assert both.relations == {(0, 2): "before", (1, 2): "before", (2, 0): "subevent", (2, 1): "subevent"}
 
 
@@ -357,7 +357,7 @@ def test_no_relation_for_any_pair_of_the_corpus_is_nine_times_in_ten_right(
     pairs = [known_pairs(d, settings) for d in documents]
     rows = classification_rows(documents, pairs, [np.zeros_like(one.labels) for one in pairs], settings, "test")
     found = {(row["subset"], row["metric"]): (row["value"], row["n"]) for row in rows}
-    # The 20 pairs without a name are no part of it.
+    # The 20 pairs without a name are not part of it.
     assert (round(found["all pairs", "accuracy"][0] / 100, 3), found["all pairs", "accuracy"][1]) == (0.897, 54036)
     assert [found["related", name] for name in ("precision", "recall", "f1")] == [(0.0, 5559)] * 3
 

@@ -68,7 +68,7 @@ def test_states_are_collected_once_for_all_estimators_and_accuracies(scale):
 
     read = set(found["gather_results intrinsic-dimension"].inputs["inputs"])
     assert read >= {f"{SHARED}/dimensions/{key}.tsv" for key in collections}, "every estimate is read"
-    # What is collected in the other arithmetic alone is no answer to be scored.
+    # What is collected in the other arithmetic alone is not an answer to be scored.
     scores = {
         f"{SHARED}/states/{key}/scores.tsv"
         for key, job in collections.items()

@@ -14,8 +14,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("artifacts", "plugins"),
     ("settings",),
     ("registry",),
-    # How text files are decoded and how a text is given to a tokenizer, for all that has one.
-    ("data.text_files", "text.encoding"),
+    # How text and sound files are decoded and how a text is given to a tokenizer, for all that has one.
+    ("data.text_files", "text.encoding", "audio.decoding"),
     # Rows of documents with chains, which readers of data write.
     ("coreference.scores", "data.schema"),
     ("coreference.rows",),
@@ -30,7 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("training",),
     ("statistics",),
     ("geometry",),
-    ("coreference", "features", "representations", "retrieval"),
+    ("audio", "coreference", "features", "representations", "retrieval"),
     ("events", "sentences", "structure"),
     ("reporting",),
     ("results",),
@@ -90,7 +90,7 @@ def test_every_module_has_a_layer_and_every_layer_modules():
 
 
 def test_no_modules_import_each_other_in_a_circle():
-    # A package that gathers the names of its modules is no circle.
+    # A package that gathers the names of its modules is not a circle.
     imports = {
         module: {other for other in others if not f"{module}.".startswith(f"{other}.")}
         for module, others in package().items()

@@ -78,5 +78,5 @@ def test_dropout_is_that_of_the_setting_in_every_layer(chain, architecture):
     model = EncoderHead(task, ("a", "b"), AutoTokenizer.from_pretrained(source), Path(source)).load(Path(source), 0.3)
     rates = {name: module.p for name, module in model.named_modules() if isinstance(module, torch.nn.Dropout)}
     assert len(rates) >= 4
-    # DeBERTa's pooler is no layer of the encoder: its released configuration has no dropout there.
+    # DeBERTa's pooler is not a layer of the encoder: its released configuration has no dropout there.
     assert {rate for name, rate in rates.items() if "pooler" not in name} == {0.3}

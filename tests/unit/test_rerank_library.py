@@ -158,7 +158,7 @@ def test_files(tmp_path):
 
 
 def test_bm25_by_hand():
-    """Lucene's formula with k1 = 1.5 and b = 0.75 on three passages; no shared word is no hit."""
+    """Lucene's formula with k1 = 1.5 and b = 0.75 on three passages; no shared word is not a hit."""
     passages = {"a": "cats chase mice", "b": "dogs chase cats daily", "c": "rain falls"}
     found = bm25_run({"q": "mice cats", "none": "snow", "empty": ""}, passages, 3)
     mean = (3 + 4 + 2) / 3

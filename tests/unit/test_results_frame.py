@@ -358,7 +358,7 @@ def test_ratios_are_over_seeds_where_there_are_several_else_over_batches():
         large, small = {"step": LAST, "model": "large"}, {"step": LAST, "model": "small"}
         gap = Ratio(of, small, large, paired=False, times=100)(sums(seeds))
         assert (gap.value, gap.unit, gap.n) == (pytest.approx(100), unit, n)
-        # Every batch of a pair has the same noise; batches of other encodings are no pairs.
+        # Every batch of a pair has the same noise; batches of other encodings are not pairs.
         assert (gap.low < gap.value) == (unit == "batch") and (gap.low != gap.low) == (unit == "seed")
         assert "no spread" in Ratio(of, last, first)(sums(seeds)).note
     assert Ratio(of, {"model": "large"}, {"model": "small"})(sums(skip=("small",))) == "was not trained"

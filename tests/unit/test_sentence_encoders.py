@@ -70,7 +70,7 @@ def test_the_output_of_a_layer_is_that_of_the_model_cut_there(name, tmp_path):
         tokens = inputs["attention_mask"].bool()
         assert torch.equal(whole[-1][tokens], last[tokens])
         first = headless(model)(input_ids=inputs["input_ids"], output_hidden_states=True, **masks).hidden_states
-        assert len(first) == 6, "the embeddings come first, and are no depth"
+        assert len(first) == 6, "the embeddings come first, and are not depth"
         for depth in range(5, 0, -1):
             keep_layers(model, depth)
             cut = run(model, inputs)

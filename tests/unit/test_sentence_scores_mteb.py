@@ -143,7 +143,7 @@ def test_search(tmp_path):
 
 
 def test_search_where_queries_are_passages(tmp_path):
-    """ArguAna's queries are passages under the same id: the own one is no hit there, and elsewhere it is one."""
+    """ArguAna's queries are passages under the same id: the own one is not a hit there, and elsewhere it is one."""
     passages = {f"p{n}": text for n, text in enumerate(texts(60, 16))}
     queries = {name: passages[name] for name in list(passages)[:20]}
     judged = {query: {name: 1 for name in passages if name != query and shared(text, passages[name]) == 2}

@@ -198,7 +198,7 @@ def test_passes_over_the_triples_in_place_of_steps(place, tmp_path):
 
 
 def test_sets_are_clustered_one_by_one_and_passages_without_a_query_are_searched(tmp_path):
-    """mteb's sets share no clusters; what nobody judged is no query with a score of 0."""
+    """mteb's sets share no clusters; what nobody judged is not a query with a score of 0."""
     about = {"split": "test", "group": "0"}
     rows = [
         {"id": f"{place}", **about, "subset": f"{place % 2}", "text": f"{place}", "label": f"{place // 2 % 2}"}
@@ -216,7 +216,7 @@ def test_sets_are_clustered_one_by_one_and_passages_without_a_query_are_searched
     settings = Evaluation.model_validate({**given, "tasks": tasks})
 
     def encode(texts, _):
-        # The label's axis has another sign in each set: together they are no clusters.
+        # The label's axis has another sign in each set: together they are not clusters.
         signs = [(1 if int(text) // 2 % 2 else -1) * (1 if int(text) % 2 else -1) for text in texts]
         return np.array([[sign, 0.01 * int(text)] for sign, text in zip(signs, texts, strict=True)])
 

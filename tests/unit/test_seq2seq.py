@@ -101,7 +101,7 @@ def test_excerpts_that_cannot_be_restored_are_left_out_and_counted(made, tmp_pat
     counts = read_tsv(tmp_path / "sizes.tsv").set_index(["split", "metric"])["value"].to_dict()
     rates = {key: counts.pop(key) for key in list(counts) if key[1].startswith("unknown_")}
     assert counts == {("train", "pairs"): 38, ("train", "long"): 1, ("train", "unwritable"): 1, ("test", "pairs"): 10}
-    # One letter of one excerpt is no piece of the vocabulary.
+    # One letter of one excerpt is not a piece of the vocabulary.
     tokenizer = open_tokenizer(made / "tokenizer")
     texts = pyarrow.parquet.read_table(made / "passages.parquet").to_pylist()[:40]
     pieces = sum(len(tokenizer(" ".join(row["sentences"]), add_special_tokens=False)["input_ids"]) for row in texts)
@@ -379,7 +379,7 @@ def test_every_piece_is_labelled_and_words_are_answered_by_their_first_piece(mad
 
 
 def test_logits_before_training_depend_on_the_encoder_and_the_heads_seed_alone(made, tagger):
-    """5.11: not on the decoder, which is no part of the model."""
+    """5.11: not on the decoder, which is not part of the model."""
     head, split, _ = tagger
     batch = head.batch(split, np.array([0]))
 

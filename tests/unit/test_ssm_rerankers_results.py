@@ -296,7 +296,7 @@ def test_rerankers_share_first_stages_and_documents_have_three_forms(scale) -> N
         assert settings["judged_negatives"] != (key in on_spans)
         assert settings["engine"]["schedule"]["name"] == ("constant" if key in on_spans else "linear")
         assert settings["head_factor"] == (10 if key.startswith("minilm/") else 1), (
-            "a head that is trained is no fresh one"
+            "a head that is trained is not a fresh one"
         )
     assert {key.split("/")[0] for key in on_spans} == {key.split("/")[0] for key in trained} - {"minilm"}
     assert {Path(one["run"]).parts[3] for job in scored.values() for one in job["collections"]} == {"bm25"}

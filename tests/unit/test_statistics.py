@@ -265,7 +265,7 @@ def test_learned_with_one_seed_is_judged_over_examples():
 
 
 def test_seeds_that_agree_by_their_examples_only_have_not_learned():
-    # Three seeds with nearly one prediction for all: their spread is no measure of the 100 examples.
+    # Three seeds with nearly one prediction for all: their spread is not a measure of the 100 examples.
     assert learned([Score(52.1, 42, 62), Score(52.2, 42, 62), Score(52.0, 42, 62)], 50).flag == "not learned"
     assert learned([Score(62.1, 52, 72), Score(62.2, 52, 72), Score(62.0, 52, 72)], 50).flag == "learned"
 

@@ -85,7 +85,7 @@ def test_learned_comes_up_rarely_where_nothing_was_learned():
 
 @pytest.mark.parametrize("width", [2, 8])
 def test_halves_cover_the_dimension_of_points(width):
-    """TwoNN is no mean of points: a half has other neighbours. Its halves spread more than the mean's, not less."""
+    """TwoNN is not a mean of points: a half has other neighbours. Its halves spread more than the mean's, not less."""
     rng = generator(f"two_nn {width}")
     found = []
     for _ in range(120):

@@ -164,7 +164,7 @@ def test_the_trend_is_drawn_from_its_table(tmp_path):
 
 
 def test_counts_are_put_together_by_splits_and_data_sets(tmp_path):
-    """Padding (0) is used where rows are padded, and is no token of the text."""
+    """Padding (0) is used where rows are padded, and is not a token of the text."""
     first, second = np.zeros(10, np.int64), np.zeros(10, np.int64)
     first[1:3], second[2:6] = 5, 1
     for name, counts in (("a", first), ("b", second)):

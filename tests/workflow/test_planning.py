@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reprlab.config.conditions import conditions
+from reprlab.config.conditions import condition
 from reprlab.config.load import leaves, load_config
 from reprlab.config.papers import PAPERS
 from reprlab.config.runtime import SCALES
@@ -293,13 +293,12 @@ def changes_nothing(paper: str, edits: list[str]) -> bool:
 def test_every_published_setting_reaches_a_stage(paper: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Changes each setting of the paper at paper scale and looks for the change in the jobs.
 
-    Beside other settings only where its comment says so, and where it is true that it is not read without them.
+    Beside other settings only where its schema says so, and where it is true that it is not read without them.
     """
     # The other papers' settings say nothing of this one's.
     monkeypatch.setattr("reprlab.config.load.PAPERS", {paper: PAPERS[paper]})
     schema = PAPERS[paper].model_json_schema()
     values = dict(leaves(load_config(ROOT, {"scale": "paper"}).papers[paper].model_dump(mode="json")))
-    said = conditions((ROOT / f"config/papers/{paper}.yaml").read_text(encoding="utf-8"), values)
     dead: list[str] = []
     refused: list[str] = []
     needless: list[str] = []
@@ -310,7 +309,7 @@ def test_every_published_setting_reaches_a_stage(paper: str, monkeypatch: pytest
             continue  # one value only, so far
         name = ".".join(("papers", paper, *path))
         edits = [*SECOND.get(name, []), *alternatives(schema, path, values[path])]
-        beside = [f"papers.{paper}.{edit}" for edit in said.get(path, [])]
+        beside = [f"papers.{paper}.{edit}" for edit in condition(PAPERS[paper], path)]
         # A smaller plan first, which saves time; what does not show there may show in the whole one.
         for small in [smaller, []] if smaller else [[]]:
             reached, reason, plans = reaches(paper, path, edits, [*small, *beside])
@@ -321,7 +320,7 @@ def test_every_published_setting_reaches_a_stage(paper: str, monkeypatch: pytest
             (refused if reason else dead).append(f"{name}: {reason}" if reason else name)
         elif beside and not changes_nothing(paper, beside) and reaches(paper, path, [reached], small)[0]:
             needless.append(name)
-    # Refused: the test must know a second value. Needless: it is read without what its comment says.
+    # Refused: the test must know a second value. Needless: it is read without what its schema says.
     found = {"dead": sorted(dead), "refused": refused, "needless": needless}
     known = sorted(name for name in DEAD if name.startswith(f"papers.{paper}."))
     assert found == {"dead": known, "refused": [], "needless": []}, json.dumps(found, indent=1)
@@ -337,10 +336,9 @@ def test_every_published_setting_is_read(paper: str) -> None:
     config = load_config(ROOT, {"scale": "paper"})
     settings = config.papers[paper]
     values = dict(leaves(settings.model_dump(mode="json")))
-    said = conditions((ROOT / f"config/papers/{paper}.yaml").read_text(encoding="utf-8"), values)
     with watching(settings) as read:
         load_plugin("papers", f"{paper}.plan").add_jobs(Plan(), config)
-    missing = unread(settings, [path for path in values if path not in said], read)
+    missing = unread(settings, [path for path in values if not condition(PAPERS[paper], path)], read)
     assert missing == sorted(
         name.removeprefix(f"papers.{paper}.") for name in DEAD if name.startswith(f"papers.{paper}.")
     )

@@ -61,7 +61,7 @@ class WorkflowSettings(Settings):
     """Name of the run; its files lie in runs/<run>/. null names it like the scale; mini lies at the root."""
 
     build: list[Slug] = []
-    """Papers that `snakemake` builds when no target is given; empty: all that stand."""
+    """Papers that `snakemake` builds when no target is given; empty: all papers."""
 
     seed: Seed = 2137
     """Seed of what the papers share: splits, tokenizers and random models of the registries."""

@@ -154,7 +154,7 @@ class CoreferenceHead(nn.Module):
         return torch.cat(parts, -1)
 
     def _coarse_scores(self, spans: torch.Tensor, mention: torch.Tensor) -> torch.Tensor:
-        """[K, K] score of column as the antecedent of row, -inf where it does not stand before it."""
+        """[K, K] score of column as the antecedent of row, -inf where it is not before it."""
         places = torch.arange(len(spans), device=spans.device)
         offsets = places[:, None] - places
         pairs = self.dropout(self.coarse(spans)) @ self.dropout(spans).T

@@ -36,7 +36,7 @@ def title_gender(name: str) -> str:
 
 
 def name_runs(words: Sequence[str], is_name: Callable[[str], bool]) -> list[Mention]:
-    """First and last place of each maximal run of names, a title in front included; a title alone is no name."""
+    """First and last place of each maximal run of names, a title in front included; a title alone is not a name."""
     found: list[Mention] = []
     start = -1
     for place, word in enumerate([*words, ""]):

@@ -29,7 +29,7 @@ def segment_text(text: AnnotatedText, tokenizer: Any, settings: SegmentSettings)
     """Cut one document into segments of at most `segment_length` sub-tokens, [CLS] and [SEP] included.
 
     A segment ends at the last end of a sentence that fits, or, where none does, at the last end of a word. [SEP] is
-    numbered with the sentence and the word that stand before it, [CLS] with the word before it; behind the end of a
+    numbered with the sentence and the word before it, [CLS] with the word before it; behind the end of a
     sentence both belong to the next sentence, as in the authors' code.
 
     Raises:

@@ -64,7 +64,7 @@ def uncrossed(starts: Sequence[int], ends: Sequence[int], order: Sequence[int], 
 
 
 def gold_numbers(starts: np.ndarray, ends: np.ndarray, mentions: np.ndarray, clusters: np.ndarray) -> np.ndarray:
-    """[K] number of the gold cluster of each span, 0 where it is no gold mention.
+    """[K] number of the gold cluster of each span, 0 where it is not a gold mention.
 
     Args:
         starts, ends: [K] spans.

@@ -81,7 +81,7 @@ class Archive:
         """
         # A name may come from the data itself (a list of files in the archive).
         if name.startswith("/") or ".." in name.split("/") or "\x00" in name:
-            raise ReprlabError(f"{self.name}: {name!r} is no path inside the archive; its data is wrong")
+            raise ReprlabError(f"{self.name}: {name!r} is not a path inside the archive; its data is wrong")
         if name == self.files[0].file and not is_container(name):
             return self.file(name)  # a plain file is its own and only member
         return self.members(name)[0]
@@ -115,7 +115,7 @@ class Archive:
         return {**{key: value for key, value in entry.items() if key != "listed"}, "files": files}
 
     def _fetch_again(self, path: Path, problem: str) -> None:
-        """Run the stage that fetches, in a process of its own: how a file comes here is no part of what reads it."""
+        """Run the stage that fetches, in a process of its own: how a file comes here is not part of what reads it."""
         if self.registry is None:
             raise ReprlabError(f"{path}: {problem}; delete the receipt of {self.name} and run the same command again")
         get_logger().warning("%s: %s; %s is fetched again", path, problem, self.name)

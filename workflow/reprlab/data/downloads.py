@@ -92,7 +92,7 @@ def listed_files(entry: ArchiveEntry, cache: Path) -> list[ArchiveFile]:
 def write_receipt(entry: ArchiveEntry, files: list[CachedFile], receipt: Path) -> None:
     """Record what was fetched: only facts of content, so that the same data gives the same receipt everywhere.
 
-    A file of which the registry has no digest stands there with what it was at first sight (`received`), which is held
+    A file of which the registry has no digest is listed there as it was at first sight (`received`), which is held
     against it from then on.
     """
     write_json(

@@ -88,7 +88,7 @@ class Chains:
         return name
 
     def numbers(self, names: Iterable[str]) -> dict[str, int]:
-        """Chain number of each mention, `NO_CHAIN` where it stands alone among `names`."""
+        """Chain number of each mention, `NO_CHAIN` where it is alone among `names`."""
         roots = {name: self._root(name) for name in names}
         members: dict[str, list[str]] = {}
         for name, root in roots.items():

@@ -20,7 +20,7 @@ class PassageSettings(BaseModel):
 def whole_sentences(sentences: Iterable[str], most_words: int) -> Iterator[list[str]]:
     """Runs of sentences of at most `most_words` words, packed greedily without overlap, with single spaces.
 
-    A sentence that is longer than that is left out, and what stands on both sides of it is not joined.
+    A sentence that is longer than that is left out, and what is on both sides of it is not joined.
     """
     packed: list[str] = []
     count = 0

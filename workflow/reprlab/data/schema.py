@@ -41,7 +41,7 @@ KIND_COLUMNS = {
     # The turns of a conversation, the user's first and then in alternation.
     "chat": {"turns": "strings"},
     # `triggers` are token numbers joined by "_", `chains` numbers of coreference chains (-1: none); `heads` and `tails`
-    # are numbers of mentions, which stand in textual order.
+    # are numbers of mentions, which are in textual order.
     "events": {
         "tokens": "strings", "sentence_starts": "int64s", "mentions": "strings", "triggers": "strings",
         "classes": "strings", "chains": "int64s", "heads": "int64s", "tails": "int64s", "relations": "strings",

@@ -143,7 +143,7 @@ def parse_json(text: str, place: str) -> Any:
     except RecursionError:
         raise ReprlabError(f"{place}: JSON nested too deeply") from None
     except UnicodeEncodeError:
-        raise ReprlabError(f"{place}: a text holds half of a surrogate pair, which is no character") from None
+        raise ReprlabError(f"{place}: a text holds half of a surrogate pair, which is not a character") from None
     except ValueError as error:
         raise ReprlabError(f"{place}: not valid JSON ({error})") from None
     return value

@@ -62,7 +62,7 @@ class TokenSample:
         """Open what `save` wrote.
 
         Raises:
-            ReprlabError: it is no sample, or not the one that it says.
+            ReprlabError: it is not a sample, or not the one that it says.
         """
         table = read_parquet(path, ["corpus", "input_ids"])
         about = table.schema.metadata or {}

@@ -130,7 +130,7 @@ class Pair(BaseModel):
     child: str
     """The second."""
     control: str = ""
-    """What the pair shows where it is no link of the lineage; empty: it is one."""
+    """What the pair shows where it is not a link of the lineage; empty: it is one."""
     shuffled: bool = False
     """Permute the positions of the second."""
 

@@ -18,7 +18,7 @@ _CPU_TOKENS = 2048
 def similar_batches(lengths: np.ndarray, batch_size: int, device: str) -> Iterator[np.ndarray]:
     """Row numbers in batches of similar length, longest first: `batch_size` rows, or on a CPU at most 2,048 tokens.
 
-    Padding counts among the tokens; a text that is longer stands alone.
+    Padding counts among the tokens; a text that is longer is alone in its batch.
     """
     import numpy as np
 

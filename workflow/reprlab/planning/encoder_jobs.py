@@ -20,7 +20,7 @@ def add_encoder(
 ) -> dict[str, str]:
     """Plan an encoder with all its seeds; `key` is model/cell. Returns its outputs by name.
 
-    The export of each seed is planned beside it and is no target: it is made where somebody asks for it.
+    The export of each seed is planned beside it and is not a target: it is made where somebody asks for it.
     """
     trained = plan.add("train_encoder", key, start.job(inputs, {"settings": settings}))
     exported = {"encoders": trained["out"], "tokenizer": start.tokenizer}

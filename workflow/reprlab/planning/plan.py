@@ -23,7 +23,7 @@ class Job:
     """One call of a stage's function. Names are those of its parameters."""
 
     inputs: Mapping[str, str | list[str]] = field(default_factory=dict)
-    """Files and folders that other jobs make. Under `after` stand those that are reached by other names: the folder of
+    """Files and folders that other jobs make. `after` holds those that are reached by other names: the folder of
     which a checkpoint is a part, a path within the settings."""
 
     settings: Mapping[str, Any] = field(default_factory=dict)

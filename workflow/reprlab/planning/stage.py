@@ -19,7 +19,7 @@ class Stage:
 
     name: str
     message: str
-    """What its job does, for people; wildcards stand in braces."""
+    """What its job does, for people; wildcards are in braces."""
     outputs: Mapping[str, str]
     """Files by the names of the function's parameters (`provenance` is written beside a table), relative to the folder
     of the run. A pattern names its wildcards in braces; those of the first output make the key of a job, joined with

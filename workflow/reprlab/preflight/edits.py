@@ -3,8 +3,8 @@
 import functools
 from collections.abc import Iterator
 
-from reprlab.config.conditions import conditions
-from reprlab.config.load import LoadedConfig, load_config, paper_file
+from reprlab.config.conditions import condition
+from reprlab.config.load import LoadedConfig, load_config
 from reprlab.config.papers import PAPERS
 from reprlab.planning.plan import Plan
 from reprlab.plugins import load_plugin
@@ -45,7 +45,6 @@ def _jobs(config: LoadedConfig, slug: str) -> str:
 
 def _message(config: LoadedConfig, keys: tuple[str, ...]) -> str:
     message = f"the edit changes no job at scale {config.scale}"
-    text = (config.config_root / paper_file(keys[1])).read_text(encoding="utf-8")
-    beside = conditions(text, [keys[2:]]).get(keys[2:], [])
+    beside = condition(PAPERS[keys[1]], keys[2:])
     named = "; ".join(f"papers.{keys[1]}.{edit}" for edit in beside)
     return f"{message}; at scale paper it is read beside {named}" if named else message

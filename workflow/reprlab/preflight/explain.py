@@ -76,7 +76,7 @@ def _differences(before: PlannedJob, after: PlannedJob) -> Iterator[str]:
 
 
 def leaves(values: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """The dotted names of all values that are no groups, with the values."""
+    """The dotted names of all values that are not groups, with the values."""
     for key, value in values.items():
         inner, path = parsed(value), f"{name}.{key}" if name else str(key)
         if isinstance(inner, Mapping) and inner:

@@ -27,7 +27,7 @@ class Measured:
     layers: int = 0
     """Layers that were kept, where losses choose them."""
     longest: int = 0
-    """Tokens of the longest sequence, with what stands around its text; 0: not told."""
+    """Tokens of the longest sequence, with what is around its text; 0: not told."""
 
 
 def measure(run: CostRun, benchmarks: Path) -> Measured | None:

@@ -40,7 +40,7 @@ class SpanSettings(BaseModel):
     """Share of the queries whose negatives are of passages at most `reach` places away in the collection, which are
     about the same subject where a collection is in the order of its documents; others are of any passage."""
     reach: int = Field(default=10, ge=1)
-    """How far away a near passage may stand."""
+    """How far away a near passage may be."""
     seed: int = Field(default=0, ge=0)
     """Seed of all draws."""
 

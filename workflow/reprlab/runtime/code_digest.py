@@ -15,7 +15,7 @@ from pathlib import Path
 from reprlab.runtime.kept_digests import KeptDigests
 
 PACKAGE = "reprlab"
-# Where statements stand.
+# Positions of statements.
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 ROOT = Path(__file__).resolve().parents[1]
 # Command line, logs, progress and atomic writing cannot change a result; an edit there must not retrain a model. How

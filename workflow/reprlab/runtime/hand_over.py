@@ -1,7 +1,7 @@
 """Hand a stage's command to the process that has the libraries loaded (`runtime/preloaded.py`), and end as it ends.
 
 Run by its path with nothing but the standard library, because it is all that a job's own process costs. Where nobody
-listens, the command runs as it stands.
+listens, the command runs as it is.
 """
 
 import json

@@ -32,9 +32,9 @@ def plain_settings(settings: EncoderSettings) -> EncoderSettings:
 def needs_our_module(settings: EncoderSettings, tokenizer: Any) -> bool:
     """Whether sentence-transformers' modules cannot say how texts become vectors.
 
-    They can where a causal decoder's last state is taken: what stands around a text is a matter of the tokenizer, and
+    They can where a causal decoder's last state is taken: what is around a text is a matter of the tokenizer, and
     a suffix of vectors one of k tokens more. Their means hold the tokens before a text too, their tokenizers the blanks
-    around it; a tokenizer that begins each text with a space does so behind `before` too; and where nothing stands
+    around it; a tokenizer that begins each text with a space does so behind `before` too; and where there is nothing
     around an empty text, ours reads a padding token in its place.
     """
     if settings.method == "prefix" or settings.bidirectional or settings.pooling != "last" or settings.form.stripped:
@@ -87,7 +87,7 @@ def export_plain(encoder: Any, network: Any, tokenizer: Any, settings: EncoderSe
         ],
     )
     length = settings.form.max_length + len(head) + len(tail)
-    # Of no architecture: those of some models write what stands around a text anew when they are opened.
+    # Of no architecture: those of some models write what is around a text anew when they are opened.
     PreTrainedTokenizerFast(
         tokenizer_object=backend,
         pad_token=tokenizer.pad_token or tokenizer.eos_token or tokenizer.convert_ids_to_tokens(0),

@@ -74,7 +74,7 @@ class EncoderSettings(BaseModel):
     vectors: int = Field(default=0, ge=0)
     """k of `prompt` and `prefix`."""
     position: Literal["append", "prepend"] = "append"
-    """Where the vectors of `prompt` stand."""
+    """Where the vectors of `prompt` are."""
     start: Literal["vocabulary", "normal"] = "vocabulary"
     """Initial values: embeddings of drawn tokens, or N(0, 1)."""
     adapter: LowRank | None = None

@@ -24,7 +24,7 @@ def derive(model: type[Model], /, *groups: BaseModel, **own: Any) -> Model:
     """A stage's settings: `own`, and for its other fields the values of the same names in `groups` (the first wins).
 
     Raises:
-        pydantic.ValidationError: a field without default stands nowhere, or the values do not go together.
+        pydantic.ValidationError: a field without a default has no value, or the values do not go together.
     """
     values = dict(own)
     for group in groups:
@@ -38,6 +38,21 @@ class NameIn:
     """Marks a string as the name of an entry: of `models` in models.yaml, of `corpora` or `tasks` in datasets.yaml."""
 
     registry: str
+
+
+@dataclass(frozen=True)
+class ReadBeside:
+    """Marks a setting, and all below it, as read beside other settings only, or as free to vary there only.
+
+    Args:
+        edits: of the form ``model=bert_mini; .steps=null``. A name is that of a setting of the paper or, after a dot,
+            one of the same group as the setting that is read. A name without a value stands for the edits beside which
+            that setting is read. Empty: it is read beside nothing, whatever is said of the groups around it.
+        of: the settings below the marked one that are meant, by the end of their names; all where it is empty.
+    """
+
+    edits: str
+    of: str = ""
 
 
 def _whole(value: Any) -> Any:

@@ -67,7 +67,7 @@ def _merge_into(
         elif isinstance(value, Mapping) and isinstance(target.get(key), dict):
             continue
         elif here in origins and repr(target[key]) == repr(value):
-            continue  # said twice: the first place stands; repr because True equals 1
+            continue  # said twice: the first place counts; repr because True equals 1
         else:
             # A look through all leaves for each new one would take time by the square of their number.
             for leaf in [leaf for leaf in origins if leaf[: len(here)] == here] if key in target else []:

@@ -33,7 +33,7 @@ def evaluate_encoder(
     """Write `out`, a row for each task and seed: main score in percent, interval, number of units, size, steps, tokens
     of the training, and the length that texts are cut to.
 
-    Beside a score stand those that know nothing: of the most frequent label, and of random vectors.
+    Beside a score are those that know nothing: of the most frequent label, and of random vectors.
 
     Args:
         model: folder of the decoder.

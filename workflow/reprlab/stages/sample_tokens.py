@@ -9,7 +9,7 @@ from reprlab.runtime.cli import run_stage
 def sample_tokens(*, tokenizer: Path, out: Path, settings: SampleSettings) -> None:
     """Write blocks of equal number from each corpus as Parquet, named by the digest of all of them.
 
-    The tokens that part texts, the end and the start of the tokenizer, are no inner positions.
+    The tokens that part texts, the end and the start of the tokenizer, are not inner positions.
     """
     from reprlab.features.sample import draw_sample
     from reprlab.text.tokenizer_folder import open_tokenizer

@@ -110,7 +110,7 @@ def train_encoder(
                 sizes = [*size_of(network), *uncut, int(data.texts.ids.lengths.max())]
                 spent = [*sizes, run.throughput[-1]["seconds"], peak_memory(network.device)]
                 about |= dict(zip(_COST, spent, strict=True))
-                # The peak tells runs apart; beside it stands the rate of the update on its course.
+                # The peak tells runs apart; beside it is the rate of the update on its course.
                 nothing = [math.nan] * len(columns)
                 rows = [
                     {**about, **row, "learning_rate": rate, "rate": row["learning_rate"]}

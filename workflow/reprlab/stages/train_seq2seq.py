@@ -62,7 +62,7 @@ def train_seq2seq(
     get_logger().info(
         "%d pairs, %d updates, course %s", len(data), engine.steps, course_of(order, engine, table.columns["id"])
     )
-    # Points of a run by other settings would stand among its own, of which the newest two are kept.
+    # Points of a run by other settings would be among its own, of which the newest two are kept.
     points = work / f"run-{identity[:16]}"
     ladder = points / "ladder"
     model = task.load(source, settings.dropout)

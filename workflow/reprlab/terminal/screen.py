@@ -23,7 +23,7 @@ class Screen(Display):
     """Lines that stay above, and below them the jobs that run now."""
 
     def __init__(self, jobs: Jobs, run: Path, stream: TextIO, retries: Callable[[str], int]) -> None:
-        # Our own way to the terminal: while the view stands, standard error of this process and its jobs is read.
+        # Our own way to the terminal: while the view is up, standard error of this process and its jobs is read.
         super().__init__(jobs, run, os.fdopen(os.dup(stream.fileno()), "w", encoding="utf-8"), retries)
         self.console = Console(file=self.stream, highlight=False, soft_wrap=True)
         self.live = Live(

@@ -24,6 +24,6 @@ def instruction_prompt(
 
 
 def _closed(text: str) -> str:
-    """`text` without outer blanks, with a full stop where its last character is no punctuation."""
+    """`text` without outer blanks, with a full stop where its last character is not punctuation."""
     text = text.strip()
     return text if text and text[-1] in string.punctuation else f"{text}."

@@ -110,7 +110,7 @@ def depth_sequences(
     offsets = np.concatenate([[0], np.cumsum(totals)])
     ids = np.full(offsets[-1], vocabulary.eosen_id, dtype=np.int32)
     types = np.ones(offsets[-1], dtype=np.int16)
-    # Before the block of a sentence stand all blocks before it, and of each passage so far the EOSEN and the EOS.
+    # Before the block of a sentence come all blocks before it, and of each passage so far the EOSEN and the EOS.
     starts = np.cumsum(blocks) - blocks + 2 * encoded.passages + 1
     ids[starts] = sentence_tokens[encoded.passages, encoded.numbers]
     within = np.arange(len(encoded.ids)) - np.repeat(np.cumsum(encoded.lengths) - encoded.lengths, encoded.lengths)

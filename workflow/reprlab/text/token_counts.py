@@ -1,6 +1,6 @@
 """How often each token of a vocabulary occurs in a data set: counts per split, in one pass over the text.
 
-Ids are counted batch by batch with one `bincount` over all ids of a batch, so rows of different lengths are no matter
+Ids are counted batch by batch with one `bincount` over all ids of a batch, so rows of different lengths do not matter
 and memory is one batch and the counts. The same scan serves examples of a task (truncated to the input length of a
 model, special tokens included, as a model reads them), documents, and token files.
 """

@@ -16,7 +16,7 @@ from reprlab.training.ladder import link_or_copy
 class BestPass:
     """Scores the model after each pass, keeps the best, and ends the training after `patience` passes without a better.
 
-    Of equal scores the earlier pass is kept. `score` is that of the model as it stands, `save` writes it to a folder.
+    Of equal scores the earlier pass is kept. `score` is that of the model as it is, `save` writes it to a folder.
     Scores lie in `work`, so that a resumed training decides as one that was not interrupted; those of another
     `fingerprint` are not read.
     """

@@ -32,7 +32,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     `/c/<language>/<term>[/<part of speech>...]`, of which the third part is read.
 
     Raises:
-        ReprlabError: a line is not of the dump, or the file is no gzip or not UTF-8.
+        ReprlabError: a line is not of the dump, or the file is not a gzip or not UTF-8.
     """
     path = sources.archive.file()
     try:

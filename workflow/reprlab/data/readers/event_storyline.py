@@ -28,7 +28,7 @@ class Settings(BaseModel):
     validation_topics: list[str] = ["37", "41"]
     """Topics for development; all others are `train`, to be folded by topic."""
     drop_unknown: bool = False
-    """Leave out pairs whose tokens are no event (v1.5 has 106 such ends); otherwise they are an error."""
+    """Leave out pairs whose tokens are not events (v1.5 has 106 such ends); otherwise they are an error."""
 
 
 def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:
@@ -38,7 +38,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     chains those of `coref_chain` where the version has it: mentions of no relation are in no chain there.
 
     Raises:
-        ReprlabError: a file is not in the format, or a pair names tokens that are no event.
+        ReprlabError: a file is not in the format, or a pair names tokens that are not event.
     """
     archive = sources.archive
     for file in archive.files:
@@ -82,7 +82,7 @@ def _document(
         if source not in events or target not in events:
             if settings.drop_unknown:
                 continue
-            raise ReprlabError(f"{pairs}: line {line}: {source} or {target} is no event of {path.name}")
+            raise ReprlabError(f"{pairs}: line {line}: {source} or {target} is not an event of {path.name}")
         if source in kept and target in kept:
             relations.append((source, target, label))
     row = event_row(name, topic, sentences, mentions, relations, str(path))

@@ -29,7 +29,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     """One document for each page.
 
     Raises:
-        ReprlabError: a page is no HTML.
+        ReprlabError: a page is not HTML.
     """
     for page in sources.archive.members(settings.pages):
         text = "\n\n".join(_paragraphs_of(page))

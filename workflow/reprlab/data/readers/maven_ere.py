@@ -35,7 +35,7 @@ class Settings(BaseModel):
 def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:
     """One document a line. A relation of two events holds between all their mentions, as the official scorer has it.
 
-    Relations with a time expression (TIMEX) are left out, and the log says how many: time expressions are no events.
+    Relations with a time expression (TIMEX) are left out, and the log says how many: time expressions are not events.
 
     Raises:
         ReprlabError: a line is not in the format.

@@ -74,7 +74,7 @@ class _Bounded:
         block = self._stream.read(size)
         self.since_page += len(block)
         if self.since_page > _LONGEST_PAGE:
-            raise ReprlabError(f"{self._export}: a page of more than {_LONGEST_PAGE} bytes; it is no export of a wiki")
+            raise ReprlabError(f"{self._export}: a page of more than {_LONGEST_PAGE} bytes; not an export of a wiki")
         return block
 
 

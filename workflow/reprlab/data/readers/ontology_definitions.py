@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from reprlab.data.sources import Sources, read_text
 from reprlab.registry.dataset_entries import SplitSettings
 
-# The text of a definition; what stands in brackets behind it are its sources.
+# The text of a definition; what is in brackets behind it are its sources.
 _DEFINITION = re.compile(r'^def: "((?:[^"\\]|\\.)*)"', re.MULTILINE)
 _NAME = re.compile(r"^id: (\S+)", re.MULTILINE)
 _ESCAPED = re.compile(r"\\(.)")

@@ -26,7 +26,7 @@ class Settings(PassageSettings):
 def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:
     """The passages of each document, which is their group. A tree starts at the left margin and is one sentence.
 
-    Words are joined as NLTK joins what the treebank's tokenizer took apart; traces are no words.
+    Words are joined as NLTK joins what the treebank's tokenizer took apart; traces are not words.
 
     Raises:
         ReprlabError: parentheses do not match, or a tree has no word.

@@ -29,7 +29,7 @@ class Settings(BaseModel):
     member: str
     """The .rdb file in the archive."""
     min_document_words: int = Field(default=100, ge=1)
-    """What stands before the first chapter is shorter than this and left out."""
+    """What comes before the first chapter is shorter than this and left out."""
 
 
 def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:

@@ -24,7 +24,7 @@ class Settings(BaseModel):
     documents: str = ""
     """In its place: a file with one text a line."""
     matrix: str = ""
-    """The ratings of the documents, tab-separated: row i, column j; what stands above the diagonal is read."""
+    """The ratings of the documents, tab-separated: row i, column j; what is above the diagonal is read."""
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
@@ -37,7 +37,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     """One example a pair, each a group of its own.
 
     Raises:
-        ReprlabError: a rating is no number, or the matrix has not as many rows and columns as there are documents.
+        ReprlabError: a rating is not a number, or the matrix has not as many rows and columns as there are documents.
     """
     member = sources.archive.member
     if settings.pairs:

@@ -38,7 +38,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     """One document for each annotation file; the group is the document.
 
     Labels are lower case (`before/causes`). Identity chains (IDENT) make the coreference chains; a relation with an end
-    that is no event (a time expression) is left out, and the log says how many. Tokens are words and marks of
+    that is not an event (a time expression) is left out, and the log says how many. Tokens are words and marks of
     punctuation, sentences end at `.!?` or an empty line: the corpus has neither.
 
     Raises:
@@ -70,7 +70,7 @@ def _beside(path: Path, settings: Settings) -> Path:
 def _document(
     name: str, text: str, root: ElementTree.Element, settings: Settings, place: str
 ) -> tuple[dict[str, Any], int]:
-    """The row, and how many relations have an end that is no event."""
+    """The row, and how many relations have an end that is not an event."""
     sentences, spans = _tokens(text)
     events = {}
     for entity in root.iterfind("annotations/entity"):

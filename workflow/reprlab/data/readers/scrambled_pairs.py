@@ -39,7 +39,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     """A sentence and its edit; the group is the document.
 
     Every edit leaves out one light word; in half of the examples, drawn by hash, words change places as well, so that
-    the same words say something else or nothing: these are no paraphrases.
+    the same words say something else or nothing: these are not paraphrases.
 
     Raises:
         ReprlabError: no segmented sentences were given, or too few can be edited.

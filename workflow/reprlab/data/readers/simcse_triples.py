@@ -29,7 +29,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     """One example of the kind `choice` a line: the entailed sentence, then the contradiction.
 
     Raises:
-        ReprlabError: the file is no such CSV, a sentence is missing, or the number of lines is another.
+        ReprlabError: the file is not such a CSV, a sentence is missing, or the number of lines is another.
     """
     path, number = sources.archive.file(settings.file), -1
     try:

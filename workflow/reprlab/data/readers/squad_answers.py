@@ -71,9 +71,9 @@ def _example(name: str, group: str, question: str, context: str, texts: list[str
 
 
 def _placed(name: str, context: str, text: str, start: int) -> tuple[str, int]:
-    """An answer without white space around it, and where it stands: a few of SQuAD's are a place or two off."""
+    """An answer without white space around it, and its place: a few of SQuAD's are a place or two off."""
     words = text.strip()
     place = context.find(words, max(start - _OFF, 0), max(start + len(text) + _OFF, 0))
     if not words or place < 0:
-        raise ValueError(f"an answer to {name} does not stand where it is said to")
+        raise ValueError(f"an answer to {name} is not where it is said to be")
     return words, place

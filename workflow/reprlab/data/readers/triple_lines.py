@@ -23,7 +23,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     """One triple a line, all in the train split, in the order of the file: instructions are given by row.
 
     Raises:
-        ReprlabError: a line is no object with the three texts.
+        ReprlabError: a line is not an object with the three texts.
     """
     path = sources.archive.file(settings.file)
     for number, row in json_lines(path):

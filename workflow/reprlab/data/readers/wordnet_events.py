@@ -1,6 +1,6 @@
 """Documents assembled from WordNet's verbs: each mention is a verb sense in its own example sentence.
 
-The sentences and the relations are real; which of them stand together in a document is drawn by us.
+The sentences and the relations are real; which of them are in a document together is drawn by us.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ class Settings(BaseModel):
     data: str
     """Member with the synsets."""
     topics: list[str] = Field(min_length=1)
-    """Lexicographer files, without what stands before their dot."""
+    """Lexicographer files, without what is before their dot."""
 
 
 def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:

@@ -136,7 +136,7 @@ class GridSettings(t.Settings):
 
     families: groups.Names
     tuned: Checkpoints
-    everywhere: groups.Names
+    everywhere: Annotated[groups.Names, t.ReadBeside(".tuned=[main]")]
     cross: Sweep
     formats: Sweep
     methods: Sweep
@@ -157,9 +157,21 @@ class GroupSettings(t.Settings):
 class AmuroCharSettings(t.Settings):
     """Fine-tuning of checkpoints along pre-training."""
 
-    families: dict[t.SafeName, Family]
-    pretraining: LadderPretraining
-    evaluations: dict[t.SafeName, EvaluationSet]
+    families: Annotated[
+        dict[t.SafeName, Family],
+        t.ReadBeside(".main_step=5", of="llama3_8b.tokens_per_step"),
+        t.ReadBeside(".trainings=[xsum, tulu]", of="llama3_8b.chat_epochs"),
+        t.ReadBeside(".revisions=[]", of="olmo1b.checkpoints"),
+        t.ReadBeside(".checkpoints=[main]", of="olmo1b.revisions"),
+        t.ReadBeside(".chosen.xsum=null", of="candidates"),
+    ]
+    pretraining: Annotated[
+        LadderPretraining,
+        t.ReadBeside(
+            "families.olmo1b.model=olmo_mini; families.olmo1b.checkpoints=[main]; families.olmo1b.revisions=[]"
+        ),
+    ]
+    evaluations: Annotated[dict[t.SafeName, EvaluationSet], t.ReadBeside(".kind=choice", of="normalisation")]
     trainings: dict[t.SafeName, TrainingSet]
     finetuning: CompletionTuning
     prompts: PromptSettings

@@ -148,7 +148,11 @@ class FinetuningSettings(t.Settings):
     group_by_length: bool
     optimizer: UpdateSettings
     baselines: BaselineSettings
-    tasks: dict[t.SafeName, FinetuningTask]
+    tasks: Annotated[
+        dict[t.SafeName, FinetuningTask],
+        t.ReadBeside(".epochs=null", of="steps"),
+        t.ReadBeside(".steps=null", of="epochs"),
+    ]
 
     def has_head(self, task: FinetuningTask) -> bool:
         """Whether a task is answered by a head on the encoder; one without labels is always text to text."""
@@ -193,8 +197,8 @@ class AblationsSettings(t.Settings):
 
     packing_lr: PackingAblation
     sentence_weight: SentenceWeightAblation
-    padding_in_loss: DefectAblation
-    int8_bug: DefectAblation
+    padding_in_loss: Annotated[DefectAblation, t.ReadBeside("ablations.padding_in_loss.enabled=true")]
+    int8_bug: Annotated[DefectAblation, t.ReadBeside("ablations.int8_bug.enabled=true")]
 
 
 class SampleSettings(t.Settings):

@@ -51,7 +51,7 @@ class Tagging(groups.Finetuning):
 
     pieces: Literal["first", "all"]
     group_by_length: bool
-    pretrained: groups.Limit
+    pretrained: Annotated[groups.Limit, t.ReadBeside("curriculum; pretraining.seeds=[0, 1, 2]")]
     examples: groups.Limit
     scored: groups.Limit
 
@@ -59,18 +59,25 @@ class Tagging(groups.Finetuning):
 class DomainAdaptiveMaskingSettings(t.Settings):
     """Continued pre-training that masks whole concepts of a domain."""
 
-    graph: t.CorpusName | None
-    domain: Corpora
-    general: Corpora
+    graph: Annotated[t.CorpusName | None, t.ReadBeside("curriculum")]
+    domain: Annotated[Corpora, t.ReadBeside("curriculum")]
+    general: Annotated[Corpora, t.ReadBeside("curriculum")]
     unavailable: str
-    documents: groups.Limit
-    curriculum: Curriculum
+    documents: Annotated[groups.Limit, t.ReadBeside("curriculum")]
+    curriculum: Annotated[Curriculum, t.ReadBeside("graph=wordnet_graph; domain=[hpo_definitions]; general=[brown]")]
     model: t.ModelName
     maskings: Annotated[list[Masking], t.Distinct]
-    pretraining: Updates
-    warm_start: groups.WarmStart
-    held_out: HeldOut
-    tasks: Annotated[dict[t.SafeName, t.TaskDataName], Field(min_length=1)]
+    pretraining: Annotated[Updates, t.ReadBeside("curriculum")]
+    warm_start: Annotated[
+        groups.WarmStart, t.ReadBeside("curriculum; model=bert_masking_mini; warm_start.text.corpus=brown")
+    ]
+    held_out: Annotated[HeldOut, t.ReadBeside("curriculum")]
+    tasks: Annotated[
+        dict[t.SafeName, t.TaskDataName],
+        Field(min_length=1),
+        t.ReadBeside("compared=[wordnet_entities]; warm_start.text.corpus=brown", of="wordnet_entities"),
+        t.ReadBeside("compared=[conll2003]; warm_start.text.corpus=brown", of="conll2003"),
+    ]
     compared: Annotated[groups.Names, Field(min_length=1)]
     missing_tasks: dict[t.SafeName, str]
     finetuning: Tagging

@@ -79,7 +79,7 @@ class ZeroShot(t.Settings):
     """The row of a chat model."""
 
     enabled: bool
-    chat: ChatSettings
+    chat: Annotated[ChatSettings, t.ReadBeside("", of="model"), t.ReadBeside("zero_shot.enabled=true")]
 
 
 class EventRelationsSettings(t.Settings):

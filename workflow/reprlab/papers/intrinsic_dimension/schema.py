@@ -35,7 +35,9 @@ class PromptDataSettings(t.Settings):
     train_items: t.PositiveInt
     validation_items: t.PositiveInt
     demonstration_seed: t.Seed
-    scratch: groups.ScratchText
+    scratch: Annotated[
+        groups.ScratchText, t.ReadBeside("comparison.models=[llama_nano]; data.scratch.corpus=wikipedia_sample")
+    ]
     datasets: dict[t.SafeName, PromptedDataset]
 
 
@@ -119,7 +121,7 @@ class PublishedRuns(groups.Published):
     """Hardware that the published runs are costed for."""
 
     characters: dict[t.SafeName, t.PositiveInt]
-    characters_otherwise: t.PositiveInt
+    characters_otherwise: Annotated[t.PositiveInt, t.ReadBeside("icl_unique.datasets.ag_news.dataset=tweet_ratings")]
     characters_of_token: t.PositiveFloat
 
 
@@ -134,7 +136,11 @@ class IntrinsicDimensionSettings(t.Settings):
     sft_dynamics: SftDynamicsSettings
     icl_dynamics: IclDynamicsSettings
     icl_unique: IclUniqueSettings
-    replication: ReplicationSettings
+    replication: Annotated[
+        ReplicationSettings,
+        t.ReadBeside(".seeds=[7]", of="datasets"),
+        t.ReadBeside(".seeds=[7]; .datasets=[sst2]", of="shots"),
+    ]
     cost: PublishedRuns
 
     @model_validator(mode="after")

@@ -105,7 +105,9 @@ class OverparameterizedEncodersSettings(t.Settings):
     training: Training
     evaluation: Scoring
     dtype: t.Computed
-    warm_start: groups.WarmStart
+    warm_start: Annotated[
+        groups.WarmStart, t.ReadBeside("backbones.llama_3_8b.model=llama_deep_mini; warm_start.text.corpus=squad_text")
+    ]
     cost: groups.Published
 
     @model_validator(mode="after")

@@ -129,7 +129,11 @@ class PromptTuningEncodersSettings(t.Settings):
     """Soft prompts behind the text, beside adapters and all weights."""
 
     encoders: dict[t.SafeName, Encoder]
-    backbones: dict[t.SafeName, Backbone]
+    backbones: Annotated[
+        dict[t.SafeName, Backbone],
+        t.ReadBeside(".grid={spt_mntp_mean: [1]}", of="opt_125m.mntp"),
+        t.ReadBeside(".model=soft_prompt_mini; warm_start.text.corpus=wordnet_text", of="pretrained"),
+    ]
     compared: Annotated[groups.Names, Field(min_length=1)]
     published: dict[t.SafeName, groups.PublishedEncoder]
     beside: groups.Names
@@ -137,8 +141,10 @@ class PromptTuningEncodersSettings(t.Settings):
     lora: Lora
     evaluation: Evaluation
     dtype: t.Computed
-    warm_start: groups.WarmStart
-    mntp: Mntp
+    warm_start: Annotated[
+        groups.WarmStart, t.ReadBeside("backbones.opt_125m.model=soft_prompt_mini; warm_start.text.corpus=wordnet_text")
+    ]
+    mntp: Annotated[Mntp, t.ReadBeside("backbones.llama_2_7b.mntp=null; warm_start.text.corpus=wordnet_text")]
     cost: PublishedRuns
 
     @model_validator(mode="after")

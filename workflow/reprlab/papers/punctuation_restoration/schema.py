@@ -51,7 +51,7 @@ class Restoration(groups.Batches):
 class WarmStart(t.Settings):
     """Span corruption of a model that is drawn at random."""
 
-    pieces: Annotated[t.PositiveInt, Field(ge=64)]
+    pieces: Annotated[t.PositiveInt, Field(ge=64), t.ReadBeside("")]
     steps: t.PositiveInt
     batch_size: t.PositiveInt
     learning_rate: t.PositiveFloat
@@ -84,10 +84,12 @@ class Absent(t.Settings):
 class Finetuning(groups.Finetuning):
     """Fine-tuning, alike for all models."""
 
-    epochs_by_task: dict[StructureTask, t.PositiveFloat]
+    epochs_by_task: Annotated[dict[StructureTask, t.PositiveFloat], t.ReadBeside("tasks.ner_conll03.task=srl")]
     group_by_length: bool
-    course: Literal["fresh", "upstream_resume"]
-    resumed_epochs: t.PositiveFloat
+    course: Annotated[Literal["fresh", "upstream_resume"], t.ReadBeside("corpus=wikipedia_sample")]
+    resumed_epochs: Annotated[
+        t.PositiveFloat, t.ReadBeside("corpus=wikipedia_sample; finetuning.course=upstream_resume")
+    ]
     examples: groups.Limit
     scored: groups.Limit
 
@@ -114,9 +116,9 @@ class Generation(t.Settings):
 class ZeroShot(t.Settings):
     """The row of a chat model."""
 
-    enabled: bool
+    enabled: Annotated[bool, t.ReadBeside("")]
     excerpts: t.PositiveInt
-    chat: ChatSettings
+    chat: Annotated[ChatSettings, t.ReadBeside("", of="model")]
 
 
 class PunctuationRestorationSettings(t.Settings):
@@ -124,14 +126,14 @@ class PunctuationRestorationSettings(t.Settings):
 
     corpus: t.CorpusName | None
     unavailable: str
-    segmentation: SegmentationSettings
-    excerpts: Excerpts
-    sizes: Annotated[dict[t.SafeName, Size], Field(min_length=1)]
+    segmentation: Annotated[SegmentationSettings, t.ReadBeside("corpus=wikipedia_sample")]
+    excerpts: Annotated[Excerpts, t.ReadBeside("corpus=wikipedia_sample")]
+    sizes: Annotated[dict[t.SafeName, Size], Field(min_length=1), t.ReadBeside("corpus=wikipedia_sample")]
     restored: Annotated[groups.Names, Field(min_length=1)]
     compared: t.SafeName
-    restoration: Restoration
-    corruption: SpanSettings
-    warm_start: WarmStart
+    restoration: Annotated[Restoration, t.ReadBeside("corpus=wikipedia_sample")]
+    corruption: Annotated[SpanSettings, t.ReadBeside("corpus=wikipedia_sample")]
+    warm_start: Annotated[WarmStart, t.ReadBeside("corpus=wikipedia_sample; sizes.t5_base.model=t5_restoration_mini")]
     inits: Annotated[list[Init], Field(min_length=1), t.Distinct]
     tasks: Annotated[dict[t.SafeName, Trained], Field(min_length=1)]
     trained: Annotated[groups.Names, Field(min_length=1)]
@@ -142,7 +144,7 @@ class PunctuationRestorationSettings(t.Settings):
     discriminative: Discriminative
     generation: Generation
     measures: Literal["ours", "upstream"]
-    zero_shot: ZeroShot
+    zero_shot: Annotated[ZeroShot, t.ReadBeside("corpus=wikipedia_sample; zero_shot.enabled=true")]
     dtype: t.Computed
 
     @model_validator(mode="after")

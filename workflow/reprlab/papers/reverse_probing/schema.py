@@ -83,9 +83,13 @@ class ReverseProbingSettings(t.Settings):
     """Frozen encoders of several tasks under a coreference head."""
 
     dataset: t.TaskDataName
-    texts: dict[t.TaskDataName, Text]
+    texts: Annotated[dict[t.TaskDataName, Text], t.ReadBeside("dataset=silver_austen_chains")]
     segments: SegmentSettings
-    sources: Annotated[dict[t.SafeName, SourceModel], Field(min_length=1)]
+    sources: Annotated[
+        dict[t.SafeName, SourceModel],
+        Field(min_length=1),
+        t.ReadBeside("sources.mrpc.tuned=coreference", of="coref.tuned"),
+    ]
     tasks: dict[t.SafeName, SourceTask]
     task_optimizer: UpdateSettings
     task_dropout: t.Dropout

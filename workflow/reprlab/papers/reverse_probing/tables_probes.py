@@ -1,4 +1,4 @@
-"""Tables of reverse probing that are no listing of the frame, our side of the printed ones, and its figures."""
+"""Tables of reverse probing that are not a listing of the frame, our side of the printed ones, and its figures."""
 
 from __future__ import annotations
 

@@ -110,7 +110,9 @@ class WarmStart(groups.WarmStart):
     """Pre-training of models that are drawn at random."""
 
     language_model: bool
-    mask_probability: t.OpenProbability
+    mask_probability: Annotated[
+        t.OpenProbability, t.ReadBeside("rerankers.bert_base.model=bert_mini_mlm; warm_start.text.corpus=squad_text")
+    ]
     spans: dict[t.SafeName, Spans]
 
 
@@ -140,15 +142,21 @@ class PublishedRuns(groups.Published):
 class SsmRerankersSettings(t.Settings):
     """Language models as cross-encoders: state spaces beside attention."""
 
-    rerankers: dict[t.SafeName, Reranker]
+    rerankers: Annotated[
+        dict[t.SafeName, Reranker],
+        t.ReadBeside("", of="llama_3_2_1b.long"),
+        t.ReadBeside("documents.dataset=squad_sections", of="long"),
+    ]
     compared: Annotated[groups.Names, Field(min_length=1)]
     encoder_cls: groups.Names
     passages: Task
-    documents: Task
+    documents: Annotated[Task, t.ReadBeside("documents.dataset=squad_sections")]
     retriever: Retriever
     training: Training
     dtype: t.Computed
-    warm_start: WarmStart
+    warm_start: Annotated[
+        WarmStart, t.ReadBeside("rerankers.opt_125m.model=opt_mini; warm_start.text.corpus=squad_text")
+    ]
     speed: Speed
     cost: PublishedRuns
 

@@ -1,4 +1,4 @@
-"""Figures of universal features that are no curves: the design, the flow of features, shaded tokens, histograms."""
+"""Figures of universal features that are not curves: the design, the flow of features, shaded tokens, histograms."""
 
 from __future__ import annotations
 

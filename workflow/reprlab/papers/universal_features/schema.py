@@ -24,7 +24,7 @@ class Text(t.Settings):
     lua: t.CorpusName
     stories: t.CorpusName
     documents: groups.Limit
-    pieces: Annotated[t.PositiveInt, Field(ge=64)]
+    pieces: Annotated[t.PositiveInt, Field(ge=64), t.ReadBeside(".tokenizer=null")]
     tokenizer: t.ModelName | None
 
     def corpora(self) -> dict[str, str]:

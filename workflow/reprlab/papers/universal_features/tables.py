@@ -1,4 +1,4 @@
-"""Tables of universal features that are no listing or pivot of the frame."""
+"""Tables of universal features that are not a listing or pivot of the frame."""
 
 from __future__ import annotations
 

@@ -46,8 +46,8 @@ class UnseenSettings(t.Settings):
     """Table 1: tokens that do not occur in a corpus."""
 
     corpus: t.CorpusName | None
-    tokenizers: groups.Models
-    examples: t.NonNegativeInt
+    tokenizers: Annotated[groups.Models, t.ReadBeside(".corpus=wikipedia_sample")]
+    examples: Annotated[t.NonNegativeInt, t.ReadBeside(".corpus=wikipedia_sample")]
 
 
 class PemaFinetuningSettings(groups.Length):
@@ -91,7 +91,7 @@ class VocabMemorySettings(t.Settings):
     counting: CountingSettings
     trend: TrendSettings
     unseen: UnseenSettings
-    finetuning: PemaFinetuningSettings
+    finetuning: Annotated[PemaFinetuningSettings, t.ReadBeside(".epochs=null", of="steps")]
     runtime_table: RuntimeTableSettings
     cost: groups.Published
 

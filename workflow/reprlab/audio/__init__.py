@@ -1,0 +1,1 @@
+"""Sound: decoding, resampling, features of speech, batches by length, recognisers."""
