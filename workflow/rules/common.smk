@@ -55,7 +55,9 @@ except ReprlabError as error:
 
 announce_engine()
 if command.only_names() and LOADED.run_folder != HOME:
-    print(f"note: paths are below {os.path.relpath(LOADED.run_folder)}", file=sys.stderr)
+    print(
+        f"note: paths are below {os.path.relpath(LOADED.run_folder)}", file=sys.stderr
+    )
 MAIN = workflow.is_main_process
 RUN_FOLDER = ORIGIN.run_folder if ORIGIN else LOADED.run_folder
 CHECKOUT = ORIGIN.root if ORIGIN else ROOT

@@ -75,7 +75,9 @@ def command_of(stage):
     start = (
         LAUNCH.replace("{", "{{").replace("}", "}}") if stage.torchrun else "python -m"
     )
-    given = "--plan {params.plan} --job {params.key} --threads {threads} {params.options}"
+    given = (
+        "--plan {params.plan} --job {params.key} --threads {threads} {params.options}"
+    )
     return f"{start} reprlab.stages.{stage.name} {given}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,34 +31,39 @@ def show_made(console: Console, run: Path, made: Sequence[Path], shown_as: str, 
         shown_as: the run's folder as the user would type it, empty for the working folder.
         again: the settings that ask for this run.
     """
+    say = functools.partial(console.print, soft_wrap=True)
     tables = [path for path in made if path.name != "claims.tsv"]
     signs: set[str] = set()
     for path in tables[:_TABLES]:
-        console.print(table_of(run / path, console.width, f"{shown_as}{path}", signs), soft_wrap=False)
+        table, left = table_of(run / path, console.width, signs)
+        say(Text(f"{shown_as}{path}", "bold"))
+        console.print(table, soft_wrap=False)
+        if left:
+            say(Text(left))
     if more := tables[_TABLES:]:
-        console.print(Text(f"and {len(more)} more, such as {shown_as}{more[0]}"))
+        say(Text(f"and {len(more)} more, such as {shown_as}{more[0]}"))
     if signs:
         said = [f"{''.join(pair)} above {_OF[name]} or not" for name, pair in _FLAGS.items() if {*pair} & signs]
-        console.print(Text("; ".join(said)))
+        say(Text("; ".join(said)))
     for path in made:
         if path.name == "claims.tsv":
             counted = Counter(row["verdict"] for row in _rows(run / path))
             verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counted.items())
-            console.print(Text(f"claims of {path.parent.name}: {verdicts}"))
+            say(Text(f"claims of {path.parent.name}: {verdicts}"))
     papers = list(dict.fromkeys(path.parent.name for path in made))
     page, whole = run / "results/report.html", [path.parent.name for path in made if path.name == "claims.tsv"]
     if page.is_file():
-        console.print(Text(f"page: {shown_as}results/report.html"))
+        say(Text(f"page: {shown_as}results/report.html"))
     if whole:
         settings = "; ".join([*again, f"build=[{', '.join(whole)}]"])
-        console.print(Text(f"next: make report SET='{settings}'   # all of it as one page"))
+        say(Text(f"next: make report SET='{settings}'   # all of it as one page"))
     elif papers:
         settings = f" SET='{'; '.join(again)}'" if again else ""
-        console.print(Text(f"next: make {papers[0]}{settings}   # all its tables, figures and claims"))
+        say(Text(f"next: make {papers[0]}{settings}   # all its tables, figures and claims"))
 
 
-def table_of(path: Path, width: int, title: str, signs: set[str]) -> Table:
-    """The first rows of a table, and as many of its columns as fit; `signs` gets the signs that it uses."""
+def table_of(path: Path, width: int, signs: set[str]) -> tuple[Table, str]:
+    """The first rows of a table, as many of its columns as fit, and what is left out; `signs` gets the used signs."""
     rows = _rows(path)
     names = [name for name in (rows[0] if rows else ()) if name not in _LEFT_OUT and not _beside(name, rows[0])]
     varied = [name for name in names if len({row[name] for row in rows}) > 1 or len(rows) == 1]
@@ -68,7 +74,7 @@ def table_of(path: Path, width: int, title: str, signs: set[str]) -> Table:
         if room < 0:
             break
         kept.append(name)
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in kept:
         numbers = any(_is_number(row[name]) for row in rows)
         table.add_column(name, justify="right" if numbers else "left", no_wrap=True, max_width=_WIDEST)
@@ -76,9 +82,7 @@ def table_of(path: Path, width: int, title: str, signs: set[str]) -> Table:
         table.add_row(*(cells[name][place] for name in kept))
     left = [f"{len(rows) - _ROWS} more rows"] if len(rows) > _ROWS else []
     left += [f"{len(cells) - len(kept)} more columns"] if len(kept) < len(cells) else []
-    table.caption = f"{' and '.join(left)} in the file" if left else None
-    table.caption_justify = "left"
-    return table
+    return table, f"{' and '.join(left)} in the file" if left else ""
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
