@@ -13,7 +13,7 @@ from reprlab.papers.domain_adaptive_masking.results import MASKINGS, RESULTS
 from reprlab.planning.paper_plans import make_plan
 from reprlab.reporting.audit_records import audit, read_records
 from reprlab.reporting.published import PublishedTable, read_printed, read_published
-from reprlab.results.claims import claims_table, stated
+from reprlab.results.claims import claims_table
 from reprlab.results.comparison import compare, declarations
 from reprlab.results.frame import frame_of
 from reprlab.results.records import Drawn
@@ -23,7 +23,6 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "resources/published/domain-adaptive-masking"
 PUBLISHED = sorted(FOLDER.glob("*.tsv"))
 MODELS = ROOT / "config/models.yaml"
-STATED = stated(FOLDER / "claims.yaml")
 F1 = {"none": 80.0, "random": 82.0, "random_span": 81.0, "concept": 83.0}
 RIGHT = {"none": 10.0, "random": 20.0, "random_span": 25.0, "concept": 40.0}
 
@@ -69,7 +68,7 @@ def frame(scale="paper", without=(), finetuned=(0,)):
 
 
 def test_claims_have_their_units_and_directions():
-    found = claims_table(RESULTS.claims, frame(), RESULTS.unjudged, STATED).set_index("id")
+    found = claims_table(RESULTS.claims, frame(), RESULTS.unjudged).set_index("id")
     assert found.loc["D1", "estimate"] == pytest.approx(30.2) and found.loc["D1", "unit"] == "pretraining_seed"
     assert found.loc["D2", "estimate"] == pytest.approx(-0.408)
     assert found.loc["D3", "estimate"] == pytest.approx(-1.208)
@@ -77,13 +76,11 @@ def test_claims_have_their_units_and_directions():
     assert found.loc["D1", "verdict"] == "supported" and found.loc["D2", "verdict"] == "supported"
     assert found.loc["D6", "estimate"] == pytest.approx(3 + 0.1 / 3)
     assert found.loc["D7", "estimate"] == pytest.approx(1) and found.loc["D8", "estimate"] == pytest.approx(2)
-    mini = claims_table(RESULTS.claims, frame("mini"), RESULTS.unjudged, STATED).set_index("id")
+    mini = claims_table(RESULTS.claims, frame("mini"), RESULTS.unjudged).set_index("id")
     assert set(mini.loc[["D6", "D7", "D8"], "verdict"]) == {"not testable at this scale"}
     assert mini.loc["D1", "verdict"] == "supported"
-    assert set(claims_table(RESULTS.claims, frame("nano"), RESULTS.unjudged, STATED).verdict) == {
-        "not testable at this scale"
-    }
-    none = claims_table(RESULTS.claims, frame(without=("concept",)), RESULTS.unjudged, STATED).set_index("id")
+    assert set(claims_table(RESULTS.claims, frame("nano"), RESULTS.unjudged).verdict) == {"not testable at this scale"}
+    none = claims_table(RESULTS.claims, frame(without=("concept",)), RESULTS.unjudged).set_index("id")
     assert "not run" in none.loc["D6", "note"] and pandas.isna(none.loc["D1", "estimate"])
 
 

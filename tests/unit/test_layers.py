@@ -15,7 +15,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("settings",),
     ("registry",),
     # How text and sound files are decoded and how a text is given to a tokenizer, for all that has one.
-    ("data.text_files", "text.encoding", "audio.decoding"),
+    ("data.text_files", "text.encoding", "audio.decoding", "audio.transcripts"),
     # Rows of documents with chains, which readers of data write.
     ("coreference.scores", "data.schema"),
     ("coreference.rows",),

@@ -12,7 +12,7 @@ from reprlab.papers.overparameterized_encoders.results import COSTS, LABELS, RES
 from reprlab.planning.paper_plans import make_plan
 from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import read_published
-from reprlab.results.claims import claims_table, stated
+from reprlab.results.claims import claims_table
 from reprlab.results.comparison import compare, declarations
 from reprlab.results.frame import frame_of
 from reprlab.results.records import Drawn
@@ -22,7 +22,6 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "resources/published/overparameterized-encoders"
 PUBLISHED = sorted(FOLDER.glob("*.tsv"))
 MODELS = ROOT / "config/models.yaml"
-STATED = stated(FOLDER / "claims.yaml")
 # What the specification lists as wrong in the paper, or as what a wrong recipe does, by the ids of the audit.
 WRONG = {
     "5.3f", "5.12d", "5.12f", "8.1a", "8.1b", "8.1d", "8.1e", "8.1f", "8.1g", "8.1h", "8.2b", "8.4a", "8.4b", "8.4e",
@@ -80,7 +79,7 @@ def frame(scale="paper", without=(), options=None, depths=tuple(DEPTHS), curve=N
                 rows += [
                     row(model, "scores", layers + seed + place, "accuracy", **at, layers=layers, dataset=task,
                         category="classification", split="test", seed=seed, baseline="random vectors",
-                        baseline_value=2.0, learned="learned")
+                        baseline_value=2.0, above_trivial="above")
                     for task in TASKS
                 ]  # fmt: skip
             before = {"depth": depth, "training": "none", "dataset": "triples", "layers": layers, "split": "validation"}
@@ -96,7 +95,7 @@ def frame(scale="paper", without=(), options=None, depths=tuple(DEPTHS), curve=N
 
 
 def test_claims_have_their_units_and_directions() -> None:
-    found = claims_table(RESULTS.claims, frame(), RESULTS.unjudged, STATED).set_index("id")
+    found = claims_table(RESULTS.claims, frame(), RESULTS.unjudged).set_index("id")
     # From 32 to 25 layers the loss rises by 7/31, from 25 to 1 by 24/31.
     assert found.loc["O1", "estimate"] == pytest.approx(17 / 31)
     assert found.loc["O2", ["unit", "verdict"]].tolist() == ["model and depth", "supported"]
@@ -108,14 +107,14 @@ def test_claims_have_their_units_and_directions() -> None:
     assert "below 23.6" in found.loc["O7", "rule"]
     for scale in ("mini", "nano"):
         assert verdict("O7", scale=scale)["verdict"] == "not testable at this scale"
-        there = claims_table(RESULTS.claims, frame(scale), RESULTS.unjudged, STATED).set_index("id")
+        there = claims_table(RESULTS.claims, frame(scale), RESULTS.unjudged).set_index("id")
         assert there.loc["O5", "verdict"] == "not testable at this scale" and there.loc["O5", "estimate"] < 0
-    none = claims_table(RESULTS.claims, frame(without=("scores", "layers", "cost")), RESULTS.unjudged, STATED)
+    none = claims_table(RESULTS.claims, frame(without=("scores", "layers", "cost")), RESULTS.unjudged)
     assert none.estimate.isna().all() and none.note.str.len().gt(0).all()
 
 
 def verdict(claim, **given):
-    return claims_table(RESULTS.claims, frame(**given), RESULTS.unjudged, STATED).set_index("id").loc[claim]
+    return claims_table(RESULTS.claims, frame(**given), RESULTS.unjudged).set_index("id").loc[claim]
 
 
 def test_depths_are_a_setting_and_claims_need_those_that_they_compare() -> None:
@@ -156,7 +155,7 @@ def test_tables_have_both_sizes_and_no_mean_of_some_tasks() -> None:
     # The paper's: a share of everything and of the whole model's adapters. In truth the embedding stays whole.
     assert first.loc["small", "params_B"] == pytest.approx((5 / 32 * 4200 + 50) / 1e9)
     assert first.loc["small", "params_exact"] == 1500 and first.loc["small", "pct"] == pytest.approx(15.625)
-    assert first.loc["small", "delta"] == pytest.approx(-27) and first.loc["small", "learned"] == "4 of 4 rows"
+    assert first.loc["small", "delta"] == pytest.approx(-27) and first.loc["small", "above_trivial"] == "4 of 4 rows"
     curve = made["fig1_layer_loss"].set_index(["model", "chosen"])["layer"]
     assert curve["mistral_7b"]["small"].item() == 5 and curve["mistral_7b"]["large"].item() == 25
     assert made["fig3_train_loss"].groupby("step")["rate"].unique().map(list).tolist() == [[1e-4], [2e-4]]

@@ -11,7 +11,7 @@ from reprlab.papers.reverse_probing.schema import ReverseProbingSettings
 from reprlab.planning.plan import Plan
 from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import read_published
-from reprlab.results.claims import claims_table, stated
+from reprlab.results.claims import claims_table
 from reprlab.results.comparison import compare, declarations
 from reprlab.results.frame import frame_of
 from reprlab.results.records import Drawn
@@ -21,7 +21,6 @@ ROOT = Path(__file__).parents[2]
 SLUG = "reverse-probing"
 FOLDER = ROOT / "resources/published" / SLUG
 PUBLISHED = sorted(FOLDER.glob("*.tsv"))
-STATED = stated(FOLDER / "claims.yaml")
 SINGLES = {"mrpc": 60.0, "ner": 30.0, "re": 50.0, "qa": 48.0, "bert": 62.0, "coref": 75.0, "random": 5.0}
 CELLS = {"mean_full": 0.0, "mean_trunc": 4.0, "attention_full": 6.0, "attention_norm": -2.0, "attention_trunc": 9.0}
 
@@ -39,7 +38,7 @@ def frame(scale="paper", seeds=(1, 2, 3)):
             aggregation, mode = cell.split("_")
             about = {"part": "main", "combo": combo, "sources": sources, "cell": cell, "aggregation": aggregation}
             about |= {"mode": mode, "read": "6", "metric": "conll_f1", "split": "validation", "n": 10, "steps": 100}
-            about |= {"tokens": 1000, "data": "Chains", "baseline_value": 40.0, "learned": "learned"}
+            about |= {"tokens": 1000, "data": "Chains", "baseline_value": 40.0, "above_trivial": "above"}
             # Seeds differ by a little more where more is gained, so that gains have a deviation.
             rows += [about | {"seed": seed, "value": value + shift + spread(value + shift, seed)} for seed in seeds]
             if sources > 1 and cell == "attention_full":
@@ -72,7 +71,7 @@ def frame(scale="paper", seeds=(1, 2, 3)):
 
 
 def judged(*given, **more):
-    return claims_table(RESULTS.claims, frame(*given, **more), RESULTS.unjudged, STATED).set_index("id")
+    return claims_table(RESULTS.claims, frame(*given, **more), RESULTS.unjudged).set_index("id")
 
 
 def test_claims_have_their_units_and_directions():

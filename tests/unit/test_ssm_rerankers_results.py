@@ -14,7 +14,7 @@ from reprlab.papers.ssm_rerankers.schema import Family
 from reprlab.preflight.planned_jobs import paper_plan
 from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import read_published
-from reprlab.results.claims import claims_table, stated
+from reprlab.results.claims import claims_table
 from reprlab.results.comparison import compare
 from reprlab.results.frame import frame_of
 from reprlab.results.records import Drawn
@@ -25,7 +25,6 @@ ROOT = Path(__file__).parents[2]
 PUBLISHED = sorted((ROOT / "resources/published/ssm-rerankers").glob("*.tsv"))
 RECORDS = ROOT / "resources/published/ssm-rerankers/audit.yaml"
 FILES = (*PUBLISHED, RECORDS)
-STATED = stated(ROOT / "resources/published/ssm-rerankers/claims.yaml")
 # What the specification lists as wrong in the paper, by the ids of the audit.
 WRONG = {
     "5.2.3.RankT5", "8.1a", "8.1b", "8.2", "8.2.1", "8.3", "8.4a", "8.4c", "8.4e", "8.4f", "8.4g", "8.4h", "8.5b",
@@ -88,7 +87,7 @@ def frame(scale="paper", without=(), more=()):
 
 
 def test_claims_have_their_units_and_directions() -> None:
-    found = claims_table(RESULTS.claims, frame(), RESULTS.unjudged, STATED).set_index("id")
+    found = claims_table(RESULTS.claims, frame(), RESULTS.unjudged).set_index("id")
     assert found.loc["M1", "estimate"] == pytest.approx(31.0)
     assert found.loc["M2", "estimate"] == pytest.approx(16.0)
     assert found.loc["M3", "estimate"] == pytest.approx(2.0)
@@ -99,12 +98,10 @@ def test_claims_have_their_units_and_directions() -> None:
     for name in ("M1", "M2", "M8", "M9", "M10"):
         assert found.loc[name, "verdict"] != "not testable at this scale", name
     assert found.loc["M9", "estimate"] == pytest.approx(-65.0)
-    assert set(claims_table(RESULTS.claims, frame("nano"), RESULTS.unjudged, STATED).verdict) == {
-        "not testable at this scale"
-    }
-    mini = claims_table(RESULTS.claims, frame("mini"), RESULTS.unjudged, STATED).set_index("id")
+    assert set(claims_table(RESULTS.claims, frame("nano"), RESULTS.unjudged).verdict) == {"not testable at this scale"}
+    mini = claims_table(RESULTS.claims, frame("mini"), RESULTS.unjudged).set_index("id")
     assert mini.loc["M5", "verdict"] == "not testable at this scale" and mini.loc["M1", "verdict"] == "supported"
-    none = claims_table(RESULTS.claims, frame(without=("mamba1_130m",)), RESULTS.unjudged, STATED).set_index("id")
+    none = claims_table(RESULTS.claims, frame(without=("mamba1_130m",)), RESULTS.unjudged).set_index("id")
     assert "not run" in none.loc["M8", "note"]
 
 

@@ -6,7 +6,7 @@ import pandas
 import pytest
 from reprlab.papers.universal_features.results import RESULTS
 from reprlab.reporting.audit_records import audit
-from reprlab.results.claims import claims_table, stated
+from reprlab.results.claims import claims_table
 from reprlab.results.frame import frame_of
 from reprlab.results.records import Drawn
 from reprlab.results.schema import FIXED
@@ -128,7 +128,7 @@ def test_figure_2_says_share_floor_and_ceiling():
 
 
 def verdicts(rows):
-    return claims_table(RESULTS.claims, rows, {}, stated(PUBLISHED / "claims.yaml")).set_index("id")
+    return claims_table(RESULTS.claims, rows, {}).set_index("id")
 
 
 def test_claims_find_what_the_rows_hold():

@@ -20,6 +20,7 @@ SLUGS = (
     "punctuation-restoration",
     "universal-features",
     "reverse-probing",
+    "asr-adapters",
 )
 
 

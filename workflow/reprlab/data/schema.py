@@ -55,6 +55,8 @@ KIND_COLUMNS = {
     "passages": {"sentences": "strings"},
     # What a sentence says, each as head, predicate and tail.
     "triples": {"text": "string", "heads": "strings", "predicates": "strings", "tails": "strings"},
+    # A recording as it was published, in the format `kind`, with what is said in it.
+    "speech": {"text": "string", "seconds": "float64", "rate": "int64", "kind": "string", "audio": "binary"},
     # `verbs` are numbers of tokens; `tags` has the BIO tags of the roles of each verb, one verb after the other.
     "roles": {"tokens": "strings", "verbs": "int64s", "tags": "strings"},
 }  # fmt: skip
@@ -76,10 +78,12 @@ TEXT_COLUMNS = {
     "coreference": ("tokens",),
     "passages": ("sentences",),
     "triples": ("text",),
+    # One sentence may be recorded twice.
+    "speech": ("id",),
     "roles": ("tokens",),
 }
 _LABEL_LISTS = {"tags": "tags", "events": "relations"}
-_PYTHON = {"string": str, "float64": float, "int64": int, "strings": str, "int64s": int}
+_PYTHON = {"string": str, "float64": float, "int64": int, "binary": bytes, "strings": str, "int64s": int}
 
 
 def columns_of(kind: str) -> dict[str, str]:
@@ -95,6 +99,7 @@ def schema_of(kind: str) -> pyarrow.Schema:
         "string": pyarrow.string(),
         "float64": pyarrow.float64(),
         "int64": pyarrow.int64(),
+        "binary": pyarrow.binary(),
         "strings": pyarrow.list_(pyarrow.string()),
         "int64s": pyarrow.list_(pyarrow.int64()),
     }

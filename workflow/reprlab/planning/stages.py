@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from reprlab.planning.declared import (
+    audio,
     completions,
     concepts,
     coreference,
@@ -48,6 +49,7 @@ _TABLES = (
     events,
     features,
     coreference,
+    audio,
     results,
 )
 STAGES = by_name(stage for table in _TABLES for stage in table.STAGES)

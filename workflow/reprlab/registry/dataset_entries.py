@@ -205,6 +205,7 @@ class TaskEntry(_Dataset):
         "passages",
         "triples",
         "roles",
+        "speech",
     ]
     """Which columns the examples have."""
     role: str

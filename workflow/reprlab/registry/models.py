@@ -33,10 +33,13 @@ class PackageOrigin(BaseModel):
     kind: Literal["package"]
     archive: str
     """Name of the archive."""
-    format: Literal["safetensors", "gguf"]
-    """`safetensors`: members are copied as they are; `gguf`: dequantised once and saved as `dtype`."""
+    format: Literal["safetensors", "gguf", "ctranslate2"]
+    """`safetensors`: members are copied as they are; `gguf`: dequantised once and saved as `dtype`; `ctranslate2`: the
+    encoder of a Whisper model, in float32."""
     members: dict[str, str] = Field(min_length=1)
     """File name in the model folder: path of the member in the archive."""
+    continued: dict[str, str] = {}
+    """Archive: member whose bytes follow those of the only member, for files that were cut to fit a package."""
     dtype: Literal["float32", "float16", "bfloat16"] = "float32"
     """Type of the saved weights of a `gguf` model."""
     new_head: bool = False
@@ -77,7 +80,7 @@ class ModelEntry(BaseModel):
 
     architecture: Literal[
         "t5", "bart", "bert", "bert_mlm", "distilbert", "electra", "roberta", "xlm_roberta", "deberta_v2", "mpnet",
-        "gpt2", "opt", "llama", "mistral", "qwen2", "phi3", "olmo", "mamba", "mamba2",
+        "whisper_encoder", "wav2vec2", "gpt2", "opt", "llama", "mistral", "qwen2", "phi3", "olmo", "mamba", "mamba2",
     ]  # fmt: skip
     """Class of configuration and model in transformers."""
     config: dict[str, bool | int | float | str]

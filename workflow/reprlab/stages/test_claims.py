@@ -5,18 +5,17 @@ from pathlib import Path
 from reprlab.runtime.cli import run_stage
 
 
-def test_claims(*, paper: str, inputs: list[Path], stated: Path, out: Path) -> None:
+def test_claims(*, paper: str, inputs: list[Path], out: Path) -> None:
     """Write one row per claim: its rule, statistic, estimate, interval and verdict.
 
     Args:
         paper: its slug.
         inputs: results.parquet.
-        stated: claims.yaml, what the paper claims.
         out: TSV with the columns id, claim, rule, statistic, estimate, low, high, interval, unit, units,
             verdict, note.
 
     Raises:
-        ReprlabError: two claims have one id, claims and their words do not fit, or the frame is damaged.
+        ReprlabError: two claims have one id, or the frame is damaged.
     """
     from reprlab.reporting.provenance import write_provenance
     from reprlab.results import claims
@@ -25,9 +24,9 @@ def test_claims(*, paper: str, inputs: list[Path], stated: Path, out: Path) -> N
     from reprlab.results.records import records_of
 
     frame, records = read_frame(inputs[0]), records_of(paper)
-    write_table(out, claims.claims_table(records.claims, frame, records.unjudged, claims.stated(stated)))
+    write_table(out, claims.claims_table(records.claims, frame, records.unjudged))
     about = {"paper": paper, "scale": frame.scale, "options": dict(frame.options)}
-    write_provenance(out, stage="test_claims", settings=about, inputs=[*inputs, stated])
+    write_provenance(out, stage="test_claims", settings=about, inputs=inputs)
 
 
 if __name__ == "__main__":

@@ -31,32 +31,55 @@ def _density(frame: Frame) -> Estimate:
     return difference_over_pairs(wide["positive_share"], wide["density"], unit, groups=groups)
 
 
-def _f1(id: str, first: Mapping[str, Choice], second: Mapping[str, Choice], **where: Choice) -> Claim:
+def _f1(
+    id: str, claim: str, statistic: str, first: Mapping[str, Choice], second: Mapping[str, Choice], **where: Choice
+) -> Claim:
     find = Paired({**_F1, **where}, first, second)
-    return Claim(id, "", ABOVE_ZERO, find, **_LARGE)
+    return Claim(id, claim, statistic, ABOVE_ZERO, find, **_LARGE)
 
 
-def _recall(id: str, first: str, second: str) -> Claim:
+def _recall(id: str, claim: str, statistic: str, first: str, second: str) -> Claim:
     find = Paired(_RECALL, {"retriever": first}, {"retriever": second})
-    return Claim(id, "", ABOVE_ZERO, find)
+    return Claim(id, claim, statistic, ABOVE_ZERO, find)
 
 
 _BOTH = ("roberta", "t5")
 _TUNED = {**_RECALL, "retriever": "sbert_ft"}
 _SWEEP: dict[str, Choice] = {**_F1, "retriever": "sbert_ft", "classifier": _BOTH, "part": "sweep"}
-CLAIMS = [
-    _recall("E1", "sbert", "random"),
-    _recall("E2", "sbert_ft", "sbert"),
-    _recall("E3", "roberta_ft", "roberta"),
-    _recall("E4", "sbert_ft", "roberta_ft"),
-    Claim("E5", "", ABOVE_ZERO, _density, {**_TUNED, "metric": ("positive_share", "density")}),
-    Claim("E6", "", ABOVE_ZERO, _hardness, {**_TUNED, "metric": "hardness"}),
-    _f1("E7", {"retriever": "sbert_ft"}, {"retriever": "none"}, classifier="roberta"),
-    _f1("E8", {"retriever": "sbert_ft"}, {"retriever": "random"}, classifier="roberta"),
-    _f1("E9", {"classifier": "t5"}, {"classifier": "roberta"}, retriever="sbert_ft"),
-    Claim("E10", "", BELOW_ZERO, Paired({**_SWEEP, "metric": "precision"}, {"k": 10}, {"k": 3})),
-    _f1("E11", {"encoding": "wrapped"}, {"encoding": "trigger"}, retriever="sbert_ft", classifier=_BOTH),
-    _f1("E12", {"chains": "yes"}, {"chains": "no"}, retriever="sbert_ft", classifier=_BOTH),
-    Claim("E13", "", ABOVE_ZERO, Paired({**_SWEEP, "metric": "recall"}, {"k": 10}, {"k": 3})),
-    _f1("E14", {"encoding": "wrapped"}, {"encoding": "graph"}, retriever="sbert_ft", classifier=_BOTH),
-]
+CLAIMS = (
+    _recall("E1", "A retriever finds more related pairs than chance",
+            "difference of recall at k = 5 on test documents, points", "sbert", "random"),
+    _recall("E2", "Fine-tuning the S-BERT retriever finds more of them",
+            "difference of recall at k = 5 on test documents, points", "sbert_ft", "sbert"),
+    _recall("E3", "Fine-tuning the RoBERTa retriever finds more of them",
+            "difference of recall at k = 5 on test documents, points", "roberta_ft", "roberta"),
+    _recall("E4", "The S-BERT retriever finds more than the RoBERTa retriever",
+            "difference of recall at k = 5 on test documents, points", "sbert_ft", "roberta_ft"),
+    Claim("E5", "Candidates are related more often than pairs are",
+          "share of related pairs among candidates less that among all pairs, points", ABOVE_ZERO, _density,
+          {**_TUNED, "metric": ("positive_share", "density")}),
+    Claim("E6", "Retrieved negatives are harder: more like related pairs than random ones",
+          "retriever's score of hard less random negatives, standard deviations", ABOVE_ZERO, _hardness,
+          {**_TUNED, "metric": "hardness"}),
+    _f1("E7", "Retrieval improves the RoBERTa classifier over all pairs",
+        "difference of micro F1 over the relations, points", {"retriever": "sbert_ft"}, {"retriever": "none"},
+        classifier="roberta"),
+    _f1("E8", "Hard negatives train better than random ones", "difference of micro F1 over the relations, points",
+        {"retriever": "sbert_ft"}, {"retriever": "random"}, classifier="roberta"),
+    _f1("E9", "T5 classifies better than RoBERTa", "difference of micro F1 over the relations, points",
+        {"classifier": "t5"}, {"classifier": "roberta"}, retriever="sbert_ft"),
+    Claim("E10", "More partners cost precision (k = 10 against 3)",
+          "difference of micro precision over the relations, points", BELOW_ZERO,
+          Paired({**_SWEEP, "metric": "precision"}, {"k": 10}, {"k": 3})),
+    _f1("E11", "The wrapped sentence is better than the trigger alone",
+        "difference of micro F1 over the relations, points", {"encoding": "wrapped"}, {"encoding": "trigger"},
+        retriever="sbert_ft", classifier=_BOTH),
+    _f1("E12", "Coreference chains help", "difference of micro F1 over the relations, points", {"chains": "yes"},
+        {"chains": "no"}, retriever="sbert_ft", classifier=_BOTH),
+    Claim("E13", "More partners find more relations (k = 10 against 3)",
+          "difference of micro recall over the relations, points", ABOVE_ZERO,
+          Paired({**_SWEEP, "metric": "recall"}, {"k": 10}, {"k": 3})),
+    _f1("E14", "The wrapped sentence is better than its dependency tree",
+        "difference of micro F1 over the relations, points", {"encoding": "wrapped"}, {"encoding": "graph"},
+        retriever="sbert_ft", classifier=_BOTH),
+)  # fmt: skip

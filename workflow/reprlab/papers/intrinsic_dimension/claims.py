@@ -175,8 +175,8 @@ def _about(frame: Frame) -> str:
     return f"scale {frame.scale}, {models}, one seed; TwoNN, {frame.options['auc']}"
 
 
-def _claim(id: str, find: Any, rule: Rule = ABOVE_ZERO, **more: Any) -> Claim:
-    return Claim(id, "", rule, find, note=_about, **more)
+def _claim(id: str, claim: str, statistic: str, find: Any, rule: Rule = ABOVE_ZERO, **more: Any) -> Claim:
+    return Claim(id, claim, statistic, rule, find, note=_about, **more)
 
 
 def _more_accurate(first: str, second: str) -> Contrast:
@@ -186,17 +186,42 @@ def _more_accurate(first: str, second: str) -> Contrast:
 
 _IDS = {"metric": "id", "estimator": "two_nn"}
 CLAIMS = (
-    _claim("I1", over_settings("sft_dynamics", rise)),
-    _claim("I2", over_settings("sft_dynamics", change_of_later_layers, **_IDS)),
-    _claim("I3", correlation_of_splits),
-    _claim("I4", over_settings("comparison", gap("icl_5", "icl_0"))),
-    _claim("I5", over_settings("icl_unique", rise_up_to_five)),
-    _claim("I6", over_settings("icl_dynamics", change_beyond_ten), Rule(high=0.0), **_LARGE),
-    _claim("I7", peaks, Rule(low=0.5), **_LARGE),
-    _claim("I8", over_settings("comparison", gap("icl_5", "sft_1k"))),
-    _claim("I9", over_settings("comparison", nearer_to_zero_shot)),
-    _claim("I10", _more_accurate("sft_1k", "icl_5")),
-    _claim("I11", spread_of_models, Rule(high=20.0), **_LARGE),
-    _claim("I12", correlation_of_estimators),
-    _claim("I13", _more_accurate("sft_1k", "icl_0")),
-)
+    _claim("I1", "intrinsic dimension rises in the course of fine-tuning (5.2)",
+           "AUC of the last step minus AUC of step 0, validation, mean over models and data sets",
+           over_settings("sft_dynamics", rise)),
+    _claim("I2", "the later layers change more than the early ones (5.2)",
+           "mean absolute change of the later half of the layers minus that of the early half, step 0 to the last",
+           over_settings("sft_dynamics", change_of_later_layers, **_IDS)),
+    _claim("I3", "AUC of training and validation prompts go together along the steps (5.2)",
+           "Pearson correlation over steps, mean over models and data sets, as many prompts of both",
+           correlation_of_splits),
+    _claim("I4", "intrinsic dimension rises from zero to five demonstrations (6.2)",
+           "AUC of icl_5 minus AUC of icl_0, mean over models and data sets",
+           over_settings("comparison", gap("icl_5", "icl_0"))),
+    _claim("I5", "it rises as well when no demonstration is shared between prompts (6.2, appendix D)",
+           "AUC of the largest k up to 5 minus AUC of k = 0, mean over models and data sets",
+           over_settings("icl_unique", rise_up_to_five)),
+    _claim("I6", "beyond ten demonstrations it stays or falls (6.2)",
+           "AUC of the largest k minus AUC of k = 10, mean over models and data sets",
+           over_settings("icl_dynamics", change_beyond_ten), Rule(high=0.0), **_LARGE),
+    _claim("I7", "the k of the largest AUC is the k of the largest accuracy, or its neighbour (6.2)",
+           "share of models and data sets where both k are the same or next to each other in the grid", peaks,
+           Rule(low=0.5), **_LARGE),
+    _claim("I8", "five demonstrations give a higher intrinsic dimension than fine-tuning (7.2)",
+           "AUC of icl_5 minus AUC of sft_1k, mean over models and data sets",
+           over_settings("comparison", gap("icl_5", "sft_1k"))),
+    _claim("I9", "fine-tuned models stay nearer to zero-shot than to five demonstrations (7.2)",
+           "|AUC icl_5 - AUC sft_1k| minus |AUC sft_1k - AUC icl_0|, mean over models and data sets",
+           over_settings("comparison", nearer_to_zero_shot)),
+    _claim("I10", "fine-tuned models are more accurate than five demonstrations (7.4)",
+           "accuracy of sft_1k minus that of icl_5 in points, mean over models and data sets",
+           _more_accurate("sft_1k", "icl_5")),
+    _claim("I11", "AUCs of icl_5 are alike across model families: within a range of 20 (7.3.1)",
+           "largest minus smallest AUC of icl_5 over models and data sets", spread_of_models, Rule(high=20.0),
+           **_LARGE),
+    _claim("I12", "TwoNN and Levina-Bickel agree (appendix F)",
+           "Pearson correlation over layers, mean over conditions and data sets", correlation_of_estimators),
+    _claim("I13", "fine-tuned models are more accurate than the same models without demonstrations (7.1, Table 1)",
+           "accuracy of sft_1k minus that of icl_0 in points, mean over models and data sets",
+           _more_accurate("sft_1k", "icl_0")),
+)  # fmt: skip

@@ -1,0 +1,283 @@
+"""Recognisers: adapters, subsets, decoding, scores, transfer, and weights out of files of CTranslate2."""
+
+import hashlib
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from reprlab.audio.adapters import Adapted, ConvAdapter, FFAdapter, counts, tune
+from reprlab.audio.recognition import Recogniser, Vocabulary, ctc_loss, log_mel, subset
+from reprlab.audio.scores import error_counts, score_rows
+from reprlab.audio.settings import RecogniserSettings, Tuning
+from reprlab.audio.training import save_trained, start_from, trained_tensors
+from reprlab.audio.transcripts import TranscriptSettings, normalised
+from reprlab.data.schema import write_rows
+from reprlab.models.build import build_from_config, save_model
+from reprlab.models.ctranslate2 import whisper_encoder
+from reprlab.registry.models import ModelEntry, ScratchOrigin
+from reprlab.runtime.errors import ReprlabError
+from reprlab.stages.train_recogniser import train_recogniser
+from reprlab.training.settings import EngineSettings, OptimizerSettings
+
+WIDTH = 16
+WHISPER = ModelEntry(
+    architecture="whisper_encoder",
+    config={"d_model": WIDTH, "encoder_layers": 2, "encoder_attention_heads": 2, "encoder_ffn_dim": 24,
+            "num_mel_bins": 80},
+    source="ours", tie_output=True, origin=ScratchOrigin(kind="scratch"),
+)  # fmt: skip
+WAVES = ModelEntry(
+    architecture="wav2vec2",
+    config={"hidden_size": WIDTH, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 24,
+            "do_stable_layer_norm": True, "feat_extract_norm": "layer", "conv_bias": True, "layerdrop": 0.0,
+            "num_conv_pos_embeddings": 16, "num_conv_pos_embedding_groups": 4},
+    source="ours", tie_output=False, origin=ScratchOrigin(kind="scratch"),
+)  # fmt: skip
+METHODS = {
+    "full": Tuning(method="full"),
+    "ff": Tuning(method="ff", inner=4),
+    "conv": Tuning(method="conv", inner=None),
+    "lora": Tuning(method="lora", inner=2),
+    "head": Tuning(method="head"),
+}
+
+
+def recogniser(tuning: Tuning, entry: ModelEntry = WHISPER, seed: int = 0) -> Recogniser:
+    encoder = build_from_config(entry, seed=seed)
+    torch.manual_seed(seed)
+    tune(encoder, tuning)
+    return Recogniser(encoder, 4, 2.0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_only_what_a_method_names_changes(method: str) -> None:
+    model = recogniser(METHODS[method])
+    before = {name: value.detach().clone() for name, value in model.named_parameters()}
+    batch = {"inputs": torch.randn(2, 80, 20), "lengths": torch.tensor([20, 16]),
+             "targets": torch.tensor([[1, 2], [3, 0]]), "target_lengths": torch.tensor([2, 1])}  # fmt: skip
+    optimizer = torch.optim.SGD([one for one in model.parameters() if one.requires_grad], lr=1.0)
+    for _ in range(2):
+        loss, _ = ctc_loss(model, batch)
+        loss.backward()
+        optimizer.step()
+    changed = {name for name, value in model.named_parameters() if not torch.equal(value, before[name])}
+    assert changed <= {name for name, value in model.named_parameters() if value.requires_grad}
+    inside = {name for name in changed if not name.startswith("head.")}
+    own = {"full": "", "ff": "adapter", "conv": "adapter", "lora": "lora_", "head": "head"}[method]
+    assert all(own in name or "layer_norm" in name for name in inside)
+    assert bool(inside) == (method != "head")
+    if method != "full":
+        assert not any(name.endswith("fc1.weight") for name in changed)
+
+
+def test_what_is_in_the_batch_changes_nothing() -> None:
+    for entry, inputs in ((WHISPER, torch.randn(2, 80, 40)), (WAVES, torch.randn(2, 8000))):
+        model = recogniser(METHODS["conv"], entry).eval()
+        length = inputs.shape[-1] // 2
+        inputs[1, ..., length:] = 0
+        both = model(inputs, torch.tensor([inputs.shape[-1], length]))
+        alone = model(inputs[1:, ..., :length], torch.tensor([length]))
+        frames = model.frames(length)
+        assert alone.shape[1] == frames
+        assert torch.allclose(both[1, :frames], alone[0], atol=1e-4)
+
+
+def test_conv_of_nought_leaves_the_encoder_as_it_is_and_ff_does_not() -> None:
+    inputs, lengths = torch.randn(1, 80, 20), torch.tensor([20])
+    plain = recogniser(METHODS["head"]).eval()
+    for method, same in (("conv", True), ("ff", False)):
+        model = recogniser(METHODS[method]).eval()
+        model.head.load_state_dict(plain.head.state_dict())
+        for module in model.modules():
+            if isinstance(module, ConvAdapter):
+                torch.nn.init.zeros_(module.second.weight)
+                torch.nn.init.zeros_(module.second.bias)
+            elif isinstance(module, FFAdapter):
+                for parameter in module.inside[-1].parameters():
+                    torch.nn.init.zeros_(parameter)
+        assert torch.equal(model(inputs, lengths), plain(inputs, lengths)) is same
+
+
+def test_adapters_stand_in_the_upper_blocks_that_are_asked_for() -> None:
+    model = recogniser(Tuning(method="conv", inner=None, blocks=1))
+    assert [sum(isinstance(one, Adapted) for one in block.modules()) for block in model.encoder.layers] == [0, 2]
+    with pytest.raises(ReprlabError, match=r"tuning\.blocks: 3 blocks"):
+        recogniser(Tuning(method="conv", inner=None, blocks=3))
+
+
+def test_counts_follow_the_formulas() -> None:
+    encoder = build_from_config(WHISPER)
+    tune(encoder, METHODS["ff"])
+    found = counts(encoder, METHODS["ff"], 32)
+    assert found["adapters"] == 4 * (2 * 4 * WIDTH + 4 + WIDTH + 2 * WIDTH)
+    assert found["norms"] == 5 * 2 * WIDTH
+    assert found["trained"] == found["adapters"] + found["norms"] + 32 * (WIDTH + 1)
+
+
+def test_transfer_takes_all_but_the_head(tmp_path: Path) -> None:
+    source, target = recogniser(METHODS["ff"], seed=1), recogniser(METHODS["ff"], seed=2)
+    source.encoder.load_state_dict(target.encoder.state_dict(), strict=False)
+    torch.nn.init.ones_(source.encoder.layers[0].self_attn.adapter.inside[0].weight)
+    save_trained(source, tmp_path / "a.safetensors")
+    head = target.head.weight.clone()
+    start_from(target, tmp_path / "a.safetensors")
+    assert torch.equal(target.head.weight, head)
+    ours, theirs = trained_tensors(target), trained_tensors(source)
+    assert all(torch.equal(ours[name], theirs[name]) for name in ours if not name.startswith("head."))
+    with pytest.raises(ReprlabError, match="tuned otherwise"):
+        start_from(recogniser(METHODS["conv"]), tmp_path / "a.safetensors")
+
+
+@given(st.lists(st.floats(0.4, 6), min_size=30, max_size=60), st.integers(0, 5))
+def test_subsets_are_nested_and_of_the_asked_duration(seconds: list[float], seed: int) -> None:
+    each = np.array(seconds)
+    short, long = (subset(each, minutes, seed) for minutes in (each.sum() / 240, each.sum() / 120))
+    assert long[: len(short)] == short
+    assert abs(each[long].sum() - each.sum() / 2) <= 3.0
+    with pytest.raises(ReprlabError, match="minutes are asked for"):
+        subset(each, each.sum() / 60 + 1, seed)
+
+
+def test_greedy_decoding_merges_then_drops_blanks() -> None:
+    vocabulary = Vocabulary.of(["ab"])
+    assert vocabulary.characters == " ab"
+    assert vocabulary.collapse([3, 3, 0, 3, 1, 1, 0, 1, 2, 2]) == "bb a"
+    assert vocabulary.collapse([0, 1, 0]) == ""
+
+
+def test_rates_are_of_sums_and_may_pass_a_hundred() -> None:
+    found = error_counts(["a b c", "d"], ["a c", "e"])
+    assert (sum(found["word_errors"]), sum(found["words"])) == (2, 4)
+    rows = {row["metric"]: row["value"] for row in score_rows(["a", "b"], ["", "b c d e"])}
+    assert (rows["wer"], rows["empty"]) == (200, 50)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[tono simple]", ""),
+        ("( beep ).", ""),
+        ("[!] punto esclamativo", "punto esclamativo"),
+        ("Spiacente, [quello] non è", "spiacente quello non è"),
+        ("Pour (emphase)", "pour"),
+        ("press 1", ""),
+        ("l’appel d'ici", "l'appel d'ici"),
+        ("at [@] Дефис", ""),
+        ("Ċava għal", "ċava għal"),
+    ],
+)
+def test_transcripts_are_what_is_said(text: str, expected: str) -> None:
+    assert normalised(text, TranscriptSettings()) == expected
+
+
+def test_alphabets_and_accents_are_options() -> None:
+    assert normalised("Дефис. [-]", TranscriptSettings(alphabet="CYRILLIC")) == "дефис"
+    assert normalised("Trés último", TranscriptSettings(fold_accents=True)) == "tres ultimo"
+    assert normalised("বাংলা ভাষা", TranscriptSettings(alphabet="BENGALI")) == "বাংলা ভাষা"
+
+
+def stored(variables: dict[str, np.ndarray]) -> bytes:
+    def text(value: str) -> bytes:
+        return struct.pack("<H", len(value) + 1) + value.encode() + b"\0"
+
+    parts = [struct.pack("<I", 6), text("WhisperSpec"), struct.pack("<II", 3, len(variables))]
+    for name, value in variables.items():
+        half = value.astype("<f2")
+        parts += [text(name), struct.pack("<B", half.ndim), struct.pack(f"<{half.ndim}I", *half.shape)]
+        parts += [struct.pack("<BI", 4, half.nbytes), half.tobytes()]
+    return b"".join([*parts, struct.pack("<I", 0)])
+
+
+def as_stored(encoder: torch.nn.Module) -> dict[str, np.ndarray]:
+    """The variables of an encoder as CTranslate2 names and stacks them."""
+    state = {name: value.numpy() for name, value in encoder.state_dict().items()}
+    found = {"encoder/position_encodings/encodings": state["embed_positions.weight"]}
+    norms = {"weight": "gamma", "bias": "beta"}
+    for name, value in state.items():
+        first, _, part = name.rpartition(".")
+        if first in ("conv1", "conv2"):
+            found[f"encoder/{first}/{part}"] = value
+        elif first == "layer_norm":
+            found[f"encoder/layer_norm/{norms[part]}"] = value
+    places = {"self_attn.out_proj": "self_attention/linear_1", "fc1": "ffn/linear_0", "fc2": "ffn/linear_1"}
+    normed = {"self_attn_layer_norm": "self_attention/layer_norm", "final_layer_norm": "ffn/layer_norm"}
+    for number in range(2):
+        ours, theirs = f"layers.{number}.", f"encoder/layer_{number}/"
+        for part in ("weight", "bias"):
+            found |= {f"{theirs}{to}/{part}": state[f"{ours}{name}.{part}"] for name, to in places.items()}
+            found |= {f"{theirs}{to}/{norms[part]}": state[f"{ours}{name}.{part}"] for name, to in normed.items()}
+            missing = np.zeros(WIDTH, np.float32)
+            stacked = [state.get(f"{ours}self_attn.{one}_proj.{part}", missing) for one in "qkv"]
+            found[f"{theirs}self_attention/linear_0/{part}"] = np.concatenate(stacked)
+    return found
+
+
+def test_weights_come_out_of_the_pieces_of_a_file(tmp_path: Path) -> None:
+    encoder = build_from_config(WHISPER, seed=3)
+    content = stored(as_stored(encoder))
+    pieces = [tmp_path / "one", tmp_path / "two"]
+    for piece, part in zip(pieces, (content[:5000], content[5000:]), strict=True):
+        piece.write_bytes(part)
+    found = whisper_encoder(WHISPER, pieces).state_dict()
+    for name, value in encoder.state_dict().items():
+        assert torch.allclose(found[name], value, atol=2e-3), name
+    with pytest.raises(ReprlabError, match="not a model of CTranslate2"):
+        whisper_encoder(WHISPER, pieces[:1])
+    three = WHISPER.model_copy(update={"config": {**WHISPER.config, "encoder_layers": 3}})
+    with pytest.raises(ReprlabError, match="lacks 'encoder/layer_2"):
+        whisper_encoder(three, pieces)
+
+
+def speech(path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    rows = [
+        {"id": f"{split}{number}", "group": f"g{number}", "split": split, "text": text, "seconds": 1.0, "rate": 16000,
+         "kind": "g722", "audio": rng.integers(0, 256, 8000, dtype=np.uint8).tobytes()}
+        for split in ("train", "validation", "test")
+        for number, text in enumerate(("ab a", "b", "a b", "ba"))
+    ]  # fmt: skip
+    write_rows(path, rows, "speech", {"name": "s"})
+    return path
+
+
+def train_to(folder: Path, given: Path, encoder: Path, **more: object) -> dict[str, str]:
+    engine = EngineSettings(steps=4, batch_size=2, optimizer=OptimizerSettings(learning_rate=1e-3), log_every=1)
+    settings = RecogniserSettings(
+        tuning=METHODS["conv"], minutes=0.05, data_seed=0, engine=engine, head_learning_rate=1e-2
+    )
+    names = {"metrics": "m.tsv", "curve": "c.tsv", "hypotheses": "h.parquet"}
+    train_recogniser(
+        speech=given, model=encoder, out=folder / "trained", work=folder / "work", settings=settings, fingerprint="f",
+        save_every=1, **{name: folder / file for name, file in names.items()}, **more,
+    )  # fmt: skip
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def test_a_resumed_training_ends_with_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = speech(tmp_path / "speech.parquet")
+    save_model(build_from_config(WHISPER, seed=0), tmp_path / "encoder")
+    whole = train_to(tmp_path / "whole", given, tmp_path / "encoder")
+    calls = []
+
+    def dies(*args: object) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return ctc_loss(*args)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patched:
+        patched.setattr("reprlab.audio.training.ctc_loss", dies)
+        with pytest.raises(KeyboardInterrupt):
+            train_to(tmp_path / "resumed", given, tmp_path / "encoder")
+    assert list((tmp_path / "resumed/work").glob("resume-*"))
+    assert train_to(tmp_path / "resumed", given, tmp_path / "encoder") == whole
+
+
+def test_log_mel_has_an_even_number_of_steps() -> None:
+    found = log_mel(np.random.default_rng(0).normal(size=16100).astype(np.float32), 80)
+    assert found.shape == (80, 102)

@@ -1,0 +1,51 @@
+"""What is said in a recording, as a recogniser writes it: small letters, apostrophes and single spaces."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "´": "'", "ʼ": "'"})
+# Joiners change how Bengali is drawn, not what is said.
+_JOINERS = re.compile("[\u200b-\u200d\ufeff]")
+# Stage directions stand in round brackets; square ones hold what is said, or a sign.
+_ASIDE = re.compile(r"\([^)]*\)")
+_WHOLE = re.compile(r"\s*(\[[^\]]*\]|\([^)]*\))[\s.]*")
+
+
+class TranscriptSettings(BaseModel):
+    """How transcripts are written."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    alphabet: Literal["LATIN", "CYRILLIC", "BENGALI"] = "LATIN"
+    """A transcript with letters of another one is left out, as Unicode names them."""
+    fold_accents: bool = False
+    """Letters without their marks, where the transcripts were typed without most of them."""
+
+
+def normalised(text: str, settings: TranscriptSettings) -> str:
+    """The transcript in NFKC and small letters; empty where nothing is said, or what is said is not known.
+
+    Nothing is said in a text that is wholly in brackets; numerals may be read in several ways, and letters of another
+    alphabet were not read out.
+    """
+    if _WHOLE.fullmatch(text):
+        return ""
+    text = unicodedata.normalize("NFKC", _JOINERS.sub("", text)).translate(_QUOTES).lower()
+    if any(char.isnumeric() for char in text):
+        return ""
+    if settings.fold_accents:
+        text = "".join(char for char in unicodedata.normalize("NFD", text) if not unicodedata.combining(char))
+    kept = []
+    for char in _ASIDE.sub(" ", text):
+        # Vowel signs are marks and belong to the word.
+        spoken = unicodedata.category(char)[0] in "LM"
+        if spoken and char.isalpha() and not unicodedata.name(char, "").startswith(settings.alphabet):
+            return ""
+        kept.append(char if spoken or char == "'" else " ")
+    words = (word.strip("'") for word in "".join(kept).split())
+    return " ".join(word for word in words if word)
