@@ -197,7 +197,7 @@ def _no_gain(scores: Frame, scale: str) -> str:
     flags = flags[flags.notna() & (flags != "")]
     if flags.empty or not (flags == "not above").all():
         return ""
-    longer = "" if scale == "paper" else "; only scale paper trains as long as the paper, where it gains"
+    longer = "" if scale == "paper" else "; the paper reports a gain at the length of scale paper"
     return f"pre-training of this length gains nothing: no cell is above the untrained model, fine-tuned alike{longer}"
 
 
