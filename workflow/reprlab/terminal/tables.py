@@ -14,6 +14,8 @@ from rich.text import Text
 
 _ROWS, _TABLES = 14, 2
 _WIDEST = 24
+_WHOLE = 10_000
+"""Numbers from here on are written as whole ones."""
 # Said by the file and the page; here there is room for keys and values.
 _LEFT_OUT = {"scale", "seed", "seeds", "tuning_seed", "n", "steps", "tokens", "note", "source"}
 _BESIDE = ("low_", "high_", "data_", "above_trivial_", "above_untrained_", "learned_")
@@ -98,7 +100,8 @@ def _beside(name: str, row: dict[str, str]) -> bool:
 
 
 def _cell(row: dict[str, str], name: str, signs: set[str]) -> Text:
-    text = Text(f"{float(row[name]):.4g}" if _is_number(row[name]) else row[name])
+    number = float(row[name]) if _is_number(row[name]) else None
+    text = Text(row[name] if number is None else f"{number:,.0f}" if abs(number) >= _WHOLE else f"{number:.4g}")
     for flag, pair in _FLAGS.items():
         if said := row.get(f"{flag}_{name}"):
             sign = pair[said.startswith("not")]

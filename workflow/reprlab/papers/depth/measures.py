@@ -184,9 +184,21 @@ def benchmark_table(frame: Frame) -> Rows:
     table["pretraining_tokens"] = type(table)({"tokens": tokens}, dtype="Int64")["tokens"]
     for place, key in enumerate(table[_KEYS].itertuples(index=False, name=None)):
         table.loc[place, "note"] = "; ".join(part for part in (table.loc[place, "note"], *notes(key)) if part)
+    if said := _no_gain(scores, str(frame.rows["scale"].iloc[0])):
+        table.loc[0, "note"] = "; ".join(part for part in (said, table.loc[0, "note"]) if part)
     about = ["scale", "seed", "n", "steps", "tokens", "pretraining_tokens", "tuning_seed"]
     first = [*_KEYS[:3], *names, *about]
     return table[[*first, *(name for name in table if name not in first)]]
+
+
+def _no_gain(scores: Frame, scale: str) -> str:
+    """Where no pre-trained row is above the untrained model: that it is so, and at which scale it would differ."""
+    flags = scores.select()["above_untrained"]
+    flags = flags[flags.notna() & (flags != "")]
+    if flags.empty or not (flags == "not above").all():
+        return ""
+    longer = "" if scale == "paper" else "; the paper reports a gain at the length of scale paper"
+    return f"pre-training of this length gains nothing: no cell is above the untrained model, fine-tuned alike{longer}"
 
 
 def _score_notes(scores: Frame) -> Callable[[tuple], list[str]]:
