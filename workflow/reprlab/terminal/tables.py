@@ -82,8 +82,8 @@ def table_of(path: Path, width: int, signs: set[str]) -> tuple[Table, str]:
         table.add_column(name, justify="right" if numbers else "left", no_wrap=True, max_width=_WIDEST)
     for place in range(min(len(rows), _ROWS)):
         table.add_row(*(cells[name][place] for name in kept))
-    left = [f"{len(rows) - _ROWS} more rows"] if len(rows) > _ROWS else []
-    left += [f"{len(cells) - len(kept)} more columns"] if len(kept) < len(cells) else []
+    more = {"row": len(rows) - _ROWS, "column": len(cells) - len(kept)}
+    left = [f"{count} more {what}{'s' * (count > 1)}" for what, count in more.items() if count > 0]
     return table, f"{' and '.join(left)} in the file" if left else ""
 
 
