@@ -21,6 +21,7 @@ SLUGS = (
     "universal-features",
     "reverse-probing",
     "asr-adapters",
+    "music-video-description",
 )
 
 

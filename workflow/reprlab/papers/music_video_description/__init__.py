@@ -1,0 +1,1 @@
+"""Paper 14: descriptions of music videos from music (slug `music-video-description`)."""

@@ -1,0 +1,204 @@
+"""Plan of music-video-description: tracks, what is heard, annotations, two stages of training, descriptions, scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reprlab.music.settings import (
+    DescriberTraining,
+    DescriptionGeneration,
+    DescriptionScoring,
+    ExampleSettings,
+)
+from reprlab.papers.music_video_description.results import RESULTS
+from reprlab.planning.plan import Job, Plan
+from reprlab.planning.result_jobs import add_results
+from reprlab.planning.shared_jobs import add_archive, add_model
+from reprlab.results.sources import Baseline, Source, Value
+from reprlab.settings.base import derive
+from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
+
+if TYPE_CHECKING:
+    from reprlab.config.load import LoadedConfig
+    from reprlab.papers.music_video_description.schema import MusicVideoDescriptionSettings, Training
+
+SLUG = "music-video-description"
+OTHERS = "another track's"
+
+
+def add_jobs(plan: Plan, config: LoadedConfig) -> None:
+    """Plan all of the paper at the config's scale."""
+    made = Descriptions(plan, config, config.papers[SLUG])
+    entries = [*made.heard_in(), *made.cost(), *made.table1()]
+    add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale)
+    made.show()
+
+
+class Descriptions:
+    """Jobs of the paper; each method gives the sources of its results."""
+
+    def __init__(self, plan: Plan, config: LoadedConfig, paper: MusicVideoDescriptionSettings) -> None:
+        self.plan, self.config, self.paper = plan, config, paper
+        self.title = f"{paper.title}; texts by {self._writer()}"
+        archives = dict.fromkeys(paper.tracks.archives.values())
+        receipts = [add_archive(plan, config, name) for name in archives]
+        tracks = Job({"receipts": receipts}, {"settings": paper.tracks})
+        self.tracks = plan.add("build_tracks", paper.name, tracks)["out"]
+        shards = [{"shard": place, "shards": paper.tracks.shards} for place in range(paper.tracks.shards)]
+        keys = [f"{paper.name}/{one['shard']}of{one['shards']}" for one in shards]
+        self.heard = [
+            plan.add("hear_tracks", key, Job({"tracks": self.tracks}, one))["out"]
+            for key, one in zip(keys, shards, strict=True)
+        ]
+        served = {} if paper.annotation_model is None else {"model": self._model(paper.annotation_model)}
+        self.annotations = [
+            plan.add(
+                "annotate_tracks",
+                key,
+                Job({"tracks": self.tracks, "heard": heard, **served}, {**one, "settings": paper.annotation}),
+            )["out"]
+            for key, one, heard in zip(keys, shards, self.heard, strict=True)
+        ]
+        encoder = {} if paper.audio_model is None else {"model": self._model(paper.audio_model)}
+        encoded = Job({"tracks": self.tracks, **encoder}, {"settings": paper.encoding})
+        self.states = plan.add("encode_audio", paper.name, encoded)["out"]
+        self.model = self._model(paper.model)
+
+    def heard_in(self) -> Iterator[Source]:
+        """What madmom hears in each track, and how right it is."""
+        job = Job({"tracks": self.tracks, "heard": self.heard})
+        made = self.plan.add("judge_hearing", self.paper.name, job)
+        about = {"data": self.paper.title}
+        chance = Baseline(name="chance", path=Path(made["out"]), on=["genre"], column="chance")
+        yield Source(
+            path=Path(made["out"]), factors={"part": "hearing"}, keys={"genre": "genre"}, baselines=[chance], **about
+        )
+        keys = {"track": "track", "genre": "genre", "key": "key_label", "chords": "chords"}
+        wide = ["bpm", "beats", "n_downbeats"]
+        yield Source(path=Path(made["features"]), factors={"part": "features"}, keys=keys, wide=wide, **about)
+
+    def cost(self) -> Iterator[Source]:
+        """What annotating costs, estimated without asking."""
+        job = Job({"tracks": self.tracks, "heard": self.heard}, {"settings": self.paper.annotation})
+        path = self.plan.add("estimate_annotation", self.paper.name, job)["out"]
+        wide = ["requests", "prompt_tokens", "answer_tokens", "dollars"]
+        yield Source(path=Path(path), factors={"part": "cost"}, keys={"text": "step"}, wide=wide, data=self.paper.title)
+
+    def table1(self) -> Iterator[Source]:
+        """Table 1: the model as it is, each combination of inputs, and answers to the instruction alone; and losses."""
+        paper = self.paper
+        untrained: dict[str, Value] = {"part": "scores", "section": "baseline", "inputs": paper.main}
+        yield self._scores("baseline", paper.main, paper.seeds[0], {})
+        for seed in paper.seeds:
+            yield self._losses("caption", "1", seed)
+            for inputs in (paper.main, *paper.ablations):
+                yield self._scores("main" if inputs == paper.main else "ablation", inputs, seed, untrained)
+                yield self._losses("description", inputs, seed)
+            for inputs in paper.blank:
+                yield self._scores("sanity", inputs, seed, untrained)
+
+    def show(self) -> None:
+        """The page of examples."""
+        paper, seed = self.paper, self.paper.seeds[0]
+        sections = (("not trained", "baseline"), (f"inputs {paper.main}", "main"), ("instruction alone", "sanity"))
+        described = {
+            name: Path(self._described(section, paper.main, seed))
+            for name, section in sections
+            if section != "sanity" or paper.main in paper.blank
+        }
+        inputs: dict[str, str | list[str]] = {
+            "tracks": self.tracks,
+            "heard": self.heard,
+            "annotations": self.annotations,
+            "after": [str(path) for path in described.values()],
+        }
+        settings = ExampleSettings(described=described, shown=paper.shown)
+        made = self.plan.add("show_tracks", SLUG, Job(inputs, {"settings": settings}))
+        self.plan.add_targets(SLUG, made.values())
+
+    def _writer(self) -> str:
+        settings = self.paper.annotation
+        names = {
+            "template": "a template of ours",
+            "chat": settings.chat.model,
+            "local": str(self.paper.annotation_model),
+        }
+        return names[settings.backend]
+
+    def _model(self, name: str) -> str:
+        return add_model(self.plan, self.config, name, seed=0)
+
+    def _trained(self, task: str, inputs: str, seed: int) -> dict[str, str]:
+        paper = self.paper
+        caption = task == "caption"
+        given: dict[str, str | list[str]] = {
+            "model": self.model, "annotations": self.annotations, "states": self.states,
+        }  # fmt: skip
+        if not caption and "1" in inputs:
+            given["start"] = self._trained("caption", "1", seed)["out"]
+        wanted = paper.caption if caption else paper.description
+        settings = DescriberTraining(
+            task="caption" if caption else "description",
+            inputs=inputs,
+            max_length=paper.lora.max_length,
+            adapter=None if caption else paper.lora,
+            engine=self._engine(wanted, seed),
+            epochs=wanted.epochs if wanted.steps is None else None,
+        )
+        key = f"{paper.model}/{paper.name}/{task}_{inputs}_s{seed}"
+        return self.plan.add("train_describer", key, Job(given, {"settings": settings}))
+
+    def _engine(self, wanted: Training, seed: int) -> EngineSettings:
+        # Where passes are given, the steps follow from the tracks.
+        steps = wanted.steps or wanted.warmup_steps + 1
+        return derive(
+            EngineSettings,
+            wanted,
+            steps=steps,
+            optimizer=derive(OptimizerSettings, self.paper.optimizer, learning_rate=wanted.learning_rate),
+            schedule=ScheduleSettings(name=wanted.schedule, warmup_steps=min(wanted.warmup_steps, steps - 1)),
+            dtype=self.config.arithmetic(self.paper.dtype),
+            seed=seed,
+            log_every=max(1, steps // 20),
+        )
+
+    def _described(self, section: str, inputs: str, seed: int) -> str:
+        paper = self.paper
+        given: dict[str, str | list[str]] = {
+            "model": self.model, "annotations": self.annotations, "states": self.states,
+        }  # fmt: skip
+        if section != "baseline":
+            given["describer"] = self._trained("description", inputs, seed)["out"]
+        settings = derive(
+            DescriptionGeneration, paper.generation, inputs=inputs, blank=section == "sanity", seed=seed,
+            limit=paper.generation.tracks,
+        )  # fmt: skip
+        mode = {"baseline": "untrained", "sanity": "blank"}.get(section, "full")
+        key = f"{paper.model}/{paper.name}/{inputs}_{mode}_s{seed}"
+        return self.plan.add("describe_tracks", key, Job(given, {"settings": settings}))["out"]
+
+    def _scores(self, section: str, inputs: str, seed: int, untrained: dict[str, Value]) -> Source:
+        paper = self.paper
+        described = self._described(section, inputs, seed)
+        given: dict[str, str | list[str]] = {
+            "descriptions": described, "annotations": self.annotations, "model": self._model(paper.score_model),
+        }  # fmt: skip
+        settings = DescriptionScoring(resamples=paper.resamples)
+        key = described.removeprefix("results/shared/descriptions/").removesuffix(".parquet")
+        path = Path(self.plan.add("score_descriptions", key, Job(given, {"settings": settings}))["out"])
+        factors: dict[str, Value] = {"part": "scores", "section": section, "inputs": inputs, "seed": seed}
+        return Source(
+            path=path,
+            factors={**factors, "model": paper.model, "encoder": paper.score_model},
+            where={"name": "model"},
+            data=self.title,
+            baselines=[Baseline(name=OTHERS, path=path, where={"name": OTHERS})],
+            untrained=untrained,
+        )
+
+    def _losses(self, task: str, inputs: str, seed: int) -> Source:
+        path = self._trained(task, inputs, seed)["metrics"]
+        factors: dict[str, Value] = {"part": "losses", "task": task, "inputs": inputs, "seed": seed}
+        return Source(path=Path(path), factors=factors, keys={"step": "step"}, wide=["loss"], data=self.title)
