@@ -111,6 +111,8 @@ compare: ready ## two runs side by side: make compare RUNS="mini mask15" ARGS="-
 	@$(BIN)/python -m reprlab.runs.compare $(RUNS) $(ARGS)
 
 export: $(STAMP) ## a trained encoder for sentence-transformers: make export ENCODER=smollm2/l3prune_small_seed_0
+	@$(BIN)/python -m reprlab.planning.encoders $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") \
+	  $(if $(GIVEN_SET),--set "$$GIVEN_SET") "$$GIVEN_ENCODER"
 	@$(SNAKEMAKE) "results/shared/sentence_transformers/$$GIVEN_ENCODER"
 
 new: ready ## files to begin with: make new PAPER=my-paper | MODEL=my_t5 LIKE=t5_mini | TASK=reviews FILE=reviews.tsv
@@ -153,7 +155,7 @@ lint: $(DEV_STAMP) ## ruff, types, snakefmt, snakemake --lint
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/rules
-	$(BIN)/python tests/workflow/lint_snakemake.py
+	$(BIN)/snakemake --lint --config scale=nano
 
 lock: ## write envs/*.txt from envs/*.in (needs a network)
 	PYTHON=$(PYTHON) bash envs/lock.sh

@@ -72,14 +72,14 @@ def test_scores_stand_beside_their_trivial_baselines(results):
     perf = results["perf"].query("family == 'small' and fmt == 'default' and shots == 4 and ckpt == 'main'")
     cells = perf[~perf["method"].isin(["free", "constrained"])].set_index(["train", "eval"])
     tuned = cells.loc[("mnli", "mnli_matched")]
-    assert (tuned["baseline"], tuned["baseline_value"], tuned["learned"]) == ("majority", 40, "learned")
+    assert (tuned["baseline"], tuned["baseline_value"], tuned["above_trivial"]) == ("majority", 40, "above")
     assert tuned["margin"] == pytest.approx(30)
-    assert cells.loc[("paws", "qqp"), "learned"] == "not learned"
+    assert cells.loc[("paws", "qqp"), "above_trivial"] == "not above"
     text = cells.loc[("xsum", "xsum")]
-    assert (text["baseline"], text["baseline_value"], text["learned"]) == ("not fine-tuned", 20, "learned")
-    assert cells.loc[("mnli", "xsum"), "learned"] == "not learned"
+    assert (text["baseline"], text["baseline_value"], text["above_trivial"]) == ("not fine-tuned", 20, "above")
+    assert cells.loc[("mnli", "xsum"), "above_trivial"] == "not above"
     base = cells.loc[(BASE, "mnli_matched")]
-    assert base["learned"] == "" and base["majority"] == 40
+    assert base["above_trivial"] == "" and base["majority"] == 40
     assert base["note"] == "constant predictor: 100.0% of the predictions are 'a'"
     assert cells.loc[(BASE, "paws"), "top_share"] == 90
     assert (results["perf"]["scale"] == "mini").all()
@@ -255,8 +255,12 @@ def test_the_verdicts_of_the_claims(tmp_path):
     assert large == {"A14", "A15", "A16", "A17"}
     assert (found["A3"].unit, found["A3"].units) == ("evaluation set and training set", 2)
     assert found["A12"].unit == "evaluation set" and found["A11"].unit == "batch"
-    assert "mnli_matched +30." in found["A1"].note and "(learned)" in found["A1"].note and "paws" in found["A1"].note
-    assert "small; not learned:" in found["A3"].note and "other; not learned:" in found["A3b"].note
+    assert (
+        "mnli_matched +30." in found["A1"].note
+        and "(above the trivial)" in found["A1"].note
+        and "paws" in found["A1"].note
+    )
+    assert "small; 54 of 105 fine-tuned" in found["A3"].note and "other; " in found["A3b"].note
     assert found["A1"].high - found["A1"].estimate > 4 * 2**0.5, "three sets, one is chosen"
 
 
@@ -272,7 +276,11 @@ def test_fine_tuned_models_are_also_asked_as_they_were_trained(tmp_path):
     found = verdicts(frame(tmp_path / "asked", [*constant, *asked]))
     told = found["A18"]
     assert told.estimate == pytest.approx(38) and told.verdict == "supported" and told.unit == "example"
-    for part in ("one seed", "paws 98.0 against 60.0 (learned)", "mnli_matched 41.0 against 40.0 (not learned)"):
+    for part in (
+        "one seed",
+        "paws 98.0 against 60.0 (above the trivial)",
+        "mnli_matched 41.0 against 40.0 (not above the trivial)",
+    ):
         assert part in told.note
     assert told.estimate - told.low > 4, "two sets, one is chosen"
     for id, one in without.items():

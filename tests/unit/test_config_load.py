@@ -156,6 +156,7 @@ D = "papers.depth."
     [
         ({"scale": "nanno"}, ["scale = 'nanno' (command line)", "did you mean 'nano'?"]),
         ({"sclae": "mini"}, ["sclae = 'mini' (command line): unknown key; did you mean 'scale'?"]),
+        ({"xyzzy": 1}, ["xyzzy = 1 (command line): unknown key; known: build, ", "papers, ", "set, settings, "]),
         ({"run": "../up"}, ["run = '../up'"]),
         ({"run": "small"}, ["run = 'small'", "this is scale mini"]),
         ({"seed": True}, ["seed = True", "valid integer"]),

@@ -56,11 +56,11 @@ def test_the_selected_learning_rate_is_shown(discoeval):
     assert (row["n"], row["steps"], row["pretraining_tokens"]) == (80, 60, 2000)
 
 
-def test_learned_needs_the_lower_end_above_the_baseline(discoeval):
+def test_above_needs_the_lower_end_above_the_baseline(discoeval):
     # The majority row is at 48; intervals reach 3 points down.
-    verdicts = discoeval.query("init == 'fs'").set_index(["model", "step"])["learned_sp_arxiv"]
-    assert verdicts["t5", 100] == "not learned"
-    assert verdicts["depth", 100] == "learned"
+    verdicts = discoeval.query("init == 'fs'").set_index(["model", "step"])["above_trivial_sp_arxiv"]
+    assert verdicts["t5", 100] == "not above"
+    assert verdicts["depth", 100] == "above"
 
 
 def test_notes_say_what_is_no_label_and_how_the_rate_was_chosen(discoeval):
@@ -83,13 +83,13 @@ def test_seeds_that_chose_other_rates_are_judged_together(tmp_path):
     path.write_text(path.read_text().replace("0.001", "0.0001"))
     rows = inputs.frame(entries).select(column="sp_arxiv", init="fs", model="depth", step=200)
     assert rows[["seed", "lr", "value"]].to_numpy().tolist() == [[1, 0.001, 57.0], [2, 0.0001, 57.0]]
-    assert set(rows["learned"]) == {"learned"}
+    assert set(rows["above_trivial"]) == {"above"}
 
 
 def test_table1_means_the_tasks_that_have_data(frame):
     rows = table("table1", frame).set_index("model")
     assert rows.loc["DEPTH-FS", ["sp", "dc"]].tolist() == [57.0, 57.0]
-    assert rows.loc["DEPTH-FS", "learned_sp"] == "learned"
+    assert rows.loc["DEPTH-FS", "above_trivial_sp"] == "above"
     assert "sp_wiki, sp_rocstory" in rows.loc["DEPTH-FS", "note"]
 
 

@@ -35,8 +35,14 @@ def cell(experiment, condition, level, right, subsets=SUBSETS, **more):
     k = int(condition[4:]) if condition.startswith("icl") else 0
     about = {"experiment": experiment, "model": "small", "dataset": "sst2", "condition": condition, "k": k, "step": 0}
     about |= {"dtype": "bfloat16", "split": "validation", "seed": 42, "data": "Data", "scale": "mini", "n": 10} | more
-    learned = "learned" if right > 80 else "not learned"
-    judged = {"baseline": "majority", "baseline_value": 50.0, "learned": learned, "low": right - 9, "high": right + 9}
+    flag = "above" if right > 80 else "not above"
+    judged = {
+        "baseline": "majority",
+        "baseline_value": 50.0,
+        "above_trivial": flag,
+        "low": right - 9,
+        "high": right + 9,
+    }
     rows = [about | judged | {"metric": "accuracy", "value": right, "tokens": 70}]
     for subset in subsets:
         shift = {"half 0": -0.2, "half 1": 0.0, "half 2": 0.2}.get(subset, 0.0)
@@ -87,10 +93,10 @@ def test_accuracy(known):
     found = table("accuracy", known)
     assert found["dataset"].tolist() == ["sst2", "tweets", "cola"]
     assert found.loc[0, list(LEVELS)].tolist() == [40, 50, 70, 90] and found.loc[0, "majority"] == 50
-    assert found.loc[0, [f"learned_{name}" for name in LEVELS]].tolist() == ["not learned"] * 3 + ["learned"]
+    assert found.loc[0, [f"above_trivial_{name}" for name in LEVELS]].tolist() == ["not above"] * 3 + ["above"]
     assert found.loc[2, "note"] == "no data at scale mini" and math.isnan(found.loc[2, "icl_0"])
     cells = table("accuracy_cells", known).query("dataset == 'sst2'").set_index("condition")
-    assert cells.loc["sft_1k", "learned"] == "learned" and cells.loc["icl_1", "learned"] == "not learned"
+    assert cells.loc["sft_1k", "above_trivial"] == "above" and cells.loc["icl_1", "above_trivial"] == "not above"
 
 
 def test_areas(known):

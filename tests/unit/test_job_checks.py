@@ -8,6 +8,7 @@ from reprlab.planning.paper_plans import make_plan
 from reprlab.runtime.errors import ReprlabError
 
 ROOT = Path(__file__).parents[2]
+WRITTEN = "papers.depth.finetuning.form=text_to_text"
 SST2, TWEETS = "papers.depth.finetuning.tasks.sst2", "papers.intrinsic-dimension.data.datasets.sst2"
 
 
@@ -19,7 +20,10 @@ SST2, TWEETS = "papers.depth.finetuning.tasks.sst2", "papers.intrinsic-dimension
         (f"{SST2}.template='{{text'", ["template '{text': not a format string"]),
         (f"{SST2}.template=mnli", ["template 'mnli' takes pair examples, but the data are single examples"]),
         (f"{SST2}.template=discoeval", ["takes sentences examples"]),
-        (f"{SST2}.labels=[bad]", ["2 labels (negative, positive) need as many different words, got bad"]),
+        (
+            f"papers.depth.finetuning.form=text_to_text; {SST2}.labels=[bad]",
+            ["2 labels (negative, positive) need as many different words, got bad"],
+        ),
         (f"{TWEETS}.template='{{txt}}?'", ["build_prompts id_sst2/", "template '{txt}?': KeyError('txt')"]),
         (f"{TWEETS}.dataset=sp_wiki", ["data set sp_wiki is built from passages of wikipedia_sample, which this"]),
         (f"{TWEETS}.words=[one]", ["words ['one'] for the labels", "give each label a word of its own"]),

@@ -84,7 +84,8 @@ def test_preflight_takes_settings(given):
 
 def test_an_encoder_is_exported_by_its_name(given):
     name = "smollm2/l3prune_small_seed_0; touch f"
-    (call,) = given("export", f"ENCODER={name}", "SCALE=nano")
+    asked, call = given("export", f"ENCODER={name}", "SCALE=nano")
+    assert asked == ["-m", "reprlab.planning.encoders", "--scale", "nano", name]
     assert call == ["--cores", "1", "--config", "scale=nano", "--", f"results/shared/sentence_transformers/{name}"]
 
 

@@ -79,7 +79,7 @@ def frame(scale="paper", without=(), options=None, depths=tuple(DEPTHS), curve=N
                 rows += [
                     row(model, "scores", layers + seed + place, "accuracy", **at, layers=layers, dataset=task,
                         category="classification", split="test", seed=seed, baseline="random vectors",
-                        baseline_value=2.0, learned="learned")
+                        baseline_value=2.0, above_trivial="above")
                     for task in TASKS
                 ]  # fmt: skip
             before = {"depth": depth, "training": "none", "dataset": "triples", "layers": layers, "split": "validation"}
@@ -155,7 +155,7 @@ def test_tables_have_both_sizes_and_no_mean_of_some_tasks() -> None:
     # The paper's: a share of everything and of the whole model's adapters. In truth the embedding stays whole.
     assert first.loc["small", "params_B"] == pytest.approx((5 / 32 * 4200 + 50) / 1e9)
     assert first.loc["small", "params_exact"] == 1500 and first.loc["small", "pct"] == pytest.approx(15.625)
-    assert first.loc["small", "delta"] == pytest.approx(-27) and first.loc["small", "learned"] == "4 of 4 rows"
+    assert first.loc["small", "delta"] == pytest.approx(-27) and first.loc["small", "above_trivial"] == "4 of 4 rows"
     curve = made["fig1_layer_loss"].set_index(["model", "chosen"])["layer"]
     assert curve["mistral_7b"]["small"].item() == 5 and curve["mistral_7b"]["large"].item() == 25
     assert made["fig3_train_loss"].groupby("step")["rate"].unique().map(list).tolist() == [[1e-4], [2e-4]]

@@ -77,7 +77,7 @@ def folder(tmp_path):
     write_tsv(
         results / "comparison.tsv", pandas.DataFrame(compared | {"ours": [None, 2.0], "note": ["not run", "mini"]})
     )
-    glue = {"model": ["t5"], "cola": [12.3456], "data_cola": [HOSTILE], "learned_cola": ["not learned"]}
+    glue = {"model": ["t5"], "cola": [12.3456], "data_cola": [HOSTILE], "above_trivial_cola": ["not above"]}
     write_tsv(results / "glue.tsv", pandas.DataFrame(glue))
     write_provenance(results / "glue.tsv", stage="tabulate_paper", settings={}, inputs=[results / "audit.tsv"])
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="100pt" height="50pt">'
@@ -173,10 +173,10 @@ def test_what_is_the_same_in_all_rows_stands_above_them():
 
 def test_intervals_and_verdicts_stand_with_their_value():
     rows = {"cola": [12.5, 3.0], "low_cola": [10.0, 2.0], "high_cola": [15.0, 4.0]}
-    rows |= {"learned_cola": ["learned", "learned with 1 of 3 seeds"], "data_cola": ["Agreement", "Agreement"]}
+    rows |= {"above_trivial_cola": ["above", "above with 1 of 3 seeds"], "data_cola": ["Agreement", "Agreement"]}
     html = table(pandas.DataFrame(rows), "t", "t")
     assert html.count("<th") == 2 and "<small>[10, 15]</small>" in html  # one is the head of the table
-    assert "learned with 1 of 3 seeds" in html and "<small>Agreement</small>" in html
+    assert "above with 1 of 3 seeds" in html and "<small>Agreement</small>" in html
 
 
 def test_the_head_says_what_made_the_results(page):
@@ -249,15 +249,21 @@ def test_summary_counts_verdicts_and_minutes(folder, page):
     assert rows.loc["shared stages", "minutes"] == 1.0
 
 
-def test_what_was_learned_is_counted_once_where_there_is_a_frame_of_results(folder, page):
-    assert read_tsv(folder / "summary.tsv").set_index("paper").loc["depth", ["learned", "not_learned"]].tolist() == [
-        0,
-        1,
-    ]
-    flags = ["learned", "learned with 1 of 3 seeds", "not learned", "", None]
-    write_parquet(folder / "results" / "depth" / "results.parquet", pyarrow.table({"learned": flags}))
+def test_what_is_above_is_counted_once_where_there_is_a_frame_of_results(folder, page):
+    row = read_tsv(folder / "summary.tsv").set_index("paper").loc["depth"]
+    assert row[["above_trivial", "not_above_trivial"]].tolist() == [0, 1]
+    flags = ["above", "above with 1 of 3 seeds", "not above", "", None]
+    write_parquet(
+        folder / "results" / "depth" / "results.parquet",
+        pyarrow.table({"above_trivial": flags, "above_untrained": ["above", *[None] * 4]}),
+    )
     about = SimpleNamespace(TITLE="T", TABLES={"glue": "GLUE"}, FIGURES={})
-    assert PaperFolder(folder / "results" / "depth", about).learned() == {"learned": 2, "not learned": 1}
+    assert PaperFolder(folder / "results" / "depth", about).standing() == {
+        "above the trivial": 2,
+        "not above the trivial": 1,
+        "above the untrained": 1,
+        "not above the untrained": 0,
+    }
 
 
 def test_a_paper_adds_only_its_own_section(folder):

@@ -9,10 +9,12 @@ from types import SimpleNamespace
 
 import pytest
 from reprlab.config.load import load_config
+from reprlab.planning.encoders import require_encoder
 from reprlab.planning.measured import measure
 from reprlab.planning.targets import list_targets, main
 from reprlab.preflight import __main__ as preflight
 from reprlab.reporting import prune, verify
+from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.locks import enter_run, record_engine
 from reprlab.runtime.plan_file import PlannedJob
 
@@ -132,6 +134,31 @@ def test_verify_looks_at_the_runs_of_the_folder(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path / "config")
     assert verify.main([]) == 1
     assert str(tmp_path / "runs/mine") in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("bert/l3prune_seed_O", "ENCODER=bert/l3prune_seed_O: no such encoder at scale nano; did you mean 'bert/l3pr"),
+        ("", "give an encoder, ENCODER=<backbone>/<encoder> at scale nano; the first of 1 is bert/l3prune_seed_0"),
+    ],
+)
+def test_an_encoder_that_is_not_planned_is_named_as_it_was_typed(name, said):
+    require_encoder("bert/l3prune_seed_0", ["bert/l3prune_seed_0"], "nano")
+    with pytest.raises(ReprlabError) as raised:
+        require_encoder(name, ["bert/l3prune_seed_0"], "nano")
+    assert str(raised.value).startswith(said)
+
+
+def test_a_forked_job_takes_what_its_log_says(tmp_path):
+    """The engine watched a process that waited."""
+    plan = SimpleNamespace(jobs={("x", "a"): planned("x", "a", [], "results/a")}, targets={"p": ["results/a"]})
+    for folder, ending, text in (("benchmarks", "tsv", "s\tcpu_time\n600\t0.05\n"), ("logs", "log", "")):
+        (tmp_path / f"results/{folder}/x").mkdir(parents=True)
+        (tmp_path / f"results/{folder}/x/a.{ending}").write_text(text)
+    assert measure(tmp_path, plan, "nano")[0]["minutes"] == "10.0"
+    (tmp_path / "results/logs/x/a.log").write_text("used 10.0 MB at most, 120.0 CPU seconds\n")
+    assert measure(tmp_path, plan, "nano")[0]["minutes"] == "2.0"
 
 
 def planned(stage, key, inputs, output):

@@ -97,7 +97,7 @@ def test_memory_of_jobs_that_were_forked_stands_in_their_logs(tmp_path, scales, 
 
 def test_stage_says_in_its_log_what_it_took(tmp_path):
     from reprlab.runtime.cli import run_stage
-    from reprlab.runtime.log import largest_memory
+    from reprlab.runtime.log import used
 
     def nothing() -> None:
         """Do nothing."""
@@ -105,5 +105,5 @@ def test_stage_says_in_its_log_what_it_took(tmp_path):
     log = tmp_path / "job.log"
     with pytest.raises(SystemExit):
         run_stage(nothing, ["--log", str(log)])
-    assert 10 < largest_memory(log) < 50_000
-    assert np.isnan(largest_memory(tmp_path / "none.log"))
+    assert 10 < used(log)[0] < 50_000 and used(log)[1] > 0
+    assert np.isnan(used(tmp_path / "none.log")).all()

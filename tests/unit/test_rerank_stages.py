@@ -264,7 +264,7 @@ def test_a_training_that_does_not_fit_into_memory_is_a_result_with_a_reason(tmp_
     by_model = rows[rows["part"] == "document"].groupby("model")
     assert by_model["value"].count().to_dict() == {"fits": 4, "unfit": 0}
     assert set(by_model.get_group("unfit")["reason"]) == {"out of memory in training"}
-    assert by_model["learned"].count().to_dict() == {"fits": 4, "unfit": 0}
+    assert by_model["above_trivial"].count().to_dict() == {"fits": 4, "unfit": 0}
 
     def broken(*_, **__):
         raise RuntimeError("shapes do not match")

@@ -30,7 +30,7 @@ SCORES = {"where": {"split": "validation"}, "data": "True name"}
 WIDE = Table(
     "wide", "All tasks.", Pivot("model", "task", over="seed"), where={"metric": "accuracy", "model": ("small", "large")}
 )
-LONG = Table("long", "All scores.", Listing("model task seed accuracy=value low baseline learned n reason"))
+LONG = Table("long", "All scores.", Listing("model task seed accuracy=value low baseline above_trivial n reason"))
 
 
 def write_scores(path: Path, values: dict[str, float], low: float = 40.0) -> Path:
@@ -84,15 +84,15 @@ def test_the_frame_keeps_identity_order_and_options(frame):
     assert frame.options == {"level": 0.95} and frame.scale == "nano"
 
 
-def test_learned_is_judged_over_seeds_where_there_are_several(frame):
+def test_above_is_judged_over_seeds_where_there_are_several(frame):
     small, large = frame.select(model="small"), frame.select(model="large")
-    assert small["learned"].tolist() == ["learned", "learned"]
-    assert large["learned"].tolist() == ["learned"] and large["margin"].tolist() == [20.0]
+    assert small["above_trivial"].tolist() == ["above", "above"]
+    assert large["above_trivial"].tolist() == ["above"] and large["margin"].tolist() == [20.0]
     assert small["margin"].round(2).tolist() == [12.75, 14.75]
-    assert frame.select(model="majority")["learned"].tolist() == [""]
+    assert frame.select(model="majority")["above_trivial"].tolist() == [""]
 
 
-def test_what_no_better_model_has_learned(tmp_path):
+def test_the_two_flags_answer_two_questions(tmp_path):
     """The hardest of several trivial baselines counts, and the untrained model of the same task."""
     trivial = write_scores(tmp_path / "baselines.tsv", {"majority": 50.0, "copy": 55.0})
     own = write_scores(tmp_path / "own.tsv", {"s1": 60.0, "raw": 59.0}, low=56.0)
@@ -106,9 +106,11 @@ def test_what_no_better_model_has_learned(tmp_path):
         entries = [trained.model_copy(update={"untrained": untrained}), raw]
         write_results(tmp_path / "results.parquet", results().settings("nano", entries, {}))
         found[name] = read_frame(tmp_path / "results.parquet").select(model="small").iloc[0]
-    assert found["alone"]["learned"] == "learned" and found["alone"]["baseline"] == "copy"
+    assert found["alone"]["above_trivial"] == "above" and found["alone"]["baseline"] == "copy"
     assert found["alone"]["baseline_value"] == 55 and pandas.isna(found["alone"]["margin_untrained"])
-    assert found["beside"]["learned"] == "not learned" and found["beside"]["margin_untrained"] == 1
+    assert found["beside"]["above_trivial"] == "above"
+    assert found["alone"]["above_untrained"] == "" and found["beside"]["above_untrained"] == "not above"
+    assert found["beside"]["margin_untrained"] == 1
 
 
 def test_a_pivot_averages_seeds_and_says_why_cells_are_empty(frame):
@@ -150,7 +152,7 @@ def test_the_only_seed_of_one_side_stands_beside_every_seed_of_the_other(frame):
     assert Paired({"task": "cola"}, {"model": "large"}, {"model": "small"}, "seed")(frame) == "no data at scale nano"
 
 
-@pytest.mark.parametrize(("chosen_on", "flag"), [("validation", "not learned"), ("test", "learned")])
+@pytest.mark.parametrize(("chosen_on", "flag"), [("validation", "not above"), ("test", "above")])
 def test_a_learning_rate_that_was_chosen_on_the_rows_is_paid_for(tmp_path, chosen_on, flag):
     trivial = write_scores(tmp_path / "baselines.tsv", {"majority": 50.0})
     own = write_scores(tmp_path / "own.tsv", {"a": 60.0}, low=51.0)
@@ -161,7 +163,7 @@ def test_a_learning_rate_that_was_chosen_on_the_rows_is_paid_for(tmp_path, chose
     against = [Baseline(name="majority", path=trivial, where={"name": "majority", "split": "validation"})]
     scored = source(own, "a", against, model="small", task="sst2", seed=1).model_copy(update={"selection": selection})
     write_results(tmp_path / "results.parquet", results().settings("nano", [scored], {}))
-    assert read_frame(tmp_path / "results.parquet").select()["learned"].tolist() == [flag]
+    assert read_frame(tmp_path / "results.parquet").select()["above_trivial"].tolist() == [flag]
 
 
 def test_an_empty_selection_gives_one_row_with_its_reason(frame):
@@ -216,7 +218,7 @@ def test_a_factor_may_have_any_name(entries):
     factors = FACTORS | {"entry": Factor(about="name in the registry")}
     named = [one.model_copy(update={"factors": one.factors | {"entry": "mine"}}) for one in entries[:4]]
     rows = gather_rows(PaperResults(factors, METRICS, [WIDE]).settings("mini", named, {}))
-    assert set(rows["entry"]) == {"mine"} and rows["learned"].notna().any()
+    assert set(rows["entry"]) == {"mine"} and rows["above_trivial"].notna().any()
 
 
 @pytest.mark.parametrize(
@@ -378,7 +380,7 @@ def test_pandas_and_datasets_open_the_file(frame, tmp_path):
     import datasets
 
     found = datasets.load_dataset("parquet", data_files=str(tmp_path / "results.parquet"), cache_dir=str(tmp_path))
-    assert found["train"].num_rows == 5 and found["train"][1]["learned"] == "learned"
+    assert found["train"].num_rows == 5 and found["train"][1]["above_trivial"] == "above"
     assert found["train"][0]["seed"] is None
 
 
@@ -416,7 +418,7 @@ def test_baselines_of_many_cells_are_matched_by_their_columns(tmp_path):
     assert found["task"].tolist() == ["1", "1", "2", "2"], "text, though the file has numbers"
     assert found["baseline"].tolist() == ["majority", "raw", "majority", "raw"]
     assert found["baseline_value"].tolist() == [50, 30, 50, 38]
-    assert found["learned"].tolist() == ["learned", "learned", "not learned", "not learned"]
+    assert found["above_trivial"].tolist() == ["above", "above", "not above", "not above"]
 
 
 def test_a_wide_source_is_left_out_of_tables_of_other_metrics(tmp_path):

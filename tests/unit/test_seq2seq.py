@@ -20,6 +20,7 @@ from reprlab.stages.generate_seq2seq import generate_seq2seq
 from reprlab.stages.score_seq2seq import score_seq2seq
 from reprlab.stages.train_seq2seq import train_seq2seq
 from reprlab.structure import restoration
+from reprlab.structure.lookups import fitted
 from reprlab.structure.pair_scores import score_rows
 from reprlab.structure.pairs import PairSource, target_ids
 from reprlab.structure.seq2seq import course_of, engine_of, load_pairs, order_of, pair_task
@@ -340,6 +341,9 @@ def test_scores_of_known_answers_with_what_needs_no_model():
     ends = scores("sbd", ["a b c a b"], ["a b <EOS> c a b"], ["a b c <EOS> a b"])
     # Labels B, I and E: 1 of 1 and of 2, 0 of 1 and of 1, 1 of 2 and of 1.
     assert ends["upstream_f1"]["value"] == pytest.approx(44.444, abs=1e-3) and ends["f1"]["value"] == 0
+    # The rule has the boundary; a model that gets a fifth of them right is not above it.
+    ruled = scores("sbd", ["a b . c ?"], ["a b . <EOS> c ?"], ["a b . c ?"])
+    assert ruled["f1"]["trivial"] == ruled["f1"]["value"] == 0 and ruled["f1"]["rule"] == 100
     items = scores("ner", ["x"], ["(T1: ORG)"], ["(T1: ORG) (T1: ORG)"])
     assert items["precision"]["value"] == 50 and items["upstream_precision"]["value"] == 100
 
@@ -423,3 +427,15 @@ def test_the_head_stands_on_the_encoder_alone_and_is_opened_again(made, tmp_path
     kept = head.load(tmp_path / "kept", 0.1)
     assert all(torch.equal(a, b) for a, b in zip(first.state_dict().values(), kept.state_dict().values(), strict=True))
     assert {module.p for module in kept.modules() if isinstance(module, torch.nn.Dropout)} == {0.0, 0.1}
+
+
+def test_lookups_know_what_a_word_most_often_was_in_training():
+    chunks = fitted("chunking", ["a b", "a c", "a b"], ["B-NP I-NP", "B-NP O", "B-VP I-NP"])
+    assert chunks("a b c new") == "B-NP I-NP O B-NP"
+    restored = fitted("restoration", ["paris is big", "paris is"], ["Paris is big.", "Paris is,"])
+    assert restored("paris is big now") == "Paris is big. now"
+    names = fitted(
+        "ner", ["Ann Lee met Bob", "Ann may go", "may may"], ["(Ann Lee: PER) (Bob: PER)", "(Ann: PER)", "O"]
+    )
+    assert names("Ann Lee may meet Bob") == "(Ann Lee: per) (Bob: per)" and names("we go") == "O"
+    assert fitted("openie", ["a"], ["(a; b; c)"]) is None

@@ -1,4 +1,4 @@
-"""Estimates, rules and the flag `learned`, on cases that are known by hand or from another library."""
+"""Estimates, rules and the flags of standing, on cases that are known by hand or from another library."""
 
 import itertools
 import math
@@ -21,7 +21,6 @@ from reprlab.statistics import (
     every_unit,
     judge,
     largest_of,
-    learned,
     mean_correlation,
     mean_over_crossed,
     mean_over_units,
@@ -32,6 +31,7 @@ from reprlab.statistics import (
     ratio_over_units,
     share_of_signs,
     slope,
+    standing,
 )
 from scipy import stats
 
@@ -256,38 +256,40 @@ def test_what_is_counted_or_computed_has_no_interval_of_a_sample():
     assert judge(every_unit([0.0, 0.3], "run"), Rule(-0.05, 0.05)).verdict == "inconclusive"
 
 
-def test_learned_with_one_seed_is_judged_over_examples():
-    assert learned([Score(60, 53, 67)], 52).flag == "learned"
-    assert learned([Score(60, 51, 69)], 52).flag == "not learned"
-    found = learned([Score(60, 53, 67)], 52, [Score(58, 51, 65)])
-    assert (found.flag, found.over_majority, found.over_untrained, found.unit) == ("not learned", 8, 2, "example")
-    assert learned([Score(70, 64, 76)], 52, [Score(56, 50, 62)]).flag == "learned"
+def test_one_seed_is_judged_over_examples():
+    assert standing([Score(60, 53, 67)], 52).above_trivial == "above"
+    assert standing([Score(60, 51, 69)], 52).above_trivial == "not above"
+    found = standing([Score(60, 53, 67)], 52, [Score(58, 51, 65)])
+    assert (found.above_trivial, found.above_untrained, found.unit) == ("above", "not above", "example")
+    assert (found.over_trivial, found.over_untrained) == (8, 2)
+    assert standing([Score(70, 64, 76)], 52, [Score(56, 50, 62)]).above_untrained == "above"
 
 
-def test_seeds_that_agree_by_their_examples_only_have_not_learned():
+def test_seeds_that_agree_by_their_examples_only_are_not_above():
     # Three seeds with nearly one prediction for all: their spread is not a measure of the 100 examples.
-    assert learned([Score(52.1, 42, 62), Score(52.2, 42, 62), Score(52.0, 42, 62)], 50).flag == "not learned"
-    assert learned([Score(62.1, 52, 72), Score(62.2, 52, 72), Score(62.0, 52, 72)], 50).flag == "learned"
+    assert standing([Score(52.1, 42, 62), Score(52.2, 42, 62), Score(52.0, 42, 62)], 50).above_trivial == "not above"
+    assert standing([Score(62.1, 52, 72), Score(62.2, 52, 72), Score(62.0, 52, 72)], 50).above_trivial == "above"
 
 
-def test_seeds_that_all_learned_unequally_have_learned_and_one_of_three_is_counted():
+def test_seeds_that_are_all_above_unequally_are_above_and_one_of_three_is_counted():
     unequal = [Score(60, 55, 65), Score(70, 65, 75), Score(90, 86, 94)]
-    assert learned(unequal, 50).flag == "learned"
-    found = learned([Score(50, 45, 55), Score(50, 45, 55), Score(90, 85, 93)], 50)
-    assert (found.flag, found.unit, found.n) == ("learned with 1 of 3 seeds", "seed", 3)
-    assert learned(unequal, 50, [Score(70, 65, 75), Score(75, 70, 80), Score(80, 75, 85)]).flag == "not learned"
+    assert standing(unequal, 50).above_trivial == "above"
+    found = standing([Score(50, 45, 55), Score(50, 45, 55), Score(90, 85, 93)], 50)
+    assert (found.above_trivial, found.unit, found.n) == ("above with 1 of 3 seeds", "seed", 3)
+    beside = standing(unequal, 50, [Score(70, 65, 75), Score(75, 70, 80), Score(80, 75, 85)])
+    assert (beside.above_trivial, beside.above_untrained) == ("above", "not above")
 
 
 def test_the_best_of_several_learning_rates_pays_for_the_choice():
-    assert learned([Score(60, 52.1, 68)], 52).flag == "learned"
-    assert learned([Score(60, 52.1, 68)], 52, tried=3).flag == "not learned"
-    assert learned([Score(60.0), Score(61.0), Score(62.0)], 58.2).flag == "learned"
-    assert learned([Score(60.0), Score(61.0), Score(62.0)], 58.2, tried=3).flag == "not learned"
+    assert standing([Score(60, 52.1, 68)], 52).above_trivial == "above"
+    assert standing([Score(60, 52.1, 68)], 52, tried=3).above_trivial == "not above"
+    assert standing([Score(60.0), Score(61.0), Score(62.0)], 58.2).above_trivial == "above"
+    assert standing([Score(60.0), Score(61.0), Score(62.0)], 58.2, tried=3).above_trivial == "not above"
 
 
 def test_scores_without_intervals_are_judged_over_seeds_alone():
-    assert learned([Score(60.0), Score(61.0), Score(62.0)], 50).flag == "learned"
-    assert learned([Score(60.0)], 50).flag == "not learned"
+    assert standing([Score(60.0), Score(61.0), Score(62.0)], 50).above_trivial == "above"
+    assert standing([Score(60.0)], 50).above_trivial == "not above"
 
 
 def test_an_edit_of_a_rule_trains_and_scores_nothing_again():

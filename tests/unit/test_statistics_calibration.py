@@ -11,17 +11,17 @@ from reprlab.geometry.neighbours import nearest_distances
 from reprlab.statistics import over_halves
 from reprlab.statistics.calibration import (
     DOCUMENT,
-    LEARNED_HEAD,
     MARKS,
     SEED,
     SIMULATIONS,
+    STANDING_HEAD,
     generator,
     renewed,
     row,
     simulate,
 )
 from reprlab.statistics.calibration_cases import cases
-from reprlab.statistics.calibration_learned import learned_row, settings
+from reprlab.statistics.calibration_standing import settings, standing_row
 from scipy.stats import binom
 
 PAGE = DOCUMENT.read_text(encoding="utf-8")
@@ -63,9 +63,9 @@ def test_rows_of_the_page_are_those_of_the_simulation(name, units):
     assert row(case, simulate(case)) in PAGE.splitlines()
 
 
-def test_a_row_of_learned_is_that_of_the_simulation():
+def test_a_row_of_standing_is_that_of_the_simulation():
     one = next(one for one in settings() if (one.seeds, one.examples) == (1, 100))
-    assert learned_row(one, SIMULATIONS, generator) in PAGE.splitlines()
+    assert standing_row(one, SIMULATIONS, generator) in PAGE.splitlines()
 
 
 def test_the_page_has_every_case_and_no_rule_errs_more_than_it_may():
@@ -76,11 +76,11 @@ def test_the_page_has_every_case_and_no_rule_errs_more_than_it_may():
     assert f"{SIMULATIONS:,} data sets for each row and truth, seed {SEED}" in PAGE
 
 
-def test_learned_comes_up_rarely_where_nothing_was_learned():
+def test_above_comes_up_rarely_where_nothing_was_learned():
     rows = [cells for cells in table(MARKS[2]) if cells[2].startswith(("nothing", "no better"))]
     most = allowed(SIMULATIONS, 2 * len(rows))
     assert len(rows) == sum(one.what.startswith(("nothing", "no better")) for one in settings())
-    assert [cells for cells in rows if max(map(percent, cells[3:5])) > most + 0.0005] == []
+    assert [cells for cells in rows if max(map(percent, cells[4:6])) > most + 0.0005] == []
 
 
 @pytest.mark.parametrize("width", [2, 8])
@@ -104,11 +104,11 @@ def _two_nn(points):
 
 def test_every_rule_is_simulated():
     public = {name for name in statistics.__all__ if inspect.isfunction(getattr(statistics, name))}
-    named = set(re.findall(r"`(\w+)`", " ".join(case.name for case in RULES))) | {"learned"}
+    named = set(re.findall(r"`(\w+)`", " ".join(case.name for case in RULES))) | {"standing"}
     # They judge, say that there is no interval, or infer nothing.
     assert public - named == {"judge", "no_interval", "count_exactly", "every_unit"}
 
 
 def test_tables_are_replaced_to_the_next_empty_line_and_nothing_else():
     text = f"a\n\n{MARKS[2]}\n| old |\n| older |\n\nb\n"
-    assert renewed(text, {MARKS[2]: LEARNED_HEAD + "| 1 |\n"}) == f"a\n\n{MARKS[2]}\n{LEARNED_HEAD}| 1 |\n\nb\n"
+    assert renewed(text, {MARKS[2]: STANDING_HEAD + "| 1 |\n"}) == f"a\n\n{MARKS[2]}\n{STANDING_HEAD}| 1 |\n\nb\n"

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -16,8 +17,10 @@ from reprlab.terminal.engine import show_run
 from reprlab.terminal.estimate import Estimate, in_words, measured_seconds
 from reprlab.terminal.hints import TargetHints
 from reprlab.terminal.jobs import Jobs
+from reprlab.terminal.tables import show_made
+from rich.console import Console
 from snakemake_interface_logger_plugins.common import LogEvent
-from snakemake_logger_plugin_reprlab import LogHandler
+from snakemake_logger_plugin_reprlab import LogHandler, name_settings
 
 
 def record(message="", level=logging.INFO, **fields):
@@ -283,3 +286,44 @@ def test_the_log_is_shown_where_asked(shown, tmp_path):
     (tmp_path / "x.log").write_text("first\nerror: damaged\n")
     shown.display.show_logs = True
     assert shown(start(2, "train"), fail(2))[2:] == ["  log: x.log", "    first", "    error: damaged"]
+
+
+def test_a_setting_that_the_engine_refuses_is_one_line(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["snakemake", "--config", "scale=nano", "papers.depth.x=5"])
+    said = record("Traceback …\nValueError: Invalid config definition: Config entry must …", logging.ERROR)
+    assert name_settings(said)
+    assert said.getMessage().endswith('is typed --config set="papers.depth.x=5"')
+    other = record("Building DAG of jobs...")
+    assert name_settings(other) and other.getMessage() == "Building DAG of jobs..."
+
+
+TABLE = (
+    "model\tsst2\tcola\tscale\tn\tlow_sst2\tabove_trivial_sst2\tabove_untrained_sst2\n"
+    "majority\t50.0\t0.0\tmini\t9\t41\t\t\n"
+    "t5\t70.2333\t12.5\tmini\t9\t67\tabove\tnot above\n"
+)
+
+
+def test_what_a_run_made_is_shown_with_where_to_go_on(tmp_path):
+    made = [Path("results/depth/glue.tsv"), Path("results/depth/claims.tsv")]
+    for path, text in zip(made, (TABLE, "claim\tverdict\nA\tsupported\nB\tsupported\n"), strict=True):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    shown = {}
+    for width in (80, 16):
+        console = Console(file=io.StringIO(), width=width)
+        show_made(console, tmp_path, made, "", ["scale=nano"])
+        shown[width] = [line.rstrip() for line in console.file.getvalue().splitlines()]
+    title, head, majority, t5, legend, claims, page = shown[80]
+    assert title == "results/depth/glue.tsv" and head.split() == ["model", "sst2", "cola"]
+    assert majority.split() == ["majority", "50", "0"] and t5.split() == ["t5", "70.23", "✓", "▽", "12.5"]
+    assert legend == "✓✗ above the trivial baseline or not; ▲▽ above the untrained model or not"
+    assert claims == "claims of depth: 2 supported"
+    assert page == "next: make report SET='scale=nano; build=[depth]'   # all of it as one page"
+    assert shown[16][1].split() == ["model"] and "2 more columns" in " ".join(shown[16])
+
+
+def test_only_a_terminal_shows_what_was_made(shown, tmp_path):
+    (tmp_path / "x.log").touch()
+    shown(start(2, "tabulate_paper"), finish(2))
+    assert len(shown(record("Elapsed time: 0 s"))) == 1

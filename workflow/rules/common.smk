@@ -12,14 +12,6 @@ if not (ROOT / "workflow/reprlab").is_dir():
     ROOT = Path(reprlab.__file__).resolve().parents[2]
 # A checkout works without being installed; jobs find the package and the interpreter that runs the engine.
 sys.path.insert(0, str(ROOT / "workflow"))
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    [str(ROOT / "workflow"), *filter(None, [os.environ.get("PYTHONPATH")])]
-)
-# Nothing that lies in the folder of a run is imported in place of a package.
-os.environ["PYTHONSAFEPATH"] = "1"
-os.environ["PATH"] = os.pathsep.join(
-    [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
-)
 
 from reprlab.cluster.array_tasks import command_of_task
 from reprlab.cluster.frozen import checkout_digest, freeze, origin_of
@@ -42,6 +34,7 @@ from reprlab.runtime.result_checks import check_results
 from reprlab.terminal import command
 from reprlab.terminal.engine import show_run
 
+folders.export_environment(ROOT / "workflow")
 if task := command_of_task(sys.argv, os.environ):
     os.execv(task[0], task)
 HOME = folders.home_of(ROOT, workflow.overwrite_workdir, workflow.main_snakefile)
@@ -61,13 +54,17 @@ except ReprlabError as error:
     sys.exit(f"error: {error}")
 
 announce_engine()
+if command.only_names() and LOADED.run_folder != HOME:
+    print(
+        f"note: paths are below {os.path.relpath(LOADED.run_folder)}", file=sys.stderr
+    )
 MAIN = workflow.is_main_process
 RUN_FOLDER = ORIGIN.run_folder if ORIGIN else LOADED.run_folder
 CHECKOUT = ORIGIN.root if ORIGIN else ROOT
 PLANNED_CODE = checkout_digest(ROOT, LOADED.config_root) if MAIN else ""
 config.clear()
 config.update(LOADED.as_dict())
-show_run(workflow, RUN_FOLDER, lambda: PLAN.asked)
+show_run(workflow, RUN_FOLDER, lambda: PLAN.asked, LOADED.again)
 for warning in LOADED.warnings:
     print(f"warning: {warning}", file=sys.stderr)
 
@@ -111,9 +108,7 @@ def leave_checkout():
         )
     except (ReprlabError, OSError) as error:
         sys.exit(f"error: {error}")
-    os.environ["PYTHONPATH"] = os.pathsep.join(
-        [str(copy / "workflow"), os.environ["PYTHONPATH"]]
-    )
+    folders.export_environment(copy / "workflow")
     if workflow.non_local_exec:
         submit_from(copy, workflow)
 

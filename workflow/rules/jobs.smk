@@ -1,16 +1,15 @@
 """One rule for each stage that `reprlab.planning.declared` declares; which jobs it has says the plan."""
 
-# By name, not by value: the engine runs everything again whose command's text has changed.
 RUNTIME = LOADED.runtime
 OPTIONS = (
-    "--plan {PLAN.path} --job {params.key} --threads {threads}"
-    " --device {RUNTIME.device} --save-every {RUNTIME.save_every}"
-    " --inference-batch {RUNTIME.inference_batch} --log-level {RUNTIME.log_level}"
+    f"--device {RUNTIME.device} --save-every {RUNTIME.save_every}"
+    f" --inference-batch {RUNTIME.inference_batch} --log-level {RUNTIME.log_level}"
 )
 LAUNCH = launch_command(RUNTIME.training_processes, RUNTIME.training_nodes)
+# One locked environment serves all rules (envs/requirements.txt), so that a stage can be run by hand.
+command.accept_lint("missing_software_definition")
 if not workflow.modifier.is_main_snakefile():
-    # Used as a module: the engine formats commands with the names of the workflow that uses it, and runs its `onstart`.
-    workflow.modifier_stack[0].globals.update(PLAN=PLAN, RUNTIME=RUNTIME)
+    # Used as a module: the engine runs the `onstart` of the workflow that uses it.
     workflow._onstart = lambda log: start_run()
 
 
@@ -38,7 +37,7 @@ def inputs(stage):
 def outputs(stage):
     """The files and folders that the stage makes, by name."""
     made = {
-        name: directory(pattern.rstrip("/")) if pattern.endswith("/") else pattern
+        name: directory(pattern.rstrip("/")) if pattern[-1] == os.sep else pattern
         for name, pattern in stage.outputs.items()
     }
     if stage.heading:
@@ -76,7 +75,10 @@ def command_of(stage):
     start = (
         LAUNCH.replace("{", "{{").replace("}", "}}") if stage.torchrun else "python -m"
     )
-    return f"{start} reprlab.stages.{stage.name} {OPTIONS}"
+    given = (
+        "--plan {params.plan} --job {params.key} --threads {threads} {params.options}"
+    )
+    return f"{start} reprlab.stages.{stage.name} {given}"
 
 
 def declare(stage):
@@ -102,6 +104,9 @@ def declare(stage):
             **resources_of(stage),
         params:
             key=key_of,
+            # What changes no result is no reason to run again: the plan alone decides (`decide_by_plan`).
+            plan=lambda wildcards: PLAN.path,
+            options=lambda wildcards: OPTIONS,
         message:
             re.sub(r"{(\w+)}", r"{wildcards.\1}", stage.message)
         shell:

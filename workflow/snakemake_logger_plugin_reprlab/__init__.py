@@ -10,6 +10,21 @@ import sys
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 
 
+def name_settings(record: logging.LogRecord) -> bool:
+    """Say in one line how a setting is typed that the engine refuses by a traceback; every record passes.
+
+    It reads `--config` before there is a view, or a Snakefile.
+    """
+    if "Invalid config definition" in str(record.msg):
+        given = sys.argv[sys.argv.index("--config") + 1 :] if "--config" in sys.argv else []
+        wrong = [one for one in given if "." in one.partition("=")[0]] or ["papers.depth.loss.sentence_weight=5"]
+        record.msg = f'error: --config takes name=value; a setting below another is typed --config set="{wrong[0]}"'
+    return True
+
+
+logging.getLogger("snakemake.logging").addFilter(name_settings)
+
+
 class LogHandler(LogHandlerBase):
     """Passes the engine's records on to the view of the run; before there is one, only what went wrong is shown."""
 

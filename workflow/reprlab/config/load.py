@@ -61,6 +61,12 @@ class LoadedConfig:
         return home if self.run == DEFAULT_SCALE else home / "runs" / self.run
 
     @property
+    def again(self) -> list[str]:
+        """The settings that ask for the same run: its scale and name, where they are not the default ones."""
+        scale = [] if self.scale == DEFAULT_SCALE else [f"scale={self.scale}"]
+        return scale if self.run == self.scale else [*scale, f"run={self.run}"]
+
+    @property
     def runtime(self) -> RuntimeSettings:
         """Result-neutral settings."""
         return self.workflow.runtime
@@ -136,6 +142,9 @@ def load_config(
     shipped = _layer(files, WORKFLOW_FILE)
     users = [shipped, *_user_layers(files, overrides or {}, configfiles)]
     top = merge(_without(layer, "papers") for layer in users)
+    for key in top.values.keys() - WorkflowSettings.model_fields.keys():
+        known = [*WorkflowSettings.model_fields, "papers", "set", "settings"]
+        raise unknown_key((key,), top.values[key], top.place((key,)), known)
     workflow = _validated(WorkflowSettings, top, ())
     _check_workflow(files, workflow, top)
     workflow = workflow.model_copy(update={"build": workflow.build or list(PAPERS)})

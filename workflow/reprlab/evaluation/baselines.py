@@ -1,4 +1,4 @@
-"""Trivial baselines: what a trained row must beat before it may be called learned."""
+"""Trivial baselines: what a trained row must beat before it is above the trivial."""
 
 from __future__ import annotations
 

@@ -47,9 +47,11 @@ def _settings(stage: str, job: Job) -> Any:
 
 def _check_task(values: Any, entry: "TaskEntry") -> None:
     task = TaskSettings.model_validate(values)
-    if task.kind == "text_to_text":
+    # The default of a head takes the texts as they are, one or two; tags and spans have no template.
+    if task.kind == "text_to_text" or (task.kind == "classification" and task.template != "{text}"):
         nothing: dict[str, list[Any]] = {column: [] for column in columns_of(entry.kind)}
         render(task.template, entry.kind, nothing, task=task.template_task, field_order=task.field_order)
+    if task.kind == "text_to_text":
         label_words(task.template, task.labels or entry.labels, task.label_words)
 
 

@@ -7,6 +7,7 @@
 import argparse
 import csv
 import io
+import math
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,9 +19,11 @@ from reprlab.planning.run_plan import RunPlan
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import write_text
 from reprlab.runtime.folders import checkout_root
+from reprlab.runtime.log import used
 from reprlab.runtime.plan_file import PlannedJob
 
 TABLE = "resources/measured.tsv"
+_SHORT = 60.0
 COLUMNS = ("target", "scale", "minutes", "cores", "disk_mb")
 
 
@@ -43,7 +46,7 @@ def measure(run: Path, plan: RunPlan, scale: str) -> list[dict[str, str]]:
     for paper, targets in plan.targets.items():
         for name, wanted in [(paper, targets), *((target, [target]) for target in targets)]:
             jobs = [job for job in _behind(wanted, makers) if job.stage != "fetch_archive"]
-            seconds = [_seconds(run / paths.benchmark(job.stage, job.key)) for job in jobs]
+            seconds = [_seconds(run, job) for job in jobs]
             if any(value is None for value in seconds):
                 continue
             size = sum(_size(run / path) for job in jobs for path in job.outputs.values())
@@ -65,19 +68,25 @@ def _behind(targets: Iterable[str], makers: dict[str, PlannedJob]) -> list[Plann
     return list(found.values())
 
 
-def _seconds(file: Path) -> float | None:
+def _seconds(run: Path, job: PlannedJob) -> float | None:
     """Of a job of a minute or more its CPU time, so that other work of the machine does not count; the engine samples
-    that every few seconds, so of a shorter one the time that went by."""
+    that every few seconds, so of a shorter one the time that went by.
+
+    The engine sees nothing of a job that was forked from another process (`runtime.preloaded`); its log says it.
+    """
     try:
-        with file.open(encoding="utf-8", newline="") as handle:
-            return sum(_of_row(row) for row in csv.DictReader(handle, delimiter="\t"))
+        with (run / paths.benchmark(job.stage, job.key)).open(encoding="utf-8", newline="") as handle:
+            rows = list(csv.DictReader(handle, delimiter="\t"))
+        gone = sum(float(row["s"]) for row in rows)
+        if gone < _SHORT:
+            return gone
+        _, cpu = used(run / paths.log(job.stage, job.key))
+        if math.isnan(cpu):
+            cpu = sum(float(row["cpu_time"]) for row in rows if row["cpu_time"] not in ("NA", "-"))
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def _of_row(row: dict[str, str]) -> float:
-    gone = float(row["s"])
-    return float(row["cpu_time"]) if gone >= 60 and row["cpu_time"] not in ("NA", "-") else gone
+    # Less than a share of it that no job of ours takes: the engine watched a process that only waits.
+    return cpu if cpu > gone / 20 else gone
 
 
 def _size(path: Path) -> int:

@@ -34,12 +34,18 @@ def add_pair_training(
 
 
 def add_answers(
-    plan: Plan, key: str, pairs: str, tokenizer: str, trained: Mapping[str, str], settings: GenerationSettings
+    plan: Plan,
+    key: str,
+    pairs: str,
+    tokenizer: str,
+    trained: Mapping[str, str],
+    settings: GenerationSettings,
+    seen: str,
 ) -> str:
-    """Plan what a trained model answers, and its scores; returns the scores' path."""
+    """Plan what a trained model answers, and its scores beside a lookup of `seen` pairs; returns the scores' path."""
     inputs = {"pairs": pairs, "tokenizer": tokenizer, "models": trained["out"]}
     found = plan.add("generate_seq2seq", key, Job(inputs, {"settings": settings}))["out"]
-    return add_pair_scores(plan, key, {"answers": found, "training": trained["metrics"]}, settings.step)
+    return add_pair_scores(plan, key, {"answers": found, "training": trained["metrics"], "seen": seen}, settings.step)
 
 
 def add_pair_scores(plan: Plan, key: str, inputs: Mapping[str, str], step: int | None = None) -> str:

@@ -16,12 +16,16 @@ from reprlab.runtime.folders import checkout_root
 def list_targets(config: LoadedConfig) -> list[dict[str, str]]:
     """One row per target: its name, whether it is there, and for each scale what it takes with all it is made from.
 
-    That is measured where this checkout has a finished run of the scale, else what `resources/measured.tsv` says. A
+    That is measured where this checkout has a run of the scale that made it, else what `resources/measured.tsv` says. A
     scale at which nobody measured anything has no column.
     """
     known = {(row["target"], row["scale"]): row for row in read_measured(config.root)}
     plan = RunPlan(make_plan(config), config.root)
-    known |= {(row["target"], config.scale): row for row in measure(config.run_folder, plan, config.scale)}
+    for scale in SCALES:
+        run = config if scale == config.scale else load_config(config.root, {"scale": scale})
+        if (run.run_folder / "results/benchmarks").is_dir():
+            planned = plan if run is config else RunPlan(make_plan(run), run.root)
+            known |= {(row["target"], scale): row for row in measure(run.run_folder, planned, scale)}
     scales = [scale for scale in reversed(SCALES) if any(measured == scale for _, measured in known)]
     rows = []
     for paper, targets in plan.targets.items():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from reprlab.artifacts.tables import read_tsv
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.log import largest_memory
+from reprlab.runtime.log import used
 
 if TYPE_CHECKING:
     import pandas
@@ -33,7 +33,7 @@ def read_benchmarks(folder: Path) -> pandas.DataFrame:
         if "s" not in frame or frame.empty or not pandas.api.types.is_numeric_dtype(frame["s"]):
             continue
         if forked:
-            peak = largest_memory(folder.parent / "logs" / path.parent.name / f"{path.stem}.log")
+            peak, _ = used(folder.parent / "logs" / path.parent.name / f"{path.stem}.log")
         else:
             peak = pandas.to_numeric(frame.get("max_rss", pandas.Series(dtype=float)), errors="coerce").max()
         rows.append((path.parent.name, path.stem, float(frame["s"].sum()), peak))

@@ -84,14 +84,14 @@ class Printed:
 
 
 def about(cell: Rows, column: str, scale: str) -> str:
-    """The note on one of our cells: scale, what it is a mean of, data, whether anything was learned."""
+    """The note on one of our cells: scale, what it is a mean of, data, whether it is above its baselines."""
     several = [name for name in ("seeds", "models") if name in cell and _known(cell[name]) and cell[name]]
     counted = [f"mean of {cell[name]} {name}" for name in several]
     data = cell.get(f"data_{column}", cell.get("data"))
-    learned = cell.get(f"learned_{column}", cell.get("learned"))
+    flags = [(kind, cell.get(f"above_{kind}_{column}", cell.get(f"above_{kind}"))) for kind in ("trivial", "untrained")]
     known = [f"n={cell['n']}"] if _known(cell.get("n")) else []
     known += [f"data: {data}"] if _known(data) else []
-    known += [learned] if _known(learned) and learned != "learned" else []
+    known += [f"{kind}: {flag}" for kind, flag in flags if _known(flag) and flag != "above"]
     return "; ".join([f"scale {scale}", *counted, *known])
 
 

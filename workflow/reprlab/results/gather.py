@@ -130,7 +130,7 @@ def _selected(frame: Rows, path: Path) -> Rows:
 
 
 def _beside_baselines(frame: Rows, source: Source, files: _Files) -> dict[str, Any]:
-    """Beside each row the baseline that is hardest to beat: `learned` means better than all."""
+    """Beside each row the baseline that is hardest to beat: `above_trivial` means better than all."""
     import pandas
 
     if not source.baselines:
@@ -154,15 +154,16 @@ def _matched(rows: Rows, columns: list[str]) -> Rows:
 
 
 def judged(frame: Rows, factors: list[str], sources: Mapping[int, Source]) -> Rows:
-    """`margin`, `margin_untrained` and `learned` of every row that has a baseline, by `statistics.learned`.
+    """`margin`, `margin_untrained`, `above_trivial` and `above_untrained` of every row, by `statistics.standing`.
 
     Rows that differ in their seed alone are judged together and share the verdict. A learning rate that was chosen on
     the split of the row is paid for.
     """
-    from reprlab.statistics import Score, learned
+    from reprlab.statistics import Score, standing
 
     frame = frame.assign(margin=frame["value"] - frame["baseline_value"])
-    frame["learned"] = frame["learned"].astype(object)
+    flags = ["above_trivial", "above_untrained"]
+    frame[flags] = frame[flags].astype(object)
     cell = [name for name in (*factors, *_MATCHED) if name != "seed"]
     # What has a reason in place of a value has no verdict.
     judged_rows = frame[frame["baseline_value"].notna() & frame["reason"].isna()]
@@ -170,7 +171,8 @@ def judged(frame: Rows, factors: list[str], sources: Mapping[int, Source]) -> Ro
         untrained = _untrained(frame, rows.iloc[0], sources[int(rows[_ENTRY].iloc[0])])
         scores, others = ([Score(*bounds) for bounds in part[_BOUNDS].to_numpy()] for part in (rows, untrained))
         tried = int(rows["tried"].fillna(1).max())
-        frame.loc[rows.index, "learned"] = learned(scores, rows["baseline_value"].max(), others, tried=tried).flag
+        found = standing(scores, rows["baseline_value"].max(), others, tried=tried)
+        frame.loc[rows.index, flags] = [found.above_trivial, found.above_untrained or None]
         if len(untrained):
             frame.loc[rows.index, "margin_untrained"] = rows["value"] - untrained["value"].mean()
     return frame

@@ -31,7 +31,11 @@ FIXED: dict[str, tuple[Kind, str]] = {
     "baseline_value": ("number", "its value"),
     "margin": ("number", "value minus baseline_value"),
     "margin_untrained": ("number", "value minus the mean of the same model without training, tuned alike"),
-    "learned": ("text", "learned, not learned, learned with k of n seeds, or empty where there is no baseline"),
+    "above_trivial": (
+        "text",
+        "above, not above, above with k of n seeds; that is `baseline`; empty: there is none",
+    ),
+    "above_untrained": ("text", "above, not above: that is the untrained model; empty: there is none"),
     "reason": ("text", "why there is no value"),
     "source": ("text", "file below the run's folder that holds the value"),
 }

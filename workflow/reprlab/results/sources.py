@@ -52,9 +52,9 @@ class Source(BaseModel):
     selection: Path | None = None
     """selected.json: of each name, the rows at the learning rate that it chose."""
     baselines: list[Baseline] = []
-    """Trivial answers that the rows must beat to be called learned: all of them."""
+    """Trivial answers that the rows must beat to be called `above_trivial`: all of them."""
     untrained: dict[str, Value] = {}
-    """Factors of the rows of the same model without training, tuned alike, which they must beat as well."""
+    """Factors of the rows of the same model without training, tuned alike, behind `above_untrained`."""
 
 
 class Missing(BaseModel):
@@ -88,7 +88,7 @@ class GatherSettings(BaseModel):
         """Without the entries that cannot have a row of a selection, given as the values of each column."""
         known = [_known(entry) for entry in self.entries]
         kept = [_may_have(values, where) for values in known]
-        # The verdict `learned` of a kept source looks at the untrained model; most sources have the same one.
+        # The verdict `above_untrained` of a kept source looks at the untrained model; most sources have the same one.
         beside: dict[tuple[str, ...], _Combinations] = {}
         for one, keep in zip(self.entries, kept, strict=True):
             if keep and isinstance(one, Source) and one.untrained:

@@ -11,6 +11,7 @@ from typing import Any
 
 from reprlab.results.frame import Frame, Rows
 from reprlab.runtime.errors import ReprlabError
+from reprlab.statistics.standing import ABOVE, NOT_ABOVE
 
 _SUMMED = ("n", "steps", "tokens")
 _NOT_RUN = "not run"
@@ -46,7 +47,7 @@ class Pivot:
     """One row for each combination of the factors in `rows`, one column for each value of the factor `across`.
 
     Columns: `rows`; one for each value of `across`, in the order of registration; `about` (keys again, sums of `n`,
-    `steps` and `tokens`, or what the cells have); for each kind in `beside` (data, low, high, learned)
+    `steps` and `tokens`, or what the cells have); for each kind in `beside` (data, low, high, above_trivial, …)
     `<kind>_<column>`; `note`, with the reasons of empty cells. Cells that differ in the factors of `over` alone are
     averaged: then `<factor>s` counts the values of each. Metrics of the same answers (`across` is metric) are summed
     once, by the one that counts most.
@@ -55,7 +56,7 @@ class Pivot:
     rows: str
     across: str
     about: str = "scale seed n steps tokens"
-    beside: str = "data low high learned"
+    beside: str = "data low high above_trivial above_untrained"
     over: str = ""
 
     def used(self) -> list[str]:
@@ -115,12 +116,12 @@ class Pivot:
 
 
 def together(values: Rows) -> Any:
-    """The summary of several cells: their mean, their one text, or `learned with 2 of 3 seeds`."""
+    """The summary of several cells: their mean, their one text, or `above with 2 of 3`."""
     if values.dtype.kind == "f":
         return values.mean() if len(values) == 1 else float("nan")
     known = list(dict.fromkeys(value for value in values if value != ""))
-    if set(known) == {"learned", "not learned"}:
-        return f"learned with {(values == 'learned').sum()} of {len(values)}"
+    if set(known) == {ABOVE, NOT_ABOVE}:
+        return f"{ABOVE} with {(values == ABOVE).sum()} of {len(values)}"
     return "; ".join(map(str, known))
 
 

@@ -26,7 +26,7 @@ def folder_of(root: Path, run: str) -> Path:
 
     runs = _runs_of(root)
     if run not in runs:
-        known = nearest(run, runs) or f"; there are {', '.join(runs) or 'none'}"
+        known = nearest(run, runs) or f"; {_known(runs)}"
         raise ReprlabError(f"{run}: there is no such run{known}")
     if not (runs[run] / FILE).is_file():
         raise ReprlabError(f"{runs[run] / FILE}: no such file; run any target of {run} again, which writes it")
@@ -39,6 +39,10 @@ def _runs_of(root: Path) -> dict[str, Path]:
 
     runs = {DEFAULT_SCALE if path == root else path.name: path for path in runs_of(root)}
     return {name: path for name, path in runs.items() if (path / "results").is_dir()}
+
+
+def _known(runs: dict[str, Path]) -> str:
+    return f"known: {', '.join(runs)}" if runs else "no run has results yet"
 
 
 def compare(root: Path, names: tuple[str, str], page: Path | None = None, table: Path | None = None) -> str:
@@ -115,8 +119,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         if len(given.runs) != 2:
-            known = ", ".join(_runs_of(checkout_root())) or "none yet"
-            raise ReprlabError(f'give two runs: make compare RUNS="mini mask15"; there are {known}')
+            raise ReprlabError(f'give two runs: make compare RUNS="mini mask15"; {_known(_runs_of(checkout_root()))}')
         sys.stdout.write(compare(checkout_root(), tuple(given.runs), given.page, given.table))
     except ReprlabError as error:
         sys.stderr.write(f"error: {error}\n")

@@ -90,7 +90,7 @@ def _keys(one: pandas.DataFrame, other: pandas.DataFrame) -> list[str]:
 
     def names_rows(column: str) -> bool:
         whole = all(not is_float_dtype(side[column]) or (side[column].dropna() % 1 == 0).all() for side in (one, other))
-        return column in other and whole and _compared(column) and not column.startswith("learned")
+        return column in other and whole and _compared(column) and not column.startswith("above_")
 
     keys = [str(column) for column in one if column in other and names_rows(str(column))]
 

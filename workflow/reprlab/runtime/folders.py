@@ -1,6 +1,7 @@
 """Folders of a run that the environment names, and those that no run can work in."""
 
 import os
+import sys
 from pathlib import Path
 
 from reprlab.runtime.errors import ReprlabError
@@ -18,6 +19,15 @@ def home_of(root: Path, directory: str | Path | None, snakefile: str) -> Path:
     workflow's Snakefile uses this one."""
     own = {root / "Snakefile", root / "workflow/Snakefile"}
     return Path.cwd() if directory or Path(snakefile).resolve() not in own else root
+
+
+def export_environment(workflow: Path) -> None:
+    """Let jobs find the package in the folder `workflow` and the interpreter that runs the engine, and nothing that
+    lies in the folder of a run in the place of a package."""
+    path, own = os.environ.get("PYTHONPATH"), str(Path(sys.executable).parent)
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(workflow), *([path] if path else [])])
+    os.environ["PYTHONSAFEPATH"] = "1"
+    os.environ["PATH"] = os.pathsep.join([own, os.environ.get("PATH", "")])
 
 
 def runs_of(checkout: Path) -> list[Path]:

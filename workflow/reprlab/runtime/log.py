@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 LOGGER_NAME = "reprlab"
-_USED = re.compile(r"^used ([0-9.]+) MB at most, [0-9.]+ CPU seconds$")
+_USED = re.compile(r"^used ([0-9.]+) MB at most, ([0-9.]+) CPU seconds$")
 # Set by an engine that shows its jobs itself (`reprlab.terminal`): what a stage says then goes to its log alone.
 SHOWN_BY_ENGINE = "REPRLAB_SHOWN_BY_ENGINE"
 # The log of this process.
@@ -55,24 +55,24 @@ def configure_logging(level: str, log: Path | None) -> None:
 
 
 def log_use() -> None:
-    """Last line of the log of a stage that is done: what it took. `largest_memory` reads it."""
+    """Last line of the log of a stage that is done: what it took; `used` reads it."""
     if _file is None:
         return
-    used = resource.getrusage(resource.RUSAGE_SELF)
+    taken = resource.getrusage(resource.RUSAGE_SELF)
     # Bytes on macOS, kilobytes elsewhere.
-    peak = used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+    peak = taken.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
     with _file.open("a", encoding="utf-8") as handle:
-        handle.write(f"used {peak:.1f} MB at most, {used.ru_utime + used.ru_stime:.1f} CPU seconds\n")
+        handle.write(f"used {peak:.1f} MB at most, {taken.ru_utime + taken.ru_stime:.1f} CPU seconds\n")
 
 
-def largest_memory(log: Path) -> float:
-    """Peak memory of a stage in MB by the last line of its log; nan where it has none."""
+def used(log: Path) -> tuple[float, float]:
+    """Peak memory of a stage in MB and its CPU seconds, by the last line of its log; nan where it has none."""
     try:
         *_, last = log.read_text(encoding="utf-8", errors="replace").splitlines()
     except (OSError, ValueError):
-        return math.nan
+        return math.nan, math.nan
     found = _USED.search(last)
-    return float(found.group(1)) if found else math.nan
+    return (float(found.group(1)), float(found.group(2))) if found else (math.nan, math.nan)
 
 
 def write_error(line: str) -> None:

@@ -1,4 +1,4 @@
-"""Estimates, intervals, rules and `learned`: how everything here is judged (docs/statistics.md).
+"""Estimates, intervals, rules and standing: how everything here is judged (docs/statistics.md).
 
 verdict = judge(difference_over_pairs(tuned, base, "data set"), ABOVE_ZERO)
 """
@@ -6,7 +6,6 @@ verdict = judge(difference_over_pairs(tuned, base, "data set"), ABOVE_ZERO)
 from reprlab.statistics.correlations import correlation, mean_correlation, rank_correlation, slope
 from reprlab.statistics.estimates import Estimate, contrast, largest_of, no_interval
 from reprlab.statistics.halves import correlation_over_halves, over_halves
-from reprlab.statistics.learning import LEARNED, NOT_LEARNED, Learned, Score, learned
 from reprlab.statistics.means import (
     difference_of_groups,
     difference_over_pairs,
@@ -28,19 +27,20 @@ from reprlab.statistics.rules import (
     every_unit,
     judge,
 )
+from reprlab.statistics.standing import ABOVE, NOT_ABOVE, Score, Standing, standing
 
 __all__ = [
+    "ABOVE",
     "ABOVE_ZERO",
     "BELOW_ZERO",
     "INCONCLUSIVE",
-    "LEARNED",
-    "NOT_LEARNED",
+    "NOT_ABOVE",
     "NOT_SUPPORTED",
     "SUPPORTED",
     "Estimate",
-    "Learned",
     "Rule",
     "Score",
+    "Standing",
     "Verdict",
     "contrast",
     "correlation",
@@ -51,7 +51,6 @@ __all__ = [
     "every_unit",
     "judge",
     "largest_of",
-    "learned",
     "mean_correlation",
     "mean_over_crossed",
     "mean_over_units",
@@ -63,4 +62,5 @@ __all__ = [
     "ratio_over_units",
     "share_of_signs",
     "slope",
+    "standing",
 ]

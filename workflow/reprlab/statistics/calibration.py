@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from reprlab.statistics.calibration_cases import Case, cases
-from reprlab.statistics.calibration_learned import learned_rows
+from reprlab.statistics.calibration_standing import standing_rows
 from reprlab.statistics.rules import SUPPORTED
 
 SIMULATIONS = 4_000
@@ -25,10 +25,10 @@ DOCUMENT = Path(__file__).parents[3] / "docs" / "statistics.md"
 HEAD = """| rule | units | false support | covers | effect | supported |
 | --- | --- | --- | --- | --- | --- |
 """
-LEARNED_HEAD = """| seeds | examples | what is simulated | `learned` | counted | flips |
-| --- | --- | --- | --- | --- | --- |
+STANDING_HEAD = """| seeds | examples | what is simulated | flag | above | counted | flips |
+| --- | --- | --- | --- | --- | --- | --- |
 """
-MARKS = ("<!-- calibration: rules -->", "<!-- calibration: references -->", "<!-- calibration: learned -->")
+MARKS = ("<!-- calibration: rules -->", "<!-- calibration: references -->", "<!-- calibration: standing -->")
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def tables(simulations: int = SIMULATIONS) -> dict[str, str]:
     return {
         MARKS[0]: HEAD + _lines(lines[case] for case in chosen if not case.reference),
         MARKS[1]: HEAD + _lines(lines[case] for case in chosen if case.reference),
-        MARKS[2]: LEARNED_HEAD + _lines(learned_rows(simulations, generator)),
+        MARKS[2]: STANDING_HEAD + _lines(standing_rows(simulations, generator)),
     }
 
 

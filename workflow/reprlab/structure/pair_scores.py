@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from reprlab.evaluation.resampling import percentiles, resample_sums
-from reprlab.structure import formats, scorers
+from reprlab.structure import formats, lookups, scorers
 from reprlab.structure.seq2seq_settings import PairScoring, PairTask
 
 MEASURES = ("precision", "recall", "f1")
 UPSTREAM = "upstream_"
-COLUMNS = ["task", "split", "metric", "value", "low", "high", "n", "steps", "tokens", "trivial"]
+BASELINES = ("trivial", "rule", "lookup")
+"""What needs no model: nothing done, a rule, and each word as it was most often in training."""
+COLUMNS = ["task", "split", "metric", "value", "low", "high", "n", "steps", "tokens", *BASELINES]
 
 Texts = Sequence[str]
 Sums = tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]
@@ -56,17 +58,28 @@ def trivial_answers(task: PairTask, sources: Texts, gold: Texts) -> list[str]:
 
 
 def score_rows(
-    task: PairTask, sources: Texts, gold: Texts, written: Texts, settings: PairScoring
+    task: PairTask,
+    sources: Texts,
+    gold: Texts,
+    written: Texts,
+    settings: PairScoring,
+    lookup: lookups.Lookup | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """A row for each measure, ours and upstream's, in percent, and the share of malformed answers."""
+    """A row for each measure, ours and upstream's, in percent, with baselines, and the share of malformed answers."""
     own, upstream, malformed = counts_of(task, sources, gold, written)
-    least, upstream_least, _ = counts_of(task, sources, gold, trivial_answers(task, sources, gold))
+    answers = {"trivial": trivial_answers(task, sources, gold)}
+    if (ruled := [lookups.rule(task, source) for source in sources]) and ruled[0] is not None:
+        answers["rule"] = [str(one) for one in ruled]
+    if lookup is not None:
+        answers["lookup"] = [lookup(source) for source in sources]
+    beside = {name: counts_of(task, sources, gold, said) for name, said in answers.items()}
     n = len(gold)
-    for prefix, (counts, finish), (trivial, _) in (("", own, least), (UPSTREAM, upstream, upstream_least)):
+    for side, (prefix, (counts, finish)) in enumerate((("", own), (UPSTREAM, upstream))):
         drawn = finish(resample_sums(counts, settings.resamples, settings.seed))
-        values, floor = finish(counts.sum(0)), finish(trivial.sum(0))
+        values = finish(counts.sum(0))
+        floors = {name: finish(found[side][0].sum(0)) for name, found in beside.items()}
         for place, measure in enumerate(MEASURES):
             low, high = percentiles(drawn[..., place], n)
             row = {"metric": prefix + measure, "value": values[place], "low": low, "high": high}
-            yield {**row, "n": n, "trivial": floor[place]}
+            yield {**row, "n": n, **{name: floor[place] for name, floor in floors.items()}}
     yield {"metric": "malformed", "value": 100 * malformed.mean(), "n": n}

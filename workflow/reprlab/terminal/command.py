@@ -69,6 +69,25 @@ def only_touches() -> bool:
     return bool(getattr(arguments, "touch", False))
 
 
+def only_names() -> bool:
+    """Whether the command only names files, as the engine does relative to the run's folder."""
+    arguments = _variable("snakemake.cli", "args")
+    options = ("summary", "detailed_summary", "delete_all_output", "delete_temp_output")
+    return any(getattr(arguments, option, False) for option in options)
+
+
+def accept_lint(finding: str) -> None:
+    """Leave one kind of finding out of `snakemake --lint`, which has no comment that does; the caller says why.
+
+    Args:
+        finding: name of the linter's method behind `lint_`.
+    """
+    if getattr(_variable("snakemake.cli", "args"), "lint", False):
+        from snakemake.linting.rules import RuleLinter
+
+        setattr(RuleLinter, f"lint_{finding}", lambda *_: ())
+
+
 def _variable(module: str, name: str) -> Any:
     """A variable of the innermost function of a module that is at work and has it; None where none does."""
     frame = sys._getframe()

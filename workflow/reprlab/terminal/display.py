@@ -5,7 +5,7 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -32,9 +32,15 @@ _LEFT_OUT = (
 )
 
 
+_SHOWN = ("tabulate_paper", "test_claims")
+"""Stages whose first output people read when a run ends."""
+
+
 class Display(logging.Handler):
     """Shows records of the engine's logger."""
 
+    again: Sequence[str] = ()
+    """The settings that ask for the same run, as scale=nano."""
     show_logs = False
     """Whether the log of a failed job is shown whole (`--show-failed-logs`)."""
 
@@ -43,6 +49,7 @@ class Display(logging.Handler):
         self.jobs, self.run, self.stream, self.retries = jobs, run, stream, retries
         self.called_from = Path.cwd()
         self.interrupted = False
+        self.made: list[Path] = []
         self._attempts: Counter[int] = Counter()
         self._ended = threading.Event()
         self._said = time.monotonic()
@@ -103,12 +110,14 @@ class Display(logging.Handler):
         fields = record.__dict__
         logs = fields["log"]
         title = fields["rule_msg"] or fields["rule_name"]
-        job = RunningJob(fields["rule_name"], title, self.run / logs[0] if logs else None)
+        outputs = tuple(map(Path, fields.get("output") or ()))
+        job = RunningJob(fields["rule_name"], title, self.run / logs[0] if logs else None, outputs)
         self.jobs.start(fields["jobid"], job)
 
     def _finished(self, record: logging.LogRecord) -> None:
         job = self.jobs.finish(record.job_id)  # type: ignore[attr-defined]
         if job:
+            self.made += job.outputs[: job.rule in _SHOWN]
             self.done(job)
             self._warn(job)
 
@@ -171,3 +180,7 @@ class Display(logging.Handler):
             self.say(f"{self.jobs.failed} failed, {counted}; mend it and run the same command to go on")
         else:
             self.say(f"{counted}; results are in {os.path.relpath(self.run / 'results', self.called_from)}")
+            self.show_made()
+
+    def show_made(self) -> None:
+        """Show what the run has made; only a terminal does."""

@@ -3,7 +3,7 @@
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -16,7 +16,7 @@ from reprlab.terminal.hints import TargetHints
 from reprlab.terminal.jobs import Jobs
 
 
-def show_run(workflow: Any, run: Path, targets: Callable[[], Iterable[str]]) -> None:
+def show_run(workflow: Any, run: Path, targets: Callable[[], Iterable[str]], again: Sequence[str] = ()) -> None:
     """Let the engine that reads the Snakefile show its jobs our way, and answer a mistyped target with the nearest.
 
     Stages then write to their logs only. Where the user asked for another view (`--logger`, `--verbose`, `--quiet`,
@@ -26,6 +26,7 @@ def show_run(workflow: Any, run: Path, targets: Callable[[], Iterable[str]]) -> 
         workflow: the engine's workflow.
         run: folder of the run, which log paths are relative to.
         targets: gives all that can be asked for.
+        again: the settings that ask for the same run.
     """
     # A job of a cluster: what its stage says belongs to the log of the scheduler too.
     os.environ.pop(SHOWN_BY_ENGINE, None)
@@ -35,6 +36,7 @@ def show_run(workflow: Any, run: Path, targets: Callable[[], Iterable[str]]) -> 
     for handler in workflow.logger_manager.get_log_handlers():
         if isinstance(handler, LogHandler) and handler.shows:
             handler.view = view_of(run, lambda rule: int(workflow.get_rule(rule).restart_times))
+            handler.view.again = again
             handler.view.show_logs = workflow.output_settings.show_failed_logs
             os.environ[SHOWN_BY_ENGINE] = "1"
 

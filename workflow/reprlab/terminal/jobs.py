@@ -16,6 +16,7 @@ class RunningJob:
     rule: str
     title: str
     log: Path | None
+    outputs: tuple[Path, ...] = ()
     started: float = field(default_factory=time.monotonic)
 
     @property

@@ -61,6 +61,13 @@ class Screen(Display):
     def done(self, job: RunningJob) -> None:
         """The view shows it; a line for each of hundreds of jobs would push away what matters."""
 
+    def show_made(self) -> None:
+        """The tables and verdicts that the run has made."""
+        from reprlab.terminal.tables import show_made
+
+        folder = os.path.relpath(self.run, self.called_from)
+        show_made(self.console, self.run, self.made, "" if folder == "." else f"{folder}/", self.again)
+
     def _view(self) -> RenderableType:
         jobs = self.jobs
         head = Table.grid(padding=(0, 2))

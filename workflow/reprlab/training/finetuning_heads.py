@@ -83,9 +83,13 @@ class EncoderHead:
             for name in _DROPOUTS & vars(config).keys():
                 setattr(config, name, dropout)
             if self.settings.kind == "tags":
-                from reprlab.models.t5_tagger import T5Tagger
+                from reprlab.models.t5_heads import T5Tagger
 
                 family = T5Tagger if config.model_type == "t5" else AutoModelForTokenClassification
+            elif self.settings.kind == "classification" and config.model_type == "t5":
+                from reprlab.models.t5_heads import T5EncoderClassifier
+
+                family = T5EncoderClassifier
             elif self.settings.kind == "spans":
                 from transformers import AutoModelForQuestionAnswering
 

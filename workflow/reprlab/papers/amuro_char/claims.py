@@ -33,9 +33,9 @@ def _about(place: int, frame: Frame) -> str:
     model = measures.model_of(frame, place)
     if model is None:
         return f"scale {frame.scale}"
-    judged = model.perf[model.perf["learned"] != ""]["learned"]
-    lost = int((judged == "not learned").sum())
-    return f"scale {frame.scale}, {model.family}; not learned: {lost} of {len(judged)} fine-tuned scores"
+    judged = model.perf[model.perf["above_trivial"] != ""]["above_trivial"]
+    lost = int((judged == "not above").sum())
+    return f"scale {frame.scale}, {model.family}; {lost} of {len(judged)} fine-tuned scores not above the trivial"
 
 
 def _claim(id: str, claim: str, statistic: str, find: Any, rule: Rule = ABOVE_ZERO, **more: Any) -> Claim:

@@ -60,7 +60,7 @@ def largest_gain(model: Model) -> Estimate | str:
     last = last_checkpoint(model.perf["ckpt"])
     rows = model.perf[(model.perf["ckpt"] == last) & (model.perf["kind"] == "classification")]
     names = [Pair(*pair) for pair in rows[["eval", "train"]].to_numpy()]
-    cells, learned = dict(zip(names, _scores(rows), strict=True)), dict(zip(names, rows["learned"], strict=True))
+    cells, flags = (dict(zip(names, one, strict=True)) for one in (_scores(rows), rows["above_trivial"]))
     pairs = [Pair(*pair) for pair in model.groups["in_domain"]]
     pairs = [pair for pair in pairs if pair in cells and Pair(pair.eval, BASE) in cells]
     if not pairs:
@@ -68,7 +68,7 @@ def largest_gain(model: Model) -> Estimate | str:
     gains = [contrast([cells[pair], cells[Pair(pair.eval, BASE)]], (1, -1)) for pair in pairs]
     place, best = largest_of(gains)
     told = ", ".join(
-        f"{pair.eval} {gain.value:+.1f} ({learned[pair]})" for pair, gain in zip(pairs, gains, strict=True)
+        f"{pair.eval} {gain.value:+.1f} ({flags[pair]} the trivial)" for pair, gain in zip(pairs, gains, strict=True)
     )
     return best.told(f"one seed; {pairs[place].eval} at checkpoint {last}; all: {told}")
 
@@ -87,7 +87,7 @@ def without_demonstrations(model: Model) -> Estimate | str:
         return ""
     _, best = largest_of([score.less(level) for score, level in zip(_scores(rows), rows["majority"], strict=True)])
     told = ", ".join(
-        f"{row['eval']} {row['performance']:.1f} against {row['majority']:.1f} ({row['learned']})"
+        f"{row['eval']} {row['performance']:.1f} against {row['majority']:.1f} ({row['above_trivial']} the trivial)"
         for row in rows.to_dict("records")
     )
     return best.told(f"one seed; checkpoint {last}: {told}")

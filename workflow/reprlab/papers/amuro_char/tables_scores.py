@@ -32,11 +32,11 @@ _PERF = [
     "model_id", "family", "ckpt", "step", "tokens", "train", "lr", "eval", "data", "kind", "fmt", "shots", "method",
     "metric", "performance", "performance_boot", "std", "low", "high", "majority", "n", "histogram", "outside_labels",
     "empty_share", "mean_output_tokens", "dropped_shots", "seed", "train_rows", "train_steps", "top_label",
-    "top_share", "baseline", "baseline_value", "margin", "learned", "scale", "note",
+    "top_share", "baseline", "baseline_value", "margin", "above_trivial", "scale", "note",
 ]  # fmt: skip
 _CURVE = [
     "place", "model", "series", "family", "ckpt", "step", "train", "eval", "kind", "fmt", "shots", "metric",
-    "performance", "low", "high", "majority", "learned", "scale", "seed", "n", "steps", "tokens", "data", "note",
+    "performance", "low", "high", "majority", "above_trivial", "scale", "seed", "n", "steps", "tokens", "data", "note",
 ]  # fmt: skip
 # From this share of equal predictions on, a score is that of a constant predictor.
 _CONSTANT = 99
@@ -125,7 +125,7 @@ def prediction_table(frame: Frame) -> Rows:
                 cells = found[(found["eval"] == eval) & (found["train"] == name)]
                 line = {"family": family, "dataset": dataset, "model": model}
                 lines.append({**line, **_by_method(cells.set_index("method"), frame.scale)})
-    columns = ["family", "ckpt", "dataset", "model", *PREDICTION_METHODS, "majority", "learned"]
+    columns = ["family", "ckpt", "dataset", "model", *PREDICTION_METHODS, "majority", "above_trivial"]
     columns += [f"{end}_{method}" for method in PREDICTION_METHODS for end in ("low", "high")]
     return table_of(lines, [*columns, *ABOUT], frame)
 
@@ -143,7 +143,7 @@ def _by_method(cells: Rows, scale: str) -> dict[str, Any]:
     common = [part for part in next(iter(parts.values())) if all(part in own for own in parts.values())]
     own = [f"{method}: {part}" for method, found in parts.items() for part in found if part not in common]
     row = about_rows(cells.iloc[:1], scale, joined([*common, *own]))
-    row |= {name: first[name] for name in ("ckpt", "majority", "learned")}
+    row |= {name: first[name] for name in ("ckpt", "majority", "above_trivial")}
     for method, cell in cells.iterrows():
         row |= {method: cell["performance"], f"low_{method}": cell["low"], f"high_{method}": cell["high"]}
     return row

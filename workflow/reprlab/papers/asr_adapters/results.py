@@ -12,8 +12,10 @@ from reprlab.results.words import results_of
 
 _RATES = ("wer", "cer", "empty", "characters_right")
 _TEST = {"split": "test", "metric": _RATES}
-_BESIDE = "value low high n steps tokens baseline baseline_value learned data scale"
-_CELLS = Pivot("language size model subset metric", "method", "scale seed n", "data low high learned", over="seed")
+_BESIDE = "value low high n steps tokens baseline baseline_value above_trivial data scale"
+_CELLS = Pivot(
+    "language size model subset metric", "method", "scale seed n", "data low high above_trivial", over="seed"
+)
 _PARTS = ("adapters", "norms", "head", "trained", "backbone")
 
 

@@ -169,14 +169,17 @@ CLAIMS = (
            "reconstruction loss of DEPTH minus loss of T5 at the last checkpoint, nats", BELOW_ZERO,
            _ratio("reconstruction_loss", _DEPTH, _T5, "loss", paired=False)),
     *(
-        _claim(*words, rule, _ratio(name, _HEAVY, _PLAIN), note=_seeds("sentence_weight"))
-        for *words, name, rule in _WEIGHTED
+        _claim(id, words, statistic, rule, _ratio(name, _HEAVY, _PLAIN), note=_seeds("sentence_weight"))
+        for id, words, statistic, name, rule in _WEIGHTED
     ),
     _claim("L10",
            "Without packing T5 does not train at a high learning rate, with packing it does (appendix A.2, figure 7)",
            "training loss without packing minus with, high learning rate, last tenth, nats", ABOVE_ZERO, packing,
            where={"experiment": "packing_lr"}, note=packing_note),
-    *(_claim(*words, rule, _downstream(*cells), **_SMALL) for *words, rule, cells in _DOWNSTREAM),
+    *(
+        _claim(id, words, statistic, rule, _downstream(*cells), **_SMALL)
+        for id, words, statistic, rule, cells in _DOWNSTREAM
+    ),
     _claim("D8", "From scratch, DEPTH gains more than 10 points on DC-Wiki between 32k and 64k steps (section 4.3)",
            "dc_wiki of DEPTH at step 64,000 minus step 32,000, points", Rule(low=10.0),
            partial(difference, "step", 64_000, 32_000, _EMERGED), **_SMALL),

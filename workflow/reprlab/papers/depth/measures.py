@@ -184,15 +184,27 @@ def benchmark_table(frame: Frame) -> Rows:
     table["pretraining_tokens"] = type(table)({"tokens": tokens}, dtype="Int64")["tokens"]
     for place, key in enumerate(table[_KEYS].itertuples(index=False, name=None)):
         table.loc[place, "note"] = "; ".join(part for part in (table.loc[place, "note"], *notes(key)) if part)
+    if said := _no_gain(scores, str(frame.rows["scale"].iloc[0])):
+        table.loc[0, "note"] = "; ".join(part for part in (said, table.loc[0, "note"]) if part)
     about = ["scale", "seed", "n", "steps", "tokens", "pretraining_tokens", "tuning_seed"]
     first = [*_KEYS[:3], *names, *about]
     return table[[*first, *(name for name in table if name not in first)]]
 
 
+def _no_gain(scores: Frame, scale: str) -> str:
+    """Where no pre-trained row is above the untrained model: that it is so, and at which scale it would differ."""
+    flags = scores.select()["above_untrained"]
+    flags = flags[flags.notna() & (flags != "")]
+    if flags.empty or not (flags == "not above").all():
+        return ""
+    longer = "" if scale == "paper" else "; the paper reports a gain at the length of scale paper"
+    return f"pre-training of this length gains nothing: no cell is above the untrained model, fine-tuned alike{longer}"
+
+
 def _score_notes(scores: Frame) -> Callable[[tuple], list[str]]:
-    """The note on the scores of a row: answers that are not labels, what `learned` is against."""
+    """The note on the scores of a row: answers that are not labels, what `above_trivial` is against."""
     rows = scores.select()
-    rows = rows[rows["learned"] != ""]
+    rows = rows[rows["above_trivial"] != ""]
     found = dict(list(rows.groupby(_KEYS, sort=False, dropna=False)))
 
     def notes(key: tuple) -> list[str]:
@@ -206,15 +218,18 @@ def _score_notes(scores: Frame) -> Callable[[tuple], list[str]]:
         ]
         tried = {column: scores.options["tried"].get(column, 1) for column in part["column"]}
         said += [f"{column}: learning rate the best of {k} on these rows" for column, k in tried.items() if k > 1]
-        return [*said, f"learned: above {' or '.join(sorted(set(part['baseline'])))} and the untrained model"]
+        return [*said, f"trivial: {' or '.join(sorted(set(part['baseline'])))}"]
 
     return notes
+
+
+_FLAGS = [f"above_{kind}_{column}" for column in ("sp", "dc") for kind in ("trivial", "untrained")]
 
 
 def means_table(frame: Frame) -> Rows:
     """Table 1: mean of the SP and of the DC tasks at the last checkpoint of each model and seed, baselines first.
 
-    A mean covers the tasks that have data; `note` names the others. `learned_<column>` is learned where every task is.
+    A mean covers the tasks that have data; `note` names the others. It is above a baseline where every task is.
     """
     table = benchmark_table(frame)
     columns = ["model", "sp", "dc", "scale", "seed", "n", "step", "steps", "tokens", "data_sp", "data_dc"]
@@ -224,9 +239,7 @@ def means_table(frame: Frame) -> Rows:
         last = rows.iloc[int(rows["step"].fillna(0).to_numpy().argmax())]
         lines.append({**{name: last[name] for name in ("scale", *whole)}, "model": NAMES.get((init, model), model)})
         lines[-1] |= _means(last)
-    return type(table)(lines, columns=[*columns, "learned_sp", "learned_dc", "note"]).astype(
-        dict.fromkeys(whole, "Int64")
-    )
+    return type(table)(lines, columns=[*columns, *_FLAGS, "note"]).astype(dict.fromkeys(whole, "Int64"))
 
 
 def _means(row: Rows) -> dict[str, object]:
@@ -237,9 +250,9 @@ def _means(row: Rows) -> dict[str, object]:
         if filled:
             found[column] = sum(row[task] for task in filled) / len(filled)
         found[f"data_{column}"] = "; ".join(dict.fromkeys(row[f"data_{task}"] for task in filled))
-        verdicts = {row[f"learned_{task}"] for task in filled} - {""}
-        if verdicts:
-            found[f"learned_{column}"] = "learned" if verdicts == {"learned"} else "not learned"
+        for kind in ("above_trivial", "above_untrained"):
+            if verdicts := {row[f"{kind}_{task}"] for task in filled} - {""}:
+                found[f"{kind}_{column}"] = "above" if verdicts == {"above"} else "not above"
         if lacking := [task for task in tasks if task not in filled]:
             notes.append(f"{column}: without {', '.join(lacking)} (no data or not run)")
     return found | {"note": "; ".join(notes)}

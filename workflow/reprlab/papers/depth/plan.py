@@ -102,9 +102,10 @@ class _Results:
         """Task, column and way of predicting, in the paper's order; columns that it does not have behind."""
         tasks = {name: task for name, task in self.tasks.items() if task.table == table}
         for name, task in tasks.items():
-            yield from ((name, column, task.eval_modes[0]) for column in task.columns)
+            mode = "argmax" if self.paper.finetuning.has_head(task) else task.eval_modes[0]
+            yield from ((name, column, mode) for column in task.columns)
         for name, task in tasks.items():
-            if "teacher_forced" in task.eval_modes[1:]:
+            if "teacher_forced" in task.eval_modes[1:] and not self.paper.finetuning.has_head(task):
                 yield from ((name, f"{column}{_FORCED}", "teacher_forced") for column in task.columns)
 
     def where(self, task: FinetuningTask, column: str) -> dict[str, Any]:

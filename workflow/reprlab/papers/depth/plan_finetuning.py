@@ -176,21 +176,25 @@ class _Planner:
     def recipe(self, settings: FinetuningTask, depth_format: bool, seed: int) -> FinetuneSettings:
         """The fine-tuning settings of a task."""
         finetuning = self.paper.finetuning
-        entry = self.config.datasets.tasks[str(settings.dataset)]
-        return derive(
-            FinetuneSettings,
-            finetuning,
-            task=derive(
+        labels = list(self.config.datasets.tasks[str(settings.dataset)].labels)
+        scored = {"labels": labels, "metrics": [settings.metric]}
+        if finetuning.has_head(settings):
+            task = derive(TaskSettings, settings, kind="classification", **scored)
+        else:
+            task = derive(
                 TaskSettings,
                 settings,
                 kind="text_to_text",
                 field_order=finetuning.mnli_field_order if settings.template == "mnli" else "right",
-                labels=list(entry.labels),
                 label_words=list(settings.labels),
-                metrics=[settings.metric],
                 depth_format=depth_format,
                 mask_padding=self.paper.attention.mask_padding or not depth_format,
-            ),
+                **scored,
+            )
+        return derive(
+            FinetuneSettings,
+            finetuning,
+            task=task,
             engine=EngineSettings(
                 # Where epochs are given they decide, and this number is not used.
                 steps=settings.steps or 1,

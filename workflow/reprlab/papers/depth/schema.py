@@ -133,6 +133,7 @@ class BaselineSettings(t.Settings):
 class FinetuningSettings(t.Settings):
     """Fine-tuning of the checkpoints."""
 
+    form: Literal["text_to_text", "encoder"]
     learning_rates: t.LearningRates
     checkpoints: Literal["all", "first_and_last", "last"]
     jobs: Literal["checkpoint", "ladder", "task"]
@@ -152,6 +153,10 @@ class FinetuningSettings(t.Settings):
         t.ReadBeside(".epochs=null", of="steps"),
         t.ReadBeside(".steps=null", of="epochs"),
     ]
+
+    def has_head(self, task: FinetuningTask) -> bool:
+        """Whether a task is answered by a head on the encoder; one without labels is always text to text."""
+        return self.form == "encoder" and bool(task.labels)
 
     @model_validator(mode="after")
     def _never_select_on_test(self) -> Self:

@@ -31,7 +31,7 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "scores": (
         Listing(
             "task masking pretraining_seed seed metric value low high n steps tokens baseline baseline_value margin "
-            "margin_untrained learned data scale"
+            "margin_untrained above_trivial above_untrained data scale"
         ),
         {"part": "tagging"},
     ),

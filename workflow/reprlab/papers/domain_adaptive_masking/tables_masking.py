@@ -12,7 +12,9 @@ from reprlab.results.words import printed_of
 
 # The frame's options: `printed`, rows of the printed tables and statements by their keys; `curriculum`, the thresholds;
 # `tokens_per_update`, blocks of an update times their length.
-_BY_MASKING = Pivot("task", "masking", "scale data n steps tokens", "low high learned", "pretraining_seed seed")
+_BY_MASKING = Pivot(
+    "task", "masking", "scale data n steps tokens", "low high above_trivial above_untrained", "pretraining_seed seed"
+)
 _RUN = ["masking", "masks", "step"]
 _THRESHOLDS = ("frequency", "basic", "hops", "general_limit", "domain_least")
 # Metrics of single batches: the least and the greatest.

@@ -25,7 +25,7 @@ RETRIEVAL = (
 )
 
 _ABOUT = "scale seed n steps tokens"
-_BESIDE = "low high learned data"
+_BESIDE = "low high above_trivial data"
 _TEST = {"split": "test"}
 _TRAINED, _TUNED = ("roberta", "t5"), ("roberta_ft", "sbert_ft")
 _MAIN = {"encoding": "wrapped", "chains": "no", **_TEST}

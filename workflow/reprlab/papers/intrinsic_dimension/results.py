@@ -32,7 +32,9 @@ _CURVES: dict[str, Any] = {"metric": "id", "subset": ALL}
 _MOVING = ("comparison", "sft_dynamics", "icl_dynamics")
 _ACCURATE: dict[str, Any] = {"experiment": "comparison", "metric": "accuracy"}
 _CELL = "experiment model dataset condition k step split dtype"
-_CELLS = Listing(f"{_CELL} accuracy=value low high majority=baseline_value margin learned n tokens data scale seed")
+_CELLS = Listing(
+    f"{_CELL} accuracy=value low high majority=baseline_value margin above_trivial n tokens data scale seed"
+)
 _LAYERS = Listing(f"{_CELL} layer estimator id=value spread n_used=n n_zero data scale seed")
 _TABLES: dict[str, tuple[Any, Any]] = {
     "accuracy": (accuracy_table, _ACCURATE),

@@ -109,5 +109,5 @@ CLAIMS = (
     Claim("O6", "The untrained loss drops, rises and drops again over the layers (section 4.2)",
           "highest loss between the minima less theirs, nats", ABOVE_ZERO, hump, **_DEEP),
     Claim("O7", "The small variants are trained in at most 23.6 GB", "peak memory of training, GB", Rule(high=23.6),
-          peak_of_small, only_at=("paper"), because=_OF_SIZE),
+          peak_of_small, only_at=("paper",), because=_OF_SIZE),
 )  # fmt: skip

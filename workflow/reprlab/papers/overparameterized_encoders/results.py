@@ -23,12 +23,19 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "published": (tables.published, {"part": "published"}),
     "mteb15": (tables.tasks, {"part": "scores"}),
     "scores": (
-        Pivot("model depth training", "dataset", "scale layers steps tokens", "low high learned data", over="seed"),
+        Pivot(
+            "model depth training",
+            "dataset",
+            "scale layers steps tokens",
+            "low high above_trivial above_untrained data",
+            over="seed",
+        ),
         {"part": "scores", "metric": _SCORES},
     ),
     "baselines": (
         Listing(
-            "model depth dataset metric seed value low high baseline baseline_value margin margin_untrained learned "
+            "model depth dataset metric seed value low high baseline baseline_value margin margin_untrained "
+            "above_trivial above_untrained "
             "n steps data scale"
         ),
         {"part": "scores", "training": "trained", "metric": _SCORES},

@@ -86,8 +86,9 @@ def variants(frame: Frame) -> Rows:
     table["loss"], table["loss_untrained"] = _at(trained.mean(), *keys), _at(untrained.mean(), *keys)
     final = frame.select(part="training").sort_values("step").groupby(_RUN)["value"].last()
     table["final_loss"] = _at(final.groupby(["model", "depth"]).mean(), *keys)
-    flags = frame.select(part="scores", training="trained").groupby(["model", "depth"])["learned"]
-    table["learned"] = _at(flags.apply(_counted), *keys)
+    scored = frame.select(part="scores", training="trained").groupby(["model", "depth"])
+    for flag in ("above_trivial", "above_untrained"):
+        table[flag] = _at(scored[flag].apply(_counted), *keys)
     reason = f"the mean needs every task; {frame.reason(part='scores')}"
     table["note"] = [reason if math.isnan(score) else "" for score in table["score"]]
     return table
@@ -95,7 +96,7 @@ def variants(frame: Frame) -> Rows:
 
 def _counted(flags: Rows) -> str:
     known = flags[flags != ""]
-    return f"{(known == 'learned').sum()} of {len(known)} rows" if len(known) else ""
+    return f"{(known == 'above').sum()} of {len(known)} rows" if len(known) else ""
 
 
 def published(frame: Frame) -> Rows:

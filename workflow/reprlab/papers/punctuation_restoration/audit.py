@@ -134,7 +134,7 @@ def head_parameters(given: Given, *, model: str, labels: str) -> int:
     import torch
     from transformers import T5Config
 
-    from reprlab.models.t5_tagger import T5Tagger
+    from reprlab.models.t5_heads import T5Tagger
 
     config: dict[str, Any] = {**given.entry(model).config}
     with torch.device("meta"):

@@ -106,7 +106,9 @@ class Models:
             for step in paper.sizes[name].ladder:
                 key = f"{NAME}_{name}/restoration/step{step}"
                 answering = self.generation(step)
-                scores = add_answers(self.plan, key, self.pairs["out"], self.tokenizer, trained, answering)
+                scores = add_answers(
+                    self.plan, key, self.pairs["out"], self.tokenizer, trained, answering, self.pairs["out"]
+                )
                 where: dict[str, Value] = {"part": "restoration", "size": name, "init": "pr", "update": step}
                 found.append(_restored(scores, where, title))
         if paper.zero_shot.enabled:
@@ -114,7 +116,9 @@ class Models:
             key = f"restoration/{NAME}"
             job = Job({"pairs": self.pairs["out"]}, {"settings": settings})
             answers = self.plan.add("ask_seq2seq", key, job)["out"]
-            scores = add_pair_scores(self.plan, f"{NAME}_chat/restoration/zero_shot", {"answers": answers})
+            scores = add_pair_scores(
+                self.plan, f"{NAME}_chat/restoration/zero_shot", {"answers": answers, "seen": self.pairs["out"]}
+            )
             found.append(_restored(scores, {**chat, "update": 0}, title))
         return [*found, *unasked]
 
@@ -213,6 +217,10 @@ class Models:
         )
 
 
+# Names of what needs no model, and their columns in the scores.
+_BASELINES = {"copy": "trivial", "word lookup": "lookup"}
+
+
 def _restored(scores: str, factors: dict[str, Value], title: str) -> Source:
-    copy = Baseline(name="copy", path=Path(scores), column="trivial")
-    return Source(path=Path(scores), factors={**factors, "task": "restoration"}, data=title, baselines=[copy])
+    beside = [Baseline(name=name, path=Path(scores), column=column) for name, column in _BASELINES.items()]
+    return Source(path=Path(scores), factors={**factors, "task": "restoration"}, data=title, baselines=beside)

@@ -12,6 +12,7 @@ from reprlab.planning.shared_jobs import add_task
 from reprlab.results.sources import Baseline, Source, Value
 from reprlab.settings.base import derive
 from reprlab.structure.formats import StructureTask
+from reprlab.structure.pair_scores import BASELINES
 from reprlab.structure.seq2seq_settings import PairSettings, PairTraining
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
 
@@ -52,7 +53,7 @@ class Tasks:
             losses = self._source(trained["metrics"], {**run, "part": "losses"}, wanted.dataset, {"epoch": "epoch"})
             found.append(losses.model_copy(update={"wide": ["loss"]}))
             for place, dataset in tested.items():
-                scores = self._scores(wanted.task, dataset, f"{NAME}_{init}", f"{name}_s{seed}", trained)
+                scores = self._scores(wanted.task, dataset, f"{NAME}_{init}", f"{name}_s{seed}", trained, pairs["out"])
                 found.append(self._source(scores, {**run, "part": "generative", "eval_set": place}, dataset))
         return found
 
@@ -70,7 +71,7 @@ class Tasks:
             found.append(sizes.model_copy(update={"where": {"task": one.task}}))
         for init, seed, trained in self._trainings("joint", pairs["out"]):
             for one in several:
-                scores = self._scores(one.task, one.dataset, f"{NAME}_{init}", f"joint_s{seed}", trained)
+                scores = self._scores(one.task, one.dataset, f"{NAME}_{init}", f"joint_s{seed}", trained, pairs["out"])
                 run: dict[str, Value] = {"task": one.task, "train_set": "joint", "eval_set": one.train_set}
                 found.append(self._source(scores, {**run, "part": "joint", "init": init, "seed": seed}, one.dataset))
         return found
@@ -142,10 +143,12 @@ class Tasks:
         moments = start.made_in if resumed else ""
         return add_pair_training(self.plan, key, pairs, self.models.tokenizer, start.made_in, settings, moments=moments)
 
-    def _scores(self, task: StructureTask, dataset: str, model: str, cell: str, trained: dict[str, str]) -> str:
+    def _scores(
+        self, task: StructureTask, dataset: str, model: str, cell: str, trained: dict[str, str], seen: str
+    ) -> str:
         pairs = self._pairs(task, dataset)["out"]
         key = f"{model}/{dataset}_{task}/{cell}"
-        return add_answers(self.plan, key, pairs, self.models.tokenizer, trained, self.models.generation())
+        return add_answers(self.plan, key, pairs, self.models.tokenizer, trained, self.models.generation(), seen)
 
     def _pairs(self, task: StructureTask, dataset: str) -> dict[str, str]:
         settings, key = self._pair_settings([task]), f"{dataset}/{NAME}_{task}"
@@ -163,6 +166,6 @@ class Tasks:
     def _source(self, path: str, factors: dict[str, Value], dataset: str, keys: dict[str, str] | None = None) -> Source:
         """Rows of a file; scores are beside what needs no model."""
         scored = factors["part"] in ("generative", "joint")
-        trivial = [Baseline(name="trivial", path=Path(path), column="trivial")] if scored else []
+        trivial = [Baseline(name=name, path=Path(path), column=name) for name in BASELINES] if scored else []
         title = self.config.datasets.tasks[dataset].title
         return Source(path=Path(path), factors=factors, keys=keys or {}, data=title, baselines=trivial)

@@ -31,7 +31,7 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "scores": (
         Listing(
             "part task train_set eval_set init seed metric value low high n steps tokens baseline baseline_value "
-            "margin learned data scale"
+            "margin above_trivial data scale"
         ),
         {"part": ("generative", "joint", "discriminative")},
     ),

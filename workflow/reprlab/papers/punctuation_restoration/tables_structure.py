@@ -13,7 +13,7 @@ from reprlab.structure import formats
 
 MEASURES = ("precision", "recall", "f1")
 _CELL = ["task", "train_set", "eval_set"]
-_SHOWN = ("data", "learned")
+_SHOWN = ("data", "above_trivial")
 # The paper's sentence with its annotations. (table 4)
 SENTENCE = "Faker is a League of Legends esports player, currently mid laner and part owner at T1."
 _TOKENS = re.findall(r"\w+|[,.]", SENTENCE)
@@ -45,7 +45,7 @@ def by_init(frame: Frame) -> Rows:
             judged = one[one["metric"] == measures["f1"]]
             upstream = one.loc[one["metric"] == "upstream_f1", "value"].mean()
             line |= {f"{init}_upstream_f1": upstream, f"{init}_malformed": malformed}
-            line[f"{init}_learned"] = _common(judged, "learned")
+            line[f"{init}_above_trivial"] = _common(judged, "above_trivial")
         line |= _gains(line, inits)
         known = cell[cell["metric"] == measures["f1"]]
         line |= {"trivial": known["baseline_value"].mean(), "n": known["n"].max(), "seeds": known["seed"].nunique()}
@@ -118,7 +118,7 @@ def restored(frame: Frame) -> Rows:
     for name, own in columns.items():
         found[name] = wide.get(own, math.nan)
     f1 = rows.loc[rows["metric"] == measures["f1"]]
-    beside = f1[["size", "update", "low", "high", "baseline_value", "learned", "n", "steps", "tokens", "data"]]
+    beside = f1[["size", "update", "low", "high", "baseline_value", "above_trivial", "n", "steps", "tokens", "data"]]
     # In the order of registration, which is that of the paper.
     found = beside[["size", "update"]].merge(found).merge(beside).assign(scale=frame.scale)
     return pandas.concat([found, _reasons(frame, ["size"])], ignore_index=True).rename(

@@ -34,7 +34,10 @@ def cells(frame: Frame) -> Rows:
         for name in names:
             own = found.get_group(name) if name in found.groups else part.iloc[:0]
             line |= {name: own["value"].mean(), f"{name}_std": own["value"].std(ddof=1)}
-            line |= {f"read_{name}": _text(own["read"]), f"learned_{name}": _text(own["learned"])}
+            line |= {
+                f"read_{name}": _text(own["read"]),
+                **{f"{flag}_{name}": _text(own[flag]) for flag in ("above_trivial", "above_untrained")},
+            }
         line |= {"seeds": part["seed"].nunique(), "rule": part["baseline_value"].max()}
         line |= {name: int(part[name].sum() if name != "n" else part[name].max()) for name in _ABOUT}
         lines.append(line | {"data": _text(part["data"]), "scale": frame.scale, "note": frame.reason(combo=str(combo))})

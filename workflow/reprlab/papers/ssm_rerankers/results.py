@@ -27,7 +27,9 @@ _RECALL = tuple(f"recall_at_{depth}" for depth in (10, 20, 50, 100, 1000))
 
 
 def _pivot(rows: str) -> Pivot:
-    return Pivot(rows=rows, across="metric", about="scale n steps tokens", over="seed", beside="low high learned data")
+    return Pivot(
+        rows=rows, across="metric", about="scale n steps tokens", over="seed", beside="low high above_trivial data"
+    )
 
 
 _TABLES: dict[str, tuple[Any, Any]] = {

@@ -29,7 +29,7 @@ _PARTS = {
 _SHOWN = 8
 # Panels of operators that are beside each other: their names take room.
 _COLUMNS = 3
-_OUT_OF_DOMAIN = Pivot(rows="model", across="dataset", about="scale n", over="seed", beside="data learned")
+_OUT_OF_DOMAIN = Pivot(rows="model", across="dataset", about="scale n", over="seed", beside="data above_trivial")
 
 
 def out_of_domain(frame: Frame) -> Rows:

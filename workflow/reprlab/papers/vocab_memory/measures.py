@@ -154,7 +154,7 @@ def glue_table(frame: Frame) -> Rows:
     is beside them and is not part of the mean.
     """
     keys, rows = ["model", "pema", "entry"], frame.rows
-    pivot = Pivot(" ".join(keys), "column", about="scale n steps tokens", beside="data learned", over="seed")
+    pivot = Pivot(" ".join(keys), "column", about="scale n steps tokens", beside="data above_trivial", over="seed")
     parts = [rows[rows["column"] != MISMATCHED], rows[rows["column"] == MISMATCHED]]
     table, mismatched = (pivot(replace(frame, rows=part)) for part in parts)
     scores = parts[0][parts[0]["reason"] == ""]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.artifacts.json_files import read_json
 from reprlab.artifacts.tables import read_parquet, read_tsv
+from reprlab.reporting.page.verdicts import KINDS, STANDING
 from reprlab.reporting.provenance import provenance_path
 
 if TYPE_CHECKING:
@@ -42,16 +43,20 @@ class PaperFolder:
         frame = self.read(name)
         return {} if frame is None else {str(key): int(n) for key, n in frame["verdict"].value_counts().items()}
 
-    def learned(self) -> dict[str, int]:
-        """Trained scores by whether they show that something was learned: each once in the frame of results, where the
+    def standing(self) -> dict[str, int]:
+        """Trained scores by whether they are above each kind of baseline: each once in the frame of results, where the
         paper has one, else as often as tables show it."""
         frame = self.path("results", "parquet")
-        if frame.exists():
-            found = Counter(one for one in read_parquet(frame, ["learned"])["learned"].to_pylist() if one)
-        else:
-            found = Counter(value for one in map(self.read, self.done()) for value in _flags(one))
-        some = sum(found.values()) - found["not learned"]
-        return {"learned": some, "not learned": found["not learned"]}
+        found: Counter[str] = Counter()
+        for kind in KINDS:
+            column = f"above_{kind}"
+            if frame.exists():
+                flags = [str(one) for one in read_parquet(frame, [column])[column].to_pylist() if one]
+            else:
+                flags = [value for one in map(self.read, self.done()) for value in _flags(one, column)]
+            # With some seeds is above, here.
+            found.update(f"{'not ' * one.startswith('not')}above the {kind}" for one in flags)
+        return {name: found[name] for name in STANDING}
 
     def done(self) -> list[str]:
         """The tables that were made."""
@@ -68,7 +73,7 @@ class PaperFolder:
         return os.path.relpath(path, page.parent) if path.exists() else None
 
 
-def _flags(frame: pandas.DataFrame | None) -> list[str]:
-    """The learning flags of a table, in all columns that have them."""
-    columns = [] if frame is None else [name for name in frame if str(name).split("_")[0] == "learned"]
+def _flags(frame: pandas.DataFrame | None, kind: str) -> list[str]:
+    """The flags of one kind in a table, in all columns that have them."""
+    columns = [] if frame is None else [name for name in frame if kind in str(name)]
     return [str(value) for column in columns for value in frame[column].dropna()]  # type: ignore[index]

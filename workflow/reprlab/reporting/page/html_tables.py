@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from reprlab.reporting.page.html import Html, join, tag
-from reprlab.reporting.page.verdicts import chip, known, mark
+from reprlab.reporting.page.verdicts import KINDS, chip, flag, known, mark
 
 if TYPE_CHECKING:
     import pandas
@@ -52,7 +52,7 @@ def _columns(frame: pandas.DataFrame) -> tuple[list[str], list[str]]:
 
 def _belongs(name: str, names: list[str]) -> bool:
     """Whether a column is shown with another one: its interval, its data, its verdict."""
-    for part in ("low", "high", "data", "learned"):
+    for part in ("low", "high", "data", "above_trivial", "above_untrained"):
         if name.startswith(f"{part}_") and name.removeprefix(f"{part}_") in names:
             return True
         if name.endswith(f"_{part}") and name.removesuffix(f"_{part}") in names:
@@ -87,6 +87,8 @@ def _cell(row: dict[str, Any], name: str, detail: bool, cards: bool) -> Html:
     label: dict[str, Any] = {"data_label": name} if cards else {}
     if isinstance(value, Html):
         return tag("td", value, class_=_classes(detail, f"c-{name}" if cards else ""), **label)
+    if name.startswith("above_"):
+        value = flag(row, name.removeprefix("above_")) or value
     if known(value):
         return tag("td", chip(value), class_=_classes(detail, f"c-{name}" if cards else ""), **label)
     text = shown(value)
@@ -94,8 +96,8 @@ def _cell(row: dict[str, Any], name: str, detail: bool, cards: bool) -> Html:
         return tag("td", interval(value, row["high"]), class_=_classes(detail, "number"), data_v=text or None)
     number = isinstance(value, int | float) and not isinstance(value, bool) and bool(text)
     under = _interval_of(row, name) if number else ""
-    verdict = row.get(f"learned_{name}")
-    children = [text, " ", mark(verdict)] if isinstance(verdict, str) and known(verdict) else [text]
+    marks = [word for kind in KINDS if (word := flag(row, kind, name))]
+    children = [text, *(part for word in marks for part in (" ", mark(word)))]
     exact = repr(value) if isinstance(value, float) and text not in ("", repr(value)) else None
     return tag(
         "td",

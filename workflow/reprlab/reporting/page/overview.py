@@ -11,12 +11,12 @@ from reprlab.reporting.claims import VERDICTS as CLAIM_VERDICTS
 from reprlab.reporting.page.claims import claim_id
 from reprlab.reporting.page.folder import PaperFolder
 from reprlab.reporting.page.html import Html, join, tag
-from reprlab.reporting.page.verdicts import LEARNED, ORDERS, counts, legend, reference
+from reprlab.reporting.page.verdicts import ORDERS, STANDING, counts, legend, reference
 
 if TYPE_CHECKING:
     import pandas
 
-_HEADS = ("Paper", "What it asks", "Claims, tested", "Learned", "Audit of its numbers", "Minutes")
+_HEADS = ("Paper", "What it asks", "Claims, tested", "Above baselines", "Audit of its numbers", "Minutes")
 
 
 def summary_table(papers: Sequence[PaperFolder], jobs: pandas.DataFrame, scale: str) -> pandas.DataFrame:
@@ -32,7 +32,7 @@ def summary_table(papers: Sequence[PaperFolder], jobs: pandas.DataFrame, scale: 
         row = {"paper": paper.slug, "scale": scale, "tables": len(paper.done()), "tables_planned": len(paper.tables)}
         row |= {f"audit_{_name(verdict)}": audit.get(verdict, 0) for verdict in AUDIT_VERDICTS}
         row |= {f"claims_{_name(verdict)}": claims.get(verdict, 0) for verdict in CLAIM_VERDICTS}
-        rows.append(row | {_name(name): n for name, n in paper.learned().items()} | {"minutes": round(minutes, 2)})
+        rows.append(row | {_name(name): n for name, n in paper.standing().items()} | {"minutes": round(minutes, 2)})
     shared = float(jobs["seconds"].sum()) / 60 - own
     rows.append({"paper": "shared stages", "scale": scale, "minutes": round(shared, 2)})
     frame = pandas.DataFrame(rows)
@@ -41,7 +41,7 @@ def summary_table(papers: Sequence[PaperFolder], jobs: pandas.DataFrame, scale: 
 
 
 def _name(verdict: str) -> str:
-    return verdict.replace(" at this scale", "").replace(" ", "_")
+    return verdict.replace(" at this scale", "").replace(" the ", " ").replace(" ", "_")
 
 
 def overview(papers: Sequence[PaperFolder], summary: pandas.DataFrame) -> Html:
@@ -54,7 +54,7 @@ def overview(papers: Sequence[PaperFolder], summary: pandas.DataFrame) -> Html:
     caption = tag("caption", "A sign is a claim; it leads to its number and rule")
     grid = tag("table", caption, tag("thead", head), tag("tbody", rows), id="table-overview", class_="cards")
     box = tag("div", grid, class_="scroll whole", tabindex="0", role="region", aria_label="Overview")
-    return join(box, legend(ORDERS["claims"]), legend(LEARNED), legend(ORDERS["audit"]))
+    return join(box, legend(ORDERS["claims"]), legend(STANDING), legend(ORDERS["audit"]))
 
 
 def _row(paper: PaperFolder, minutes: float) -> Html:
@@ -70,7 +70,7 @@ def _row(paper: PaperFolder, minutes: float) -> Html:
         tag("td", tag("a", paper.about.TITLE, href=f"#{paper.slug}")),
         tag("td", paper.about.QUESTION),
         tag("td", judged),
-        tag("td", tag("ul", counts(paper.learned(), LEARNED), class_="chips")),
+        tag("td", tag("ul", counts(paper.standing(), STANDING), class_="chips")),
         tag("td", tag("ul", counts(paper.counts("audit"), ORDERS["audit"]), class_="chips")),
         tag("td", f"{minutes:.1f}", class_="number", data_label="minutes"),
     )

@@ -11,7 +11,7 @@ from reprlab.reporting.page.figures import figures
 from reprlab.reporting.page.folder import PaperFolder
 from reprlab.reporting.page.html import Html, heading, join, tag
 from reprlab.reporting.page.html_tables import table
-from reprlab.reporting.page.verdicts import LEARNED, ORDERS, counts, legend
+from reprlab.reporting.page.verdicts import ORDERS, STANDING, counts, legend
 
 if TYPE_CHECKING:
     import pandas
@@ -65,7 +65,7 @@ def compared(frame: pandas.DataFrame) -> pandas.DataFrame:
 
 def _tables(paper: PaperFolder, page: Path) -> Html | None:
     parts = [_table(paper, name, frame, page) for name in paper.done() if (frame := paper.read(name)) is not None]
-    return join(legend(LEARNED) if any(paper.learned().values()) else None, parts) if parts else None
+    return join(legend(STANDING) if any(paper.standing().values()) else None, parts) if parts else None
 
 
 def _table(paper: PaperFolder, name: str, frame: pandas.DataFrame, page: Path) -> Html:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from reprlab.reporting.audit import VERDICTS as AUDIT
 from reprlab.reporting.claims import VERDICTS as CLAIMS
 from reprlab.reporting.page.html import Html, join, tag
 
-LEARNED = ("learned", "not learned")
+KINDS = ("trivial", "untrained")
+STANDING = ("above the trivial", "not above the trivial", "above the untrained", "not above the untrained")
 _WORDS = {
     "supported": (
         "good",
@@ -25,14 +27,20 @@ _WORDS = {
     "agrees": ("good", "✓", "what is printed follows from the paper's own numbers, its code or the definition"),
     "differs": ("bad", "≠", "what is printed is not what these give; this is about the paper, not about this run"),
     "not checkable": ("none", "–", "what would be needed is not published"),
-    "learned": (
-        "good",
-        "✓",
-        "above the trivial answer, and the untrained model where there is one, by more than chance",
-    ),
-    "not learned": ("bad", "✗", "it is not, so the row says nothing about the method"),
+    "above the trivial": ("good", "✓", "above the hardest of the baselines that need no model, by more than chance"),
+    "not above the trivial": ("bad", "✗", "it is not, so the row says nothing about the method"),
+    "above the untrained": ("good", "▲", "above the same model without training, by more than chance"),
+    "not above the untrained": ("bad", "▽", "it is not, so what the row shows was there before training"),
 }
-_SOME = "learned with "
+_SOME = "above with "
+
+
+def flag(row: Mapping[str, Any], kind: str, name: str = "") -> str:
+    """The word of a row's flag `above_<kind>` (of a column, where there are several); "" where it has none."""
+    found = row.get(f"above_{kind}_{name}" if name else f"above_{kind}")
+    if isinstance(found, str) and found.startswith(_SOME):
+        return found
+    return f"{found} the {kind}" if found in ("above", "not above") else ""
 
 
 def known(word: object) -> bool:

@@ -1,4 +1,4 @@
-"""Stability of the flag `learned`: scores of seeds on one set of examples, drawn twice."""
+"""Stability of the flags of standing: scores of seeds on one set of examples, drawn twice."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reprlab.evaluation.resampling import binomial_interval
-from reprlab.statistics.learning import LEARNED, NOT_LEARNED, Score, learned
+from reprlab.statistics.standing import ABOVE, NOT_ABOVE, Score, standing
 
 _MAJORITY = 0.52
 """Share of the most frequent label, as in the tasks of the papers with two labels."""
@@ -64,31 +64,33 @@ def draw_scores(rng: np.random.Generator, one: Setting, *, trained: bool = True)
 
 
 def flags(rng: np.random.Generator, one: Setting, simulations: int) -> list[str]:
-    """The flag of each simulated study."""
+    """The flag of each simulated study: above the untrained model where there is one, else above the majority."""
     found = []
     for _ in range(simulations):
         scores = draw_scores(rng, one)
         untrained = draw_scores(rng, one, trained=False) if one.untrained else []
-        found.append(learned(scores, _MAJORITY, untrained, tried=one.tried).flag)
+        both = standing(scores, _MAJORITY, untrained, tried=one.tried)
+        found.append(both.above_untrained if one.untrained else both.above_trivial)
     return found
 
 
-def learned_rows(simulations: int, generator: Callable[[str], np.random.Generator]) -> Iterator[str]:
-    """Lines of the table: shares of `learned` and of counted seeds, and how often two studies differ in the flag."""
+def standing_rows(simulations: int, generator: Callable[[str], np.random.Generator]) -> Iterator[str]:
+    """Lines of the table: shares of `above` and of counted seeds, and how often two studies differ in the flag."""
     for one in settings():
-        yield learned_row(one, simulations, generator)
+        yield standing_row(one, simulations, generator)
 
 
-def learned_row(one: Setting, simulations: int, generator: Callable[[str], np.random.Generator]) -> str:
+def standing_row(one: Setting, simulations: int, generator: Callable[[str], np.random.Generator]) -> str:
     """One line."""
     rng = generator(f"{one.seeds} {one.examples} {one.what}")
     first, second = (flags(rng, one, simulations // 2) for _ in range(2))
     both = [*first, *second]
-    sure = both.count(LEARNED) / len(both)
-    counted = sum(flag not in (LEARNED, NOT_LEARNED) for flag in both) / len(both)
+    sure = both.count(ABOVE) / len(both)
+    counted = sum(flag not in (ABOVE, NOT_ABOVE) for flag in both) / len(both)
     # That another number of seeds trained is not a flip.
     flips = sum(a.partition(" with")[:2] != b.partition(" with")[:2] for a, b in zip(first, second, strict=True)) / len(
         first
     )
     shares = " | ".join(f"{100 * share:.1f} %" for share in (sure, counted, flips))
-    return f"| {one.seeds} | {one.examples} | {one.what} | {shares} |"
+    flag = "above_untrained" if one.untrained else "above_trivial"
+    return f"| {one.seeds} | {one.examples} | {one.what} | `{flag}` | {shares} |"

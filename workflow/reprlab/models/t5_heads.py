@@ -1,10 +1,11 @@
-"""The encoder of a T5 with the head of its classification models over every token (Min et al. 2025, appendix B)."""
+"""The encoder of a T5 with a head: over every token (Min et al. 2025, appendix B), or over the mean of all."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from transformers import T5ForTokenClassification, initialization
+from transformers.modeling_outputs import SequenceClassifierOutput
 from transformers.models.t5.modeling_t5 import T5ClassificationHead
 
 
@@ -33,3 +34,17 @@ class T5Tagger(T5ForTokenClassification):
             initialization.zeros_(module.bias)
         else:
             super()._init_weights(module)
+
+
+class T5EncoderClassifier(T5Tagger):
+    """The same head over the mean of the encoder's states, one answer a text.
+
+    transformers' own class for sequences runs the decoder as well, which a short training has to teach first where to
+    look.
+    """
+
+    def forward(self, input_ids: Any, attention_mask: Any) -> SequenceClassifierOutput:
+        """Logits [B, labels] of ids [B, L] with their 0/1 mask."""
+        states = self.transformer(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        kept = attention_mask.unsqueeze(-1).to(states.dtype)
+        return SequenceClassifierOutput(logits=self.classifier((states * kept).sum(1) / kept.sum(1)))
