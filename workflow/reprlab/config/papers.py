@@ -21,7 +21,6 @@ SLUGS = (
     "universal-features",
     "reverse-probing",
     "asr-adapters",
-    "music-video-description",
 )
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 _AT_ONCE = 8
-# Each waits twice as long as the one before, up to eight seconds, or as long as the endpoint asks.
-_RETRIES = 5
 
 
 class ChatSettings(BaseModel):
@@ -45,15 +43,6 @@ class Answer(NamedTuple):
     text: str
     first: dict[str, float]
     """Log-probability of each of the likeliest first tokens; empty where they were not asked for."""
-    tokens: tuple[int, int] = (0, 0)
-    """Tokens that were sent and answered, as the endpoint counts them."""
-
-
-class Endpoint(NamedTuple):
-    """Where a model answers for now, which is not among what its answers are kept by."""
-
-    address: str
-    key: str
 
 
 def ask(prompts: Sequence[str], settings: ChatSettings, cache: Path) -> list[str]:
@@ -63,11 +52,7 @@ def ask(prompts: Sequence[str], settings: ChatSettings, cache: Path) -> list[str
 
 
 def converse(
-    conversations: Sequence[Sequence[Mapping[str, Any]]],
-    settings: ChatSettings,
-    cache: Path,
-    likeliest: int = 0,
-    endpoint: Endpoint | None = None,
+    conversations: Sequence[Sequence[Mapping[str, str]]], settings: ChatSettings, cache: Path, likeliest: int = 0
 ) -> list[Answer]:
     """The answer to each conversation (messages of a `role` and a `content`), in order.
 
@@ -76,37 +61,21 @@ def converse(
 
     Args:
         likeliest: so many first tokens are asked for with their log-probabilities.
-        endpoint: that of a model which is served here; without one, that of the settings and the environment.
 
     Raises:
         ReprlabError: there is no key, or the endpoint refuses, cannot be reached, or gives no log-probabilities.
     """
     requests = [_request(messages, settings, likeliest) for messages in conversations]
-    places = [place_of(request, settings, cache) for request in requests]
+    places = [cache / f"{_digest({**request, 'base_url': settings.base_url})}.json" for request in requests]
     missing = {place: request for place, request in zip(places, requests, strict=True) if not place.exists()}
     if missing:
-        _ask_all(missing, settings, endpoint)
+        _ask_all(missing, settings)
     found = {place: read_json(place) for place in set(places)}
-    kept = {
-        place: Answer(str(one["answer"]), dict(one.get("first", {})), tuple(one.get("tokens", (0, 0))))
-        for place, one in found.items()
-    }
+    kept = {place: Answer(str(one["answer"]), dict(one.get("first", {}))) for place, one in found.items()}
     return [kept[place] for place in places]
 
 
-def unanswered(
-    conversations: Sequence[Sequence[Mapping[str, Any]]], settings: ChatSettings, cache: Path
-) -> list[Sequence[Mapping[str, Any]]]:
-    """The conversations to which no answer is kept: what asking for all would send."""
-    return [one for one in conversations if not place_of(_request(one, settings, 0), settings, cache).exists()]
-
-
-def place_of(request: Mapping[str, Any], settings: ChatSettings, cache: Path) -> Path:
-    """Where the answer to a request lies."""
-    return cache / f"{_digest({**request, 'base_url': settings.base_url})}.json"
-
-
-def _request(messages: Sequence[Mapping[str, Any]], settings: ChatSettings, likeliest: int) -> dict[str, Any]:
+def _request(messages: Sequence[Mapping[str, str]], settings: ChatSettings, likeliest: int) -> dict[str, Any]:
     return {
         "messages": [dict(message) for message in messages],
         **settings.model_dump(include={"model", "temperature", "max_tokens"}),
@@ -118,12 +87,11 @@ def _digest(request: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
 
 
-def _ask_all(missing: dict[Path, dict[str, Any]], settings: ChatSettings, endpoint: Endpoint | None) -> None:
+def _ask_all(missing: dict[Path, dict[str, Any]], settings: ChatSettings) -> None:
     import openai
 
     try:
-        where = endpoint or Endpoint(settings.base_url or "", "")
-        client = openai.OpenAI(base_url=where.address or None, api_key=where.key or None, max_retries=_RETRIES)
+        client = openai.OpenAI(base_url=settings.base_url)
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             for _ in pool.map(lambda item: _keep(client, *item), missing.items()):
                 pass
@@ -139,11 +107,8 @@ def _ask_all(missing: dict[Path, dict[str, Any]], settings: ChatSettings, endpoi
 
 
 def _keep(client: OpenAI, place: Path, request: dict[str, Any]) -> None:
-    completion = client.chat.completions.create(**request)
-    choice = completion.choices[0]
+    choice = client.chat.completions.create(**request).choices[0]
     kept: dict[str, Any] = {"request": request, "answer": choice.message.content or ""}
-    if completion.usage is not None:
-        kept["tokens"] = [completion.usage.prompt_tokens, completion.usage.completion_tokens]
     if "logprobs" in request:
         if choice.logprobs is None or not choice.logprobs.content:
             raise ReprlabError(f"chat model {request['model']}: its endpoint gives no log-probabilities; name another")

@@ -27,7 +27,6 @@ _ARCHITECTURES = {
     "electra": ("Electra", "Model"),
     "bart": ("Bart", "Model"),
     "wav2vec2": ("Wav2Vec2", "Model"),
-    "ast": ("AST", "Model"),
     "gpt2": ("GPT2", "LMHeadModel"),
     "llama": ("Llama", "ForCausalLM"),
     "mistral": ("Mistral", "ForCausalLM"),
@@ -39,7 +38,7 @@ _ARCHITECTURES = {
     "mamba2": ("Mamba2", "ForCausalLM"),
 }
 # They hear: they have neither tokenizer nor vocabulary.
-SPEECH = ("whisper_encoder", "wav2vec2", "ast")
+SPEECH = ("whisper_encoder", "wav2vec2")
 # Encoders of encoder-decoders, saved alone.
 _ENCODERS = {
     "bart_encoder": ("Bart", "Encoder"),

@@ -80,8 +80,7 @@ class ModelEntry(BaseModel):
 
     architecture: Literal[
         "t5", "bart", "bert", "bert_mlm", "distilbert", "electra", "roberta", "xlm_roberta", "deberta_v2", "mpnet",
-        "whisper_encoder", "wav2vec2", "ast", "gpt2", "opt", "llama", "mistral", "qwen2", "phi3", "olmo", "mamba",
-        "mamba2",
+        "whisper_encoder", "wav2vec2", "gpt2", "opt", "llama", "mistral", "qwen2", "phi3", "olmo", "mamba", "mamba2",
     ]  # fmt: skip
     """Class of configuration and model in transformers."""
     config: dict[str, bool | int | float | str]
