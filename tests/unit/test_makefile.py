@@ -30,6 +30,7 @@ def given(tmp_path):
         (programs / name).write_text(RECORDER)
         (programs / name).chmod(0o755)
     (tmp_path / ".venv/.installed").touch()
+    (tmp_path / ".venv/.installed-audio").touch()
 
     def run(*arguments, status=0, **variables):
         record = tmp_path / "given.jsonl"
@@ -127,6 +128,22 @@ def test_setup_refuses_a_link(given, tmp_path):
 
 
 def test_what_computes_installs_what_changed(given, tmp_path):
-    (tmp_path / ".venv/.installed").unlink()
+    (tmp_path / ".venv/.installed-audio").unlink()
     calls = given("all", f"PYTHON={sys.executable}")
     assert [call[:3] for call in calls[:2]] == [["-m", "pip", "install"]] * 2 and calls[-1][-1] == "all"
+
+
+def test_the_paper_that_hears_music_alone_asks_for_its_extra(given, tmp_path):
+    (tmp_path / ".venv/.installed-audio").unlink()
+    assert len(given("depth")) == 1, "nothing is installed for another paper"
+    calls = given("music-video-description", f"PYTHON={sys.executable}")
+    assert ["envs/audio.txt" in call for call in calls] == [True, False, False, False]
+    assert calls[1][-3:] == ["--no-deps", "-r", "envs/audio_alone.txt"]
+
+
+def test_without_a_compiler_one_line_says_so_and_every_other_paper_runs(given, tmp_path):
+    (tmp_path / ".venv/.installed-audio").unlink()
+    assert given("music-video-description", "CC=no-such-cc", f"PYTHON={sys.executable}", status=2) == []
+    assert "needs a C compiler, and no-such-cc does not exist" in given.said
+    assert len(given("depth", "CC=no-such-cc")) == 1
+    assert given("all", "CC=no-such-cc")[-1][-3:] == ["--keep-going", "--", "all"]

@@ -88,8 +88,8 @@ class Examples:
         room = [settings.max_length - len(prompt) for prompt in self.prompts]
         if min(room) < 1:
             raise ReprlabError(
-                f"max_length {settings.max_length}: an input of {settings.max_length - min(room)} tokens leaves no room "
-                "for its target; raise lora.max_length"
+                f"max_length {settings.max_length}: an input of {settings.max_length - min(room)} tokens leaves no "
+                "room for its target; raise lora.max_length"
             )
         self.targets = [ids[:most] for ids, most in zip(targets, room, strict=True)]
         self.cut = sum(len(whole) > len(kept) for whole, kept in zip(targets, self.targets, strict=True))

@@ -58,7 +58,7 @@ class TrackSettings(BaseModel):
     """The sound font in its archive."""
     scores: list[Scores] = []
     """Rendered pieces, whose key, metre and tempo are known."""
-    tempo: tuple[int, int] = (60, 160)
+    tempo: list[int] = Field(default=[60, 160], min_length=2, max_length=2)
     """Bounds of the tempo of a rendered piece, quarter notes a minute."""
     programmes: list[int] = [0, 6, 19, 24, 48, 73]
     """General MIDI programmes, of which each rendered piece has one."""

@@ -41,7 +41,7 @@ class Descriptions:
 
     def __init__(self, plan: Plan, config: LoadedConfig, paper: MusicVideoDescriptionSettings) -> None:
         self.plan, self.config, self.paper = plan, config, paper
-        self.title = f"{paper.title}; texts by {self._writer()}"
+        self.title = f"{paper.called}; texts by {self._writer()}"
         archives = dict.fromkeys(paper.tracks.archives.values())
         receipts = [add_archive(plan, config, name) for name in archives]
         tracks = Job({"receipts": receipts}, {"settings": paper.tracks})
@@ -70,7 +70,7 @@ class Descriptions:
         """What madmom hears in each track, and how right it is."""
         job = Job({"tracks": self.tracks, "heard": self.heard})
         made = self.plan.add("judge_hearing", self.paper.name, job)
-        title = self.paper.title
+        title = self.paper.called
         chance = Baseline(name="chance", path=Path(made["out"]), on=["genre"], column="chance")
         yield Source(
             path=Path(made["out"]), factors={"part": "hearing"}, keys={"genre": "genre"}, baselines=[chance], data=title
@@ -84,7 +84,9 @@ class Descriptions:
         job = Job({"tracks": self.tracks, "heard": self.heard}, {"settings": self.paper.annotation})
         path = self.plan.add("estimate_annotation", self.paper.name, job)["out"]
         wide = ["requests", "prompt_tokens", "answer_tokens", "dollars"]
-        yield Source(path=Path(path), factors={"part": "cost"}, keys={"text": "step"}, wide=wide, data=self.paper.title)
+        yield Source(
+            path=Path(path), factors={"part": "cost"}, keys={"text": "step"}, wide=wide, data=self.paper.called
+        )
 
     def table1(self) -> Iterator[Source]:
         """Table 1: the model as it is, each combination of inputs, and answers to the instruction alone; and losses."""

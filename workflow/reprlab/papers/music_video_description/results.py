@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 PRINTED = ("bleu1", "bleu4", "rouge_p", "rouge_r", "rouge_f1", "bert_p", "bert_r", "bert_f1")
 _SCORES = {"part": "scores"}
 _EVERY = (
-    "section inputs seed metric value low high n steps tokens baseline baseline_value margin learned encoder data scale"
+    "section inputs seed metric value low high n steps tokens baseline baseline_value margin above_trivial "
+    "above_untrained encoder data scale"
 )
 _TABLES: dict[str, tuple[Any, Any]] = {
     "table1": (
-        Pivot("section inputs", "metric", "scale seed n encoder", "data learned", over="seed"),
+        Pivot("section inputs", "metric", "scale seed n encoder", "data above_trivial above_untrained", over="seed"),
         {**_SCORES, "metric": PRINTED},
     ),
     "forms": (

@@ -6,7 +6,7 @@ upstream code is sony/DeepResonance, by the same first author on the same framew
 
 from typing import Annotated, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from reprlab.config import groups
 from reprlab.music.settings import AnnotationSettings, EncodingSettings, TrackSettings
@@ -14,7 +14,12 @@ from reprlab.representations.settings import AdapterRecipe
 from reprlab.settings import base as t
 from reprlab.training.settings import UpdateSettings
 
-Inputs = Annotated[str, StringConstraints(pattern=r"^1?2?3?4?$", min_length=1)]
+Inputs = Annotated[
+    str,
+    BeforeValidator(lambda value: str(value) if type(value) is int else value),
+    StringConstraints(pattern=r"^1?2?3?4?$", min_length=1),
+]
+"""Inputs by the paper's numbers; on a command line they look like a number."""
 
 
 class Training(groups.Batches):
@@ -40,7 +45,7 @@ class MusicVideoDescriptionSettings(t.Settings):
     """Tracks and their annotations, two stages of training, every combination of inputs."""
 
     name: t.SafeName
-    title: str
+    called: str
     tracks: TrackSettings
     annotation: AnnotationSettings
     annotation_model: t.ModelName | None
