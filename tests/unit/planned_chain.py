@@ -19,9 +19,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow
 from event_samples import event_heads
 from event_samples import row as event_row
+from music_samples import tone
 from pydantic import BaseModel
 from reprlab.artifacts.tables import write_parquet
 from reprlab.coreference.rows import chain_row
@@ -29,6 +31,8 @@ from reprlab.data.schema import columns_of, schema_of, write_rows
 from reprlab.events.documents import load_events
 from reprlab.events.parses import write_parses
 from reprlab.models.build import build_from_config, save_model
+from reprlab.music.tracks import Track, write_tracks
+from reprlab.music.training import write_states
 from reprlab.planning import paths
 from reprlab.planning.plan import Job, Plan
 from reprlab.registry.models import ModelEntry
@@ -68,7 +72,7 @@ LINKS = (
     "train_retriever", "rank_partners", "train_pair_classifier", "retrieve_passages", "train_reranker",
     "train_encoder", "build_seq2seq", "train_seq2seq", "generate_seq2seq", "mix_corpora", "merge_models",
     "train_autoencoder", "evaluate_autoencoder", "sample_tokens", "encode_features", "compare_features",
-    "build_coreference", "train_coreference", "probe_coreference",
+    "build_coreference", "train_coreference", "probe_coreference", "train_describer", "describe_tracks",
 )  # fmt: skip
 PIECES = 1000
 
@@ -245,6 +249,35 @@ class Chain:
         path.parent.mkdir(parents=True, exist_ok=True)
         made, _ = write_tokens(path.parent / name.removesuffix(".parquet"), form, rows=20, pieces=PIECES)
         made.rename(path)
+
+    def _make_tracks(self, path: Path, name: str) -> None:
+        write_tracks(
+            path, [(Track(f"{name}_{n}", name, "own", "rock", tone(1.0, 220.0 * (n + 1))), "train") for n in (0, 1)]
+        )
+
+    def _make_annotations(self, path: Path, name: str) -> None:
+        # Each shard has a track of its own; the first is tested on.
+        about = {
+            "type": "Animation",
+            "caption": "A clip.",
+            "genre": "rock",
+            "lyrics_text": "Words.",
+            "description": "# Overview",
+        }
+        shard = path.stem.partition("of")[0]
+        row = {
+            "track": f"{path.parent.name}.parquet_{shard}",
+            "split": "train" if int(shard) else "test",
+            **about,
+            "frames": "[]",
+        }
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_parquet(path, pyarrow.Table.from_pylist([row]))
+
+    def _make_audio_states(self, path: Path, name: str) -> None:
+        rows = [{"track": f"{name}_{number}"} for number in range(64)]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_states(path, rows, np.zeros((64, 3, 4), dtype=np.float32))
 
     def _make_tasks(self, path: Path, name: str) -> None:
         if path.name == "parses.parquet":

@@ -25,11 +25,12 @@ def kind_of(job):
     """What else than the architecture decides which lines of a stage run."""
     settings = settings_of(job).get("settings", {})
     task = settings.get("task", {})
+    task, stage_of = ({}, task) if isinstance(task, str) else (task, "")
     data = str(job.inputs.get("examples", "")).split("/")[-2:-1]
     return (
         [settings_of(PLAN.jobs["build_examples"][name])["entry"]["kind"] for name in data],
         [task.get(name) for name in ("kind", "depth_format")],
-        [settings.get("objective"), bool(settings.get("partial_embedding")), bool(settings.get("steps"))],
+        [stage_of, settings.get("objective"), bool(settings.get("partial_embedding")), bool(settings.get("steps"))],
         [bool(job.inputs.get(name)) for name in ("tuning", "parses")],
     )
 
