@@ -90,7 +90,8 @@ class Annotator:
     ) -> tuple[list[str], list[str]]:
         settings = self.settings
         talks = [conversation(step, one) for one in tracks]
-        texts, open_places, problems = [""] * len(tracks), list(range(len(tracks))), {}
+        texts, open_places = [""] * len(tracks), list(range(len(tracks)))
+        problems: dict[int, str] = {}
         for _ in range(settings.attempts):
             asked = [talks[place] for place in open_places]
             self._require_budget(step, asked)
@@ -169,11 +170,12 @@ def _kind(path: Path) -> str:
 def checks(step: str, track: Mapping[str, Any]) -> Callable[[str], str]:
     """The function that says what is wrong with an answer."""
     frames = len(track["levels"])
-    return {
+    own: dict[str, Callable[[str], str]] = {
         "type": forms.type_problem,
         "frames": partial(forms.frames_problem, frames=frames),
         "description": partial(forms.description_problem, frames=frames),
-    }.get(step, forms.text_problem)
+    }
+    return own.get(step, forms.text_problem)
 
 
 def estimate(conversations: Sequence[Sequence[Mapping[str, Any]]], settings: AnnotationSettings) -> Spent:

@@ -63,7 +63,10 @@ def rendered_tracks(scores: Archive, font: Path, settings: TrackSettings) -> Ite
         found = 0
         for place in rng.permutation(len(paths)).tolist():
             path = paths[place]
-            tempo, programme = float(rng.integers(*settings.tempo)), int(rng.choice(settings.programmes))
+            tempo, programme = (
+                float(rng.integers(settings.tempo[0], settings.tempo[1])),
+                int(rng.choice(settings.programmes)),
+            )
             try:
                 score = read_score(path, settings.seconds * tempo / 60)
             except ScoreError as error:
