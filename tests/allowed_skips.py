@@ -8,4 +8,5 @@ ALLOWED = (
     "REPRLAB_MIRROR has no Event StoryLine Corpus",
     "REPRLAB_MIRROR has no tagged sentences",
     "spaCy is an extra",
+    "the audio extra is not installed",
 )

@@ -20,6 +20,8 @@ from reprlab.music.states import clips_of, encode
 from reprlab.music.tracks import Track, is_still, own_tracks, read_tracks, with_splits, write_tracks
 from reprlab.runtime.errors import ReprlabError
 
+from tests.nano import needs_audio
+
 ABC = "X:1\nT:Known\nM:{metre}\nL:1/8\nK:{key}\n" + "{tune}|\n" * 8
 TUNE = "DFAd fedA"
 
@@ -44,6 +46,7 @@ def write_folder(
     return folder
 
 
+@needs_audio
 def test_the_notes_key_metre_and_beat_of_a_score(tmp_path):
     found = read_score(write_score(tmp_path / "a.abc"), 8)
     assert (found.key, found.meter, found.beat, found.upbeat) == ("D major", 4, 1.0, 0.0)
@@ -52,6 +55,7 @@ def test_the_notes_key_metre_and_beat_of_a_score(tmp_path):
     assert (jig.meter, jig.beat) == (2, 2 / 3)
 
 
+@needs_audio
 def test_scores_that_are_of_no_use(tmp_path):
     with pytest.raises(ScoreError, match="shorter than a clip"):
         read_score(write_score(tmp_path / "a.abc"), 1000)
@@ -60,6 +64,7 @@ def test_scores_that_are_of_no_use(tmp_path):
         read_score(tmp_path / "b.abc", 8)
 
 
+@needs_audio
 def test_keys_are_spelled_as_madmom_spells_them():
     from madmom.features.key import KEY_LABELS
 
@@ -71,6 +76,7 @@ def test_keys_are_spelled_as_madmom_spells_them():
     )
 
 
+@needs_audio
 def test_a_file_that_is_no_sound_font_gives_one_line(tmp_path):
     (tmp_path / "f.sf2").write_bytes(b"nothing")
     with pytest.raises(ReprlabError, match=r"f\.sf2: is not a sound font"):
@@ -140,6 +146,7 @@ def test_two_tracks_of_one_name_are_refused(tmp_path):
         write_tracks(tmp_path / "t.parquet", twice)
 
 
+@needs_audio
 def test_a_track_is_heard_once_and_what_is_heard_is_well_formed(tmp_path, monkeypatch):
     clicks = tone(6.0, 330.0) * (np.arange(6 * RATE) % (RATE // 2) < RATE // 8)
     found = hear(clicks, tmp_path)
@@ -179,6 +186,7 @@ def test_accuracy_of_known_answers():
     assert found["tempo"] == 50 and found["tempo_octave"] == 100 and found["key"] == 50 and found["meter"] == 100
 
 
+@needs_audio
 def test_states_are_of_the_clips_and_their_scale_is_that_of_training(tmp_path):
     wanted = EncodingSettings(encoder="madmom", clips=2, clip_seconds=0.5, bands=8)
     tracks = [

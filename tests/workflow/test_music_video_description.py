@@ -3,7 +3,7 @@
 import pytest
 from reprlab.artifacts.tables import read_tsv
 
-from tests.nano import PARTS
+from tests.nano import PARTS, needs_audio
 from tests.plans import rerun_counts
 
 SLUG = "music-video-description"
@@ -27,6 +27,7 @@ EDITS = {
 }
 
 
+@needs_audio
 def test_every_section_of_table_1_is_scored_beside_another_tracks_description(made):
     found = read_tsv(made.nano / TABLE1)
     assert found["section"].tolist() == ["baseline", "main", "ablation", "ablation", "sanity"]
@@ -34,12 +35,14 @@ def test_every_section_of_table_1_is_scored_beside_another_tracks_description(ma
     assert (found["encoder"] == "bert_events_nano").all()
 
 
+@needs_audio
 def test_what_is_heard_in_rendered_tracks_is_judged(made):
     found = read_tsv(made.nano / f"results/{SLUG}/feature_accuracy.tsv")
     every = found[found["genre"] == "all"].set_index("metric")["value"]
     assert every["tempo_candidate"] >= every["tempo_octave"] >= every["tempo"] and every["key"] > 0
 
 
+@needs_audio
 def test_the_page_shows_inputs_target_and_what_was_written(made):
     folder = made.nano / f"results/{SLUG}/examples"
     page = (folder / "examples.md").read_text()

@@ -7,16 +7,15 @@ import subprocess
 
 import pytest
 from reprlab.config.load import leaves, load_config
-from reprlab.config.papers import SLUGS
 from reprlab.planning.reruns import needed_jobs
 from reprlab.runtime.errors import ReprlabError
 
 from tests.checkouts import ROOT, Checkout
-from tests.nano import SECRET, all_edits, holders_of_the_secret, part_of
+from tests.nano import MADE, SECRET, all_edits, holders_of_the_secret, part_of
 from tests.plans import plan_of, rerun_jobs
 from tests.workflow.faults.engine import failing_stage
 
-pytestmark = pytest.mark.reads(*SLUGS)
+pytestmark = pytest.mark.reads(*MADE)
 # What a dry run prints of a job's command.
 JOB = re.compile(r"reprlab\.stages\.(\w+) --plan \S+ --job (\S+)")
 
@@ -24,7 +23,7 @@ JOB = re.compile(r"reprlab\.stages\.(\w+) --plan \S+ --job (\S+)")
 def engine_plans(made, *edits: str) -> set[tuple[str, str]]:
     """Stage and key of the jobs of a dry run for the targets of every paper."""
     given = "; ".join([all_edits(), *edits])
-    targets = [target for slug in SLUGS for target in part_of(slug).targets]
+    targets = [target for slug in MADE for target in part_of(slug).targets]
     done = made.run("--dry-run", "--printshellcmds", "--cores", "2", "--config", "scale=nano", f"set={given}", "--",
                     *targets)  # fmt: skip
     return set(JOB.findall(done.stdout + done.stderr))
@@ -56,12 +55,12 @@ def test_what_was_made_is_not_made_again(made):
 def test_the_engine_and_two_plans_agree_on_what_an_edit_reruns(made):
     """One edit of each paper, all in one dry run; what an edit reruns alone is tested with each paper."""
     expected = {
-        job for slug in SLUGS for job in rerun_jobs(slug, part_of(slug).edits, edit_of(slug), *part_of(slug).targets)
+        job for slug in MADE for job in rerun_jobs(slug, part_of(slug).edits, edit_of(slug), *part_of(slug).targets)
     }
-    assert engine_plans(made, *map(edit_of, SLUGS)) == expected
+    assert engine_plans(made, *map(edit_of, MADE)) == expected
 
 
-@pytest.mark.parametrize("slug", SLUGS)
+@pytest.mark.parametrize("slug", MADE)
 def test_a_paper_is_made_from_nothing_but_downloads(made, slug):
     """Its targets are there, and tables have rows."""
     for target in part_of(slug).targets:
