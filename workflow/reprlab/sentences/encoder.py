@@ -72,8 +72,8 @@ def add_low_rank(decoder: Any, settings: LowRank, seed: int) -> list[str]:
     missing = sorted(set(settings.targets) - set(matched))
     if missing and not settings.partial:
         raise ReprlabError(
-            f"adapter targets: {type(decoder).__name__} has no layer named {', '.join(missing)}; name its own "
-            "layers, or set partial: true"
+            f"adapter targets: {type(decoder).__name__} has no layer named {', '.join(missing)}; name those of its own "
+            "linear layers as targets of its architecture"
         )
     if missing:
         get_logger().info(
