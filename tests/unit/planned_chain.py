@@ -6,11 +6,14 @@ the published run. Cut are widths, layers, rows, steps and batches; every other 
 
 import importlib
 import inspect
+import io
 import itertools
 import json
+import random
 import re
 import shutil
 import typing
+import wave
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -57,7 +60,7 @@ FEW = {
     "train_items": 8, "validation_items": 2, "rows": 2, "share": 1.0, "held_out": 2, "shots": 1, "demonstrations": 1,
     "max_new_tokens": 2, "free_tokens": 2, "rank": 2, "examples": 2, "batch": 2, "repeats": 2,
     "operators": 2, "training_length": 16, "negatives": 3, "layers": 1, "evaluate_every": STEPS, "draws": 2,
-    "per_label": 2, "blocks": 2, "features": 64,
+    "per_label": 2, "blocks": 2, "features": 64, "minutes": 0.2,
 }  # fmt: skip
 # Stages whose outputs others of them read; what the rest of the plan makes is made up.
 LINKS = (
@@ -315,6 +318,15 @@ def _as_hinted(hint: Any, value: Any) -> Any:
     return Path(value) if hint is Path else value
 
 
+def _noise(seconds: int) -> bytes:
+    """A WAV file of 16,000 samples a second."""
+    file = io.BytesIO()
+    with wave.open(file, "wb") as sound:
+        sound.setparams((1, 2, 16_000, 0, "NONE", ""))
+        sound.writeframes(random.Random(0).randbytes(seconds * 32_000))
+    return file.getvalue()
+
+
 def _row(entry: dict[str, Any], number: int, split: str, subset: str) -> dict[str, Any]:
     """A made-up example: its words differ from row to row, its labels take turns."""
     text = f"the cat finds {number} letters of {split} {subset}."
@@ -328,5 +340,6 @@ def _row(entry: dict[str, Any], number: int, split: str, subset: str) -> dict[st
         "heads": ["the cat"], "predicates": ["finds"], "tails": ["letters"], "verbs": [1],
         "relevance": 1, "positive_inputs": [text], "positive_outputs": ["letter"],
         "query_id": f"q-{split}-{number}", "passage_id": f"p-{split}-{number}",
+        "seconds": 2.0, "rate": 16_000, "kind": "wav", "audio": _noise(2),
     }  # fmt: skip
     return {name: values.get(name, f"{name}: {text}") for name in (*columns_of(entry["kind"]),)}

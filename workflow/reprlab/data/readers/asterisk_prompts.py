@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Literal
@@ -12,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from reprlab.audio.decoding import decode
 from reprlab.audio.transcripts import TranscriptSettings, normalised
 from reprlab.data.sources import Sources
+from reprlab.data.text_files import streamed_rows
 from reprlab.registry.dataset_entries import SplitSettings
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.log import get_logger
@@ -77,7 +77,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
 def _listed(path: Any) -> dict[str, str]:
     """Transcripts by key; of two with one key the last counts."""
     try:
-        lines = gzip.decompress(path.read_bytes()).decode("utf-8-sig").splitlines()
+        lines = [row for _, row in streamed_rows(path, zipped=True)]
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise ReprlabError(f"{path}: not a gzipped list of transcripts ({error}); fetch it again") from None
     pairs = (line.partition(":") for line in lines if ":" in line and not line.startswith(";"))
