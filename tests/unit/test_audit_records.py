@@ -56,7 +56,7 @@ def test_each_rule_can_agree_and_fail(tmp_path, fields, value, verdict):
 
 
 def test_nothing_printed_is_nothing_to_agree_with(tmp_path):
-    with pytest.raises(ReprlabError, match="nothing is printed that '-1.5' could agree with"):
+    with pytest.raises(ReprlabError, match=r"nothing is printed that '-1\.5' could agree with"):
         audited(tmp_path, "8.6: {check: it, what: x, printed: ''}", it=lambda given: found(-1.5, True))
     (row,) = audited(
         tmp_path, "8.6: {check: it, what: x, printed: '', missing: it}", it=lambda given: found(-1.5, True)
