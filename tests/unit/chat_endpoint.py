@@ -11,7 +11,10 @@ KEY = "sk-a-secret-of-this-test"
 
 
 class Endpoint(ThreadingHTTPServer):
-    """Says to a prompt what `say` makes of it; with another `status` than 200 it refuses the key."""
+    """Says to a prompt what `say` makes of it; with another `status` than 200 it refuses the key.
+
+    `shape` changes what is sent: a value to be written as JSON, or a text as it is.
+    """
 
     def __init__(self, say: Callable[[str], str]) -> None:
         super().__init__(("127.0.0.1", 0), Answer)
@@ -19,6 +22,7 @@ class Endpoint(ThreadingHTTPServer):
         self.asked: list[dict[str, Any]] = []
         self.lock = threading.Lock()
         self.status = 200
+        self.shape: Callable[[dict[str, Any]], Any] | None = None
 
     @property
     def address(self) -> str:
@@ -41,7 +45,8 @@ class Answer(BaseHTTPRequestHandler):
         content["choices"] = [{"index": 0, "finish_reason": "stop", "message": message}]
         if self.server.status != 200:
             content = {"error": {"message": f"the key {KEY} is wrong"}}
-        body = json.dumps(content).encode()
+        shaped = self.server.shape(content) if self.server.shape else content
+        body = (shaped if isinstance(shaped, str) else json.dumps(shaped)).encode()
         self.send_response(self.server.status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(body)))

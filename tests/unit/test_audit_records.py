@@ -55,6 +55,15 @@ def test_each_rule_can_agree_and_fail(tmp_path, fields, value, verdict):
     assert (row.id, row.verdict) == ("5.10", verdict)
 
 
+def test_nothing_printed_is_nothing_to_agree_with(tmp_path):
+    with pytest.raises(ReprlabError, match=r"nothing is printed that '-1\.5' could agree with"):
+        audited(tmp_path, "8.6: {check: it, what: x, printed: ''}", it=lambda given: found(-1.5, True))
+    (row,) = audited(
+        tmp_path, "8.6: {check: it, what: x, printed: '', missing: it}", it=lambda given: found(-1.5, True)
+    )
+    assert row.verdict == "not checkable"
+
+
 def test_texts_are_those_of_the_file_and_of_the_check(tmp_path):
     records = "6.1: {check: it, what: 'mean of {task}', printed: 0.50, recomputed: '{value:.1f} %', note: 'of {n}'}"
     (row,) = audited(tmp_path, records, it=lambda given: found(0.25, task="rte", n=7))

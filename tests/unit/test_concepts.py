@@ -338,6 +338,10 @@ def test_the_stages_from_assertions_to_marked_blocks(bert, tmp_path):
     assert {PIECES[one] for one in ids[(types & CONCEPT) > 0]} == {"lung", "can", "##cer", "cell"}
     about = read_tsv(at["marked.tsv"]).set_index("metric")["value"]
     assert about["blocks_without"] == 25 and about["concepts_per_block"] == pytest.approx(5 / 4)
+    (tmp_path / "foreign.txt").write_text("tibia\n")
+    with pytest.raises(ReprlabError, match=r"foreign\.txt: none of its concepts stands in the train split"):
+        mark_concepts(blocks=at["blocks"], tokenizer=bert, concepts=tmp_path / "foreign.txt", out=at["marked"],
+                      metrics=at["marked.tsv"])  # fmt: skip
     with pytest.raises(ReprlabError, match="lower it"):
         select_concepts(graph=at["graph"], domain=at["domain"], out=at["basic.txt"],
                         settings=BasicSettings(frequency=99, basic=1))  # fmt: skip

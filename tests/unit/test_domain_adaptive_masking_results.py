@@ -18,6 +18,7 @@ from reprlab.results.comparison import compare, declarations
 from reprlab.results.frame import frame_of
 from reprlab.results.records import Drawn
 from reprlab.results.schema import FIXED
+from reprlab.runtime.errors import ReprlabError
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "resources/published/domain-adaptive-masking"
@@ -233,6 +234,37 @@ def test_the_published_settings_with_a_graph_and_text_are_those_of_the_paper():
         assert (engine["steps"], engine["batch_size"], given["input_length"]) == (200_000, 256, 256)
     gathered = plan.jobs["gather_results"]["domain-adaptive-masking"].settings["settings"]
     assert json.loads(gathered)["options"]["tokens_per_update"] == 65_536
+
+
+def _planned(*edits):
+    given = [f"papers.domain-adaptive-masking.{edit}" for edit in edits]
+    return make_plan(load_config(ROOT, {"scale": "mini", "set": given, "build": ["domain-adaptive-masking"]}))
+
+
+@pytest.mark.parametrize("edit", ["pretraining.budget=0.1", "pretraining.mask_probability=0.3"])
+def test_what_is_masked_in_training_is_not_what_is_masked_in_the_comparison(edit):
+    """Runs with other budgets are compared on the same masks of the same held-out blocks."""
+
+    def held_out(plan):
+        found = {key: json.loads(job.settings["runs"]) for key, job in plan.jobs["evaluate_lm"].items()}
+        return {key: runs for key, runs in found.items() if key.startswith("domain_adaptive_masking")}
+
+    plain, edited = _planned(), _planned(edit)
+    assert held_out(plain) == held_out(edited) and len(held_out(plain)) == 2
+    assert plain.jobs["pretrain_lm"] != edited.jobs["pretrain_lm"]
+    other = _planned(edit.replace("pretraining", "held_out"))
+    assert held_out(plain) != held_out(other) and plain.jobs["pretrain_lm"] == other.jobs["pretrain_lm"]
+
+
+def test_a_budget_of_nothing_is_refused_in_the_config_and_a_masking_that_is_off_says_so():
+    for name in ("pretraining", "held_out"):
+        with pytest.raises(ReprlabError, match=rf"{name}\.budget"):
+            _planned(f"{name}.budget=0")
+    gathered = json.loads(
+        _planned("maskings=[]").jobs["gather_results"]["domain-adaptive-masking"].settings["settings"]
+    )
+    reasons = {one["reason"] for one in gathered["entries"] if "reason" in one and one["factors"].get("masking")}
+    assert reasons == {"off: not in papers.domain-adaptive-masking.maskings"}
 
 
 def test_a_new_head_is_trained_on_general_text_first_and_has_no_untrained_row():

@@ -292,3 +292,34 @@ def test_positions_that_a_model_has_not_learned_cannot_be_narrowed(tmp_path):
     with pytest.raises(ReprlabError, match="position_scale: LlamaForCausalLM has no learned positions"):
         build_model(entry=entry, out=tmp_path / "llama", seed=3)
     assert not (tmp_path / "llama").exists()
+
+
+@pytest.mark.parametrize(
+    ("architecture", "more"),
+    [
+        ("bert", {"max_position_embeddings": 9}),
+        ("roberta", {"max_position_embeddings": 11, "pad_token_id": 1}),
+        ("mpnet", {"max_position_embeddings": 11, "pad_token_id": 1}),
+        ("electra", {"max_position_embeddings": 9, "embedding_size": 16}),
+        ("distilbert", {"max_position_embeddings": 9}),
+        ("gpt2", {"n_positions": 9}),
+        ("opt", {"max_position_embeddings": 9, "ffn_dim": 16, "word_embed_proj_dim": 16}),
+    ],
+)
+def test_a_text_longer_than_the_learned_positions_is_told(tmp_path, architecture, more):
+    names = {
+        "gpt2": ("n_embd", "n_layer", "n_head"),
+        "distilbert": ("dim", "n_layers", "n_heads"),
+    }.get(architecture, ("hidden_size", "num_hidden_layers", "num_attention_heads"))
+    config = {"vocab_size": 40, **dict(zip(names, (16, 1, 2), strict=True)), **more}
+    about = {"config": config, "source": "x", "tie_output": True, "origin": {"kind": "scratch"}}
+    build_model(
+        entry=ModelEntry.model_validate({**about, "architecture": architecture}), out=tmp_path / "model", seed=3
+    )
+    model = load_model(tmp_path / "model").eval()
+    ids = torch.full((2, 9), 7)
+    with torch.no_grad():
+        whole = model(input_ids=ids)[0]
+        assert whole.shape[:2] == (2, 9) and torch.isfinite(whole).all()
+        with pytest.raises(ReprlabError, match=r"text of 10 tokens .* longer than the model's 9 learned positions"):
+            model(input_ids=torch.full((2, 10), 7))

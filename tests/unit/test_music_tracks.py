@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from music_samples import heard, tone
 from PIL import Image
 from reprlab.music.accuracy import accuracy_rows, feature_rows
-from reprlab.music.extra import extra_module
+from reprlab.music.extra import audio_extra
 from reprlab.music.hearing import KEYS, hear, key_score, same_tempo
 from reprlab.music.rendering import SoundFont
 from reprlab.music.scores import ScoreError, key_label, read_score
@@ -85,8 +85,11 @@ def test_a_file_that_is_no_sound_font_gives_one_line(tmp_path):
 
 def test_without_the_extra_one_line_names_the_remedy(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "madmom", None)
-    with pytest.raises(ReprlabError, match=r"^madmom cannot be imported .* `make setup EXTRAS=audio` .* C compiler$"):
-        extra_module("madmom")
+    with (
+        pytest.raises(ReprlabError, match=r"^madmom cannot be imported .* `make setup EXTRAS=audio` .* C compiler$"),
+        audio_extra(),
+    ):
+        import madmom  # noqa: F401
 
 
 def test_tracks_of_a_folder_are_resampled_and_come_back(tmp_path):

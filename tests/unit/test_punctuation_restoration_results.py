@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas
 import pytest
+from planned_chain import settings_of
 from reprlab.config.load import load_config
 from reprlab.papers.punctuation_restoration.results import RESULTS
 from reprlab.papers.punctuation_restoration.tables_structure import MEASURES
@@ -318,9 +319,15 @@ def test_resumed_runs_have_another_course_and_the_moments_of_restoration():
     }  # fmt: skip
 
 
-def test_semantic_roles_have_a_pass_of_their_own():
+def test_semantic_roles_have_a_pass_of_their_own(monkeypatch):
     edits = (TEXT, f"papers.{SLUG}.tasks.ner_conll03.task=srl", f"papers.{SLUG}.finetuning.course=upstream_resume")
-    jobs = plan_of("paper", *edits).jobs["train_seq2seq"]
+    config = load_config(ROOT, {"scale": "paper", "build": [SLUG], "set": list(edits)})
+    # No entry of the registry has roles: OntoNotes is licensed.
+    known = config.datasets.tasks
+    monkeypatch.setitem(known, "conll2003", known["conll2003"].model_copy(update={"kind": "roles"}))
+    recipe = config.papers[SLUG].discriminative
+    monkeypatch.setitem(recipe.__dict__, "tasks", [])
+    jobs = make_plan(config).jobs["train_seq2seq"]
     found = {tuple(key.split("/")[:2]): json.loads(job.settings["settings"]) for key, job in jobs.items()}
     found = {(model.rpartition("_")[2], task): settings for (model, task), settings in found.items()}
     passes = {key: (one["epochs"], one["horizon_epochs"]) for key, one in found.items()}
@@ -331,13 +338,29 @@ def test_semantic_roles_have_a_pass_of_their_own():
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        ("tasks.ner_conll03.task=multitask", "name two tasks under joint"),
         ("finetuning.resumed_epochs=9", "must be no less than epochs"),
+        (
+            "tasks.ner_conll03.further={carb: carb}",
+            r"ner_conll03\.further\.carb: carb holds triples, and ner is read from tags",
+        ),
+        ("tasks.ner_conll03.task=srl", r"ner_conll03\.dataset: conll2003 holds tags, and srl is read from roles"),
+        ("discriminative.tasks=[openie_oie2016]", "oie2016 holds triples, and openie is read from tags"),
     ],
 )
 def test_settings_that_cannot_be_trained_are_refused(edit, message):
     with pytest.raises(ReprlabError, match=message):
-        load_config(ROOT, {"scale": "paper", "set": f"papers.{SLUG}.{edit}"})
+        make_plan(load_config(ROOT, {"scale": "paper", "build": [SLUG], "set": f"papers.{SLUG}.{edit}"}))
+
+
+def test_names_and_triples_are_asked_for_by_the_prompt_of_both():
+    """The paper's multitask rows: each set with its own annotations; both tables of a joint training have that task."""
+    tasks = ("ner_conll03", "openie_webnlg")
+    edits = [f"papers.{SLUG}.tasks.{name}.task=multitask" for name in tasks]
+    given = {"scale": "small", "build": [SLUG], "set": [*edits, f"papers.{SLUG}.joint=[{', '.join(tasks)}]"]}
+    jobs = make_plan(load_config(ROOT, given)).jobs["build_seq2seq"]
+    joint = settings_of(jobs["conll2003_webnlg_triples/punctuation_restoration_joint"])["settings"]
+    assert joint["tasks"] == ["multitask", "multitask"]
+    assert {"conll2003/punctuation_restoration_multitask", "carb/punctuation_restoration_multitask"} <= jobs.keys()
 
 
 def test_the_published_settings_train_t5_alone_and_say_why():

@@ -10,9 +10,12 @@ import pyarrow.parquet as pq
 import pytest
 from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.artifacts.tables import read_parquet, read_tsv, write_parquet
+from reprlab.registry.models import load_models
+from reprlab.representations.files import read_layer
 from reprlab.runtime import files
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import atomic_directory, atomic_file, write_text
+from reprlab.settings.yaml_text import read_texts, read_with_anchors
 from reprlab.text.parquet_batches import read_batches
 
 
@@ -120,6 +123,42 @@ def test_truncated_parquet_names_the_file(tmp_path):
         read_parquet(path)
     with pytest.raises(ReprlabError, match="no such file"):
         read_parquet(tmp_path / "none.parquet")
+
+
+@pytest.mark.parametrize(
+    "short", [pa.ArrowMemoryError("malloc of size 64 failed"), OSError(errno.ENOMEM, "Cannot allocate memory")]
+)
+def test_a_whole_file_is_not_called_damaged_where_memory_is_short(tmp_path, monkeypatch, short):
+    path = tmp_path / "a.parquet"
+    write_parquet(path, pa.table({"x": [1]}))
+
+    def fails(*_, **__):
+        raise short
+
+    monkeypatch.setattr("pyarrow.parquet.read_table", fails)
+    with pytest.raises(MemoryError):
+        read_parquet(path)
+    monkeypatch.setattr("numpy.load", fails)
+    with pytest.raises(MemoryError):
+        read_layer(path)
+
+
+def test_too_many_open_files_are_none_of_the_file(tmp_path, monkeypatch):
+    def fails(*_, **__):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr("pyarrow.parquet.read_table", fails)
+    with pytest.raises(OSError, match="Too many open files"):
+        read_parquet(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize("depth", [21, 300, 3_000])
+def test_a_registry_that_is_nested_deeply_is_one_line(tmp_path, depth):
+    path = tmp_path / "models.yaml"
+    path.write_text("a: " + "[" * depth + "]" * depth)
+    for read in (load_models, read_texts, read_with_anchors):
+        with pytest.raises(ReprlabError, match="nested too deeply"):
+            read(path)
 
 
 def test_names_and_statistics_that_are_no_text_are_named(tmp_path):

@@ -177,6 +177,46 @@ def test_compiled_where_all_kernels_run(device, missing, path, monkeypatch, capl
         assert mamba.mamba_inner_fn() is mamba2.mamba2_split_conv1d_scan_combined() is None
 
 
+def test_the_gradient_of_long_steps_is_as_exact_as_that_of_transformers():
+    """At a step of 4 and A = -4 sums over a chunk reach -500: their differences would lose what segments keep."""
+    from transformers.models.mamba2 import modeling_mamba2
+
+    torch.manual_seed(0)
+    whole = {
+        "hidden_states": torch.randn(1, 96, 4, 8),
+        "dt": 4 + 0.1 * torch.randn(1, 96, 4),
+        "A": -4 + 0.1 * torch.randn(4),
+        "B": torch.randn(1, 96, 1, 8),
+        "C": torch.randn(1, 96, 1, 8),
+    }
+    weights = torch.randn(1, 96, 4, 8)
+
+    def gradient(function, dtype):
+        given = {name: value.to(dtype, copy=True) for name, value in whole.items()}
+        rates = given["A"].requires_grad_()
+        found = function(**given)
+        (found * weights.to(dtype)).sum().backward()
+        return rates.grad.double()
+
+    def recurrence(hidden_states, dt, A, B, C):
+        state, found = torch.zeros(1, 4, 8, 8, dtype=torch.float64), []
+        for place in range(96):
+            decay = (dt[:, place] * A).exp()[..., None, None]
+            state = decay * state + (dt[:, place, :, None] * hidden_states[:, place])[..., None] * B[:, place, :, None]
+            found.append((state * C[:, place, :, None]).sum(-1))
+        return torch.stack(found, 1)
+
+    def theirs(**given):
+        return _original(modeling_mamba2.mamba2_chunk_scan)(**given, chunk_size=32)
+
+    exact = gradient(recurrence, torch.float64)
+    errors = [
+        ((gradient(function, torch.float32) - exact).norm() / exact.norm()).item()
+        for function in (scans.state_space_dual, theirs)
+    ]
+    assert errors[0] < 1.5 * errors[1], errors
+
+
 def test_zero_order_hold():
     """A = -1 and d = ln 2: the decay is 1/2, the kernel 1/2, 1/4, 1/8 ..., the step response 1 - 2^-n."""
     decay, step = scans.zero_order_hold(torch.full((1, 12), -1.0, dtype=torch.float64), math.log(2))

@@ -7,6 +7,7 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.depths import chosen_depths, kept_layers
 from reprlab.sentences.early_exit import headless, keep_layers, layer_outputs, layers_of
 from reprlab.sentences.encoder import build_encoder
+from reprlab.sentences.layer_losses import with_layers
 from reprlab.sentences.settings import EncoderSettings
 from reprlab.sentences.soft_prompts import first_vectors, prefixed, prompted
 
@@ -117,6 +118,22 @@ def test_depths_are_chosen_by_the_least_loss_of_each_half():
         chosen_depths([1.0])
     with pytest.raises(ReprlabError, match="layer 2 is not finite"):
         chosen_depths([1.0, float("nan"), 2.0])
+
+
+def test_the_chosen_depths_have_the_least_mean_over_batches(tmp_path):
+    """Layers 1 and 3 have the least medians, layers 2 and 4 the least means: one batch in three tells them apart."""
+    losses = {1: (1, 1, 9), 2: (2, 2, 2), 3: (0, 0, 9), 4: (2, 2, 2)}
+    rows = [f"{layer}\t{batch}\t{loss}" for layer, own in losses.items() for batch, loss in enumerate(own)]
+    settings = EncoderSettings(method="none", pooling="mean", layers="small")
+
+    def chosen(lines):
+        (tmp_path / "depths.tsv").write_text("\n".join(["layer\tbatch\tloss", *lines]) + "\n")
+        given = [settings, settings.model_copy(update={"layers": "large"})]
+        return [with_layers(one, tmp_path / "depths.tsv").layers for one in given]
+
+    assert chosen(rows) == chosen(rows[::-1]) == [2, 4]
+    with pytest.raises(ReprlabError, match=r"depths\.tsv: losses of the layers 2, 3, 4, not of each from 1 on"):
+        chosen(rows[3:])
 
 
 def test_pooling_by_hand():

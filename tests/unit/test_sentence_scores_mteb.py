@@ -142,6 +142,15 @@ def test_search(tmp_path):
     assert found == pytest.approx(theirs(AbsTaskRetrieval, "Retrieval", "ndcg_at_10", data), abs=1e-3)
 
 
+def test_a_part_of_the_collection_holds_what_the_asked_queries_look_for(tmp_path):
+    """Of 60 passages 12 are searched by 6 queries whose own stand last in the file."""
+    words = texts(60, 26)
+    rows = [{"query_id": f"q{n}", "query": text, "passage_id": f"p{n}", "passage": text, "relevance": 1}
+            for n, text in enumerate(words)]  # fmt: skip
+    rows = [{**row, "split": "test" if n >= 54 else "train"} for n, row in enumerate(rows)]
+    assert ours(tmp_path, "retrieval", "ranking", rows, {"passages": 12}) == pytest.approx(100)
+
+
 def test_search_where_queries_are_passages(tmp_path):
     """ArguAna's queries are passages under the same id: the own one is not a hit there, and elsewhere it is one."""
     passages = {f"p{n}": text for n, text in enumerate(texts(60, 16))}

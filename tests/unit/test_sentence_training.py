@@ -12,7 +12,10 @@ from reprlab.planning.stages import STAGES
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.batch_plan import mixed_batches, plan_batches
 from reprlab.sentences.contrastive import contrastive_loss, share_read_twice, vectors_in_parts
+from reprlab.sentences.texts import EncodedTexts
 from reprlab.sentences.training import TripleBatches, triple_loss
+from reprlab.sentences.triples import Triples
+from reprlab.training.finetuning_encoding import Ragged
 
 torch = pytest.importorskip("torch")
 ROOT = Path(__file__).parents[2]
@@ -170,6 +173,15 @@ def test_a_sample_of_all_data_draws_no_row_twice():
     assert rows.shape == (20, 64) and len(set(rows.ravel().tolist())) == 1280
     with pytest.raises(ReprlabError, match="1280 rows; there are 1000"):
         mixed_batches(1000, 64, 20, 0)
+
+
+@pytest.mark.parametrize("mixed", [True, False])
+def test_data_that_fill_no_batch_are_told(mixed):
+    texts = EncodedTexts(Ragged.of([[1]] * 15), np.zeros(15, dtype=np.int64), 0)
+    triples = Triples(texts, {"a": 5})
+    with pytest.raises(ReprlabError, match=r"fills? a batch of 6"):
+        TripleBatches(triples, 6, 0, mixed)(0, 0, 0, 1)
+    assert TripleBatches(triples, 5, 0, mixed)(7, 0, 0, 1)["input_ids"].shape == (15, 1)
 
 
 def test_cosines_are_in_float32_where_the_network_computes_in_bfloat16():

@@ -228,6 +228,34 @@ def test_items_are_ordered_by_their_first_mention_in_the_text() -> None:
     assert target("openie", nowhere) == "(a car; q; y) (bus; p; x)"
 
 
+_said = st.sampled_from(["(", ")", "),", ",", "), x", "a", "b)", "(c", "ARG0:", "ARG1", "V:", "((", "))", "-LRB-"])
+
+
+@given(
+    st.lists(st.tuples(st.lists(_said, min_size=1, max_size=5), st.lists(_said, max_size=4)), min_size=1, max_size=3)
+)
+def test_roles_whose_words_are_parentheses_are_read_back(frames: list[tuple[list[str], list[str]]]) -> None:
+    """Of each predicate its verb and one or two arguments; what was written has the form of the task."""
+    tokens = [word for one, other in frames for word in ("eat", *one, *other)]
+    verbs, tags, expected, start = [], [], [], 0
+    for one, other in frames:
+        own = ["O"] * len(tokens)
+        own[start] = "B-V"
+        place = start + 1
+        for role, its in (("ARG0", one), ("ARGM-TMP", other)):
+            if its:
+                own[place : place + len(its)] = [f"B-{role}", *[f"I-{role}"] * (len(its) - 1)]
+                expected.append((f"eat; {role.lower()}: ", "".join(its).replace(" ", "").lower()))
+            place += len(its)
+        verbs.append(start)
+        tags += own
+        start = place
+    found = items("srl", target("srl", {"tokens": tokens, "verbs": verbs, "tags": tags}))
+    assert found.malformed == 0
+    read = [(item[: item.index(": ") + 2], item[item.index(": ") + 2 :].replace(" ", "")) for item in found.items]
+    assert read == expected
+
+
 def test_upstream_counts_a_lone_mark_as_a_word_and_all_roles_of_a_sentence_as_one_item() -> None:
     """2.3: its code splits restored text on spaces, and items at `) (`, which roles do not have."""
     texts = (["he said no"], ["He said , no ."], ["He said, no ."])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprlab.artifacts.tsv import escape, unescape
-from reprlab.runtime.errors import ReprlabError, first_line
+from reprlab.runtime.errors import ReprlabError, first_line, raise_if_machine_is_short
 from reprlab.runtime.files import atomic_file
 
 if TYPE_CHECKING:
@@ -91,5 +91,6 @@ def parquet_errors(path: Path) -> Iterator[None]:
     except FileNotFoundError:
         raise ReprlabError(f"{path}: no such file") from None
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise_if_machine_is_short(error)
         reason = first_line(error)
         raise ReprlabError(f"{path}: not readable as Parquet ({reason}); delete it and run again") from None

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.artifacts.json_files import read_json
+from reprlab.models.learned_positions import refuse_longer_texts
 from reprlab.registry.models import ModelEntry
-from reprlab.runtime.errors import ReprlabError, first_line
+from reprlab.runtime.errors import ReprlabError, first_line, raise_if_machine_is_short
 from reprlab.runtime.storage import storage_errors
 
 if TYPE_CHECKING:
@@ -109,12 +110,15 @@ def load_model(folder: Path, dropout: float | None = None) -> PreTrainedModel:
     own = {} if dropout is None else {"dropout_rate": dropout}
     quiet_transformers()
     try:
-        return model_class.from_pretrained(
+        model = model_class.from_pretrained(
             folder, dtype=torch.float32, local_files_only=True, use_safetensors=True, trust_remote_code=False, **own
         )
     except (OSError, ValueError, SafetensorError) as error:
+        raise_if_machine_is_short(error)
         reason = first_line(error)
         raise ReprlabError(f"{folder}: not a readable model folder ({reason}); delete it and run again") from error
+    refuse_longer_texts(model)
+    return model
 
 
 def encoder_alone(model: Any) -> Any:

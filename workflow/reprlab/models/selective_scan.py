@@ -271,12 +271,14 @@ def state_space_dual(
         values = functional.pad(values, [0, 0] * (values.ndim - 2) + [0, padding]) if padding else values
         return values.unflatten(1, (-1, chunk))
 
-    summed = chunked(dt * A.float()).cumsum(2)
+    exponents = chunked(dt * A.float())
+    summed = exponents.cumsum(2)
     weighted = chunked(inputs * dt[..., None])
     before, after = (chunked(part.float()).transpose(2, 3) for part in (B, C))
-    inside = torch.ones(chunk, chunk, dtype=torch.bool, device=dt.device).tril()
-    of_head = summed.transpose(2, 3)
-    decay = (of_head[..., :, None] - of_head[..., None, :]).masked_fill(~inside, float("-inf")).exp()
+    # Sums over each segment, not differences of sums from the start of the chunk: of long steps those lose all digits.
+    behind = torch.ones(chunk, chunk, dtype=torch.bool, device=dt.device).triu()
+    segments = exponents.transpose(2, 3)[..., None].expand(-1, -1, -1, -1, chunk).masked_fill(behind, 0).cumsum(-2)
+    decay = segments.masked_fill(behind.triu(1), float("-inf")).exp()
     scores = (after @ before.transpose(-1, -2)).repeat_interleave(heads // groups, dim=2)
     found = ((scores * decay) @ weighted.transpose(2, 3)).transpose(2, 3)
     if summed.shape[1] > 1:
@@ -286,7 +288,7 @@ def state_space_dual(
             """[batch, chunks, groups, chunk, heads of the group * P] of [batch, chunks, chunk, heads, P]."""
             return values.unflatten(3, (groups, -1)).flatten(4).transpose(2, 3)
 
-        to_end = (summed[:, :-1, -1:] - summed[:, :-1]).exp()[..., None]
+        to_end = decay[:, :-1, :, -1].transpose(2, 3)[..., None]
         states = before[:, :-1].transpose(-1, -2) @ by_group(weighted[:, :-1] * to_end)
         if states.shape[1] > 1:
             whole = summed[:, :-1, -1].exp().unflatten(2, (groups, -1)).repeat_interleave(width, dim=3)

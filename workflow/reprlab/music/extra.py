@@ -1,21 +1,22 @@
-"""Modules of the audio extra, which this concept alone needs."""
+"""Guard of imports from the audio extra, which this concept alone needs."""
 
-import importlib
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from reprlab.runtime.errors import ReprlabError, first_line
 
 
-def extra_module(name: str) -> Any:
-    """A module of the audio extra.
+@contextmanager
+def audio_extra() -> Iterator[None]:
+    """Import modules of the audio extra within it.
 
     Raises:
-        ReprlabError: it is not installed.
+        ReprlabError: one is not installed.
     """
     try:
-        return importlib.import_module(name)
+        yield
     except ImportError as error:
         raise ReprlabError(
-            f"{name.partition('.')[0]} cannot be imported ({first_line(error)}): `make setup EXTRAS=audio` installs "
-            "what music-video-description needs, and needs a C compiler"
+            f"{(error.name or 'a module').partition('.')[0]} cannot be imported ({first_line(error)}): `make setup "
+            "EXTRAS=audio` installs what music-video-description needs, and needs a C compiler"
         ) from None

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from reprlab.artifacts.json_files import read_json, write_json
-from reprlab.music.extra import extra_module
+from reprlab.music.extra import audio_extra
 from reprlab.music.settings import RATE
 
 MAJOR = ("A", "Bb", "B", "C", "Db", "D", "Eb", "E", "F", "F#", "G", "Ab")
@@ -36,7 +36,9 @@ def hear(samples: np.ndarray, cache: Path) -> dict[str, Any]:
     Raises:
         ReprlabError: madmom is not installed.
     """
-    version = extra_module("madmom").__version__
+    with audio_extra():
+        import madmom
+    version = madmom.__version__
     # 16 bits, as tracks are kept: the same sound has the same digest, whoever decodes it.
     whole = np.round(np.clip(samples, -1, 1) * 32767).astype("<i2")
     digest = hashlib.sha256(f"{_FORMAT} {version} {RATE}".encode() + whole.tobytes()).hexdigest()
@@ -63,8 +65,8 @@ def described(raw: dict[str, Any]) -> dict[str, Any]:
 
 @functools.cache
 def _processors() -> dict[str, Any]:
-    extra_module("madmom")
-    from madmom.features import beats, chords, downbeats, key, tempo
+    with audio_extra():
+        from madmom.features import beats, chords, downbeats, key, tempo
 
     return {
         "beats": beats.RNNBeatProcessor(),
@@ -78,8 +80,10 @@ def _processors() -> dict[str, Any]:
 
 
 def _signal(samples: np.ndarray) -> Any:
+    with audio_extra():
+        from madmom.audio.signal import Signal
     # A bare array would be taken for 44.1 kHz as well, but this says it.
-    return extra_module("madmom.audio.signal").Signal(samples, sample_rate=RATE, num_channels=1)
+    return Signal(samples, sample_rate=RATE, num_channels=1)
 
 
 def _raw(samples: np.ndarray) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from reprlab.music.extra import extra_module
+from reprlab.music.extra import audio_extra
 from reprlab.music.settings import RATE
 from reprlab.runtime.errors import ReprlabError
 
@@ -18,11 +18,13 @@ class SoundFont:
     """A sound font, whose instruments play notes.
 
     Raises:
-        ReprlabError: the file is no sound font, or tinysoundfont is not installed.
+        ReprlabError: the file is not a sound font, or tinysoundfont is not installed.
     """
 
     def __init__(self, path: Path) -> None:
-        self._module = extra_module("tinysoundfont")
+        with audio_extra():
+            import tinysoundfont
+        self._module = tinysoundfont
         self._path = path
         self._player()
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reprlab.music.extra import extra_module
+from reprlab.music.extra import audio_extra
 from reprlab.music.hearing import KEYS
 
 
@@ -42,7 +42,8 @@ def read_score(path: Path, quarters: float) -> Score:
     Raises:
         ScoreError: it cannot be parsed, has no time signature or changes it, or ends too early.
     """
-    music21: Any = extra_module("music21")
+    with audio_extra():
+        import music21
     try:
         parsed = music21.converter.parse(path, forceSource=True)
         stream = parsed.scores[0] if isinstance(parsed, music21.stream.Opus) else parsed

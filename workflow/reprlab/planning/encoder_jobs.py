@@ -11,8 +11,46 @@ from reprlab.planning.plan import Job, Plan
 from reprlab.planning.shared_jobs import add_model, add_task
 from reprlab.planning.warm_starts import Start
 from reprlab.registry.dataset_entries import reader_settings
+from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.settings import ContrastiveTraining, EmbeddingTask, EncoderSettings, Evaluation, TextForm
 from reprlab.settings.base import derive
+
+
+def adapted_layers(config: LoadedConfig, model: str, targets: Mapping[str, list[str]], setting: str) -> list[str]:
+    """The linear layers of a model that get adapters, by its architecture.
+
+    Args:
+        setting: dotted name of `targets`, for the message.
+
+    Raises:
+        ReprlabError: none are named for its architecture.
+    """
+    architecture = config.models[model].architecture
+    if architecture not in targets:
+        raise ReprlabError(
+            f"{setting} has no entry {architecture}, the architecture of {model}; add one that names its linear "
+            f"layers, as those of {', '.join(targets)} are named"
+        )
+    return targets[architecture]
+
+
+def check_positions(config: LoadedConfig, model: str, encoder: EncoderSettings, setting: str) -> EncoderSettings:
+    """The settings of an encoder, whose texts and trained vectors have room in the learned positions of its model.
+
+    Args:
+        setting: dotted name of the texts' length, for the message.
+
+    Raises:
+        ReprlabError: they have not.
+    """
+    longest, most = encoder.form.max_length + encoder.vectors, config.models[model].learned_positions
+    if most is not None and longest > most:
+        beside = f" beside {encoder.vectors} vectors" if encoder.vectors else ""
+        raise ReprlabError(
+            f"{setting} ({encoder.form.max_length}){beside}: {model} has {most} learned positions; set it to "
+            f"{most - encoder.vectors} at most, or name another model"
+        )
+    return encoder
 
 
 def add_encoder(
@@ -42,12 +80,17 @@ def add_published(
     given: PublishedEncoder,
     tasks: Mapping[str, Any],
     *groups: BaseModel,
+    setting: str,
     **own: Any,
 ) -> str:
     """Plan the scores of an encoder of others as it is; only retrieval has two kinds of texts. Returns their table.
 
     Args:
         tasks: the tasks by name, each with its dataset. groups, own: the other settings of the evaluation.
+        setting: dotted name of `given`, for messages.
+
+    Raises:
+        ReprlabError: its texts may be longer than its learned positions.
     """
     words = {
         kind: {"instruction": before, "passage_instruction": other}
@@ -70,6 +113,7 @@ def add_published(
         separator="",
         **own,
     )
+    check_positions(config, given.model, settings.encoder, f"{setting}.max_length")
     model = add_model(plan, config, given.model, seed=0)
     data = [add_task(plan, config, task.dataset) for task in tasks.values()]
     job = Job({"model": model, "tokenizer": model, "tasks": data}, {"settings": settings})

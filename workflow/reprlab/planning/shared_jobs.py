@@ -1,6 +1,7 @@
 """Jobs that any paper may ask for: archives, corpora, tasks, initial models."""
 
 from collections.abc import Callable, Mapping
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any
 
@@ -64,7 +65,8 @@ def add_model(
     """Plan the initial weights of a model; returns their folder.
 
     A random model is drawn for the size of `tokenizer` (a tokenizer folder; its entry may name the model whose own it
-    has otherwise), with `seed`, and so is a new head.
+    has otherwise), with `seed`, and so is a new head. Where papers draw one for tokenizers of their own, that of the
+    later one is named by its tokenizer too.
     """
     asked = ("model", model, seed, tokenizer, dropout)
     return plan.once(asked, lambda: _add_model(plan, config, model, seed, tokenizer, dropout))
@@ -83,6 +85,9 @@ def _add_model(plan: Plan, config: LoadedConfig, model: str, seed: int, tokenize
     receipts = [add_archive(plan, config, archive) for archive in packaged]
     settings = {"entry": entry, "seed": seed}
     job = Job({"tokenizer": tokenizer if random else "", "receipts": receipts}, settings)
+    known = plan.jobs.get("build_model", {}).get(name)
+    if known and random and known.inputs["tokenizer"] != tokenizer:
+        name = f"{name}_{PurePath(tokenizer).name}"
     return plan.add("build_model", name, job)["out"]
 
 

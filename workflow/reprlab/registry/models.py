@@ -100,6 +100,20 @@ class ModelEntry(BaseModel):
         """Whether all its weights come from where it was trained: none is drawn at random."""
         return self.origin.kind != "scratch" and not getattr(self.origin, "new_head", False)
 
+    @property
+    def learned_positions(self) -> int | None:
+        """Tokens that its learned positions reach; None where it has none, or its configuration does not say."""
+        name, unused = _LEARNED_POSITIONS.get(self.architecture, ("", 0))
+        return int(self.config[name]) - unused if name in self.config else None
+
+
+# Where the number of learned positions stands in the configuration, and how many of them no token has.
+_LEARNED_POSITIONS = {
+    **dict.fromkeys(("bert", "bert_mlm", "distilbert", "electra", "bart", "opt"), ("max_position_embeddings", 0)),
+    **dict.fromkeys(("roberta", "xlm_roberta", "mpnet"), ("max_position_embeddings", 2)),
+    "gpt2": ("n_positions", 0),
+}
+
 
 def load_models(path: Path) -> dict[str, ModelEntry]:
     """Read `models.yaml`.

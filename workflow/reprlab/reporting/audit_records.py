@@ -166,6 +166,8 @@ def _row(id: str, record: Record, own: Mapping[str, str], result: Any, given: Gi
         agrees = len({significant(number(side), record.digits) for side in (result.value, printed)}) == 1
     elif agrees is None:
         agrees = equal(printed, shown)
+    if agrees and not printed.strip():
+        raise ReprlabError(f"audit {id}: nothing is printed that {shown!r} could agree with; say what is `missing`")
     return AuditRow(id, what, printed, shown, AGREES if agrees else DIFFERS, note)
 
 

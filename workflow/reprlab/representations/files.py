@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.errors import ReprlabError, raise_if_machine_is_short
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,4 +56,5 @@ def read_layer(path: Path) -> np.ndarray:
     try:
         return np.load(path, mmap_mode="r")
     except (OSError, ValueError) as error:
+        raise_if_machine_is_short(error)
         raise ReprlabError(f"{path}: not a readable array ({error}); delete its folder and run again") from None

@@ -1,4 +1,8 @@
-"""The one error class that users see."""
+"""The one error class that users see, and what says nothing of the file that was read."""
+
+import errno
+
+_SHORT = (errno.ENOMEM, errno.EMFILE, errno.ENFILE)
 
 
 class ReprlabError(Exception):
@@ -11,6 +15,22 @@ class ReprlabError(Exception):
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.splitlines()))
+
+
+def raise_if_machine_is_short(error: BaseException) -> None:
+    """Raise an error that is none of a file: memory or handles ran out, and the file may be whole.
+
+    Whoever calls a file damaged, and advises to delete it, asks here first.
+
+    Raises:
+        MemoryError: memory is short, also where the system or a library says so in another way.
+        OSError: too many files are open.
+    """
+    short = isinstance(error, OSError) and error.errno in _SHORT
+    if isinstance(error, MemoryError) or (short and getattr(error, "errno", None) == errno.ENOMEM):
+        raise MemoryError(first_line(error)) from error  # type: ignore[arg-type]
+    if short:
+        raise error
 
 
 def first_line(error: Exception) -> str:

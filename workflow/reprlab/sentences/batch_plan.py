@@ -49,6 +49,8 @@ def mixed_batches(size: int, batch_size: int, batches: int, seed: int) -> np.nda
     Raises:
         ReprlabError: there are too few rows.
     """
+    if batches < 1:
+        raise ReprlabError(f"batch_size: the data do not fill a batch of {batch_size}; there are {size} rows")
     if batches * batch_size > size:
         raise ReprlabError(f"{batches} batches of {batch_size} need {batches * batch_size} rows; there are {size}")
     return _generator(seed, "").permutation(size)[: batches * batch_size].reshape(batches, batch_size)

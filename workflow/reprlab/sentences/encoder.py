@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from reprlab.inference.generation import sorted_batches
 from reprlab.models.pooling import pool
 from reprlab.objectives.decoder_attention import attention_inputs
-from reprlab.runtime.errors import ReprlabError, first_line
+from reprlab.runtime.errors import ReprlabError, first_line, raise_if_machine_is_short
 from reprlab.runtime.log import get_logger
 from reprlab.sentences.early_exit import headless, keep_layers
 from reprlab.sentences.settings import EncoderSettings, LowRank
@@ -72,8 +72,8 @@ def add_low_rank(decoder: Any, settings: LowRank, seed: int) -> list[str]:
     missing = sorted(set(settings.targets) - set(matched))
     if missing and not settings.partial:
         raise ReprlabError(
-            f"adapter targets: {type(decoder).__name__} has no layer named {', '.join(missing)}; name its own "
-            "layers, or set partial: true"
+            f"adapter targets: {type(decoder).__name__} has no layer named {', '.join(missing)}; name those of its own "
+            "linear layers as targets of its architecture"
         )
     if missing:
         get_logger().info(
@@ -173,6 +173,7 @@ def read_settings(folder: Path) -> EncoderSettings:
 
 
 def _unreadable(folder: Path, error: Exception) -> ReprlabError:
+    raise_if_machine_is_short(error)
     return ReprlabError(f"{folder}: not a readable encoder ({first_line(error)}); delete it and run again")
 
 

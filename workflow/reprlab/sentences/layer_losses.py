@@ -75,7 +75,7 @@ def with_layers(settings: EncoderSettings, depths: Path | None) -> EncoderSettin
     """The settings with a number in place of `small` and `large`, by a table of losses by layer.
 
     Raises:
-        ReprlabError: there is no table.
+        ReprlabError: there is no table, or one that lacks the loss of a layer.
     """
     if settings.layers not in ("small", "large"):
         return settings
@@ -84,5 +84,8 @@ def with_layers(settings: EncoderSettings, depths: Path | None) -> EncoderSettin
     from reprlab.artifacts.tables import read_tsv
 
     means = read_tsv(depths).groupby("layer")["loss"].mean().sort_index()
+    if means.index.tolist() != [*range(1, len(means) + 1)]:
+        found = ", ".join(map(str, means.index))
+        raise ReprlabError(f"{depths}: losses of the layers {found}, not of each from 1 on; delete it and run again")
     small, large = chosen_depths(means.tolist())
     return settings.model_copy(update={"layers": small if settings.layers == "small" else large})

@@ -56,7 +56,7 @@ def read_with_anchors(path: Path) -> Any:
     Raises:
         ReprlabError: as `read_yaml`.
     """
-    return _refused(_yaml().load, read_text(path, str(path)), str(path))
+    return _shallow(_refused(_yaml().load, read_text(path, str(path)), str(path)), str(path))
 
 
 def read_texts(path: Path) -> Any:
@@ -65,7 +65,7 @@ def read_texts(path: Path) -> Any:
     Raises:
         ReprlabError: as `read_yaml`.
     """
-    return _refused(YAML(typ="base").load, read_text(path, str(path)), str(path))
+    return _shallow(_refused(YAML(typ="base").load, read_text(path, str(path)), str(path)), str(path))
 
 
 def parse_yaml(text: str, *, name: str) -> Document:
@@ -138,6 +138,19 @@ def _refused(read: Callable[[str], Any], text: str, name: str) -> Any:
         raise ReprlabError(f"{name}: not valid YAML ({_flat(error)})") from None
     except RecursionError:
         raise ReprlabError(f"{name}: nested too deeply") from None
+
+
+def _shallow(values: Any, name: str) -> Any:
+    """The values, unless they are so deep that whatever walks through them would fail."""
+    level, known = [values], set[int]()
+    for _ in range(_DEEPEST + 1):
+        below = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
+        # What an anchor names is walked through once.
+        level = [one for each in below for one in each if id(one) not in known]
+        known.update(map(id, level))
+    if level:
+        raise ReprlabError(f"{name}: nested too deeply")
+    return values
 
 
 def _flat(text: Any) -> str:

@@ -30,10 +30,12 @@ def build_seq2seq(*, tables: list[Path], tokenizer: Path, out: Path, metrics: Pa
         PairSource(path, task, settings.words, tokenizer) for path, task in zip(tables, settings.tasks, strict=True)
     ]
     limits = {str(split): limit for split, limit in settings.limits.items()}
-    several = len(sources) > 1
+    # Two tables may have rows of one name; where they are of one task, their data sets tell them apart.
+    own = [str(task) if settings.tasks.count(task) == 1 else path.parent.name for path, task in zip(
+        tables, settings.tasks, strict=True)]  # fmt: skip
     rows = (
-        {**row, "id": f"{row['task']}-{row['id']}"} if several else row
-        for source in sources
+        {**row, "id": f"{name}-{row['id']}"} if len(sources) > 1 else row
+        for name, source in zip(own, sources, strict=True)
         for row in source.rows(limits)
     )
     write_rows(out, rows, "text_to_text", {"kind": "text_to_text", "labels": []})

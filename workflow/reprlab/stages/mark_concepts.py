@@ -18,6 +18,9 @@ def mark_concepts(*, blocks: Path, tokenizer: Path, concepts: Path, out: Path, m
     Args:
         metrics: TSV with the columns split, metric, value, n: of each split the share of tokens inside concepts and of
             blocks without one, in percent, and concepts a block.
+
+    Raises:
+        ReprlabError: the text that is trained or validated on names no concept.
     """
     from collections import Counter
 
@@ -26,6 +29,7 @@ def mark_concepts(*, blocks: Path, tokenizer: Path, concepts: Path, out: Path, m
     from reprlab.artifacts.tsv import write_rows
     from reprlab.concepts.files import BLOCK_COLUMNS, concept_lines
     from reprlab.concepts.matching import ConceptMatcher
+    from reprlab.runtime.errors import ReprlabError
     from reprlab.text.mask_vocabulary import MaskVocabulary
     from reprlab.text.parquet_batches import data_metadata, write_batches
 
@@ -33,6 +37,12 @@ def mark_concepts(*, blocks: Path, tokenizer: Path, concepts: Path, out: Path, m
     sums: dict[str, Counter[str]] = {}
     matcher, vocabulary = ConceptMatcher(concept_lines(concepts)), MaskVocabulary.load(tokenizer)
     write_batches(out, schema, _marked(blocks, matcher, vocabulary, schema, sums))
+    for split in ("train", "validation"):
+        if split in sums and not sums[split]["concepts"]:
+            raise ReprlabError(
+                f"{concepts}: none of its concepts stands in the {split} split of {blocks}, so that nothing would be "
+                "masked; let the curriculum have more (frequency, hops, domain_least), or take more text of the domain"
+            )
     rows = []
     for split, found in sorted(sums.items()):
         n = found["blocks"]

@@ -32,7 +32,21 @@ _PROMPTS: dict[StructureTask, str] = {
     "srl": "Identify semantic roles: ",
     "relations": "Classify relations: ",
 }
-_ROLE = re.compile(r", (?=(?:[CR]-)?(?:ARG|V)[A-Z0-9-]*:)")
+_NAME = r"(?:[CR]-)?(?:ARG|V)[A-Z0-9-]*:"
+_ROLE = re.compile(f", (?={_NAME})")
+# Between frames; behind what closes a word of an argument there is the next role.
+_FRAME = re.compile(rf"\), (?!{_NAME})")
+# Kinds of example that a task is read from.
+KINDS: dict[StructureTask, tuple[str, ...]] = {
+    "ner": ("tags",),
+    "chunking": ("tags",),
+    "pos": ("tags",),
+    "srl": ("roles",),
+    "openie": ("triples",),
+    "relations": ("triples",),
+    "multitask": ("tags", "triples"),
+    "sbd": ("passages",),
+}
 
 Row = Mapping[str, Any]
 
@@ -121,9 +135,14 @@ def _roles(tokens: Sequence[str], verbs: Sequence[int], tags: Sequence[str]) -> 
         for start, end, role in sorted(entities(own)):
             if role != "V":
                 words.setdefault(role, []).extend(tokens[start:end])
-        arguments = ", ".join(f"{role}: {' '.join(said)}" for role, said in words.items())
+        arguments = ", ".join(f"{role}: {_plain(' '.join(said))}" for role, said in words.items())
         frames.append(f"{tokens[verb]} ({arguments})")
     return ", ".join(frames)
+
+
+def _plain(words: str) -> str:
+    """The words of an argument, in which nothing reads as the end of a frame or as another role."""
+    return _ROLE.sub(",", words).replace("), ", "),")
 
 
 def items(task: StructureTask, text: str) -> Items:
@@ -174,7 +193,7 @@ _FORMS: dict[StructureTask, Callable[[str], bool]] = {
 
 def _role_items(text: str) -> Items:
     found, malformed = [], int(not text.endswith(")"))
-    for frame in text.removesuffix(")").split("), "):
+    for frame in _FRAME.split(text.removesuffix(")")):
         verb, opened, arguments = frame.partition(" (")
         malformed += not opened
         said = _ROLE.split(arguments) if arguments.strip() else []

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from reprlab.concepts.settings import BlockSettings
 from reprlab.evaluation.settings import BaselineSettings, MetricName
 from reprlab.papers.domain_adaptive_masking.plan_curriculum import Curriculum, add_blocks, add_curriculum, thresholds
 from reprlab.papers.domain_adaptive_masking.results import MASKS, NONE, RESULTS, SHARES, UNTRAINED
+from reprlab.papers.domain_adaptive_masking.schema import Masking
 from reprlab.planning import paths
 from reprlab.planning.finetuning_jobs import add_baselines, add_finetuning_job
 from reprlab.planning.language_model_jobs import (
@@ -52,6 +53,8 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
         runs = [_Run(NONE, 0, jobs.initial, "", 0)]
     else:
         runs = jobs.pretraining(entries)
+        off = [name for name in get_args(Masking) if name not in paper.maskings]
+        entries += [Missing(factors={"masking": name}, reason=f"off: not in papers.{SLUG}.maskings") for name in off]
     for task in paper.compared:
         entries += jobs.tagging(task, runs)
     entries += [Missing(factors={"task": name}, reason=why) for name, why in paper.missing_tasks.items()]
@@ -146,17 +149,18 @@ class _Jobs:
         )
 
     def _settings(
-        self, masking: str, engine: EngineSettings, init_step: int | None, length: int | None = None
+        self, masking: str, engine: EngineSettings, init_step: int | None, shares: Any, length: int | None = None
     ) -> PretrainSettings:
+        """`shares` say how much is masked: those of the training, or of the evaluation."""
         recipe = self.paper.pretraining
         if masking in ("concept", "random_span"):
             objective = "masked_concepts"
             own: dict[str, Any] = {
                 "selection": "concepts" if masking == "concept" else "spans",
-                "budget": recipe.budget,
+                "budget": shares.budget,
             }
         else:
-            objective, own = "masked_lm", {"mask_probability": recipe.mask_probability}
+            objective, own = "masked_lm", {"mask_probability": shares.mask_probability}
         tokens = length or recipe.length
         return PretrainSettings(
             objective=objective,
@@ -183,7 +187,7 @@ class _Jobs:
             optimizer=derive(OptimizerSettings, recipe.optimizer, learning_rate=wanted.learning_rate),
             accumulation=recipe.accumulation,
         )
-        settings = self._settings("random", engine, None, wanted.length)
+        settings = self._settings("random", engine, None, recipe, wanted.length)
         ladder = add_pretraining_run(
             self.plan, f"{NAME}_general", settings, tokens=tokens, tokenizer=self.tokenizer, init=self.initial
         )
@@ -196,7 +200,7 @@ class _Jobs:
         engine = self._engine(steps, recipe.ladder if steps else [0], seed, schedule, recipe)
         # Random tokens need no marks: another threshold does not train them again.
         tokens = curriculum.marked if masking in ("concept", "random_span") else curriculum.blocks
-        name, settings = f"{NAME}_{masking}_s{seed}", self._settings(masking, engine, start[1])
+        name, settings = f"{NAME}_{masking}_s{seed}", self._settings(masking, engine, start[1], recipe)
         ladder = add_pretraining_run(self.plan, name, settings, tokens=tokens, tokenizer=self.tokenizer, init=start[0])
         return _Run(masking, seed, ladder, name, steps)
 
@@ -208,7 +212,8 @@ class _Jobs:
             for run in runs:
                 engine = self._engine(max(run.steps, 1), [], 0, ScheduleSettings(), self.paper.pretraining)
                 steps = self.paper.pretraining.ladder if run.steps else [0]
-                trained = self._settings(masking, engine, None)
+                # Shares of its own: runs that were trained with others are compared on the same masks.
+                trained = self._settings(masking, engine, None, self.paper.held_out)
                 own = {"batches": self.paper.held_out.batches, "batch_size": self.paper.held_out.batch_size}
                 text = curriculum.marked if tokens == "marked" else curriculum.blocks
                 evaluated.append(held_out(run.name, run.name, trained, steps, text, seed=0, **own))

@@ -13,6 +13,7 @@ from reprlab.training.settings import OptimizerSettings
 
 Masking = Literal["random", "random_span", "concept"]
 Corpora = Annotated[list[t.CorpusName], t.Distinct]
+Share = Annotated[float, Field(gt=0, le=1)]
 
 
 class Curriculum(t.Settings):
@@ -31,7 +32,7 @@ class Updates(groups.LadderRun, groups.Batches):
     """Continued pre-training on the domain's text."""
 
     length: Annotated[t.PositiveInt, Field(ge=8)]
-    budget: t.Probability
+    budget: Share
     mask_probability: t.OpenProbability
     schedule: t.Course
     warmup_steps: t.NonNegativeInt
@@ -44,6 +45,8 @@ class HeldOut(t.Settings):
 
     batches: t.PositiveInt
     batch_size: t.PositiveInt
+    budget: Share
+    mask_probability: t.OpenProbability
 
 
 class Tagging(groups.Finetuning):

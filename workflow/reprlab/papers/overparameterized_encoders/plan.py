@@ -7,7 +7,13 @@ from reprlab.papers.overparameterized_encoders.plan_cost import cost_runs
 from reprlab.papers.overparameterized_encoders.results import CHOSEN, COSTS, PARTS, RESULTS, TRIPLES
 from reprlab.planning import paths
 from reprlab.planning.cost_jobs import add_cost
-from reprlab.planning.encoder_jobs import add_encoder, add_published, embedding_task
+from reprlab.planning.encoder_jobs import (
+    adapted_layers,
+    add_encoder,
+    add_published,
+    check_positions,
+    embedding_task,
+)
 from reprlab.planning.plan import Plan
 from reprlab.planning.result_jobs import add_results
 from reprlab.planning.shared_jobs import add_task
@@ -56,7 +62,8 @@ def _published(
     """An encoder of others: its score on each task, and its parameters."""
     tasks = {one: paper.evaluation.tasks[one] for one in paper.evaluation.scored}
     groups, key = (paper.training, paper.evaluation), f"{name}/{_NAME}_published"
-    out = add_published(plan, config, key, paper.published[name], tasks, *groups, dtype=config.arithmetic(paper.dtype))
+    own = {"setting": f"papers.{SLUG}.published.{name}", "dtype": config.arithmetic(paper.dtype)}
+    out = add_published(plan, config, key, paper.published[name], tasks, *groups, **own)
     fixed: dict[str, Any] = {"path": Path(out), "keys": {"seed": "seed", "layers": "layers"}}
     about: dict[str, Any] = {"model": name, "part": "published"}
     found = [
@@ -162,14 +169,19 @@ class _Backbone:
 
     def _encoder(self, method: Any, depth: str | None) -> EncoderSettings:
         form = derive(TextForm, self.backbone, max_length=self.paper.max_length, stripped=True)
-        adapter = derive(LowRank, self.paper.training.adapter, self.backbone)
-        return EncoderSettings(
+        given = self.paper.training.adapter
+        targets = adapted_layers(
+            self.config, self.backbone.model, given.targets, f"papers.{SLUG}.training.adapter.targets"
+        )
+        adapter = derive(LowRank, given, self.backbone, targets=targets)
+        made = EncoderSettings(
             method=method,
             pooling=self.paper.pooling,
             layers=None if depth is None else self._layers(depth),
             adapter=adapter if method == "lora" else None,
             form=form,
         )
+        return check_positions(self.config, self.backbone.model, made, f"papers.{SLUG}.max_length")
 
     def _chosen(self, depth: str) -> dict[str, str | list[str]]:
         return {"depths": paths.output("measure_layers", "out", f"{self.name}/{_NAME}")} if depth in CHOSEN else {}

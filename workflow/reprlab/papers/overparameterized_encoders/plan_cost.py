@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from reprlab.config.load import LoadedConfig
 from reprlab.papers.overparameterized_encoders.results import CHOSEN, LABELS
 from reprlab.planning.cost_jobs import computed, equal_jobs
+from reprlab.planning.encoder_jobs import adapted_layers
 from reprlab.reporting.cost_layout import CostRun
 from reprlab.reporting.published import read_printed
 from reprlab.sentences.contrastive import share_read_twice
@@ -47,6 +48,8 @@ def cost_runs(
             **shared,
         )
         layers = int(config.models[backbone.model].config["num_hidden_layers"])
+        setting = "papers.overparameterized-encoders.training.adapter.targets"
+        targets = adapted_layers(config, backbone.model, recipe.adapter.targets, setting)
         for depth in backbone.depths:
             published = sizes.get(f"{printed} {depth}", {}) if scale == "paper" else {}
             # Losses choose these two; what is not known yet is bounded by the half that they lie in.
@@ -68,7 +71,7 @@ def cost_runs(
                     method="lora",
                     pooling=paper.pooling,
                     layers=kept,
-                    adapter=derive(LowRank, recipe.adapter, backbone),
+                    adapter=derive(LowRank, recipe.adapter, backbone, targets=targets),
                 ),
                 published_hours=f"{float(minutes[printed][depth]) / 60:.3f}" if published else "",
                 note="; ".join(filter(None, (_FILLED, "the most layers that can be chosen" if bounded else ""))),

@@ -44,7 +44,11 @@ class Adapter(t.Settings):
     rank: t.PositiveInt
     alpha: t.PositiveInt
     dropout: t.Dropout
-    targets: groups.Names
+    targets: Annotated[
+        dict[t.SafeName, groups.Names],
+        Field(min_length=1),
+        t.ReadBeside("backbones.llama_3_8b.model=opt_125m", of="opt"),
+    ]
 
 
 class Training(t.Settings):

@@ -20,7 +20,7 @@ from reprlab.sentences.contrastive import contrastive_loss
 from reprlab.sentences.early_exit import headless
 from reprlab.sentences.encoder import build_encoder, save_encoder, trained_weights
 from reprlab.sentences.settings import EncoderSettings
-from reprlab.sentences.soft_prompts import first_vectors, prompted
+from reprlab.sentences.soft_prompts import first_vectors, prefixed, prompted
 from reprlab.sentences.task_scores import spearman
 
 _MODEL = "soft_prompt_nano"
@@ -110,6 +110,15 @@ def blind_prompt(given: Given) -> float:
     vector = first_vectors(_decoder(given), 1, "normal", 0)[None]
     with torch.no_grad():
         one, other = (decoder(inputs_embeds=torch.cat([vector, text], 1)).last_hidden_state[:, 0] for text in texts)
+    return float((one - other).abs().max())
+
+
+def no_prefix(given: Given) -> float:
+    """5.10: SPT v2 without a key or a value is the decoder's last token."""
+    plain = EncoderSettings(method="none", pooling="last")
+    with torch.no_grad():
+        one = build_encoder(_fresh(given), plain, 0).eval()(_batch())
+        other = prefixed(_fresh(given), 0, "last", 0).eval()(_batch())
     return float((one - other).abs().max())
 
 

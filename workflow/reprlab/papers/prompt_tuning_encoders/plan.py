@@ -10,7 +10,13 @@ from reprlab.papers.prompt_tuning_encoders.plan_cost import cost_runs
 from reprlab.papers.prompt_tuning_encoders.results import RESULTS
 from reprlab.planning import paths
 from reprlab.planning.cost_jobs import add_cost
-from reprlab.planning.encoder_jobs import add_encoder, add_published, embedding_task
+from reprlab.planning.encoder_jobs import (
+    adapted_layers,
+    add_encoder,
+    add_published,
+    check_positions,
+    embedding_task,
+)
 from reprlab.planning.language_model_jobs import WHOLE, add_sentences, add_tokens
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.result_jobs import add_results
@@ -18,7 +24,7 @@ from reprlab.planning.shared_jobs import add_model, add_task
 from reprlab.planning.warm_starts import Recipe, Start, add_start
 from reprlab.results.sources import Baseline, Source
 from reprlab.runtime.errors import ReprlabError
-from reprlab.sentences.settings import ContrastiveTraining, Evaluation, LowRank, PostTraining
+from reprlab.sentences.settings import ContrastiveTraining, EncoderSettings, Evaluation, LowRank, PostTraining
 from reprlab.sentences.sizes import SizedEncoders
 from reprlab.settings.base import derive
 from reprlab.training.settings import EngineSettings, OptimizerSettings, PretrainSettings, ScheduleSettings
@@ -45,7 +51,8 @@ def _published(plan: Plan, config: "LoadedConfig", name: str) -> Iterator[Source
     """The scores of an encoder of others."""
     paper = config.papers[SLUG]
     tasks = {one: paper.evaluation.tasks[one] for one in paper.evaluation.scored}
-    own = {
+    own: dict[str, Any] = {
+        "setting": f"papers.{SLUG}.published.{name}",
         "seeds": [config.workflow.seed],
         "resamples": paper.evaluation.bootstrap,
         "dtype": config.arithmetic(paper.dtype),
@@ -115,7 +122,7 @@ class _BackboneJobs:
     def sizes(self) -> Source:
         """Trained numbers and those of the whole, without weights."""
         encoders = {
-            f"{encoder} {size}": self.paper.made(encoder, size, 1)
+            f"{encoder} {size}": self._made(encoder, size, 1)
             for encoder, size in self._encoders()
             if encoder != UNTRAINED
         }
@@ -214,7 +221,7 @@ class _BackboneJobs:
             target_length=wanted.length,
             engine=engine,
         )
-        adapter = LowRank(rank=wanted.rank, alpha=wanted.alpha, targets=self.paper.lora.targets)
+        adapter = LowRank(rank=wanted.rank, alpha=wanted.alpha, targets=self._layers())
         inputs = {"tokens": tokens, "tokenizer": start.tokenizer}
         job = replace(
             start.job(inputs, {"settings": PostTraining(training=training, adapter=adapter)}),
@@ -222,6 +229,16 @@ class _BackboneJobs:
         )
         folder = self.plan.add("post_train", f"{self.name}/{_NAME}", job)["out"]
         return Start(folder, folder, folder)
+
+    def _layers(self) -> list[str]:
+        """The linear layers of the decoder that get adapters."""
+        setting = f"papers.{SLUG}.lora.targets"
+        return adapted_layers(self.config, self.backbone.model, self.paper.lora.targets, setting)
+
+    def _made(self, encoder: str, size: int, length: int) -> EncoderSettings:
+        """The settings of an encoder for texts of `length` tokens."""
+        made = self.paper.made(encoder, size, length, self._layers)
+        return check_positions(self.config, self.backbone.model, made, f"papers.{SLUG}.evaluation.length")
 
     def _trained(self, encoder: str, size: int) -> dict[str, str]:
         """One encoder, with every learning rate and seed."""
@@ -241,7 +258,7 @@ class _BackboneJobs:
             ContrastiveTraining,
             training,
             recipe,
-            encoder=paper.made(encoder, size, paper.length(encoder, size)),
+            encoder=self._made(encoder, size, paper.length(encoder, size)),
             engine=engine,
             seeds=self.backbone.seeds,
             train_length=training.length,
@@ -262,7 +279,7 @@ class _BackboneJobs:
         settings = derive(
             Evaluation,
             evaluation,
-            encoder=paper.made(encoder, size, paper.length(encoder, size)),
+            encoder=self._made(encoder, size, paper.length(encoder, size)),
             tasks=tasks,
             seeds=self.backbone.seeds,
             resamples=evaluation.bootstrap,

@@ -3,10 +3,12 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reprlab.config.load import LoadedConfig
 from reprlab.planning.cost_jobs import computed, equal_jobs, examples_of
+from reprlab.planning.encoder_jobs import adapted_layers
 from reprlab.reporting.cost_layout import CostRun
 from reprlab.sentences.contrastive import share_read_twice
 
@@ -38,6 +40,9 @@ def cost_runs(config: LoadedConfig, paper: "PromptTuningEncodersSettings", scale
         for encoder, sizes in given.grid.items():
             for size in sizes:
                 alike[paper.encoders[encoder].method, size].append(encoder)
+        layers = partial(
+            adapted_layers, config, given.model, paper.lora.targets, "papers.prompt-tuning-encoders.lora.targets"
+        )
         for (method, size), encoders in alike.items():
             kind: Any = method if method in ("lora", "full") else "soft"
             recipe = training.recipes[kind]
@@ -56,6 +61,6 @@ def cost_runs(config: LoadedConfig, paper: "PromptTuningEncodersSettings", scale
                 forwarded=math.ceil(steps / training.evaluate_every) * 2 * sum(count for count, _ in pairs),
                 text_length=training.length,
                 dtype=computed(config, paper.dtype, scale),
-                encoder=paper.made(encoders[0], size, training.length),
+                encoder=paper.made(encoders[0], size, training.length, layers),
                 note="; ".join(["texts filled to their length", *(note for _, note in (*rows, *pairs) if note)]),
             )

@@ -2,6 +2,7 @@
 Models to Text Encoders. No code of the authors is public.
 """
 
+from collections.abc import Callable
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -80,7 +81,9 @@ class Lora(t.Settings):
 
     alpha: t.PositiveInt
     dropout: t.Dropout
-    targets: _Named
+    targets: Annotated[
+        dict[t.SafeName, _Named], Field(min_length=1), t.ReadBeside("backbones.opt_125m.grid={lora_uni: [1]}", of="opt")
+    ]
 
 
 class Mntp(t.Settings):
@@ -170,11 +173,12 @@ class PromptTuningEncodersSettings(t.Settings):
         given = self.encoders.get(encoder)
         return self.evaluation.length - (size if given and given.method in ("prompt", "prefix") else 0)
 
-    def made(self, encoder: str, size: int, length: int) -> EncoderSettings:
+    def made(self, encoder: str, size: int, length: int, layers: Callable[[], list[str]]) -> EncoderSettings:
         """The settings of one encoder; `none` and `full` have no size and pool the last token.
 
         Args:
             length: tokens of a text; vectors are not counted.
+            layers: names the linear layers of the decoder that adapters are for.
         """
         form = TextForm(max_length=length)
         if encoder in ("none", "full"):
@@ -182,6 +186,8 @@ class PromptTuningEncodersSettings(t.Settings):
         given = self.encoders[encoder]
         shared = {"method": given.method, "pooling": given.pooling, "bidirectional": given.bidirectional, "form": form}
         if given.method == "lora":
-            return EncoderSettings.model_validate({**shared, "adapter": t.derive(LowRank, self.lora, rank=size)})
+            return EncoderSettings.model_validate(
+                {**shared, "adapter": t.derive(LowRank, self.lora, rank=size, targets=layers())}
+            )
         own = {"vectors": size, "position": given.position, "start": self.training.start}
         return EncoderSettings.model_validate({**shared, **own})

@@ -4,14 +4,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprlab.evaluation.settings import BaselineSettings, MetricName
-from reprlab.papers.punctuation_restoration.plan_models import NAME, Init, Models
+from reprlab.papers.punctuation_restoration.plan_models import NAME, SLUG, Init, Models
 from reprlab.planning.finetuning_jobs import add_baselines, add_finetuning_job
 from reprlab.planning.plan import Plan
 from reprlab.planning.seq2seq_jobs import add_answers, add_pair_training, add_pairs
 from reprlab.planning.shared_jobs import add_task
 from reprlab.results.sources import Baseline, Source, Value
+from reprlab.runtime.errors import ReprlabError
 from reprlab.settings.base import derive
-from reprlab.structure.formats import StructureTask
+from reprlab.structure.formats import KINDS, StructureTask
 from reprlab.structure.pair_scores import BASELINES
 from reprlab.structure.seq2seq_settings import PairSettings, PairTraining
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
@@ -35,6 +36,25 @@ class Tasks:
         self, plan: Plan, config: "LoadedConfig", paper: "PunctuationRestorationSettings", models: Models
     ) -> None:
         self.plan, self.config, self.paper, self.models = plan, config, paper, models
+        for name in dict.fromkeys((*paper.trained, *paper.joint, *paper.discriminative.tasks)):
+            self._require_kinds(name, ("tags",) if name in paper.discriminative.tasks else ())
+
+    def _require_kinds(self, name: str, also: tuple[str, ...]) -> None:
+        """Refuse data sets whose rows have not what a task, or a head over its tokens (`also`), is read from.
+
+        Raises:
+            ReprlabError: one has not.
+        """
+        wanted, setting = self.paper.tasks[name], f"papers.{SLUG}.tasks.{name}"
+        sets = {"dataset": wanted.dataset, **{f"further.{place}": one for place, one in wanted.further.items()}}
+        for place, dataset in sets.items():
+            kind = self.config.datasets.tasks[dataset].kind
+            for kinds in filter(None, (KINDS[wanted.task], also if place == "dataset" else ())):
+                if kind not in kinds:
+                    raise ReprlabError(
+                        f"{setting}.{place}: {dataset} holds {kind}, and {wanted.task} is read from "
+                        f"{' or '.join(kinds)}; name another data set, or another task"
+                    )
 
     def generative(self, name: str) -> list[Source]:
         """One task alone: losses, and scores on its test set and on further ones."""

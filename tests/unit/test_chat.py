@@ -1,0 +1,153 @@
+"""A chat endpoint that breaks, cuts off, filters, floods, or is another one: what is kept, and what is said."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chat_endpoint import KEY, Endpoint, serving
+from reprlab.config.load import load_config
+from reprlab.inference import chat
+from reprlab.inference.chat import ChatSettings, ask, converse
+from reprlab.planning.paper_plans import make_plan
+from reprlab.runtime.errors import ReprlabError
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with serving(str.upper) as server:
+        yield server
+
+
+def at(endpoint: Endpoint, **more: Any) -> ChatSettings:
+    return ChatSettings(model="m", base_url=endpoint.address, **more)
+
+
+def choice(**more: Any) -> Callable[[dict[str, Any]], Any]:
+    """A change of the only choice of a completion."""
+    return lambda completion: {**completion, "choices": [{**completion["choices"][0], **more}]}
+
+
+def test_the_endpoint_that_the_environment_names_is_in_the_key(
+    endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(str.title) as other:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.address)
+        assert ask(["one"], ChatSettings(model="m"), tmp_path) == ["ONE"]
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{other.address}/")
+        assert ask(["one"], ChatSettings(model="m"), tmp_path) == ["One"]
+        assert ask(["one"], at(endpoint), tmp_path) == ["ONE"], "named or found, it is the same endpoint"
+    assert len(endpoint.asked) == len(other.asked) == 1
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    assert ChatSettings(model="m").base_url == "https://api.openai.com/v1"
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://me:secret@host/v1")
+    with pytest.raises(ValueError, match="no user name or password") as refused:
+        ChatSettings(model="m")
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("paper", "stage"), [("event-relations", "ask_relations"), ("punctuation-restoration", "ask_seq2seq")]
+)
+def test_another_endpoint_makes_another_job(paper: str, stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def planned(address: str) -> str:
+        monkeypatch.setenv("OPENAI_BASE_URL", address)
+        config = load_config(ROOT, {"scale": "mini", "build": [paper], "set": f"papers.{paper}.zero_shot.enabled=true"})
+        return json.dumps([job.settings for job in make_plan(config).jobs[stage].values()], default=str)
+
+    assert "http://one/v1" in planned("http://one/v1") and "http://two/v1" in planned("http://two/v1")
+
+
+@pytest.mark.parametrize(
+    "kept", ["{}", "[]", '{"request": {}, "base_url": "x", "answer": "ONE"}', '{"answer": "another"}', "{"]
+)
+def test_what_was_kept_is_checked(endpoint: Endpoint, tmp_path: Path, kept: str) -> None:
+    assert ask(["one"], at(endpoint), tmp_path) == ["ONE"]
+    (place,) = tmp_path.glob("*.json")
+    place.write_text(kept, encoding="utf-8")
+    with pytest.raises(ReprlabError, match=rf"{place}: .*delete it and run the same command again"):
+        ask(["one"], at(endpoint), tmp_path)
+    place.unlink()
+    assert ask(["one"], at(endpoint), tmp_path) == ["ONE"]
+
+
+def test_an_answer_of_another_request_in_the_place_of_this_one_is_refused(endpoint: Endpoint, tmp_path: Path) -> None:
+    ask(["one"], at(endpoint), tmp_path)
+    (one,) = tmp_path.glob("*.json")
+    ask(["two"], at(endpoint), tmp_path)
+    (two,) = set(tmp_path.glob("*.json")) - {one}
+    two.write_bytes(one.read_bytes())
+    with pytest.raises(ReprlabError, match="of another request"):
+        ask(["two"], at(endpoint), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("reason", "text", "said"),
+    [
+        ("length", "ON", "cut off at max_tokens=16"),
+        ("content_filter", None, "withheld by the endpoint's filter"),
+        ("stop", None, "without a text"),
+    ],
+)
+def test_an_answer_that_is_not_whole_is_used_and_said_but_not_kept(
+    endpoint: Endpoint, tmp_path: Path, caplog: pytest.LogCaptureFixture, reason: str, text: str | None, said: str
+) -> None:
+    endpoint.shape = choice(finish_reason=reason, message={"role": "assistant", "content": text})
+    with caplog.at_level("WARNING", logger="reprlab"):
+        assert ask(["one", "two"], at(endpoint), tmp_path) == [text or ""] * 2
+    assert f"2 of 2 answers {said}" in caplog.text.replace("are ", "") and not list(tmp_path.iterdir())
+    endpoint.shape = None
+    assert ask(["one", "two"], at(endpoint), tmp_path) == ["ONE", "TWO"] and len(endpoint.asked) == 4
+
+
+def test_the_first_token_is_whole_where_it_alone_is_asked_for(endpoint: Endpoint, tmp_path: Path) -> None:
+    top = {
+        "token": "9",
+        "logprob": -0.5,
+        "bytes": None,
+        "top_logprobs": [{"token": "9", "logprob": -0.5, "bytes": None}],
+    }
+    endpoint.shape = choice(finish_reason="length", logprobs={"content": [top]})
+    asked = [[{"role": "user", "content": "one"}]]
+    for _ in range(2):
+        (answer,) = converse(asked, at(endpoint, max_tokens=1), tmp_path, likeliest=3)
+        assert answer.first == {"9": -0.5}
+    assert len(endpoint.asked) == 1
+    endpoint.shape = None
+    with pytest.raises(ReprlabError, match="no log-probabilities"):
+        converse(asked, at(endpoint), tmp_path, likeliest=3)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        lambda completion: {**completion, "choices": []},
+        lambda completion: {**completion, "choices": None},
+        lambda completion: {},
+        lambda completion: [],
+        lambda completion: {**completion, "choices": [{"finish_reason": "stop"}]},
+        choice(message={"role": "assistant", "content": {"text": "ONE"}}),
+        lambda completion: "<html>a gateway</html>",
+    ],
+)
+def test_a_broken_answer_is_one_line(endpoint: Endpoint, tmp_path: Path, shape: Callable[[Any], Any]) -> None:
+    endpoint.shape = shape
+    with pytest.raises(ReprlabError, match=r"chat model m: .* is not a chat completion") as broken:
+        ask(["one"], at(endpoint), tmp_path)
+    assert endpoint.address in str(broken.value) and len(str(broken.value)) < 400 and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("status", [200, 400])
+def test_a_flood_is_not_read_to_its_end(
+    endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setattr(chat, "LARGEST_ANSWER", 1000)
+    endpoint.status = status
+    endpoint.shape = lambda completion: {**completion, "flood": "x" * 2_000_000}
+    with pytest.raises(ReprlabError, match="larger than 1,000 bytes"):
+        ask(["one"], at(endpoint), tmp_path)
+    assert not list(tmp_path.iterdir()) and len(endpoint.asked) == 1

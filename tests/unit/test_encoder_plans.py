@@ -1,0 +1,76 @@
+"""Decoders of another family than the papers' own as sentence encoders: planned with their layers, or refused."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from planned_chain import settings_of
+from reprlab.config.load import load_config
+from reprlab.planning.paper_plans import make_plan
+from reprlab.planning.plan import Plan
+from reprlab.runtime.errors import ReprlabError
+
+ROOT = Path(__file__).parents[2]
+PROMPTS, PRUNED = "prompt-tuning-encoders", "overparameterized-encoders"
+OPT = ["q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2"]
+
+
+def plan(paper: str, *edits: str, **more: Any) -> Plan:
+    changes = [f"papers.{paper}.{edit}" for edit in edits]
+    return make_plan(load_config(ROOT, {"scale": "nano", "build": [paper], "set": changes, **more}))
+
+
+def adapters(planned: Plan, stage: str, key: str) -> list[str]:
+    settings = settings_of(planned.jobs[stage][key])["settings"]
+    return list((settings.get("encoder") or settings)["adapter"]["targets"])
+
+
+def test_adapters_are_in_the_layers_of_the_family() -> None:
+    text = "warm_start.text.corpus=wordnet_text"
+    planned = plan(
+        PROMPTS, "backbones.lm.model=opt_nano", "backbones.lm.grid={spt_mntp_mean: [1], lora_uni: [1]}", text
+    )
+    assert adapters(planned, "train_encoder", "lm/prompt_tuning_lora_uni_1") == OPT
+    assert adapters(planned, "post_train", "lm/prompt_tuning") == OPT
+    usual = plan(PROMPTS)
+    assert "gate_proj" in adapters(usual, "train_encoder", "lm/prompt_tuning_lora_uni_1")
+    name = next(iter(load_config(ROOT, {"scale": "nano"}).papers[PRUNED].compared))
+    pruned = plan(PRUNED, f"backbones.{name}.model=opt_nano", f"backbones.{name}.depths=[p00]")
+    assert adapters(pruned, "train_encoder", f"{name}/l3prune_p00") == OPT
+
+
+@pytest.mark.parametrize(
+    ("paper", "edits", "setting"),
+    [
+        (PROMPTS, ["backbones.lm.model=mistral_1l_nano"], "lora.targets"),
+        (PRUNED, ["backbones.lm.model=gpt2", "backbones.lm.depths=[one]"], "training.adapter.targets"),
+    ],
+)
+def test_a_family_without_named_layers_is_refused_when_planning(paper: str, edits: list[str], setting: str) -> None:
+    name = next(iter(load_config(ROOT, {"scale": "nano"}).papers[paper].compared))
+    with pytest.raises(
+        ReprlabError, match=rf"papers\.{paper}\.{setting} has no entry \w+, the architecture of"
+    ) as told:
+        plan(paper, *[edit.replace(".lm.", f".{name}.") for edit in edits])
+    assert "partial" not in str(told.value)
+
+
+def test_two_papers_draw_one_model_for_their_own_tokenizers() -> None:
+    edit = f"papers.{PROMPTS}.backbones.lm.model=opt_nano"
+    models = make_plan(load_config(ROOT, {"scale": "nano", "set": edit})).jobs["build_model"]
+    drawn = {key: str(job.inputs["tokenizer"]) for key, job in models.items() if key.startswith("opt_nano")}
+    assert len(drawn) == 2 and {Path(tokenizer).name for tokenizer in drawn.values()} == {
+        "ssm_rerankers",
+        "prompt_tuning",
+    }
+
+
+def test_texts_longer_than_the_learned_positions_are_refused_when_planning() -> None:
+    edits = ["backbones.lm.model=opt_nano", "backbones.lm.grid={spt_uni_eosp: [1]}"]
+    with pytest.raises(ReprlabError, match=r"evaluation\.length \(2049\): opt_nano has 2048 learned positions"):
+        plan(PROMPTS, *edits, "evaluation.length=2049")
+    assert plan(PROMPTS, *edits, "evaluation.length=2048").jobs["train_encoder"]
+    with pytest.raises(
+        ReprlabError, match=r"published\.minilm\.max_length \(600\): minilm_l6 has 512 learned positions"
+    ):
+        plan(PROMPTS, "published.minilm.max_length=600")
