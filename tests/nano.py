@@ -111,7 +111,11 @@ PARTS = {
         _edits("reverse-probing", "singles=[bert, coref]", "cells.single=[mean_full, attention_full]"),
         tuple(f"results/reverse-probing/{name}.tsv" for name in ("table1", "sources")),
     ),
-    "asr-adapters": Part(targets=tuple(f"results/asr-adapters/{name}.tsv" for name in ("ablation_norm", "controls"))),
+    "asr-adapters": Part(
+        targets=tuple(
+            f"results/asr-adapters/{name}" for name in ("ablation_norm.tsv", "controls.tsv", "fig_curves.png")
+        ),
+    ),
 }
 
 

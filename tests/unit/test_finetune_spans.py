@@ -98,5 +98,5 @@ def test_answers_that_are_a_place_off_are_set_right() -> None:
     assert _placed("1", "In round, 23-16, by", " 23-16", 8) == ("23-16", 10)
     assert _placed("1", "a b a", "a", 4) == ("a", 4)
     for text, start in (("z", 0), (" ", 1), ("a", 9)):
-        with pytest.raises(ValueError, match="does not stand where"):
+        with pytest.raises(ValueError, match="is not where it is said"):
             _placed("1", "a b a", text, start)
