@@ -92,7 +92,7 @@ class _BackboneJobs:
     def scores(self) -> Iterator[Source]:
         """Scores of every encoder on every task; the untrained one is what trained ones must beat."""
         evaluation = self.paper.evaluation
-        raw = {"backbone": self.name, "encoder": UNTRAINED, "size": 0}
+        raw: dict[str, Any] = {"backbone": self.name, "encoder": UNTRAINED, "size": 0}
         for encoder, size in self._encoders():
             path = Path(self._scored(encoder, size))
             for task in evaluation.scored:
