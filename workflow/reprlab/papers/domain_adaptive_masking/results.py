@@ -48,7 +48,7 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "pretrain_loss": (held_out_losses, {"part": "held_out"}),
     "compute": (compute, {"part": "training", "metric": "loss"}),
 }
-_FIGURES: dict[str, tuple[str, Any]] = {
+_FIGURES: dict[str, tuple[Any, ...]] = {
     "thresholds": (
         "thresholds",
         Curves(Axis("setting", "Threshold"), [Axis("concepts", "Concepts", log=True)], line="after", panel="threshold"),
@@ -65,6 +65,7 @@ _FIGURES: dict[str, tuple[str, Any]] = {
     "held_out": (
         "pretrain_loss",
         Curves(Axis("step", "Update"), [Axis("loss", "Nats a token")], line="masking", panel="masks"),
+        "D4",
     ),
 }
 _OURS: dict[str, Find] = {

@@ -114,7 +114,7 @@ def drawn_bars(line: str, panel: str = "", **where: Any) -> Any:
 
 def drawn_weights(table: Rows, about: Drawn) -> Figure:
     """Figure 9: the weights of the paper's three sources, or of the first combination of three, or of any."""
-    three = table[table["combo"].str.count(r"\+") == 2] if "combo" in table else table
+    three = table[table["combo"].astype(str).str.count(r"\+") == 2] if "combo" in table else table
     printed = table[table["combo"] == "mrpc+re+ner"] if "combo" in table else table
     shown = next((one for one in (printed, three, table) if len(one)), table)
     curves = Curves(Axis("epoch", "Pass"), [Axis("share", "Mean weight (%)")], "weighed", "combo cell")

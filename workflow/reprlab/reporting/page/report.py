@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprlab.reporting.benchmarks import by_stage
+from reprlab.reporting.claims import TESTS
 from reprlab.reporting.page.attached import attached
 from reprlab.reporting.page.folder import PaperFolder
 from reprlab.reporting.page.graph import Edge, draw_graph
@@ -14,7 +15,7 @@ from reprlab.reporting.page.html import tag
 from reprlab.reporting.page.html_tables import table
 from reprlab.reporting.page.overview import overview, summary_table
 from reprlab.reporting.page.paper import paper_section
-from reprlab.reporting.page.run import TESTS, facts
+from reprlab.reporting.page.run import facts
 from reprlab.reporting.page.shell import Section, document, entry, section
 
 if TYPE_CHECKING:

@@ -15,8 +15,6 @@ MEANING = {
     "small": "one GPU, or patience. Longer runs and larger slices; still not the papers' models and data",
     "paper": "the models, data and hyperparameters that the papers publish",
 }
-TESTS = "nano"
-"""The scale at which nothing is tested but the workflow."""
 _COMMIT = 12
 
 
