@@ -88,7 +88,7 @@ def test_a_model_of_another_architecture_is_refused_in_one_line(hub, capsys):
 
 
 def test_a_config_that_transformers_does_not_know_is_refused(hub):
-    with pytest.raises(ReprlabError, match="its config.json is none of transformers"):
+    with pytest.raises(ReprlabError, match=r"its config\.json is none of transformers"):
         make_plan(config(f"papers.depth.pretraining.model=hub:some/odd@{REVISION}"))
 
 

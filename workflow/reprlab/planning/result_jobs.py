@@ -61,8 +61,8 @@ def add_results(
         inputs = {"tables": [paths.result(slug, f"{figure.table}.tsv")]}
         # The claim of a title is judged on the rows of the table, at hand wherever the table is.
         judged = tabulated[figure.table] if figure.claim else Job()
-        given = {"inputs": {**judged.inputs, **inputs}, "settings": {**judged.settings, **shown.settings}}
-        drawn = replace(shown, **given)
+        settled = {**judged.settings, **shown.settings}
+        drawn = replace(shown, inputs={**judged.inputs, **inputs}, settings=settled)
         plan.add("plot_figure", f"{slug}/{figure.name}", drawn)
     if has_plugin("papers", f"{slug}.audit"):
         plan.add("audit_paper", slug, audit_job(root, slug, plugins[0].replace(".results", ".audit")))

@@ -105,7 +105,7 @@ def too_few(axes: Axes) -> str:
     # What has no name of its own (a box and its whiskers) is drawn from points that are there as well.
     lines = [line for line in _curves(axes) if not str(line.get_label()).startswith("_")]
     curves = [[(x, y) for x, y in _points(line) if x == x and y == y] for line in lines]
-    groups = [one.get_offsets() for one in axes.collections if isinstance(one, PathCollection)]
+    groups: list[Any] = [one.get_offsets() for one in axes.collections if isinstance(one, PathCollection)]
     points = [point for group in (*curves, *groups) for point in group]
     if axes.patches or axes.images or not points:
         return ""
