@@ -78,7 +78,7 @@ def save_figure(
     _renew_legend(figure)
     if title:
         name_figure(figure, title)
-    words = describe(figure)
+    words = "\n".join(filter(None, [title, describe(figure)]))
     metadata: dict[str, dict[str, Any]] = {
         "png": {"Software": None, "Description": words},
         "svg": {"Date": None, "Creator": None, "Description": words},
