@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _ABOUT = ("n", "steps", "tokens")
 _F1 = Axis("f1", "CoNLL F1", low="low", high="high")
+_COUNTED = {1: "single sources", 2: "pairs"}
 NAMES = {"mrpc": "MRPC", "ner": "NER", "re": "RE", "qa": "QA", "bert": "BERT", "coref": "Coref"}
 
 
@@ -107,7 +108,10 @@ def drawn_bars(line: str, panel: str = "", **where: Any) -> Any:
 
     def draw(table: Rows, about: Drawn) -> Figure:
         bars = Bars("combo", [_F1], "CoNLL F1", line=line, panel=panel)
-        return bars(_of(table, **where) if "cell" in table else table, about)
+        rows = _of(table, **where) if "cell" in table else table
+        if line == "sources" and "sources" in rows:
+            rows = rows.assign(sources=rows["sources"].map(_COUNTED))
+        return bars(rows, about)
 
     return draw
 
