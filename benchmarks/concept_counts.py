@@ -18,6 +18,7 @@ import numpy as np
 import pandas
 from reprlab.artifacts.tables import write_tsv
 from reprlab.concepts.matching import LONGEST, ConceptMatcher, words_of
+from reprlab.reporting.provenance import write_provenance
 
 WANTED = 1_000_000
 _TEXT = 200
@@ -74,6 +75,8 @@ def main() -> None:
     print(f"wanted: {WANTED:,} words per CPU second: {reached}")
     if options.out:
         write_tsv(options.out, table)
+        given = {name: getattr(options, name) for name in ("concepts", "words", "vocabulary")}
+        write_provenance(options.out, stage="benchmarks/concept_counts.py", settings=given, inputs=[])
 
 
 if __name__ == "__main__":

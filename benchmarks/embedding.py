@@ -24,6 +24,7 @@ import numpy as np
 import pyarrow.parquet
 import torch
 from reprlab.models.build import load_model, quiet_transformers
+from reprlab.reporting.provenance import write_provenance
 from reprlab.sentences.encoder import build_encoder, embed
 from reprlab.sentences.settings import EncoderSettings
 from reprlab.sentences.texts import encode_texts
@@ -120,6 +121,8 @@ def main() -> None:
             print(lines[-1], flush=True)
     if options.out:
         options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        given = {name: getattr(options, name) for name in ("texts", "max_length", "batch", "repeats")}
+        write_provenance(options.out, stage="benchmarks/embedding.py", settings=given, inputs=[options.examples])
 
 
 if __name__ == "__main__":

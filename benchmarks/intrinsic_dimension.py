@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from reprlab.geometry.estimation import estimate_dimension
 from reprlab.geometry.settings import EstimatorSettings
+from reprlab.reporting.provenance import write_provenance
 
 TWO_NN = EstimatorSettings(name="two_nn", kind="two_nn")
 BICKEL = EstimatorSettings(name="levina_bickel_50", kind="levina_bickel")
@@ -112,6 +113,8 @@ def main() -> None:
     print("\n".join(lines))
     if options.out:
         options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        about = {name: getattr(options, name) for name in ("points", "width", "repeats", "threads")}
+        write_provenance(options.out, stage="benchmarks/intrinsic_dimension.py", settings=about, inputs=[])
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from typing import Any
 import torch
 from reprlab.models.build import load_model, quiet_transformers
 from reprlab.models.selective_scan import install_scans
+from reprlab.reporting.provenance import write_provenance
 from reprlab.retrieval.bm25 import bm25_run
 from reprlab.retrieval.collections import read_collection
 from reprlab.retrieval.rerank_inputs import pair_inputs
@@ -170,6 +171,8 @@ def main(given: list[str] | None = None) -> None:
                 report(f"{name} step, length {length}", 64 * length, measured(given, options.repeats))
     if options.out:
         options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        about = {name: getattr(options, name) for name in ("queries", "depth", "repeats")}
+        write_provenance(options.out, stage="benchmarks/reranking.py", settings=about, inputs=[options.examples])
 
 
 if __name__ == "__main__":

@@ -323,7 +323,7 @@ def test_figures_are_drawn_and_say_what_is_missing(results, tmp_path):
     for figure in RESULTS.figures:
         png, svg = tmp_path / f"{figure.name}.png", tmp_path / f"{figure.name}.svg"
         for table, says in (
-            (results[figure.table], "Scale mini"),
+            (results[figure.table], "(mini)"),
             (made(figure.table, empty), "not run at scale mini"),
         ):
             write_table(tmp_path / "table.tsv", table)

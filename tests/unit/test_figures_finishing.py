@@ -7,6 +7,8 @@ from PIL import Image
 from reprlab.reporting.description import describe
 from reprlab.reporting.figures import draw_lines, house_style, name_panel, panels, save_figure, say, shared_legend
 from reprlab.reporting.finishing import finish
+from reprlab.results.figures import Axis, Curves
+from reprlab.results.records import Drawn
 
 pandas = pytest.importorskip("pandas")
 LABELS = {"icl_0": "no demonstrations", "llama": "Llama, four layers"}
@@ -206,3 +208,95 @@ def test_words_tell_points_of_a_tick_and_cells_of_a_map():
         right.set_xticks([0, 1], ["a", "b"])
         right.set_yticks([0, 1], ["a", "b"])
     assert describe(figure).splitlines() == ["few from 0.25 to 0.5.", "a against b 1.5; b against a -1.5."]
+
+
+def drawn(tmp_path, draw, **more):
+    """The words of a saved figure of one panel."""
+    with house_style():
+        figure, [[panel]] = panels(1, 1)
+        draw(panel)
+        shared_legend(figure, [panel])
+        save_figure(figure, [tmp_path / "f.svg"], **more)
+    return figure, panel
+
+
+@pytest.mark.parametrize(
+    ("draw", "said"),
+    [
+        (lambda panel: [panel.plot([one], [one], label=str(one)) for one in range(5)], "5 points: too few"),
+        (lambda panel: panel.plot([1, 2, 3], [1, 2, 3], label="a"), "3 points: too few"),
+        (lambda panel: panel.plot([1, 2, 3], [1, 2, 3], linestyle="", label="a"), "3 points: too few"),
+        (lambda panel: panel.plot(range(9), [0] * 9, label="a"), "all 9 values are 0"),
+        (lambda panel: panel.bar(range(4), [0, 0, 0, 0], label="a"), "all 4 values are 0"),
+        (lambda panel: [panel.boxplot([[1], [2]]), panel.scatter([1, 2], [1, 2])], "2 points: too few"),
+    ],
+)
+def test_a_panel_with_too_few_points_says_so_in_its_place(tmp_path, draw, said):
+    figure, panel = drawn(tmp_path, draw)
+    assert said in panel.texts[0].get_text().replace("\n", " ") and not panel.lines and not panel.containers
+    assert not figure.legends
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda panel: panel.plot(range(4), [0, 0, 0, 1], label="a"),
+        lambda panel: panel.plot(range(4), [3, 1, 2, 2], linestyle="", label="a"),
+        lambda panel: panel.bar([0, 1], [2, 2], label="a"),
+        lambda panel: panel.scatter(range(4), [1] * 4, label="a"),
+    ],
+)
+def test_one_with_enough_stays(tmp_path, draw):
+    figure, panel = drawn(tmp_path, draw)
+    assert not panel.texts and len(figure.legends) == 1
+
+
+def test_a_title_stands_above_the_figures_own_line_as_wide_as_the_figure(tmp_path):
+    title = "Restoration teaches sentence boundaries and the control, which reads as much text, does not (mini)"
+    figure, _ = drawn(tmp_path, lambda panel: panel.figure.suptitle("mean of 3 seeds"), title=title)
+    *lines, last = figure.get_suptitle().split("\n")
+    assert " ".join(lines) == title and len(lines) == 2 and last == "mean of 3 seeds"
+    assert figure._suptitle.get_window_extent().width <= figure.bbox.width
+
+
+def test_names_between_commas_become_words_and_underscores_spaces_but_data_stay(drawing):
+    figure, [[panel]] = drawing
+    panel.plot([1, 2], [1, 2], label="llama, icl_0, other_name")
+    panel.text(1, 1, "my_variable", family="monospace")
+    shared_legend(figure, [panel])
+    finish(figure, LABELS)
+    said = "Llama, four layers, no demonstrations, other name"
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [said]
+    assert panel.texts[0].get_text() == "my_variable"
+
+
+def test_a_legend_is_laid_out_for_the_words_and_numbers_on_an_axis_stay(tmp_path):
+    long = {str(name): f"model number {name} after a long training" for name in range(1, 7)}
+
+    def draw(panel):
+        for name in long:
+            panel.plot(range(1, 5), [float(name), 1, 2, 3], label=name)
+
+    figure, panel = drawn(tmp_path, draw, labels=long)
+    figure.canvas.draw()
+    assert figure.legends[0].get_window_extent().width <= figure.bbox.width
+    assert [text.get_text() for text in panel.get_xticklabels()] == ["1", "2", "3", "4"]
+
+
+def test_data_that_fill_all_panels_are_named_once(tmp_path):
+    rows = [(model, x, float(x), "Brown corpus") for model in "ab" for x in range(5)]
+    table = pandas.DataFrame(rows, columns=["model", "x", "y", "data"])
+    with house_style():
+        figure = Curves(Axis("x", "x"), [Axis("y", "y")], "model", "model")(table, Drawn("mini", {}))
+        save_figure(figure, [tmp_path / "f.svg"], title="A title")
+    assert figure.get_suptitle() == "A title\nBrown corpus"
+    assert not [text for axes in figure.axes for text in axes.texts]
+
+
+def test_no_row_has_five_panels():
+    table = pandas.DataFrame([(place, x, float(x)) for place in range(5) for x in range(4)], columns=["p", "x", "y"])
+    with house_style():
+        figure = Curves(Axis("x", "x"), [Axis("y", "y"), Axis("x", "x")], "p", "p")(table, Drawn("mini", {}))
+    shown = [axes.get_subplotspec() for axes in figure.axes if axes.get_visible()]
+    assert len(shown) == 10 and max(place.colspan.stop for place in shown) == 4
+    assert figure.get_figwidth() < 13

@@ -132,10 +132,10 @@ def test_a_template_touches_its_data_set_alone(dataset):
     ("edit", "stages"),
     [
         ("estimation.estimators.two_nn.discard=0.2", {"estimate_dimension"}),
-        ("estimation.norm=upstream", {"tabulate_paper", "gather_results"}),
+        ("estimation.norm=upstream", {"tabulate_paper", "plot_figure", "gather_results"}),
         ("collection.label_ids=bare", {"collect_states"}),
         ("finetuning.rank=8", {"train_adapter", "estimate_cost"}),
-        ("data.demonstration_seed=7", {"build_prompts", "tabulate_paper", "gather_results"}),
+        ("data.demonstration_seed=7", {"build_prompts", "tabulate_paper", "plot_figure", "gather_results"}),
     ],
 )
 def test_an_edit_touches_its_stages(edit, stages):

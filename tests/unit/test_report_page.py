@@ -1,5 +1,6 @@
 """The report: well-formed, self-contained, escaped; the graph of stages; time, provenance and figures."""
 
+import base64
 import itertools
 import json
 import re
@@ -15,6 +16,7 @@ from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.artifacts.tables import read_tsv, write_parquet, write_tsv
 from reprlab.reporting.audit import AuditRow, rounded, write_audit
 from reprlab.reporting.benchmarks import by_stage, of_paper, read_benchmarks
+from reprlab.reporting.page.attached import LARGEST, attached
 from reprlab.reporting.page.data import data_table
 from reprlab.reporting.page.folder import PaperFolder
 from reprlab.reporting.page.graph import draw_graph, layers
@@ -37,7 +39,7 @@ class Checker(HTMLParser):
     def __init__(self):
         super().__init__()
         self.open, self.ids, self.links, self.sources, self.images = [], [], [], [], []
-        self.names_of_parent, self.wide, self.unnamed, self.levels = [], [], [], []
+        self.names_of_parent, self.wide, self.unnamed, self.levels, self.saved = [], [], [], [], {}
 
     def handle_starttag(self, tag, attrs):
         found = dict(attrs)
@@ -55,6 +57,7 @@ class Checker(HTMLParser):
             self.open.append(tag)
         self.ids += [found["id"]] if "id" in found else []
         self.links += [found["href"]] if "href" in found else []
+        self.saved |= {found["href"]: found["download"]} if "download" in found else {}
         self.sources += [found["src"]] if "src" in found else []
         self.images += [found.get("alt")] if tag == "img" else []
 
@@ -125,10 +128,36 @@ def test_the_page_is_well_formed_and_links_lead_somewhere(folder, page):
     outside = {link for link in checker.links if link.startswith("https://")}
     assert {link.removeprefix("#") for link in inside} <= set(checker.ids)
     assert outside == {"https://arxiv.org/abs/2405.07788"}
-    files = set(checker.links) - inside - outside
-    assert all((folder / link).is_file() for link in files)
-    names = "summary.tsv results/depth/glue.tsv results/depth/audit.tsv results/depth/fig_glue.svg"
-    assert set(names.split()) <= files
+    saved = {name: link for link, name in checker.saved.items()}
+    assert set(checker.links) - inside - outside == set(saved.values())
+    assert {"glue.tsv", "audit.tsv", "claims.tsv", "comparison.tsv", "glue.provenance.json", "summary.tsv"} <= set(
+        saved
+    )
+    assert all(link.startswith("data:") for link in saved.values())
+    assert base64.b64decode(saved["glue.tsv"].partition(",")[2]) == (folder / "results/depth/glue.tsv").read_bytes()
+
+
+def test_a_file_too_large_for_the_page_is_named_and_not_linked(folder, tmp_path):
+    large = tmp_path / "large.tsv"
+    large.write_text("x\n" * LARGEST)
+    assert "href" not in attached(large, tmp_path) and "large.tsv" in attached(large, tmp_path)
+    assert attached(tmp_path / "none.tsv", tmp_path) == ""
+
+
+def nano(folder, tables):
+    about = SimpleNamespace(TITLE="T", AUTHORS="A", QUESTION="Q?", TABLES=tables, FIGURES={})
+    papers = [PaperFolder(folder / "results" / "depth", about)]
+    jobs = read_benchmarks(folder / "results" / "benchmarks")
+    return render(papers, jobs, data_table([], {}), [], "nano", folder / "report.html")
+
+
+def test_at_nano_one_line_says_that_nothing_was_tested(folder):
+    page = nano(folder, {"glue": "GLUE"})
+    assert page.count("Nothing was tested") == 1
+    said = page[page.index("<main") : page.index("</main>")]
+    for word in ("not above the trivial", "supported", 'class="mark'):
+        assert word not in said
+    assert "differs" in said  # the audit is about the paper, and holds at every scale
 
 
 def test_the_page_loads_nothing(page):
@@ -176,7 +205,7 @@ def test_intervals_and_verdicts_stand_with_their_value():
     rows |= {"above_trivial_cola": ["above", "above with 1 of 3 seeds"], "data_cola": ["Agreement", "Agreement"]}
     html = table(pandas.DataFrame(rows), "t", "t")
     assert html.count("<th") == 2 and "<small>[10, 15]</small>" in html  # one is the head of the table
-    assert "above with 1 of 3 seeds" in html and "<small>Agreement</small>" in html
+    assert "above with 1 of 3 seeds" in html and "Data: cola: Agreement." in html
 
 
 def test_the_head_says_what_made_the_results(page):
@@ -188,10 +217,10 @@ def test_the_head_says_what_made_the_results(page):
 
 def test_settings_that_are_not_as_published_stand_on_the_page(folder, page):
     assert re.search(r"loss\.sentence_weight</td>.*?>null</td>.*?>7\.5</td>", page)
-    assert "settings.yaml" not in checked(page).links  # linked where the run's folder has it
+    assert "settings.yaml" not in checked(page).saved.values()  # in the page where the run's folder has it
     (folder / "settings.yaml").write_text("scale: mini\n")
     again = render([], read_benchmarks(folder), data_table([], {}), [], "mini", folder / "report.html")
-    assert "settings.yaml" in checked(again).links
+    assert "settings.yaml" in checked(again).saved.values()
 
 
 def test_an_alternative_text_tells_what_is_seen(page):
@@ -199,11 +228,17 @@ def test_an_alternative_text_tells_what_is_seen(page):
     assert alternative.startswith("GLUE by pre-training step")
 
 
-def test_the_meaning_of_verdicts_stands_where_they_do(page):
-    for part, word in (("depth-claims", "inconclusive"), ("depth-audit", "differs")):
-        section = page[page.index(f'id="{part}"') :]
-        section = section[: section.index("</section>")]
-        assert re.search(rf"{word}</span> [a-z]", section)
+def test_the_meaning_of_each_sign_stands_once(page):
+    for word in ("inconclusive", "differs", "not above the untrained"):
+        assert len(re.findall(rf"{word}</span> [a-z]", page)) == 1
+
+
+def test_the_data_stand_once_above_a_table_with_the_columns_that_they_fill():
+    rows = {"cola": [1.0], "sst2": [2.0], "qqp": [3.0]}
+    rows |= {"data_cola": ["Agreement"], "data_sst2": ["Reviews"], "data_qqp": ["Agreement"]}
+    html = table(pandas.DataFrame(rows), "t", "t")
+    assert html.count("Agreement") == html.count("Reviews") == 1
+    assert html.startswith('<p class="same">Data: cola, qqp: Agreement; sst2: Reviews.</p>')
 
 
 def test_text_is_escaped(page):

@@ -124,8 +124,24 @@ def start_run():
         shell.prefix(preloaded.start(RUN_FOLDER).replace("{", "{{").replace("}", "}}"))
 
 
+def end_run():
+    """Show the curves of what was trained as the user asked; whatever became of the run, they are there."""
+    if LOADED.runtime.track != "none":
+        from reprlab.runs.track import write_track
+
+        write_track(RUN_FOLDER, LOADED.runtime.track)
+
+
 onstart:
     start_run()
+
+
+onsuccess:
+    end_run()
+
+
+onerror:
+    end_run()
 
 
 # Stages find it in their environment: a path of the user's has no place on a command line.

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
+from reprlab.config.hub import Adopted, adopt, restored
 from reprlab.config.names import check_names
 from reprlab.config.papers import PAPERS, ByPaper, papers_needed
 from reprlab.config.runtime import SCALES, NumericsSettings, RuntimeSettings, WorkflowSettings
@@ -38,6 +39,8 @@ class LoadedConfig:
     warnings: list[str] = field(default_factory=list)
     home: Path | None = None
     """Folder in which runs lie and that may have a `config/` of its own; None: the checkout `root`."""
+    hub: Mapping[str, tuple[str, Adopted]] = field(default_factory=dict)
+    """Models of the hub without an entry: paper and setting, by the names that stand for them."""
 
     @property
     def config_root(self) -> Path:
@@ -92,10 +95,22 @@ class LoadedConfig:
 
     @cached_property
     def models(self) -> Any:
-        """The registry of models, `config/models.yaml`."""
+        """The registry of models, `config/models.yaml`, with those of the hub that settings name.
+
+        Raises:
+            ReprlabError: the file is damaged, or a setting cannot take its model.
+        """
+        from reprlab.registry.hub_models import entry_of
         from reprlab.registry.models import load_models
 
-        return load_models(self.config_root / MODELS_FILE)
+        entries = load_models(self.config_root / MODELS_FILE)
+        own = dict(entries)
+        for name, (slug, one) in self.hub.items():
+            try:
+                entries[name] = entry_of(one.model, one.beside, own)
+            except ReprlabError as error:
+                raise setting_error(("papers", slug, *one.path), str(one.model), one.place, str(error)) from None
+        return entries
 
     @cached_property
     def datasets(self) -> Any:
@@ -113,7 +128,13 @@ class LoadedConfig:
         """Plain values of the workflow and the needed papers, as JSON would hold them; `load_config(root,
         config.as_dict())` gives the same config."""
         values = self.workflow.model_dump(mode="json")
-        return {**values, "papers": {slug: self.papers[slug].model_dump(mode="json") for slug in self.needed}}
+        return {**values, "papers": {slug: self.plain(slug) for slug in self.needed}}
+
+    def plain(self, slug: str) -> dict[str, Any]:
+        """Plain values of a paper, as they can be given again."""
+        hub = {name: one for name, (paper, one) in self.hub.items() if paper == slug}
+        values = self.papers[slug].model_dump(mode="json")
+        return restored(values, hub) if hub else values
 
 
 def load_config(
@@ -153,13 +174,14 @@ def load_config(
     needed = papers_needed(targets, workflow.build)
 
     @functools.cache
-    def paper(slug: str) -> tuple[Settings, list[str]]:
+    def paper(slug: str) -> tuple[Settings, list[str], dict[str, Adopted]]:
         return _paper(files, slug, PAPERS[slug], workflow.scale, edits)
 
     # A wrong edit is refused wherever it is, whatever is asked for.
     edited = {slug for layer in edits for slug in layer.values}
     warnings = [line for slug in PAPERS if slug in needed or slug in edited for line in paper(slug)[1]]
-    return LoadedConfig(root, workflow, ByPaper(lambda slug: paper(slug)[0]), needed, warnings, home)
+    hub = {name: (slug, one) for slug in PAPERS if slug in edited for name, one in paper(slug)[2].items()}
+    return LoadedConfig(root, workflow, ByPaper(lambda slug: paper(slug)[0]), needed, warnings, home, hub)
 
 
 def config_root(root: Path, home: Path | None) -> Path:
@@ -260,7 +282,7 @@ def _check_slugs(edits: Sequence[Layer]) -> None:
 
 def _paper(
     root: Path, slug: str, model: type[Settings], scale: str, edits: Sequence[Layer]
-) -> tuple[Settings, list[str]]:
+) -> tuple[Settings, list[str], dict[str, Adopted]]:
     file = _layer(root, paper_file(slug))
     scales = _below(file, ("scales",))
     for name in scales.values:
@@ -270,9 +292,10 @@ def _paper(
     base = _without(file, "scales")
     scaled = _below(file, ("scales", scale))
     merged = merge([base, scaled, *(_below(layer, (slug,)) for layer in edits)])
+    merged, hub = adopt(merged, merge([base, scaled]).values, ("papers", slug))
     settings = _validated(model, merged, ("papers", slug))
-    check_names(root, settings, merged, ("papers", slug))
-    return settings, list(_shadowed(root, slug, scale, base, scaled, merged))
+    check_names(root, settings, merged, ("papers", slug), hub)
+    return settings, list(_shadowed(root, slug, scale, base, scaled, merged)), hub
 
 
 def _shadowed(root: Path, slug: str, scale: str, base: Layer, scaled: Layer, merged: Merged) -> Iterator[str]:

@@ -2,12 +2,13 @@
 
 import types
 import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
+from reprlab.config.hub import Adopted
 from reprlab.settings.base import NameIn
 from reprlab.settings.errors import nearest, setting_error
 from reprlab.settings.overrides import Merged
@@ -20,8 +21,8 @@ _SECTIONS = {
 }
 
 
-def check_names(root: Path, settings: BaseModel, merged: Merged, prefix: Key) -> None:
-    """Refuse a name that its registry does not hold.
+def check_names(root: Path, settings: BaseModel, merged: Merged, prefix: Key, hub: Mapping[str, Adopted]) -> None:
+    """Refuse a name that its registry does not hold, and a model of the hub where no model is named.
 
     Only the keys of the registries are read here; their entries are checked when they are loaded.
 
@@ -29,6 +30,11 @@ def check_names(root: Path, settings: BaseModel, merged: Merged, prefix: Key) ->
         ReprlabError: an unknown name, with the nearest known one.
     """
     files: dict[str, dict[str, list[str]]] = {}
+    named = {name for _, name, registry in _named(settings, ()) if registry == "models"}
+    for one in (one for name, one in hub.items() if name not in named):
+        raise setting_error(
+            (*prefix, *one.path), str(one.model), merged.place(one.path), "takes no model of the registry"
+        )
     for path, name, registry in _named(settings, ()):
         file, section = _SECTIONS[registry]
         if not (root / file).exists():
@@ -37,7 +43,7 @@ def check_names(root: Path, settings: BaseModel, merged: Merged, prefix: Key) ->
             files[file] = read_keys(root / file, name=file)
         keys = files[file]
         known = keys.get(section, []) if section else list(keys)
-        if name not in known:
+        if name not in known and name not in hub:
             where = f"{file}, {section}" if section else file
             problem = f"there is no such entry in {where}{nearest(name, known)}"
             raise setting_error((*prefix, *path), name, merged.place(path), problem)

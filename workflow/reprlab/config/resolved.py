@@ -28,7 +28,7 @@ _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 def resolved(config: LoadedConfig) -> dict[str, Any]:
     """Plain values of the workflow and of the papers that the run builds."""
     values = config.as_dict()
-    return {**values, "papers": {slug: config.papers[slug].model_dump(mode="json") for slug in config.workflow.build}}
+    return {**values, "papers": {slug: config.plain(slug) for slug in config.workflow.build}}
 
 
 def changes(config: LoadedConfig) -> list[list[str]]:
@@ -42,7 +42,7 @@ def changes(config: LoadedConfig) -> list[list[str]]:
 def _changed(config: LoadedConfig) -> dict[Key, tuple[str, str]]:
     found: dict[Key, tuple[str, str]] = {}
     for slug in config.workflow.build:
-        was, now = (dict(leaves(side[slug].model_dump(mode="json"))) for side in (config.published, config.papers))
+        was, now = dict(leaves(config.published[slug].model_dump(mode="json"))), dict(leaves(config.plain(slug)))
         for path in dict.fromkeys([*was, *now]):
             if path in was and path in now and repr(was[path]) == repr(now[path]):
                 continue  # nearly all: only those that differ are put in words

@@ -43,6 +43,9 @@ class RuntimeSettings(Settings):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Level of the terminal's messages; the log file of a stage has all of them."""
 
+    track: Literal["none", "tensorboard", "csv"] = "none"
+    """Training curves in `track/` of the run's folder when a run ends: events for TensorBoard, or one CSV."""
+
 
 class NumericsSettings(Settings):
     """Settings of arithmetic: they change the last digits of results, so an edit reruns what computes."""

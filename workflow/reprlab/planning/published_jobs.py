@@ -6,10 +6,12 @@ from reprlab.planning.plan import Job
 
 MODELS = "config/models.yaml"
 
+PUBLISHED = "resources/published"
+
 
 def published_files(root: Path, paper: str, *patterns: str) -> list[str]:
     """The paper's printed tables and how they are keyed, and files of further patterns, relative to the checkout."""
-    folder = root / "resources/published" / paper
+    folder = root / PUBLISHED / paper
     found = {path for pattern in ("*.tsv", "printed.yaml", *patterns) for path in folder.glob(pattern)}
     return sorted(path.relative_to(root).as_posix() for path in found)
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.planning import paths
 from reprlab.planning.plan import Job, Plan
-from reprlab.planning.published_jobs import audit_job, published_files
+from reprlab.planning.published_jobs import PUBLISHED, audit_job, published_files
 from reprlab.plugins import has_plugin
+from reprlab.results.words import LABELS
 
 if TYPE_CHECKING:
     from reprlab.results.records import PaperResults
@@ -40,12 +41,13 @@ def add_results(
     plan.add("gather_results", slug, short.gathering(settings, "settings"))
     plugins = (f"papers.{slug.replace('-', '_')}.results",)
     # Selections and columns take names from it, and no code says so.
-    keyed = {"after": keys} if (root / (keys := f"resources/published/{slug}/printed.yaml")).is_file() else {}
+    keyed = {"after": keys} if (root / (keys := f"{PUBLISHED}/{slug}/printed.yaml")).is_file() else {}
+    tabulated: dict[str, Job] = {}
     for table in results.tables:
         # A table is made of its own sources: asking for one does not run what the others need.
         part = settings.narrowed({name: table.choices(name, settings.options) for name in table.where})
-        tabulated = replace(short.gathering(part, "gather", plugins), files=keyed)
-        plan.add("tabulate_paper", f"{slug}/{table.name}", tabulated)
+        tabulated[table.name] = replace(short.gathering(part, "gather", plugins), files=keyed)
+        plan.add("tabulate_paper", f"{slug}/{table.name}", tabulated[table.name])
     frame = [paths.result(slug, "results.parquet")]
     if results.claims:
         plan.add("test_claims", slug, Job(inputs={"inputs": frame}, plugins=plugins, files=keyed))
@@ -53,8 +55,14 @@ def add_results(
     read = Job(inputs={"tables": frame}, settings={"scale": scale}, plugins=plugins, files=files)
     if results.printed:
         plan.add("compare_published", slug, read)
+    worded = (keys, f"{PUBLISHED}/{slug}/results.yaml", f"{PUBLISHED}/{LABELS}")
+    shown = replace(read, files={**files, "after": [path for path in worded if (root / path).is_file()]})
     for figure in results.figures:
-        drawn = replace(read, inputs={"tables": [paths.result(slug, f"{figure.table}.tsv")]})
+        inputs = {"tables": [paths.result(slug, f"{figure.table}.tsv")]}
+        # The claim of a title is judged on the rows of the table, at hand wherever the table is.
+        judged = tabulated[figure.table] if figure.claim else Job()
+        settled = {**judged.settings, **shown.settings}
+        drawn = replace(shown, inputs={**judged.inputs, **inputs}, settings=settled)
         plan.add("plot_figure", f"{slug}/{figure.name}", drawn)
     if has_plugin("papers", f"{slug}.audit"):
         plan.add("audit_paper", slug, audit_job(root, slug, plugins[0].replace(".results", ".audit")))

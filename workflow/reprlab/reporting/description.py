@@ -24,7 +24,8 @@ def describe(figure: Figure) -> str:
 def _panel(axes: Axes) -> str:
     parts = [*_lines(axes), *_bars(axes), *_points(axes), *_image(axes)]
     # A panel without data says why in its only text; others repeat what their axes and names say.
-    parts = parts or [" ".join(re.sub(r"\.\n(?=[a-z_])", ".", text.get_text()).split()) for text in axes.texts[:1]]
+    said = [text.get_text() for text in axes.texts if text.get_label() != DATA]
+    parts = parts or [" ".join(re.sub(r"\.\n(?=[a-z_])", ".", text).split()) for text in said[:1]]
     if not any(parts):
         return ""
     named = " by ".join(" ".join(name.split()) for name in (axes.get_ylabel(), axes.get_xlabel()) if name)
@@ -85,7 +86,8 @@ def _image(axes: Axes) -> Iterator[str]:
 
 def _span(points: list[tuple[float, float]]) -> str:
     (left, right), (low, high) = ((min(one), max(one)) for one in zip(*points, strict=True))
-    return f"{len(points)} points from {_said(left)} to {_said(right)} across and from {_said(low)} to {_said(high)} up"
+    said = f"{len(points)} point{'s' * (len(points) > 1)} from {_said(left)} to {_said(right)} across"
+    return f"{said} and from {_said(low)} to {_said(high)} up"
 
 
 def _known(points: Any) -> list[tuple[float, float]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.reporting.description import DATA, describe
-from reprlab.reporting.finishing import finish, short_step
+from reprlab.reporting.finishing import finish, short_step, too_few
 from reprlab.runtime.files import atomic_file
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ CYCLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#333
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES: Any = ("-", (0, (6, 1.2)), (0, (6, 1.2, 1.2, 1.2)), "-", (0, (3, 1)), (0, (3, 1, 1, 1, 1, 1)), "-")
 """A line that says nothing else gets its marker and its dashes by its place, beside its colour."""
+_TITLE_LETTERS = 13
+"""Letters of a title that fit in an inch."""
 _SMALL_LETTERS = 15
 """Small letters that fit in an inch."""
 _STYLE: Any = {
@@ -58,16 +60,25 @@ def house_style() -> Iterator[None]:
         yield
 
 
-def save_figure(figure: Figure, files: Sequence[Path], labels: Mapping[str, str] | None = None) -> None:
+def save_figure(
+    figure: Figure, files: Sequence[Path], labels: Mapping[str, str] | None = None, title: str = ""
+) -> None:
     """Finish a figure and write its files, which say in words what is seen, without dates: equal numbers, equal bytes.
 
     The endings of `files` name their formats: png, svg, pdf. `labels` are people's words for the names of the workflow
-    that are in legends, titles and ticks.
+    that are in legends, titles and ticks. `title` is the figure's, above a line that it has of its own; a panel with
+    too few points for a figure says so in its place.
     """
     import matplotlib.pyplot
 
+    for axes in figure.axes:
+        if reason := too_few(axes):
+            _emptied(axes, reason)
     finish(figure, labels or {})
-    words = describe(figure)
+    _renew_legend(figure)
+    if title:
+        name_figure(figure, title)
+    words = "\n".join(filter(None, [title, describe(figure)]))
     metadata: dict[str, dict[str, Any]] = {
         "png": {"Software": None, "Description": words},
         "svg": {"Date": None, "Creator": None, "Description": words},
@@ -172,6 +183,32 @@ def draw_lines(
         colour, marker, dash = CYCLE[number % len(CYCLE)], MARKERS[turn % len(MARKERS)], DASHES[turn % len(DASHES)]
         style: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": dash, "label": str(value)}
         draw_curve(axes, frame[frame[by] == value], y, x=x, low=low, high=high, **style)
+
+
+def name_figure(figure: Figure, title: str) -> None:
+    """Put a title above a figure, as wide as it, over the line that it has already."""
+    import textwrap
+
+    below = figure.get_suptitle()
+    width = max(24, int(figure.get_figwidth() * _TITLE_LETTERS))
+    lines = [*textwrap.wrap(title, width), *textwrap.wrap(below, int(width * 1.1))]
+    figure.suptitle("\n".join(lines), fontsize=10)
+
+
+def _emptied(axes: Axes, reason: str) -> None:
+    """Take what is drawn out of a panel, and say why; its title stays."""
+    title, data = axes.get_title(), [text.get_text() for text in axes.texts if text.get_label() == DATA]
+    axes.clear()
+    axes.set_xscale("linear")
+    name_panel(axes, title, " ".join(" ".join(data).split()))
+    say(axes, reason)
+
+
+def _renew_legend(figure: Figure) -> None:
+    """Lay out the legend again: names have become words, and an emptied panel may have been the last with some."""
+    for legend in list(figure.legends):
+        legend.remove()
+        shared_legend(figure, figure.axes)
 
 
 def say(axes: Axes, text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
+_BETWEEN = re.compile(r"(, | after )")
+_NAME = re.compile(r"[a-z0-9]+(_[a-z0-9]+)+")
 _FEW_TICKS = 6
+_FEW_POINTS = 3
 _DIGIT = 0.035
 """Width of a digit as a share of a panel's."""
 _LONGEST = 5
@@ -88,6 +92,31 @@ def tell_apart(axes: Axes) -> None:
         axes.set_ylim(low + min(ends) * (high - low), low + max(ends) * (high - low))
 
 
+def too_few(axes: Axes) -> str:
+    """Why a panel shows nothing: bars of 0 alone, three points, curves of one place each, or of a single number.
+
+    Empty where it shows something.
+    """
+    from matplotlib.collections import PathCollection
+
+    bars = [bar.get_height() for group in axes.containers for bar in getattr(group, "patches", ())]
+    if bars and not any(bars):
+        return f"all {len(bars)} values are 0" if len(bars) > 1 else "the only value is 0"
+    # What has no name of its own (a box and its whiskers) is drawn from points that are there as well.
+    lines = [line for line in _curves(axes) if not str(line.get_label()).startswith("_")]
+    curves = [[(x, y) for x, y in _points(line) if x == x and y == y] for line in lines]
+    groups: list[Any] = [one.get_offsets() for one in axes.collections if isinstance(one, PathCollection)]
+    points = [point for group in (*curves, *groups) for point in group]
+    if axes.patches or axes.images or not points:
+        return ""
+    drawn = not groups and any(line.get_linestyle() != "None" for line in lines)
+    if drawn and len(points) > 1 and len({y for _, y in points}) == 1:
+        return f"all {len(points)} values are {points[0][1]:.4g}"
+    if len(points) <= _FEW_POINTS or (drawn and max(len({x for x, _ in curve}) for curve in curves) < 2):
+        return f"{len(points)} point{'s' * (len(points) > 1)}: too few for a figure; the table has all values"
+    return ""
+
+
 def _curves(axes: Axes) -> list[Line2D]:
     """Lines through points of the data; not those across the whole panel."""
     return [line for line in axes.lines if line.get_transform() == axes.transData and len(_points(line))]
@@ -128,26 +157,42 @@ def _heights(line: Line2D) -> dict[float, float]:
 
 
 def name_texts(figure: Figure, labels: Mapping[str, str]) -> None:
-    """Replace every line of a text, every tick's name and every label that is one of the workflow's names."""
+    """Replace every line of a text, every tick's name and every label that is one of the workflow's names.
+
+    So are parts between commas. A name without words gets spaces for its underscores. Text that is data (in a
+    typewriter's letters) stays.
+    """
     from matplotlib.text import Text
 
-    if not labels:
-        return
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
             _name_ticks(axis, labels)
         drawn: list[Any] = [*axes.lines, *axes.collections, *axes.containers]
         for artist in drawn:
-            artist.set_label(labels.get(str(artist.get_label()), artist.get_label()))
+            artist.set_label(_words(str(artist.get_label()), labels))
     for text in figure.findobj(Text):
         assert isinstance(text, Text)
-        text.set_text("\n".join(labels.get(line, line) for line in text.get_text().split("\n")))
+        if "monospace" not in text.get_fontfamily():
+            text.set_text("\n".join(_words(line, labels) for line in text.get_text().split("\n")))
+
+
+def _words(text: str, labels: Mapping[str, str]) -> str:
+    """People's words for a name, or for the names between commas (or `after`, of one that is trained on another)."""
+    if text in labels:
+        return labels[text]
+    parts = _BETWEEN.split(text)
+    if len(parts) > 1:
+        return "".join(part if _BETWEEN.fullmatch(part) else _words(part, labels) for part in parts)
+    return text.replace("_", " ") if _NAME.fullmatch(text) else text
 
 
 def _name_ticks(axis: Axis, labels: Mapping[str, str]) -> None:
-    from matplotlib.ticker import FixedLocator
+    from matplotlib.ticker import FixedLocator, ScalarFormatter
 
-    if isinstance(axis.get_major_locator(), FixedLocator):
+    # Numbers are no names.
+    if isinstance(axis.get_major_locator(), FixedLocator) and not isinstance(
+        axis.get_major_formatter(), ScalarFormatter
+    ):
         names = [text.get_text() for text in axis.get_ticklabels()]
-        if not labels.keys().isdisjoint(names):
-            axis.set_ticklabels([labels.get(name, name) for name in names])
+        if (named := [_words(name, labels) for name in names]) != names:
+            axis.set_ticklabels(named)

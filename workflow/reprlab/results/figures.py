@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = 4
 _SLANTED = 5
+_SLANT: Any = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Axis:
 @dataclass(frozen=True)
 class Curves:
     """Each of `y` against `x`: a row of panels for each of them, a column for each value of `panel` (columns of the
-    table, with spaces between them), a curve for each value of `line`. The panels of one `y` are in rows of four."""
+    table, with spaces between them), a curve for each value of `line`. More than four columns go on in rows below."""
 
     x: Axis
     y: Sequence[Axis]
@@ -54,13 +55,13 @@ class Curves:
             return nothing(table, drawn)
         groups = groups_of(table, self.panel)
         order = list(dict.fromkeys(table[self.line]))
-        wrapped = len(self.y) == 1 and len(groups) > _COLUMNS
-        shape = (-(-len(groups) // _COLUMNS), _COLUMNS) if wrapped else (len(self.y), len(groups))
-        figure, grid = panels(*shape)
-        axes = [[one for row in grid for one in row]] if wrapped else grid
-        for one in axes[0][len(groups) :]:
-            one.set_visible(False)
-        for place, (name, rows) in enumerate(groups):
+        figure, axes = wrapped_panels(len(self.y), len(groups))
+        known = ["; ".join(dict.fromkeys(rows["data"].dropna())) if "data" in rows else "" for _, rows in groups]
+        # Data that fill all panels are named once.
+        common = len(groups) > 1 and len(set(known)) == 1
+        if common:
+            figure.suptitle(known[0])
+        for place, ((name, rows), data) in enumerate(zip(groups, known, strict=True)):
             for row, axis in enumerate(self.y):
                 panel = axes[row][place]
                 draw_lines(
@@ -72,14 +73,12 @@ class Curves:
                 _draw_ticks(panel, rows, self.x)
                 if axis.log:
                     panel.set_yscale("log")
-                panel.set_ylabel(axis.label if not place % (_COLUMNS if wrapped else len(groups)) else "")
-            data = "; ".join(dict.fromkeys(rows["data"].dropna())) if "data" in rows else ""
-            name_panel(axes[0][place], "\n".join(name), data)
+                panel.set_ylabel("" if place % _COLUMNS else axis.label)
+            name_panel(axes[0][place], "\n".join(name), "" if common else data)
             # Of wrapped panels, those with no other below them.
-            if not wrapped or place + _COLUMNS >= len(groups):
+            if place + _COLUMNS >= len(groups):
                 axes[-1][place].set_xlabel(self.x.label)
         shared_legend(figure, [one for row in axes for one in row])
-        figure.suptitle(f"Scale {drawn.scale}")
         return figure
 
 
@@ -150,10 +149,9 @@ class Bars:
                 at = [place + (number - (len(kinds) - 1) / 2) * 0.8 / len(kinds) for place in range(len(places))]
                 absent = "" if part[axis.column].notna().any() else " (no value)"
                 draw_bars(panel, at, part, axis, 0.74 / len(kinds), color=CYCLE[number], label=f"{kind}{absent}")
-            panel.set_xticks(range(len(places)), map(str, places), rotation=30 if len(places) > _SLANTED else 0)
-            panel.set(title=" ".join(name), ylabel=self.label)
+            panel.set_xticks(range(len(places)), map(str, places), **(_SLANT if len(places) > _SLANTED else {}))
+            panel.set(title=", ".join(name), ylabel=self.label)
         shared_legend(figure, [row[0] for row in axes])
-        figure.suptitle(f"Scale {drawn.scale}")
         return figure
 
 
@@ -182,17 +180,28 @@ class Boxes:
         if table.empty or table[self.y.column].isna().all():
             return nothing(table, drawn)
         groups = groups_of(table, self.panel)
-        figure, axes = panels(1, len(groups), width=2.2 if self.panel else 5.0, height=2.4 if self.panel else 3.0)
+        size = {"width": 2.2, "height": 2.4} if self.panel else {"width": 5.0, "height": 3.0}
+        figure, axes = wrapped_panels(1, len(groups), **size)
         for panel, (name, rows) in zip(axes[0], groups, strict=True):
             boxes = [(str(value), part[self.y.column].dropna()) for value, part in rows.groupby(self.x, sort=False)]
-            panel.boxplot([values for _, values in boxes], tick_labels=[value for value, _ in boxes], showfliers=False)
+            panel.boxplot([values for _, values in boxes], showfliers=False)
+            panel.set_xticks(range(1, len(boxes) + 1), [value for value, _ in boxes], **_SLANT)
             for place, (_, values) in enumerate(boxes, start=1):
                 panel.scatter([place] * len(values), values, s=12, color=CYCLE[0], zorder=3)
-            panel.tick_params(axis="x", rotation=30)
-            panel.set_title(" ".join(name))
+            panel.set_title(", ".join(name))
         axes[0][0].set_ylabel(self.y.label)
-        figure.suptitle(f"Scale {drawn.scale}")
         return figure
+
+
+def wrapped_panels(rows: int, columns: int, **size: float) -> tuple[Figure, list[list[Any]]]:
+    """Panels by row and column, of which more than four columns go on in rows below; the last may be hidden."""
+    wide = min(columns, _COLUMNS)
+    turns = -(-columns // wide)
+    figure, grid = panels(rows * turns, wide, **size)
+    axes = [[one for turn in range(turns) for one in grid[turn * rows + row]] for row in range(rows)]
+    for one in (one for row in axes for one in row[columns:]):
+        one.set_visible(False)
+    return figure, [row[:columns] for row in axes]
 
 
 def groups_of(table: Rows, columns: str) -> list[tuple[tuple[str, ...], Rows]]:
@@ -200,7 +209,12 @@ def groups_of(table: Rows, columns: str) -> list[tuple[tuple[str, ...], Rows]]:
     names = columns.split()
     if not names:
         return [((), table)]
-    return [(tuple(str(part) for part in key), rows) for key, rows in table.groupby(names, sort=False, dropna=False)]
+    found = table.groupby(names, sort=False, dropna=False)
+    said = {"seed": "seed {}"}
+    return [
+        (tuple(said.get(name, "{}").format(part) for name, part in zip(names, key, strict=True)), rows)
+        for key, rows in found
+    ]
 
 
 def nothing(table: Rows, drawn: Drawn) -> Figure:

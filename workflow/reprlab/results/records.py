@@ -63,11 +63,14 @@ class Figure:
     caption: str
     table: str
     draw: Callable[[Rows, Drawn], Drawing]
+    claim: str = ""
+    """The claim whose words and verdict are its title; it is judged on the rows of the table, so that it reads no
+    others. Empty: the caption is."""
 
 
 @dataclass(frozen=True)
 class PaperResults:
-    """All results of a paper. `labels` are people's words for values of factors, in figures."""
+    """All results of a paper."""
 
     factors: Mapping[str, Factor]
     metrics: Mapping[str, Metric]
@@ -78,6 +81,7 @@ class PaperResults:
     unjudged: Mapping[str, str] = field(default_factory=dict)
     """Scales at which no claim is judged, with the reason."""
     labels: Mapping[str, str] = field(default_factory=dict)
+    """People's words for names of the workflow, in figures."""
 
     def table(self, name: str) -> Table:
         """The table of a name.
@@ -94,6 +98,17 @@ class PaperResults:
             ReprlabError: there is none.
         """
         return _named(self.figures, name, "figure")
+
+    def claim(self, id: str) -> Claim:
+        """The claim of an id.
+
+        Raises:
+            ReprlabError: there is none.
+        """
+        for claim in self.claims:
+            if claim.id == id:
+                return claim
+        raise ReprlabError(f"{id}: there is no such claim; there are {', '.join(one.id for one in self.claims)}")
 
     def own(self, frame: Frame) -> Own:
         """Our side of the comparison; a table is made once."""
@@ -115,6 +130,8 @@ class PaperResults:
                 self._check_column(f"{slug}: table {table.name}", name)
         for figure in self.figures:
             self.table(figure.table)
+            if figure.claim:
+                self.claim(figure.claim)
         for claim in self.claims:
             for where in (claim.where, *getattr(claim.find, "selections", list)()):
                 self._check_choice(f"{slug}: claim {claim.id}", where)

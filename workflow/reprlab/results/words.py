@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from reprlab.reporting.published import PublishedTable
 from reprlab.results.comparison import Find, Printed
@@ -22,6 +22,8 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.settings.yaml_text import read_with_anchors
 
 _FOLDER = Path(__file__).resolve().parents[3] / "resources/published"
+LABELS = "labels.yaml"
+_SHARED = _FOLDER / LABELS
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -36,6 +38,8 @@ class Words(BaseModel):
     """Captions."""
     figures: dict[str, str]
     """Captions."""
+    labels: dict[str, str] = {}
+    """People's words for names of the workflow, in figures."""
 
 
 class Keyed(BaseModel):
@@ -88,12 +92,19 @@ def printed_of(slug: str) -> Print:
     return _read(slug, "printed.yaml", Print)
 
 
+@functools.cache
+def _shared() -> dict[str, str]:
+    """Words for names that several papers have."""
+    return TypeAdapter(dict[str, str]).validate_python(read_with_anchors(_SHARED))
+
+
 def results_of(
     slug: str,
     *,
     tables: Mapping[str, tuple[Callable[[Frame], Rows], Mapping[str, Choice]]],
-    figures: Mapping[str, tuple[str, Callable[..., Any]]],
+    figures: Mapping[str, tuple[Any, ...]],
     ours: Mapping[str, Find],
+    labels: Mapping[str, str] | None = None,
     **more: Any,
 ) -> PaperResults:
     """The records of a paper with its words.
@@ -101,8 +112,9 @@ def results_of(
     Args:
         slug: the paper.
         tables: what makes each table, and from which selection.
-        figures: the table of each figure, and what draws it.
+        figures: the table of each figure, what draws it, and the claim that is its title, where one is.
         ours: what is beside the cells of each printed table.
+        labels: names that the paper's code knows as well, beside those of its words.
         more: further fields of `PaperResults`.
 
     Raises:
@@ -128,6 +140,7 @@ def results_of(
         metrics=words.metrics,
         tables=[Table(name, words.tables[name], *made) for name, made in tables.items()],
         figures=[Figure(name, words.figures[name], *drawn) for name, drawn in figures.items()],
+        labels={**_shared(), **words.labels, **(labels or {})},
         printed={name: Printed(one.keys, one.values, beside[name]) for name, one in printed.items()},
         **more,
     )

@@ -65,7 +65,7 @@ def _draw_ood(rows: Rows, drawn: Drawn) -> Figure:
         panel.set_xticks(range(len(tasks)), [task.replace("_", "\n") for task in tasks])
         panel.set_title(f"change: {axis.label}")
     shared_legend(figure, axes[0])
-    figure.suptitle(f"{rows['family'].iloc[0]}, checkpoint: {rows['checkpoints'].iloc[0]}, scale {drawn.scale}")
+    figure.suptitle(f"{rows['family'].iloc[0]}, checkpoint: {rows['checkpoints'].iloc[0]}")
     return figure
 
 

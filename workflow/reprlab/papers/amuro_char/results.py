@@ -35,6 +35,8 @@ _LADDER = Axis("place", "checkpoint", ticks="ckpt")
 _PERFORMANCE = Axis("performance", "score (%)", "low", "high", "majority", "most frequent class")
 # Tables 3 and 6 and the text of section 4.3 speak of it.
 _FAMILY = "olmo1b"
+# Figures of curves, and the claims whose verdict is the title.
+_CURVES = {"fig7": "", "fig9": "", "fig10": "A1", "fig11": "A8", "fig12": "A3", "fig13": "A4"}
 _DIRECTIONS = {"mrc_class_to_gen": CLASS_TO_GEN, "mrc_gen_to_class": GEN_TO_CLASS}
 
 
@@ -79,18 +81,19 @@ RESULTS = results_of(
     "amuro-char",
     tables=_TABLES,
     figures={
-        "fig2_fig14_format": ("format", of_model(Curves(_LADDER, [_PERFORMANCE], "series", "eval"))),
-        "fig3": ("format", of_model(draw_final_formats, -1)),
-        "fig5": ("ood_change", of_model(draw_ood)),
+        "fig2_fig14_format": ("format", of_model(Curves(_LADDER, [_PERFORMANCE], "series", "eval")), "A5"),
+        "fig3": ("format", of_model(draw_final_formats, -1), "A5"),
+        "fig5": ("ood_change", of_model(draw_ood), "A8"),
         "fig15": ("ood_change", of_model(draw_final_ood, -1)),
         "fig6_fewshot_base": (
             "fig6_fewshot_base",
             of_model(Curves(_LADDER, [Axis("performance", "score (%)")], "eval", "panel")),
+            "A15",
         ),
-        "fig8": ("table6_perf_diff", of_model(draw_gains)),
+        "fig8": ("table6_perf_diff", of_model(draw_gains), "A14"),
         **{
-            name: ("curves", Curves(_LADDER, [_PERFORMANCE], "series", "panel", {"figure": name}))
-            for name in ("fig7", "fig9", "fig10", "fig11", "fig12", "fig13")
+            name: ("curves", Curves(_LADDER, [_PERFORMANCE], "series", "panel", {"figure": name}), claim)
+            for name, claim in _CURVES.items()
         },
     },
     ours={

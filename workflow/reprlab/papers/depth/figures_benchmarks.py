@@ -28,6 +28,7 @@ _TITLES = {
     "dc_wiki": "DC Wiki",
     "rougeL": "NI (ROUGE-L)",
 }
+_COLUMNS = 4
 _INITS = {"fs": "from scratch", "cpt": "continued"}
 _NAMES = {"t5": "T5", "depth": "DEPTH"}
 _MARKS = {"t5": "o", "depth": "s"}
@@ -57,24 +58,24 @@ def _draw(ours: Rows, printed: Rows, columns: tuple[str, ...], scale: str) -> Fi
     together = scale == "paper"
     rows = [(init, source) for init in _INITS for source in (("both",) if together else ("ours", "paper"))]
     wide = len(columns) == 1
-    # One task: the rows become columns, so that the figure is not a tower.
-    shape = (1, len(rows)) if wide else (len(rows), len(columns))
+    # One task, and more than four, have rows: the figure is neither a tower nor too wide to read.
+    turned = wide or len(columns) > _COLUMNS
+    shape = (len(columns), len(rows)) if turned else (len(rows), len(columns))
     figure, axes = panels(*shape, width=2.75 if wide else 2.35, height=2.6 if wide else 1.95)
-    flat = [axes[0][k] if wide else axes[k][c] for k in range(len(rows)) for c in range(len(columns))]
+    flat = [axes[c][k] if turned else axes[k][c] for k in range(len(rows)) for c in range(len(columns))]
     cells = [(row, column) for row in rows for column in columns]
     for panel, ((init, source), column) in zip(flat, cells, strict=True):
-        title = _INITS[init].capitalize() if wide else _TITLES[column]
+        title = _INITS[init].capitalize() if turned else _TITLES[column]
         label = {"both": "", "ours": f"this run ({scale})", "paper": "the paper"}[source]
-        panel.set_title(f"{title}: {label}" if wide and label else title)
+        panel.set_title(f"{title}:\n{label}" if turned and label else title)
         if source in ("ours", "both"):
             _ours(panel, ours, init, column)
         if source in ("paper", "both"):
             _paper(panel, numbers, init, column, faint=source == "both")
-        first = column == columns[0]
-        if first and not wide:
+        if turned and (init, source) == rows[0]:
+            panel.set_ylabel(_TITLES[column])
+        elif not turned and column == columns[0]:
             panel.set_ylabel(f"{_INITS[init]}\n{label}" if label else _INITS[init])
-        elif first:
-            panel.set_ylabel("ROUGE-L")
         if source == "paper":
             panel.set_xlabel("pre-training step")
     shared_legend(figure, flat)

@@ -52,7 +52,7 @@ def draw_packing(table: Rows, drawn: Drawn) -> Figure:
         for packing, rate, over in table[["packing", "lr", "diverged"]].itertuples(index=False)
     ]
     axis = Axis("step", "pre-training step")
-    return Curves(axis, [Axis("loss", "training loss (nats)")], "run", "scale")(table.assign(run=names), drawn)
+    return Curves(axis, [Axis("loss", "training loss (nats)")], "run", "")(table.assign(run=names), drawn)
 
 
 def draw_variants(titles: Mapping[str, str]) -> Long:

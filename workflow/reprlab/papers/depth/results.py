@@ -26,20 +26,21 @@ _TABLES: dict[str, tuple[Any, Any]] = {
 }
 _TOTALS = {"loss": "total loss (nats)", "reconstruction_loss": "reconstruction loss (nats)"}
 _WEIGHTED = {"sent_accuracy_shuffled": "SENT accuracy, shuffled (%)", "sentence_loss": "sentence loss (nats)"}
+# Claims whose verdict is the title.
+_TITLES = {"glue": "D1", "discoeval": "D3", "ni": "D4"}
 RESULTS = results_of(
     "depth",
     tables=_TABLES,
     figures={
-        **{f"fig_{name}": (name, draw_benchmark(name)) for name in BENCHMARKS},
-        "loss_fs": ("loss_fs", draw_losses),
+        **{f"fig_{name}": (name, draw_benchmark(name), _TITLES[name]) for name in BENCHMARKS},
+        "loss_fs": ("loss_fs", draw_losses, "L8a"),
         "loss_cpt": ("loss_cpt", draw_losses),
-        "loss_decomposition": ("loss_decomposition", draw_decomposition),
-        "packing_lr": ("packing_lr", draw_packing),
-        "sentence_weight": ("sentence_weight", draw_variants({**_WEIGHTED, **dict(reversed(_TOTALS.items()))})),
+        "loss_decomposition": ("loss_decomposition", draw_decomposition, "L3"),
+        "packing_lr": ("packing_lr", draw_packing, "L10"),
+        "sentence_weight": ("sentence_weight", draw_variants({**_WEIGHTED, **dict(reversed(_TOTALS.items()))}), "L9c"),
         "padding_in_loss": ("padding_in_loss", draw_variants(_TOTALS)),
         "int8_bug": ("int8_bug", draw_variants(_TOTALS)),
     },
     ours=OURS,
     claims=CLAIMS,
-    labels={"fs": "from scratch", "cpt": "continued", "t5": "T5"},
 )

@@ -50,7 +50,7 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "mask_controls": (held_out_controls, {"part": "controls"}),
     "compute": (compute, {"part": "training", "metric": "loss"}),
 }
-_FIGURES: dict[str, tuple[str, Any]] = {
+_FIGURES: dict[str, tuple[Any, ...]] = {
     "thresholds": (
         "thresholds",
         Curves(Axis("setting", "Threshold"), [Axis("concepts", "Concepts", log=True)], line="after", panel="threshold"),
@@ -67,6 +67,7 @@ _FIGURES: dict[str, tuple[str, Any]] = {
     "held_out": (
         "pretrain_loss",
         Curves(Axis("step", "Update"), [Axis("loss", "Nats a token")], line="masking", panel="masks"),
+        "D4",
     ),
 }
 _OURS: dict[str, Find] = {

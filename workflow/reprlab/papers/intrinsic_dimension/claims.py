@@ -216,7 +216,7 @@ CLAIMS = (
     _claim("I10", "fine-tuned models are more accurate than five demonstrations (7.4)",
            "accuracy of sft_1k minus that of icl_5 in points, mean over models and data sets",
            _more_accurate("sft_1k", "icl_5")),
-    _claim("I11", "AUCs of icl_5 are alike across model families: within a range of 20 (7.3.1)",
+    _claim("I11", "AUCs of five demonstrations are alike across model families: within a range of 20 (7.3.1)",
            "largest minus smallest AUC of icl_5 over models and data sets", spread_of_models, Rule(high=20.0),
            **_LARGE),
     _claim("I12", "TwoNN and Levina-Bickel agree (appendix F)",

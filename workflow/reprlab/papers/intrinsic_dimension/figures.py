@@ -37,7 +37,7 @@ def draw_heatmap(table: Rows, drawn: Drawn) -> Figure:
     panel.set_xticks(range(len(names)), names, rotation=45, ha="right")
     panel.set_yticks(range(len(names)), names)
     panel.grid(False)
-    panel.set_title(f"AUC, row minus column; scale {drawn.scale}")
+    panel.set_title("AUC, row minus column")
     figure.colorbar(image, ax=panel, shrink=0.8)
     return figure
 
@@ -51,6 +51,6 @@ def draw_scatter(table: Rows, drawn: Drawn) -> Figure:
     for (condition, rows), colour, marker in zip(table.groupby("condition", sort=False), CYCLE, MARKERS, strict=False):
         panel.scatter(rows["two_nn"], rows["levina_bickel"], s=9, color=colour, marker=marker, label=condition)
     found = f"r = {table['pearson'].iloc[0]:.2f} over {len(table)} points; 0.7 in the paper"
-    panel.set(xlabel="TwoNN", ylabel="Levina-Bickel", title=f"{found}\nscale {drawn.scale}")
+    panel.set(xlabel="TwoNN", ylabel="Levina-Bickel", title=found)
     shared_legend(figure, axes[0])
     return figure

@@ -52,23 +52,25 @@ _AREA = Axis("auc", "normalised AUC", "auc_low", "auc_high")
 _SHOTS = Axis("k", "demonstrations")
 _COMPARED = {"estimator": "two_nn", "experiment": "comparison"}
 _SETTING = "model dataset"
-# People's words.
-_PARADIGMS = {"icl_0": "no demonstrations", "icl_1": "1 demonstration", FINETUNED: "fine-tuned"}
-_PARADIGMS |= {f"icl_{k}": f"{k} demonstrations" for k in (2, 3, 5, 10, 12, 14, 16, 18, 20)}
 _IDS = [Axis("id", "intrinsic dimension (TwoNN)")]
+_TITLES = {"sft_dynamics": "I1", "icl_unique": "I5"}
 _ALONG = {"sft_dynamics": Axis("step", "step"), "icl_dynamics": _SHOTS, "icl_unique": _SHOTS}
-_FIGURES: dict[str, tuple[str, Any]] = {
+_FIGURES: dict[str, tuple[Any, ...]] = {
     "id_layers": ("id_layers", Curves(Axis("layer", "layer"), _IDS, "condition", _SETTING, _COMPARED)),
-    "auc_heatmap": ("auc_heatmap", draw_heatmap),
-    "auc_by_condition": ("auc", Boxes("condition", _AREA, where=_COMPARED)),
+    "auc_heatmap": ("auc_heatmap", draw_heatmap, "I9"),
+    "auc_by_condition": ("auc", Boxes("condition", _AREA, where=_COMPARED), "I8"),
     **{
         f"auc_by_model_{name}": (
             "auc",
             Boxes("model", _AREA, panel="condition", where={**_COMPARED, "condition": name}),
+            "I11" if name == "icl_5" else "",
         )
         for name in CONDITIONS
     },
-    **{name: (name, Curves(axis, [_ACCURACY, _AREA], "split", _SETTING)) for name, axis in _ALONG.items()},
+    **{
+        name: (name, Curves(axis, [_ACCURACY, _AREA], "split", _SETTING), _TITLES.get(name, ""))
+        for name, axis in _ALONG.items()
+    },
     "twonn_vs_mle": ("twonn_vs_mle", draw_scatter),
 }
 _IN_THE_AUDIT = "a setting or a count: see the audit"
@@ -109,5 +111,4 @@ RESULTS = results_of(
     ours={"accuracy": _MATCHED, "statements": _statement},
     claims=CLAIMS,
     unjudged={"nano": "a random model, for tests"},
-    labels=_PARADIGMS,
 )

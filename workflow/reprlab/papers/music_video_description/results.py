@@ -45,8 +45,8 @@ def bleu4_bars(table: Rows, drawn: Drawn) -> Figure:
     return bars(chosen(table, {"metric": "bleu4"}), drawn)
 
 
-_FIGURES: dict[str, tuple[str, Any]] = {
-    "fig_table1": ("scores", bleu4_bars),
+_FIGURES: dict[str, tuple[Any, ...]] = {
+    "fig_table1": ("scores", bleu4_bars, "M2"),
     "fig_features": ("feature_accuracy", Bars("metric", [_VALUE], "Right (%)", line="genre")),
     "fig_losses": (
         "losses",

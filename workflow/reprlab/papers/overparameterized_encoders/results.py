@@ -48,8 +48,8 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "fig6_time": (tables.times, {"part": ("cost", "training")}),
 }
 _PARAMETERS = Axis("params_exact", "Parameters")
-_FIGURES: dict[str, tuple[str, Any]] = {
-    "fig1_layer_loss": ("fig1_layer_loss", tables.draw_layer_losses),
+_FIGURES: dict[str, tuple[Any, ...]] = {
+    "fig1_layer_loss": ("fig1_layer_loss", tables.draw_layer_losses, "O6"),
     "fig3_train_loss": (
         "fig3_train_loss",
         Curves(Axis("step", "Update"), [Axis("loss", "Loss (nats)")], line="depth", panel="model"),
@@ -59,14 +59,17 @@ _FIGURES: dict[str, tuple[str, Any]] = {
         Curves(
             _PARAMETERS, [Axis("loss", "Loss (nats)"), Axis("loss_untrained", "Without training")], "model", "model"
         ),
+        "O1",
     ),
     "fig5_score_vs_params": (
         "fig5_score_vs_params",
         Curves(_PARAMETERS, [Axis("score", "Mean score")], line="model", panel="model"),
+        "O5",
     ),
     "fig6_time": (
         "fig6_time",
         Curves(_PARAMETERS, [Axis("minutes", "Minutes")], line="model", panel="model"),
+        "O3",
     ),
 }
 _OURS: dict[str, Find] = {

@@ -132,22 +132,22 @@ def _joined(frame: Frame, parts: list[Rows], columns: list[str]) -> Rows:
 
 def draw_layer_losses(table: Rows, drawn: Drawn) -> Figure:
     """Loss by layer with both minima marked (Figure 1)."""
-    from reprlab.reporting.figures import CYCLE, panels, shared_legend
+    from reprlab.reporting.figures import CYCLE, shared_legend
+    from reprlab.results.figures import wrapped_panels
 
     if "loss" not in table or table["loss"].isna().all():
         return nothing(table, drawn)
     groups = list(table.groupby("model", sort=False))
-    figure, axes = panels(1, len(groups))
+    figure, axes = wrapped_panels(1, len(groups))
     for panel, (name, rows) in zip(axes[0], groups, strict=True):
-        panel.plot(rows["layer"], rows["loss"], marker=".", color=CYCLE[0], label="before training")
+        panel.plot(rows["layer"], rows["loss"], marker=".", color=CYCLE[0], label="loss before training")
         panel.fill_between(rows["layer"], rows["loss"] - rows["std"], rows["loss"] + rows["std"], alpha=0.2)
         for place, depth in enumerate(("small", "large"), start=1):
             chosen = rows[rows["chosen"] == depth]
-            panel.plot(chosen["layer"], chosen["loss"], "o", color=CYCLE[place], label=depth)
+            panel.plot(chosen["layer"], chosen["loss"], "o", color=CYCLE[place], label=f"{depth} variant")
         panel.set(title=str(name), xlabel="Layers that are kept")
     axes[0][0].set_ylabel("Loss (nats)")
     shared_legend(figure, axes[0])
-    figure.suptitle(f"Scale {drawn.scale}")
     return figure
 
 

@@ -26,3 +26,12 @@ ROWS = {
 }
 
 BACKBONES = {"OPT-125M": "opt_125m", "LLaMA2-7B": "llama_2_7b", "LLaMA3-8B": "llama_3_8b", "BERT-base": "simcse"}
+
+LABELS = {name: label for label, name in BACKBONES.items()} | {
+    f"{encoder} {size}": f"{label.removesuffix(' r=1')}, {'rank' if encoder.startswith('lora') else 'k ='} {size}"
+    for label, (encoder, _) in ROWS.items()
+    for size in (1, 2, 4, 8, 16, 32, 64, 128)
+}
+LABELS |= {encoder: label for label, (encoder, size) in ROWS.items() if size != 1}
+LABELS |= {UNTRAINED: "raw last state", "full": "all weights", PUBLISHED: "as published"}
+"""Words for figures: an encoder alone, and with its vectors or its rank."""

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from reprlab.papers.prompt_tuning_encoders.claims import CLAIMS
-from reprlab.papers.prompt_tuning_encoders.names import BACKBONES
+from reprlab.papers.prompt_tuning_encoders.names import LABELS
 from reprlab.papers.prompt_tuning_encoders.tables_prompts import (
     attention_pairs,
     beside_prefixes,
@@ -36,10 +36,11 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "choice": (choice_of_size, {"metric": (*_SCORED, "share", "held_out")}),
     "courses": (courses, {"metric": ("loss", "held_out")}),
 }
-_FIGURES: dict[str, tuple[str, Any]] = {
+_FIGURES: dict[str, tuple[Any, ...]] = {
     "figure1": (
         "figure1",
         Bars("category", [Axis("value", "Score")], "Score", line="encoder", panel="backbone"),
+        "P8",
     ),
     "figure3": (
         "figure3",
@@ -56,6 +57,7 @@ _FIGURES: dict[str, tuple[str, Any]] = {
         Curves(
             Axis("step", "Step"), [Axis("value", "Loss, nats")], line="row", panel="backbone", where={"metric": "loss"}
         ),
+        "P2",
     ),
 }
 _OURS: dict[str, Find] = {
@@ -72,5 +74,5 @@ RESULTS = results_of(
     ours=_OURS,
     claims=CLAIMS,
     unjudged={"nano": "a few steps and queries test the workflow, not the claim"},
-    labels={name: label for label, name in BACKBONES.items()},
+    labels=LABELS,
 )

@@ -36,14 +36,16 @@ _TABLES: dict[str, tuple[Any, Any]] = {
         {"part": ("generative", "joint", "discriminative")},
     ),
 }
-_FIGURES: dict[str, tuple[str, Any]] = {
+_FIGURES: dict[str, tuple[Any, ...]] = {
     "restoration": (
         "restoration",
         Curves(Axis("update", "Update"), [Axis("f1", "F1 of restoration (%)", "low", "high")], line="size", panel=""),
+        "P1",
     ),
     "losses": (
         "losses",
         Curves(Axis("epoch", "Passes"), [Axis("loss", "Nats a token")], line="init", panel="task train_set"),
+        "P6",
     ),
 }
 _OURS: dict[str, Find] = {

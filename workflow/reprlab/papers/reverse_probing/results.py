@@ -53,17 +53,17 @@ _TABLES: dict[str, tuple[Any, Any]] = {
 _COSINE = Axis("cosine", "cosine", low="low", high="high")
 _FULL = ["mean_full", "attention_full"]
 _READ = ["full", "norm", "trunc"]
-_FIGURES: dict[str, tuple[str, Any]] = {
-    "fig2_sources": ("sources", Bars("combo", [Axis("f1", "CoNLL F1", low="low", high="high")], "CoNLL F1")),
-    "fig3_cossim": ("similarity", Bars("combo", [_COSINE], "Cosine with Coref")),
-    "fig4_mean_vs_attention": ("scores", drawn_bars("aggregation", sources=[1, 2], cell=_FULL)),
+_FIGURES: dict[str, tuple[Any, ...]] = {
+    "fig2_sources": ("sources", Bars("combo", [Axis("f1", "CoNLL F1", low="low", high="high")], "CoNLL F1"), "R1"),
+    "fig3_cossim": ("similarity", Bars("combo", [_COSINE], "Cosine with Coref"), "R13"),
+    "fig4_mean_vs_attention": ("scores", drawn_bars("aggregation", sources=[1, 2], cell=_FULL), "R7"),
     "fig5_layers": (
-        "layers", Curves(Axis("layer", "Layer"), [Axis("f1", "CoNLL F1", low="low", high="high")], "combo", "scale"),
+        "layers", Curves(Axis("layer", "Layer"), [Axis("f1", "CoNLL F1", low="low", high="high")], "combo", ""), "R5",
     ),
-    "fig6_single_modes": ("scores", drawn_bars("mode", "aggregation", sources=1, mode=_READ)),
+    "fig6_single_modes": ("scores", drawn_bars("mode", "aggregation", sources=1, mode=_READ), "R9"),
     "fig7_pair_modes": ("scores", drawn_bars("mode", "aggregation", sources=2, mode=_READ)),
-    "fig8_single_and_pairs": ("scores", drawn_bars("sources", "aggregation", sources=[1, 2], cell=_FULL)),
-    "fig9_attention_share": ("weights", drawn_weights),
+    "fig8_single_and_pairs": ("scores", drawn_bars("sources", "aggregation", sources=[1, 2], cell=_FULL), "R8"),
+    "fig9_attention_share": ("weights", drawn_weights, "R11"),
 }  # fmt: skip
 RESULTS = results_of(
     "reverse-probing",

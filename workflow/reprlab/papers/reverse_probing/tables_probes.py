@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _ABOUT = ("n", "steps", "tokens")
 _F1 = Axis("f1", "CoNLL F1", low="low", high="high")
+_COUNTED = {1: "single sources", 2: "pairs"}
 NAMES = {"mrpc": "MRPC", "ner": "NER", "re": "RE", "qa": "QA", "bert": "BERT", "coref": "Coref"}
 
 
@@ -107,14 +108,17 @@ def drawn_bars(line: str, panel: str = "", **where: Any) -> Any:
 
     def draw(table: Rows, about: Drawn) -> Figure:
         bars = Bars("combo", [_F1], "CoNLL F1", line=line, panel=panel)
-        return bars(_of(table, **where) if "cell" in table else table, about)
+        rows = _of(table, **where) if "cell" in table else table
+        if line == "sources" and "sources" in rows:
+            rows = rows.assign(sources=rows["sources"].map(_COUNTED))
+        return bars(rows, about)
 
     return draw
 
 
 def drawn_weights(table: Rows, about: Drawn) -> Figure:
     """Figure 9: the weights of the paper's three sources, or of the first combination of three, or of any."""
-    three = table[table["combo"].str.count(r"\+") == 2] if "combo" in table else table
+    three = table[table["combo"].astype(str).str.count(r"\+") == 2] if "combo" in table else table
     printed = table[table["combo"] == "mrpc+re+ner"] if "combo" in table else table
     shown = next((one for one in (printed, three, table) if len(one)), table)
     curves = Curves(Axis("epoch", "Pass"), [Axis("share", "Mean weight (%)")], "weighed", "combo cell")

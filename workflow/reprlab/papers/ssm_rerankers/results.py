@@ -61,15 +61,17 @@ _TABLES: dict[str, tuple[Any, Any]] = {
         {"part": SPEED, "metric": "operator_share"},
     ),
 }
-_FIGURES: dict[str, tuple[str, Any]] = {
+_FIGURES: dict[str, tuple[Any, ...]] = {
     "figure1": (
         "throughput",
         by_attention(Curves(Axis("batch", "Sequences"), [Axis("tokens_per_second", "Tokens a second")], **_LINES)),
+        "M9",
     ),
     "figure2": ("operators", by_attention(draw_operators)),
     "inference": (
         "table5",
         by_attention(Curves(Axis("length", "Tokens"), [Axis("queries_per_second", "Queries a second")], **_LINES)),
+        "M10",
     ),
 }
 _OURS: dict[str, Find] = {

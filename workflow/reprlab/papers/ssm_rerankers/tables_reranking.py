@@ -73,7 +73,6 @@ def draw_operators(table: Rows, drawn: Drawn) -> Figure:
         panel.barh(names, [100 - best["share"].sum(), *best["share"]], color=CYCLE[0])
         panel.set_title(str(name))
         panel.set_xlabel("Share of time (%)")
-    figure.suptitle(f"Scale {drawn.scale}")
     return figure
 
 

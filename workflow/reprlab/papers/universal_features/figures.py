@@ -43,7 +43,7 @@ def design(table: Rows, drawn: Drawn) -> Figure:
         )
     panel.set(xlim=(-0.5, 2.5), ylim=(0, 1))
     panel.axis("off")
-    figure.suptitle(f"An autoencoder is trained on each model. Scale {drawn.scale}")
+    figure.suptitle("An autoencoder is trained on each model.")
     return figure
 
 
@@ -80,9 +80,7 @@ def sankey(table: Rows, drawn: Drawn) -> Figure:
     panel.set(xlim=(-0.25, 2.25), ylim=(0, 1.05))
     panel.axis("off")
     seeds = rows["seed"].nunique()
-    figure.suptitle(
-        f"Correlation from {threshold:g} on, mean of seeds ({seeds}); grey: disappeared or emerged. Scale {drawn.scale}"
-    )
+    figure.suptitle(f"Correlation from {threshold:g} on, mean of seeds ({seeds}); grey: disappeared or emerged")
     return figure
 
 
@@ -132,7 +130,7 @@ def shaded(table: Rows, drawn: Drawn) -> Figure:
     panel.set(xlim=(0, _SHOWN), ylim=(height, 0))
     panel.axis("off")
     share, sought = table["token_share"].iloc[0], table["sought"].iloc[0]
-    figure.suptitle(f"{sought} ({share:.1f} % of its tokens). Scale {drawn.scale}".replace("$", r"\$"))
+    figure.suptitle(f"{sought} ({share:.1f} % of its tokens)".replace("$", r"\$"))
     return figure
 
 
@@ -161,5 +159,5 @@ def histograms(table: Rows, drawn: Drawn) -> Figure:
     panel.set(xlabel="Correlation of simulated and true activation", ylabel="Features of Lua")
     shared_legend(figure, [panel])
     explainer = "; ".join(dict.fromkeys(table["explainer"]))
-    figure.suptitle(f"Explainer: {explainer}. Scale {drawn.scale}")
+    figure.suptitle(f"Explainer: {explainer}")
     return figure

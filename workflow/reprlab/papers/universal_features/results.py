@@ -54,9 +54,9 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "case_links": (Listing("case seed model feature partner metric value data scale"), {"part": "cases"}),
     "formatting": (formatting, {"part": "formatting"}),
 }  # fmt: skip
-_FIGURES: dict[str, tuple[str, Any]] = {
-    "fig1_design": ("models", design),
-    "fig2_feature_flow": ("fig2_feature_flow", sankey),
+_FIGURES: dict[str, tuple[Any, ...]] = {
+    "fig1_design": ("models", design, "F1"),
+    "fig2_feature_flow": ("fig2_feature_flow", sankey, "F7"),
     "fig3_universal_feature": ("fig3_universal_feature", shaded),
     "fig4_lost_feature": ("fig4_lost_feature", shaded),
     "fig5_slerp_sweep": (
@@ -67,8 +67,9 @@ _FIGURES: dict[str, tuple[str, Any]] = {
             line="corpus",
             panel="seed",
         ),
+        "F6",
     ),
-    "fig6_autointerp": ("fig6_autointerp", histograms),
+    "fig6_autointerp": ("fig6_autointerp", histograms, "F13"),
     "persistence": (
         "persistence",
         Curves(
@@ -77,6 +78,7 @@ _FIGURES: dict[str, tuple[str, Any]] = {
             line="control",
             panel="edge",
         ),
+        "F8",
     ),
 }
 _NOT_KNOWN = "the paper's figure could not be read: its values are not known here"

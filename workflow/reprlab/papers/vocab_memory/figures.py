@@ -34,6 +34,5 @@ def draw_trend(table: Rows, drawn: Drawn) -> Figure:
     one.set_xlabel("tokens")
     one.set_ylabel("unique tokens")
     one.set_ylim(bottom=0)
-    one.set_title(f"Vocabulary use by data set ({drawn.scale})")
     shared_legend(figure, [one])
     return figure

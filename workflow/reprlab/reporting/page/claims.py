@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
+from reprlab.reporting.page.attached import attached
 from reprlab.reporting.page.folder import PaperFolder
 from reprlab.reporting.page.html import Html, join, tag
 from reprlab.reporting.page.html_tables import interval, shown, table
-from reprlab.reporting.page.verdicts import ORDERS, chip, counts, legend
+from reprlab.reporting.page.verdicts import ORDERS, chip, counts
 
 _HEADS = ("Claim", "Verdict", "Estimate", "Unit", "What was measured, and the rule", "Note")
 
@@ -18,14 +18,14 @@ def claim_id(slug: str, id: object) -> str:
     return f"{slug}-claim-{id}"
 
 
-def claims(paper: PaperFolder) -> Html | None:
-    """The claims, a row each; the meaning of the verdicts is above."""
+def claims(paper: PaperFolder, *, tested: bool) -> Html | None:
+    """The claims, a row each, with their verdicts where the scale tests anything."""
     frame = paper.read("claims")
     if frame is None:
         return None
     records: Any = frame.to_dict("records")
-    rows = [_claim(paper.slug, row) for row in records]
-    head = tag("tr", [tag("th", name, scope="col") for name in _HEADS])
+    rows = [_claim(paper.slug, row, tested=tested) for row in records]
+    head = tag("tr", [tag("th", name, scope="col") for name in _HEADS if tested or name != "Verdict"])
     grid = tag(
         "table",
         tag("caption", f"Claims of {paper.about.TITLE}"),
@@ -34,13 +34,12 @@ def claims(paper: PaperFolder) -> Html | None:
         class_="cards claims",
     )
     return join(
-        tag("ul", counts(paper.counts("claims"), ORDERS["claims"]), class_="chips"),
-        legend(ORDERS["claims"]),
+        tag("ul", counts(paper.counts("claims"), ORDERS["claims"]), class_="chips") if tested else None,
         tag("div", grid, class_="scroll", tabindex="0", role="region", aria_label=f"Claims, {paper.slug}"),
     )
 
 
-def _claim(slug: str, row: dict[str, Any]) -> Html:
+def _claim(slug: str, row: dict[str, Any], *, tested: bool) -> Html:
     anchor = claim_id(slug, row["id"])
     unit = " ".join(filter(None, (shown(row.get("units", row.get("n"))), shown(row.get("unit")))))
     ends = interval(row["low"], row["high"])
@@ -55,7 +54,7 @@ def _claim(slug: str, row: dict[str, Any]) -> Html:
     return tag(
         "tr",
         tag("td", tag("a", str(row["id"]), href=f"#{anchor}"), f" {row['claim']}"),
-        tag("td", chip(row["verdict"]), data_v=row["verdict"]),
+        tag("td", chip(row["verdict"]), data_v=row["verdict"]) if tested else None,
         estimate,
         tag("td", unit, data_label="unit"),
         tag("td", row["statistic"], tag("small", rule)),
@@ -64,7 +63,7 @@ def _claim(slug: str, row: dict[str, Any]) -> Html:
     )
 
 
-def audit(paper: PaperFolder, page: Path) -> Html | None:
+def audit(paper: PaperFolder) -> Html | None:
     """Differences first, then all checks in a fold."""
     frame = paper.read("audit")
     if frame is None:
@@ -72,11 +71,10 @@ def audit(paper: PaperFolder, page: Path) -> Html | None:
     ordered = frame[["id", "verdict", "what", "printed", "recomputed", "note"]]
     differs = ordered[ordered["verdict"] == "differs"]
     id = f"{paper.slug}-checks"
-    link = tag("a", "audit.tsv", href=paper.link("audit", "tsv", page))
+    link = attached(paper.path("audit"), paper.folder)
     return join(
         tag("p", "The paper's numbers against each other, its code and the definitions; no training is needed. ", link),
         tag("ul", counts(paper.counts("audit"), ORDERS["audit"]), class_="chips"),
-        legend(ORDERS["audit"]),
         table(differs, "What differs", f"{id}-differ", fold=False, cards=True) if len(differs) else None,
         tag(
             "details",

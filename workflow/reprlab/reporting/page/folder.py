@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -66,11 +65,6 @@ class PaperFolder:
         """The provenance of each result, by its name."""
         paths = {name: provenance_path(self.path(name)) for name in (*self.done(), *REPORTS)}
         return {name: read_json(path) for name, path in paths.items() if path.exists()}
-
-    def link(self, name: str, ending: str, page: Path) -> str | None:
-        """The way from the page to a file, or None where it was not made."""
-        path = self.path(name, ending)
-        return os.path.relpath(path, page.parent) if path.exists() else None
 
 
 def _flags(frame: pandas.DataFrame | None, kind: str) -> list[str]:

@@ -19,17 +19,24 @@ _LONG = 40
 """Characters from which a cell gets a wide column."""
 _GROUPED = 100_000
 """Whole numbers from here on are written with commas."""
-_FEW = 3
-"""Different data sets that a head names; more are in a column of their own."""
 
 
-def table(frame: pandas.DataFrame, caption: str, id: str, *, fold: bool = True, cards: bool = False) -> Html:
-    """A table with its caption. `fold` takes what is the same in all rows out; `cards` are rows of narrow screens."""
+def table(
+    frame: pandas.DataFrame, caption: str, id: str, *, fold: bool = True, cards: bool = False, marks: bool = True
+) -> Html:
+    """A table with its caption.
+
+    `fold` takes what is the same in all rows out; `cards` are rows of narrow screens; `marks`: values have the signs of
+    what they are above, which are left out where nothing was tested.
+    """
+    if not marks:
+        frame = frame[[name for name in frame if not str(name).startswith("above_")]]
     columns, notes = _columns(frame) if fold else ([str(name) for name in frame], [])
     shown_rows = frame.head(_ROWS)
     if len(frame) > _ROWS:
         notes.append(f"The first {_ROWS} of {len(frame)} rows; the file has all.")
     details = _details(columns) if fold else set()
+    notes = [*_data(frame, columns), *notes]
     head = tag("tr", [_head(frame, name, name in details) for name in columns])
     records: Any = shown_rows.to_dict("records")
     body = [tag("tr", [_cell(row, name, name in details, cards) for name in columns]) for row in records]
@@ -69,13 +76,21 @@ def _details(columns: list[str]) -> set[str]:
     return details | set(first[_COLUMNS - 1 :])
 
 
+def _data(frame: pandas.DataFrame, columns: list[str]) -> list[str]:
+    """A sentence with the data that fill columns where the table says so, each once with all its columns."""
+    filled: dict[str, list[str]] = {}
+    for name in columns:
+        for source in frame[f"data_{name}"].dropna().unique() if f"data_{name}" in frame else []:
+            filled.setdefault(str(source), []).append(name)
+    said = "; ".join(f"{', '.join(names)}: {source}" for source, names in filled.items() if source)
+    return [f"Data: {said}."] if said else []
+
+
 def _head(frame: pandas.DataFrame, name: str, detail: bool) -> Html:
-    """A column's name, and below it the data that fill it where the table says so."""
-    sources = frame[f"data_{name}"].dropna().unique().tolist() if f"data_{name}" in frame else []
-    named = [tag("small", source) for source in sources[:_FEW] if source]
+    """A column's name, which may break at its underscores."""
     text = "interval" if name == "low" and "high" in frame else name
     parts = [(part, tag("wbr")) for part in re.split(r"(?<=_)", text)]
-    return tag("th", tag("span", parts), named, scope="col", class_=_classes(detail))
+    return tag("th", tag("span", parts), scope="col", class_=_classes(detail))
 
 
 def _classes(detail: bool, *more: str) -> str | None:

@@ -16,7 +16,9 @@ from reprlab.reporting.page.verdicts import ORDERS, STANDING, counts, legend, re
 if TYPE_CHECKING:
     import pandas
 
-_HEADS = ("Paper", "What it asks", "Claims, tested", "Above baselines", "Audit of its numbers", "Minutes")
+NOTHING_TESTED = "Nothing was tested: nano runs a few steps on slices of the data, to see that everything runs."
+_TESTED = ("Claims, tested", "Above baselines")
+_HEADS = ("Paper", "What it asks", *_TESTED, "Audit of its numbers", "Minutes")
 
 
 def summary_table(papers: Sequence[PaperFolder], jobs: pandas.DataFrame, scale: str) -> pandas.DataFrame:
@@ -44,20 +46,22 @@ def _name(verdict: str) -> str:
     return verdict.replace(" at this scale", "").replace(" the ", " ").replace(" ", "_")
 
 
-def overview(papers: Sequence[PaperFolder], summary: pandas.DataFrame) -> Html:
-    """A row for each paper; each claim is a chip that leads to its row."""
+def overview(papers: Sequence[PaperFolder], summary: pandas.DataFrame, *, tested: bool) -> Html:
+    """A row for each paper; each claim is a chip that leads to its row. Below it, once, what the signs mean."""
     minutes = dict(zip(summary["paper"], summary["minutes"], strict=True))
-    rows = [_row(paper, minutes[paper.slug]) for paper in papers]
+    rows = [_row(paper, minutes[paper.slug], tested=tested) for paper in papers]
     shared = [tag("td", f"{minutes['shared stages']:.1f}", class_="number")]
-    rows.append(tag("tr", tag("td", "Stages that papers share"), [tag("td")] * 4, shared))
-    head = tag("tr", [tag("th", name, scope="col") for name in _HEADS])
-    caption = tag("caption", "A sign is a claim; it leads to its number and rule")
+    rows.append(tag("tr", tag("td", "Stages that papers share"), [tag("td")] * (4 if tested else 2), shared))
+    head = tag("tr", [tag("th", name, scope="col") for name in _HEADS if tested or name not in _TESTED])
+    caption = tag("caption", "A sign is a claim; it leads to its number and rule" if tested else "The papers")
     grid = tag("table", caption, tag("thead", head), tag("tbody", rows), id="table-overview", class_="cards")
     box = tag("div", grid, class_="scroll whole", tabindex="0", role="region", aria_label="Overview")
-    return join(box, legend(ORDERS["claims"]), legend(STANDING), legend(ORDERS["audit"]))
+    orders = [ORDERS["claims"], STANDING, ORDERS["audit"]] if tested else [ORDERS["audit"]]
+    meaning = tag("details", tag("summary", "What the signs mean"), [legend(names) for names in orders], open=True)
+    return join(None if tested else tag("p", NOTHING_TESTED), box, meaning)
 
 
-def _row(paper: PaperFolder, minutes: float) -> Html:
+def _row(paper: PaperFolder, minutes: float, *, tested: bool) -> Html:
     claims = paper.read("claims")
     found = [] if claims is None else claims[["id", "verdict", "claim"]].itertuples(index=False, name=None)
     chips = [tag("li", reference(word, f" {id}", f"#{claim_id(paper.slug, id)}", text)) for id, word, text in found]
@@ -69,8 +73,9 @@ def _row(paper: PaperFolder, minutes: float) -> Html:
         "tr",
         tag("td", tag("a", paper.about.TITLE, href=f"#{paper.slug}")),
         tag("td", paper.about.QUESTION),
-        tag("td", judged),
-        tag("td", tag("ul", counts(paper.standing(), STANDING), class_="chips")),
+        [tag("td", judged), tag("td", tag("ul", counts(paper.standing(), STANDING), class_="chips"))]
+        if tested
+        else None,
         tag("td", tag("ul", counts(paper.counts("audit"), ORDERS["audit"]), class_="chips")),
         tag("td", f"{minutes:.1f}", class_="number", data_label="minutes"),
     )

@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprlab.reporting.benchmarks import by_stage
+from reprlab.reporting.claims import TESTS
+from reprlab.reporting.page.attached import attached
 from reprlab.reporting.page.folder import PaperFolder
 from reprlab.reporting.page.graph import Edge, draw_graph
 from reprlab.reporting.page.html import tag
 from reprlab.reporting.page.html_tables import table
 from reprlab.reporting.page.overview import overview, summary_table
 from reprlab.reporting.page.paper import paper_section
-from reprlab.reporting.page.run import facts, file_links
+from reprlab.reporting.page.run import facts
 from reprlab.reporting.page.shell import Section, document, entry, section
 
 if TYPE_CHECKING:
@@ -32,14 +34,15 @@ def render(
     changes: Sequence[tuple[str, str, str, str]] | None = None,
     command: str = "",
 ) -> str:
-    """The page as one string that loads nothing; it links to the files beside `page` and to the papers."""
+    """The page as one string that loads nothing; the files beside `page` that it names travel inside."""
     summary = summary_table(papers, jobs, scale)
-    folds = [(paper, *paper_section(paper, jobs, page)) for paper in papers]
+    tested = scale != TESTS
+    folds = [(paper, *paper_section(paper, jobs, tested=tested)) for paper in papers]
     ends = [section for section in (_settings(changes), _stages(jobs), _data(data), _graph(edges)) if section]
-    files = file_links(page, [page.parent / "summary.tsv", page.parent / "settings.yaml"])
-    header = tag("header", tag("h1", TITLE), facts(papers, scale, command, files))
+    beside = [attached(page.parent / name, page.parent) for name in ("summary.tsv", "settings.yaml")]
+    header = tag("header", tag("h1", TITLE), facts(papers, scale, command, [file for file in beside if file]))
     said = "A number made at a small scale stands for that scale alone. Every row of every table names its data."
-    first = section("overview", "Overview", tag("p", said), overview(papers, summary))
+    first = section("overview", "Overview", tag("p", said), overview(papers, summary, tested=tested))
     contents = [
         entry(*first[:2]),
         *(entry(paper.slug, paper.slug, links, data_paper=paper.slug) for paper, _, links in folds),

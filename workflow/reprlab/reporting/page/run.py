@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from reprlab.reporting.page.folder import REPORTS, PaperFolder
 from reprlab.reporting.page.html import Html, join, tag
@@ -19,8 +18,8 @@ MEANING = {
 _COMMIT = 12
 
 
-def facts(papers: Sequence[PaperFolder], scale: str, command: str, files: Sequence[tuple[str, str]]) -> Html:
-    """The origin of these results, as a list of facts. `files` are (name, link) of files for the whole run."""
+def facts(papers: Sequence[PaperFolder], scale: str, command: str, files: Sequence[Html]) -> Html:
+    """The origin of these results, as a list of facts. `files` are links to files for the whole run."""
     records = [record for paper in papers for record in paper.records().values()]
     versions = _listed(", ".join(map(" ".join, record["versions"].items())) for record in records)
     earlier = {path: found for record in records for path, found in record.get("made_by_other_versions", {}).items()}
@@ -32,9 +31,7 @@ def facts(papers: Sequence[PaperFolder], scale: str, command: str, files: Sequen
         "Versions": tag("details", tag("summary", "Python and packages"), versions) if versions else "",
         "Made with other versions": _counted(" ".join(one) for found in earlier.values() for one in found.items()),
         "Again": tag("code", command) if command else "",
-        "Files": join(
-            [join(" · " if number else None, tag("a", name, href=link)) for number, (name, link) in enumerate(files)]
-        ),
+        "Files": join([join(" · " if number else None, link) for number, link in enumerate(files)]),
     }
     return tag("dl", [join(tag("dt", name), tag("dd", said)) for name, said in entries.items() if said], class_="facts")
 
@@ -62,10 +59,3 @@ def _listed(values: Iterable[str]) -> str:
 
 def _counted(values: Iterable[str]) -> str:
     return "; ".join(f"{value}: {count} files" for value, count in Counter(values).most_common())
-
-
-def file_links(page: Path, paths: Iterable[Path]) -> list[tuple[str, str]]:
-    """Names and links, seen from the page, of those files that exist."""
-    import os
-
-    return [(path.name, os.path.relpath(path, page.parent)) for path in paths if path.exists()]

@@ -89,6 +89,10 @@ const latexOf = (table) => {
     line(heads.map((one) => (one.querySelector("button") ?? one).textContent)), "  \\midrule",
     ...rows.map((row) => line(said(row))), "  \\bottomrule", "  \\end{tabular}", "\\end{table}"].join("\n");
 };
+for (const figure of document.querySelectorAll("figure")) {
+  const saved = {href: figure.querySelector("img").src, download: figure.dataset.file, textContent: "SVG"};
+  figure.querySelector("figcaption .self").before(" ", make("a", saved));
+}
 const dialog = document.getElementById("latex"), code = dialog.querySelector("textarea");
 const button = (text, act) => {
   const made = make("button", {type: "button", textContent: text});

@@ -27,7 +27,7 @@ def document(title: str, contents: Sequence[Html], header: Html, main: Iterable[
     """The page as one string that loads nothing."""
     menu = tag("details", tag("summary", "Contents"), tag("ul", contents), id="contents", open=True)
     colours = tag("button", "Dark colours", id="theme", type="button", hidden=True)
-    said = "This file loads nothing from anywhere; its links lead to the files beside it and to the papers."
+    said = "This file loads nothing from anywhere: files that it links to travel in it, other links lead to the papers."
     code = tag("textarea", readonly=True, aria_label="LaTeX")
     body = tag(
         "body",
