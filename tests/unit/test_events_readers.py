@@ -329,7 +329,7 @@ def test_candidates_and_ceilings_of_the_corpus(corpus: dict[str, list[EventDocum
     """What the stage writes, of a retriever that ranks by the gold relations."""
     documents = corpus["event_storyline_v0_9"]
     gold = {d.name: Ranking(gold_ranking(d), d.related.astype(float)) for d in documents}
-    rows = retrieval_rows(documents, gold, [3, 5, 7, 10], "test", 0)
+    rows = retrieval_rows(documents, gold, [3, 5, 7, 10], "test")
     found = {
         name: [round(row["value"], 1) for row in rows if row["metric"] == name]
         for name in (

@@ -69,7 +69,7 @@ def rank_partners(
                 rankings = rank_mentions(documents, vectors)
             write_candidates(folder / f"seed-{seed}.parquet", rankings)
             for split, part in splits.items():
-                rows += [{"seed": seed, **row} for row in retrieval_rows(part, rankings, settings.ks, split, seed)]
+                rows += [{"seed": seed, **row} for row in retrieval_rows(part, rankings, settings.ks, split)]
     write_tsv(metrics, pandas.DataFrame(rows, columns=ROW))
 
 

@@ -6,31 +6,44 @@ from collections.abc import Mapping
 from typing import Any
 
 from reprlab.results.claims import Claim, Find
+from reprlab.results.contrasts import sum_over_seeds
 from reprlab.results.frame import FIRST, LAST, Choice, Frame, Option
-from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Estimate, Rule, difference_over_pairs
+from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Estimate, Rule, mean_over_crossed
 
 _LARGE: dict[str, Any] = {"only_at": ("paper",), "because": "specification, section 6: not visible with minutes"}
 _ABOUT: dict[str, Choice] = {"metric": "cer", "split": "test", "subset": ""}
 
 
 def less(one: Mapping[str, Choice], two: Mapping[str, Choice]) -> Find:
-    """Character error rate of one selection less that of another, points, over pairs of language, size and seed."""
+    """Character error rate of one selection less that of another, points: over languages where there are several (what
+    both have of sizes and seeds is averaged), else over seeds, or over utterances within few of them."""
 
     def find(frame: Frame) -> Estimate | str:
+        sides = [frame.select(**_ABOUT, **where) for where in (one, two)]
         units = [name for name in ("language", "size", "seed") if name not in {**one, **two}]
-        sides = [frame.select(**_ABOUT, **where).groupby(units, dropna=False)["value"].mean() for where in (one, two)]
-        first, second = sides[0].align(sides[1], join="inner")
-        return difference_over_pairs(first, second, " x ".join(units)) if len(first) else frame.reason(**one)
+        first, second = (side.groupby(units, dropna=False)["value"].mean() for side in sides)
+        gaps = (first - second).dropna().reset_index()
+        if gaps.empty:
+            return frame.reason(**one)
+        if gaps["language"].nunique() > 1:
+            return mean_over_crossed(gaps["value"], {"language": gaps["language"], "seed": gaps["seed"]})
+        shared = [side[side["language"] == gaps["language"].iloc[0]] for side in sides]
+        if "size" in gaps:
+            shared = [side[side["size"].isin(gaps["size"])] for side in shared]
+        return sum_over_seeds(shared, (1, -1), "utterance") or frame.reason(**one)
 
     return find
 
 
 def transferred(frame: Frame) -> Estimate | str:
-    """The same of adapters from another language less fresh ones, over pairs of languages."""
+    """The same of adapters from another language less fresh ones, over both languages; of one pair, over utterances."""
     rows = frame.select(**_ABOUT)
-    fresh = rows[rows["start"] == "none"].groupby("language")["value"].mean()
-    moved = rows[rows["start"] != "none"]
-    return difference_over_pairs(moved["value"], moved["language"].map(fresh), "pair of languages")
+    fresh, moved = rows[rows["start"] == "none"], rows[rows["start"] != "none"]
+    if len(moved) == 1:
+        sides = moved, fresh[fresh["language"] == moved["language"].iloc[0]]
+        return sum_over_seeds(sides, (1, -1), "utterance") or frame.reason()
+    gaps = moved["value"] - moved["language"].map(fresh.groupby("language")["value"].mean())
+    return mean_over_crossed(gaps, {"language": moved["language"], "language of the start": moved["start"]})
 
 
 _MAIN: dict[str, Choice] = {"part": "main"}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from reprlab.results.claims import Claim, Find
+from reprlab.results.contrasts import sum_over_seeds
 from reprlab.results.frame import Choice, Frame
 from reprlab.retrieval.collections import RANDOM
 from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Estimate, Rule, mean_over_crossed, mean_over_units
@@ -41,7 +42,7 @@ def above(*, chance: bool) -> Find:
 def between(where: dict[str, Choice], column: str, first: Sequence[str], second: Sequence[str]) -> Find:
     """Mean score of some families (or truncations) less that of others, of one size, on the same queries.
 
-    Crossed over sizes and data sets; over seeds where there is one of each.
+    Crossed over sizes and data sets; over seeds, or queries within few of them, where there is one of each.
     """
 
     def find(frame: Frame) -> Estimate | str:
@@ -57,7 +58,8 @@ def between(where: dict[str, Choice], column: str, first: Sequence[str], second:
             return frame.reason(**where) or f"not run at scale {frame.scale}"
         units = {"size": gaps["size"], "data set": gaps["dataset"] + " " + gaps["split"]}
         if all(unit.nunique() == 1 for unit in units.values()):
-            return mean_over_units(gaps["value"], "seed", groups=gaps["seed"])
+            sides = [rows[rows[column].isin(names) & (rows["size"] == gaps["size"][0])] for names in (first, second)]
+            return sum_over_seeds(sides, (1, -1), "query") or frame.reason(**where)
         return mean_over_crossed(gaps["value"], units)
 
     return find
