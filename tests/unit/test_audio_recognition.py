@@ -102,6 +102,19 @@ def test_conv_of_nought_leaves_the_encoder_as_it_is_and_ff_does_not() -> None:
         assert torch.equal(model(inputs, lengths), plain(inputs, lengths)) is same
 
 
+@pytest.mark.parametrize("tuning", [METHODS["conv"], METHODS["ff"].model_copy(update={"norm": False})])
+def test_a_small_initial_scale_leaves_the_encoder_nearly_as_it_was_and_has_a_gradient(tuning: Tuning) -> None:
+    # Adapters as drawn add so much to a pretrained encoder that 200 updates at 1e-3 ended in CTC's blank phase.
+    def adapter(scale: float) -> torch.nn.Module:
+        model = recogniser(tuning.model_copy(update={"initial_scale": scale}))
+        return next(one for one in model.modules() if isinstance(one, Adapted)).adapter
+
+    states, drawn, scaled = torch.randn(1, 9, WIDTH), adapter(1.0), adapter(0.01)
+    assert torch.allclose(scaled(states) - states, 0.01 * (drawn(states) - states), atol=1e-6)
+    scaled(states).square().sum().backward()
+    assert all(one.grad is not None and one.grad.abs().sum() > 0 for one in scaled.parameters())
+
+
 def test_adapters_stand_in_the_upper_blocks_that_are_asked_for() -> None:
     model = recogniser(Tuning(method="conv", inner=None, blocks=1))
     assert [sum(isinstance(one, Adapted) for one in block.modules()) for block in model.encoder.layers] == [0, 2]

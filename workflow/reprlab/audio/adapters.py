@@ -32,6 +32,11 @@ class FFAdapter(nn.Module):
         self.inside = nn.Sequential(*layers, nn.Linear(inner, width))
         self.norm = nn.LayerNorm(width) if norm else nn.Identity()
 
+    @property
+    def last(self) -> nn.Module:
+        """The layer whose output is added."""
+        return self.inside[-1]
+
     def forward(self, states: torch.Tensor) -> torch.Tensor:
         """See the class."""
         found: torch.Tensor = self.norm(states + self.inside(states))
@@ -45,6 +50,11 @@ class ConvAdapter(nn.Module):
         super().__init__()
         self.first = nn.Conv1d(width, inner, kernel, padding="same")
         self.second = nn.Conv1d(inner, width, kernel, padding="same")
+
+    @property
+    def last(self) -> nn.Module:
+        """The layer whose output is added."""
+        return self.second
 
     def forward(self, states: torch.Tensor) -> torch.Tensor:
         """See the class."""
@@ -72,7 +82,8 @@ def blocks_of(encoder: Any) -> nn.ModuleList:
 
 
 def tune(encoder: Any, tuning: Tuning) -> None:
-    """Put in adapters, and leave trainable what the tuning trains, in place; adapters are drawn as PyTorch does.
+    """Put in adapters, and leave trainable what the tuning trains, in place; adapters are drawn as PyTorch does, and
+    scaled.
 
     Raises:
         ReprlabError: there are fewer blocks than are to have adapters.
@@ -94,6 +105,9 @@ def tune(encoder: Any, tuning: Tuning) -> None:
                     if tuning.method == "ff"
                     else ConvAdapter(width, inner, tuning.kernel)
                 )
+                with torch.no_grad():
+                    for parameter in adapter.last.parameters():
+                        parameter.mul_(tuning.initial_scale)
                 setattr(block, name, Adapted(getattr(block, name), adapter))
     elif tuning.method == "lora":
         from peft import LoraConfig, inject_adapter_in_model

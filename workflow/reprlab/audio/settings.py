@@ -31,6 +31,9 @@ class Tuning(BaseModel):
     """Frames that a convolution of a conv adapter sees; an odd number."""
     blocks: int | None = Field(default=None, ge=1)
     """Upper blocks that have adapters; null: all."""
+    initial_scale: float = Field(default=1.0, gt=0)
+    """Factor of the drawn weights of the last layer inside an ff or conv adapter; 1: as PyTorch draws them. A small one
+    leaves the encoder nearly as it was, 0 would have no gradient behind ConvAdapt's last ReLU."""
 
 
 class RecogniserSettings(BaseModel):

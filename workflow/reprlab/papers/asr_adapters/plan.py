@@ -148,7 +148,7 @@ class Recognisers:
             seed=seed,
             log_every=max(1, training.steps // 20),
         )
-        tuning = method.tuning.model_copy(update={"depth": depth}) if depth != 2 else method.tuning
+        tuning = method.tuning.model_copy(update={"depth": depth, "initial_scale": training.initial_scale})
         return RecogniserSettings(
             tuning=tuning,
             minutes=minutes,

@@ -29,6 +29,7 @@ class Training(groups.Batches):
     schedule: t.Course
     optimizer: UpdateSettings
     head_learning_rate: t.PositiveFloat
+    initial_scale: t.PositiveFloat
     dtype: t.Computed
     evaluation_utterances: groups.Limit
 
