@@ -1,5 +1,6 @@
 """What models read of events, which pairs they are trained and used on, and how answers are scored."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -25,7 +26,7 @@ from reprlab.events.pairs import (
     training_pairs,
     write_candidates,
 )
-from reprlab.events.rankings import rank_at_random, rank_mentions
+from reprlab.events.rankings import rank_at_random, rank_by_chain, rank_mentions
 from reprlab.events.scoring import classification_rows, confusions, gold_ranking, retrieval_rows
 from reprlab.events.settings import EventSelection, PairClassification
 from reprlab.events.windows import encode_documents, open_word_tokenizer
@@ -214,6 +215,13 @@ def test_negatives_are_hard_by_words_and_random_vectors_find_none() -> None:
     same = [np.eye(2)[np.arange(8) % 2] + 0.01 * rng.normal(size=(8, 2)) for _ in documents]
     value, low, _ = hardness(documents, rank_mentions(documents, same))
     assert low > 20 and hardness(documents[::-1], rank_mentions(documents, same))[0] == pytest.approx(value)
+
+
+def test_a_ranking_by_chains_reads_no_text_and_depends_on_no_other_document() -> None:
+    one = replace(document(size=6), chains=(0, 0, 0, 1, 1, -1))
+    found = rank_by_chain([one], seed=0)["d"]
+    assert set(found.ranked[5][:3]) == {0, 1, 2} and set(found.ranked[0][:2]) == {1, 2} and found.ranked[0][-1] == 5
+    assert (found.ranked == rank_by_chain([document("e"), one], seed=0)["d"].ranked).all()
 
 
 def test_labels_outside_the_set_are_in_no_part() -> None:

@@ -26,7 +26,7 @@ DRAWS = 60
 """Sets of values for each claim and kind. A claim that is right half of the time is alike in all of them in 2^-59."""
 _MOST = 0.9
 # Factors that count what could be drawn anew, or name items: values under them differ by chance alone.
-_UNITS = {"seed", "fold", "pretraining_seed", "tuning_seed", "batch", "feature", "place", "context", "update", "epoch"}
+_UNITS = {"seed", "fold", "pretraining_seed", "tuning_seed", "batch", "feature", "place", "context"}
 _SCORE = ["value", "low", "high"]
 
 
@@ -93,17 +93,19 @@ def _shuffled(frame: Frame, rng: np.random.Generator) -> Frame:
 
 
 def _scattered(frame: Frame, rng: np.random.Generator) -> Frame:
-    """Each value of each factor times a level of its own, and every other time each combination of them: units and
-    items differ a little, conditions by far."""
+    """Each value of some factors times a level of its own, and now and then each combination of them: units and items
+    differ a little, conditions by far."""
     import numpy as np
 
     known, rows = frame.select(), frame.rows.copy()
     conditions = [name for name in (*frame.factors, "metric", "split", "subset") if name not in _UNITS]
     conditions = [name for name in conditions if known[name].nunique() > 1]
-    level = np.ones(len(known))
-    for names in ([name] for name in conditions):
-        level *= _levels(known, names, rng)
-    if conditions and rng.random() < 0.5:
+    # A bound may lie far from the rows that are there.
+    level = _levels(known, ["metric"], rng, 1.5)
+    # Every other time each: units of two kinds that differ by far decide nothing.
+    for name in conditions:
+        level *= _levels(known, [name], rng) if rng.random() < 0.5 else 1.0
+    if conditions and rng.random() < 0.25:
         level *= _levels(known, conditions, rng)
     percent = (known["unit"] == "percent").to_numpy()
     middle = known.groupby("metric")["value"].transform(lambda values: values.abs().mean() or 1.0).to_numpy()
@@ -116,11 +118,11 @@ def _scattered(frame: Frame, rng: np.random.Generator) -> Frame:
     return replace(frame, rows=rows)
 
 
-def _levels(rows: Rows, names: list[str], rng: np.random.Generator) -> np.ndarray:
+def _levels(rows: Rows, names: list[str], rng: np.random.Generator, spread: float = 0.7) -> np.ndarray:
     import numpy as np
 
     groups = rows.groupby(names, dropna=False, sort=False).ngroup().to_numpy()
-    return np.exp(0.7 * rng.normal(size=groups.max() + 1))[groups]
+    return np.exp(spread * rng.normal(size=groups.max() + 1))[groups]
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -30,7 +30,8 @@ def outer_unit(units: str, *sides: Rows) -> str:
 def scores_of(rows: Rows, item: str = "example") -> list[Estimate]:
     """An estimate of each score, with its interval over examples, or whatever the items of its test set are."""
     bounds = rows[["value", "low", "high", "n"]].astype(float).itertuples(index=False, name=None)
-    return [Estimate(*score, int(n) if n == n else 0, item, f"over {item}s, 95%") for *score, n in bounds]
+    about = (item, f"over {item}s, 95%")
+    return [Estimate(value, low, high, int(n) if n == n else 0, *about) for value, low, high, n in bounds]
 
 
 def sum_over_seeds(

@@ -305,15 +305,9 @@ def _runs() -> Iterator[Case]:
     for n in (5, 20):
         effect, draw = "one sd; two others another above", _least(n)
         yield Case("`least_of` 3 means", str(n), draw, effect)
-    for sets, units in ((1, 4), (1, 5), (1, 15), (4, 5), (2, 15)):
-        yield Case(
-            "`ratio_of_deviations`",
-            f"{f'{sets} sets of ' * (sets > 1)}{units} and {units}",
-            _deviations(sets, lambda rng, n=units: rng.normal(size=n)),
-            "half the deviation",
-            (1.0, 0.5),
-            Rule(high=1.0),
-        )
+    for sets, n in ((1, 4), (1, 5), (1, 15), (4, 5), (2, 15)):
+        name, units = "`ratio_of_deviations`", f"{f'{sets} sets of ' * (sets > 1)}{n} and {n}"
+        yield Case(name, units, _deviations(sets, n), "half the deviation", (1.0, 0.5), Rule(high=1.0))
 
 
 def _within(runs: int, items: int, *, apart: float = 0.0, drawn: float = 0.0) -> Draw:
@@ -338,7 +332,10 @@ def _least(n: int) -> Draw:
     return draw
 
 
-def _deviations(sets: int, values: Callable[[np.random.Generator], np.ndarray]) -> Draw:
+def _deviations(sets: int, n: int, *, tails: int = 0) -> Draw:
+    def values(rng: np.random.Generator) -> np.ndarray:
+        return rng.standard_t(tails, size=n) if tails else rng.normal(size=n)
+
     def draw(rng: np.random.Generator, truth: float) -> Estimate:
         first, second = ([factor * values(rng) for _ in range(sets)] for factor in (truth, 1.0))
         return ratio_of_deviations(first, second, "unit")
@@ -366,7 +363,7 @@ def _references() -> Iterator[Case]:
     )
     for n in (5, 15):
         name, units = "`ratio_of_deviations` of units with long tails (t, 4 degrees)", f"{n} and {n}"
-        tails, effect = _deviations(1, lambda rng, n=n: rng.standard_t(4, size=n)), "half the deviation"
+        tails, effect = _deviations(1, n, tails=4), "half the deviation"
         yield Case(name, units, tails, effect, (1.0, 0.5), Rule(high=1.0), reference=True)
         name, draw = "smaller of two deviations, as counted", _counted(n)
         yield Case(name, units, draw, effect, (1.0, 0.5), Rule(high=1.0), reference=True)

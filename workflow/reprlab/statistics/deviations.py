@@ -29,7 +29,8 @@ def ratio_of_deviations(
     n, method = min(one.n for one in parts), parts[0].method
     several = f"{method}, {len(parts)} sets joined as a root of squares of logarithms"
     joined = contrast(parts, [1 / len(parts)] * len(parts), unit, several if len(parts) > 1 else method)
-    return Estimate(*map(math.exp, (joined.value, joined.low, joined.high)), n, unit, joined.method, joined.note)
+    value, low, high = (math.exp(one) for one in (joined.value, joined.low, joined.high))
+    return Estimate(value, low, high, n, unit, joined.method, joined.note)
 
 
 def _log_ratio(one: ArrayLike, two: ArrayLike, unit: str, level: float) -> Estimate:

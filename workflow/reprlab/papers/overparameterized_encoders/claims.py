@@ -92,14 +92,17 @@ def less(first: str, second: str) -> Find:
 
 
 def hump(frame: Frame) -> Estimate | str:
-    """The highest untrained loss between the two chosen layers, less the higher of theirs; nats, over models.
+    """The highest untrained loss between the two chosen layers, less the higher of theirs and twice the largest step
+    from a layer to the next between them; nats, over models.
 
-    Without a hump it is below 0; where nothing lies between them it is 0.
+    Without a hump it is below 0. Between any two minima something is higher, also of layers in a random order:
+    there a step leads half of the way up in all but 3 of 1,000 draws.
     """
-    values = [
-        losses.loc[small + 1 : large - 1].max() - losses.loc[[small, large]].max() if large - small > 1 else 0.0
-        for losses, small, large in curves(frame).values()
-    ]
+    values = []
+    for losses, small, large in curves(frame).values():
+        between = losses.loc[small:large]
+        steps = between.diff().abs().max() if large > small else 0.0
+        values.append(float(between.max() - losses.loc[[small, large]].max() - 2 * steps))
     return mean_over_units(values, "model") if values else f"not run at scale {frame.scale}"
 
 
@@ -126,8 +129,10 @@ CLAIMS = (
           ABOVE_ZERO, less("large", "small"), **_DEEP),
     Claim("O5", "The small variant costs something (Table 1; section 1: 4.4 to 6.9 points)",
           "mean score less that of the whole model, points", BELOW_ZERO, less("small", "p00"), **_DEEP),
-    Claim("O6", "The untrained loss drops, rises and drops again over the layers (section 4.2)",
-          "highest loss between the minima less theirs, nats", ABOVE_ZERO, hump, **_DEEP),
+    Claim("O6",
+          "The untrained loss drops, rises and drops again over the layers, by more than single layers do (section"
+          " 4.2)", "highest loss between the minima less theirs and twice the largest step between neighbours, nats",
+          ABOVE_ZERO, hump, **_DEEP),
     Claim("O7", "The small variants are trained in at most 23.6 GB", "peak memory of training, GB", Rule(high=23.6),
           peak_of_small, only_at=("paper",), because=_OF_SIZE),
 )  # fmt: skip

@@ -164,7 +164,8 @@ CLAIMS = (
           ABOVE_ZERO, between_cells("attention_full", "mean_full", combo=(*_TUNED, "bert"))),
     Claim("R8", "With attention a pair is above both of its sources (section 4.6)", _POINTS, ABOVE_ZERO,
           pairs_above("attention_full"), **_LARGE),
-    Claim("R9", "With attention truncated task sources are better than whole ones (section 4.4)", _POINTS, ABOVE_ZERO,
+    Claim("R9", "With attention truncated task sources are better than whole ones (section 4.4; printed: 4.7"
+          " points, -1.6 to 10.9, over four sources)", _POINTS, ABOVE_ZERO,
           between_cells("attention_trunc", "attention_full", combo=_TUNED)),
     Claim("R10", "With attention normalisation costs (section 4.4)", _POINTS, BELOW_ZERO,
           between_cells("attention_norm", "attention_full"), **_LARGE),

@@ -67,14 +67,13 @@ def monotone(frame: Frame) -> Estimate | str:
 
     def least(one: Frame) -> Estimate | str:
         steps = sorted(one.select()["t"].dropna().unique())
-        about: dict[str, Choice] = {**_MODELS, "model": "sweep"}
-        return _least(
-            [
-                Ratio(("correct", "count"), *({**about, "corpus": corpus, "t": t} for t in pair), times=100)(one)
-                for earlier, later in pairwise(steps)
-                for corpus, pair in (("lua", (earlier, later)), ("stories", (later, earlier)))
-            ]
-        )
+        moves = [
+            {"corpus": corpus, "t": pair}
+            for earlier, later in pairwise(steps)
+            for corpus, pair in (("lua", (earlier, later)), ("stories", (later, earlier)))
+        ]
+        ends = [({**_MODELS, "model": "sweep", **move, "t": move["t"][place]} for place in (0, 1)) for move in moves]
+        return _least([Ratio(("correct", "count"), first, second, times=100)(one) for first, second in ends])
 
     return _over_seeds(map(least, _of_each_seed(frame)))
 
@@ -151,7 +150,8 @@ def explained_better(frame: Frame) -> Estimate | str:
 
     def apart(one: Frame) -> Estimate:
         rows = one.select(metric="score")
-        return difference_of_groups(*(rows.loc[rows["group"] == group, "value"] for group in _GROUPS), "feature")
+        first, second = (rows.loc[rows["group"] == group, "value"] for group in _GROUPS)
+        return difference_of_groups(first, second, "feature")
 
     rows = frame.select(metric="score")
     return _apart(rows) or _over_seeds(one for one in map(apart, _of_each_seed(frame)) if one.n)
