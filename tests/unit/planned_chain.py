@@ -73,6 +73,7 @@ LINKS = (
     "train_encoder", "build_seq2seq", "train_seq2seq", "generate_seq2seq", "mix_corpora", "merge_models",
     "train_autoencoder", "evaluate_autoencoder", "sample_tokens", "encode_features", "compare_features",
     "build_coreference", "train_coreference", "probe_coreference", "train_describer", "describe_tracks",
+    "train_recogniser",
 )  # fmt: skip
 PIECES = 1000
 

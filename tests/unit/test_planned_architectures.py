@@ -33,7 +33,7 @@ def kind_of(job):
         [settings_of(PLAN.jobs["build_examples"][name])["entry"]["kind"] for name in data],
         [task.get(name) for name in ("kind", "depth_format")],
         [stage_of, settings.get("objective"), bool(settings.get("partial_embedding")), bool(settings.get("steps"))],
-        [bool(job.inputs.get(name)) for name in ("tuning", "parses")],
+        [bool(job.inputs.get(name)) for name in ("tuning", "parses", "source")],
     )
 
 
