@@ -102,7 +102,8 @@ class Paired:
 
     The unit is the outer one of `units`. A side with a single unit (a model that is not trained has one seed) stands
     beside every unit of the other. Where the unit is the seed and there are few, it is the `item` of the test set
-    within them (`sum_over_seeds`).
+    within them (`sum_over_seeds`). `written` selects the differences where a stage has drawn both sides' items together
+    (the paired bootstrap), which is surer than joining two intervals.
     """
 
     where: Where
@@ -110,14 +111,20 @@ class Paired:
     second: Where
     units: str = "fold seed"
     item: str = "document"
+    written: Where | None = None
 
     def selections(self) -> Iterator[Where]:
         """Its selections, to be checked when planning."""
         yield {**self.where, **self.first}
         yield {**self.where, **self.second}
+        if self.written is not None:
+            yield self.written
 
     def __call__(self, frame: Frame) -> Estimate | str:
-        sides = [frame.select(**where) for where in self.selections()]
+        first, second, *written = [frame.select(**where) for where in self.selections()]
+        if written and 0 < written[0]["seed"].nunique() < FEWEST_SEEDS:
+            return sum_over_seeds(written, [1], self.item) or _reason(frame, self.selections())
+        sides = (first, second)
         if any(side.empty for side in sides):
             return _reason(frame, self.selections())
         unit = outer_unit(self.units, *sides)

@@ -121,7 +121,8 @@ class Fold:
         seeds = paper.seeds[: paper.sweep_seeds] if sweep else paper.seeds
         seeds = seeds[:1] if retriever in paper.encoders else seeds
         if retriever in ("random", "chains"):
-            settings = Retrieval(events=events, pooling=retriever, ks=paper.ks, seeds=seeds)
+            pooling: Literal["random", "chains"] = "chains" if retriever == "chains" else "random"
+            settings = Retrieval(events=events, pooling=pooling, ks=paper.ks, seeds=seeds)
             return self.plan.add("rank_partners", key, Job({"examples": self.examples}, {"settings": settings}))
         recipe = paper.retriever_training
         encoder = paper.encoders["roberta" if retriever.startswith("roberta") else "sbert"]

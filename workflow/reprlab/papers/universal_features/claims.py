@@ -67,13 +67,14 @@ def monotone(frame: Frame) -> Estimate | str:
 
     def least(one: Frame) -> Estimate | str:
         steps = sorted(one.select()["t"].dropna().unique())
-        moves = [
-            {"corpus": corpus, "t": pair}
-            for earlier, later in pairwise(steps)
-            for corpus, pair in (("lua", (earlier, later)), ("stories", (later, earlier)))
-        ]
-        ends = [({**_MODELS, "model": "sweep", **move, "t": move["t"][place]} for place in (0, 1)) for move in moves]
-        return _least([Ratio(("correct", "count"), first, second, times=100)(one) for first, second in ends])
+        about: dict[str, Choice] = {**_MODELS, "model": "sweep"}
+        return _least(
+            [
+                Ratio(("correct", "count"), about | at | {"t": first}, about | at | {"t": second}, times=100)(one)
+                for earlier, later in pairwise(steps)
+                for at, first, second in (({"corpus": "lua"}, earlier, later), ({"corpus": "stories"}, later, earlier))
+            ]
+        )
 
     return _over_seeds(map(least, _of_each_seed(frame)))
 
