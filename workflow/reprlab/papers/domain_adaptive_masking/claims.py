@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from reprlab.results.claims import Claim, Find
-from reprlab.results.contrasts import Ratio
+from reprlab.results.contrasts import Ratio, sum_over_seeds
 from reprlab.results.frame import LAST, Choice, Frame
-from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Estimate, mean_over_crossed, mean_over_units
+from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Estimate, mean_over_crossed
 
 _LARGE: dict[str, Any] = {
     "only_at": ("paper",),
@@ -59,7 +59,8 @@ def f1(first: str, second: str) -> Find:
             return frame.reason(masking=first) or f"not run at scale {frame.scale}"
         gaps["gap"] = gaps["value"] - gaps["value_beside"]
         if gaps["task"].nunique() == 1:
-            return mean_over_units(gaps["gap"], "pretraining seed", groups=gaps["pretraining_seed"])
+            sides = [rows[(rows["masking"] == name) & rows["task"].isin(gaps["task"])] for name in (first, second)]
+            return sum_over_seeds(sides, (1, -1), "sentence", "pretraining_seed") or frame.reason(masking=first)
         several = "pretraining_seed" if gaps["pretraining_seed"].nunique() > 1 else "seed"
         return mean_over_crossed(gaps["gap"], {"data set": gaps["task"], several.replace("_", " "): gaps[several]})
 

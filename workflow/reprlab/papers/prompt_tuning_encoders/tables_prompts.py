@@ -76,11 +76,16 @@ def by_size(frame: Frame) -> Rows:
     return table[kept].rename(columns=told).reset_index(drop=True)
 
 
+def held_out_means(frame: Frame) -> Rows:
+    """The mean held-out correlation of each encoder, by decoder, encoder and size, of its best checkpoints."""
+    rows = frame.select(metric="held_out")
+    by_seed = rows.groupby([*KEYS, "seed"], sort=False)["value"].max()
+    return by_seed.groupby(KEYS, sort=False).mean()
+
+
 def choice_of_size(frame: Frame) -> Rows:
     """The number of vectors that the held-out pairs choose, and the best one on the reported STS sets (section 5.2)."""
-    rows, scores = frame.select(), by_size(frame)
-    held_out = rows[rows["metric"] == "held_out"].groupby([*KEYS, "seed"], sort=False)["value"].max()
-    means = held_out.groupby(KEYS, sort=False).mean()
+    rows, scores, means = frame.select(), by_size(frame), held_out_means(frame)
     lines = []
     for (backbone, encoder), part in scores.groupby(["backbone", "encoder"], sort=False):
         own = part.set_index("size")["sts"]
