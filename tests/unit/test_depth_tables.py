@@ -241,7 +241,7 @@ def test_claims_follow_from_the_invented_losses(mini_claims, id, verdict):
 
 
 def test_claims_of_one_seed_say_what_they_are_over(mini_claims):
-    assert mini_claims.loc[["L1a", "L6", "L10"], "unit"].tolist() == ["batch", "checkpoint", "run"]
+    assert mini_claims.loc[["L1a", "L6", "L10"], "unit"].tolist() == ["batch", "checkpoint", "seed"]
     assert "one seed" in mini_claims.loc["L1a", "note"] and "learning rate 0.01" in mini_claims.loc["L10", "note"]
     assert mini_claims.loc[["L5", "L7"], "estimate"].tolist() == [50.0, 25.0]
 
@@ -262,11 +262,15 @@ def test_accuracies_of_nothing_support_nothing(tmp_path):
     assert rows.loc["L7", "verdict"] == "supported" and 0 < rows.loc["L7", "high"] < 5
 
 
-def test_seeds_are_the_units_where_there_are_several(tmp_path):
-    rows = claims(inputs.frame(inputs.everything(tmp_path, seeds=(1, 2, 3)), "small"))
+def test_seeds_are_the_units_where_there_are_four_and_items_within_fewer(tmp_path):
+    few = tmp_path / "few"
+    few.mkdir()
+    rows = claims(inputs.frame(inputs.everything(few, seeds=(1, 2)), "small"))
+    assert rows.loc[["L1a", "D3"], "unit"].tolist() == ["batch within 2 seeds", "example within 2 seeds"]
+    rows = claims(inputs.frame(inputs.everything(tmp_path, seeds=(1, 2, 3, 4)), "small"))
     assert set(rows.loc[["L1a", "L3", "L5", "L6", "L8a", "D3", "D9", "D10"], "unit"]) == {"seed"}
-    assert rows.loc["D3", ["estimate", "units"]].tolist() == [7.0, 3]  # 6, 7 and 8 points
-    assert rows.loc["D3", "verdict"] == "supported" and "3 seeds" in rows.loc["D3", "note"]
+    assert rows.loc["D3", ["estimate", "units"]].tolist() == [7.5, 4]  # 6 to 9 points
+    assert rows.loc["D3", "verdict"] == "supported" and "4 seeds" in rows.loc["D3", "note"]
 
 
 def test_downstream_claims_are_reported_but_not_judged_at_mini(mini_claims):

@@ -35,6 +35,13 @@ def test_a_random_encoder_has_the_tokenizer_that_its_entry_names() -> None:
     assert list(plan.jobs["extract_tokenizer"]) == ["minilm_l6"]
 
 
+def test_a_corpus_without_chains_has_a_reason_in_their_place() -> None:
+    """v1.5 has no chains: its classifiers with chains were planned, and were those without."""
+    edit = "papers.event-relations.data.esc.dataset=event_storyline_v1_5"
+    known, none = (settings_of("rank_partners", scale="small", **given) for given in ({}, {"set": edit}))
+    assert any("chains" in key for key in known) and not any("chains" in key for key in none)
+
+
 def test_every_number_of_partners_is_classified_with_all_seeds() -> None:
     found = settings_of("classify_pairs", scale="mini")
     start = "roberta/wordnet_events/sbert_ft"

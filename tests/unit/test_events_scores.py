@@ -85,7 +85,7 @@ def test_what_a_ranking_recalls_above_the_ceiling_is_refused(monkeypatch: pytest
     one = document(3, {(0, 1): "CAUSE"})
     monkeypatch.setattr("reprlab.events.scoring.most_pairs_kept", lambda related, k: 0)
     with pytest.raises(ReprlabError, match="d: 1 related pairs are kept, and k = 1 partners can keep 0"):
-        retrieval_rows([one], {"d": ranking(1, 0, 0)}, [1], "test", 0)
+        retrieval_rows([one], {"d": ranking(1, 0, 0)}, [1], "test")
 
 
 def test_a_relation_without_a_name_is_one_for_the_retriever_alone() -> None:
@@ -93,7 +93,7 @@ def test_a_relation_without_a_name_is_one_for_the_retriever_alone() -> None:
     one = document(4, {(0, 1): "CAUSE", (2, 3): "null"})
     assert np.argwhere(np.triu(one.related)).tolist() == [[0, 1], [2, 3]]
     assert np.argwhere(np.triu(pair_sets([one])[0].related)).tolist() == [[0, 1], [2, 3]]
-    found = {row["metric"]: row["value"] for row in retrieval_rows([one], {"d": ranking(2, 2, 3, 2)}, [1], "test", 0)}
+    found = {row["metric"]: row["value"] for row in retrieval_rows([one], {"d": ranking(2, 2, 3, 2)}, [1], "test")}
     assert found["retrieval_recall"] == pytest.approx(50.0), "the pair without a name is the one that is found"
     assert found["density"] == pytest.approx(100 * 2 / 6)
     known = known_pairs(one, task())

@@ -50,7 +50,7 @@ def frame(scale="paper", without=(), options=None, depths=tuple(DEPTHS), curve=N
             row(
                 model,
                 "layers",
-                loss + batch + place,
+                loss * (1 + place / 100) + batch + place,
                 "loss",
                 layer=layer,
                 batch=batch,
@@ -99,9 +99,9 @@ def test_claims_have_their_units_and_directions() -> None:
     # From 32 to 25 layers the loss rises by 7/31, from 25 to 1 by 24/31.
     assert found.loc["O1", "estimate"] == pytest.approx(17 / 31)
     assert found.loc["O2", ["unit", "verdict"]].tolist() == ["model and depth", "supported"]
-    assert found.loc["O3", "estimate"] == pytest.approx(1.0, abs=0.01) and found.loc["O3", "units"] == 10
-    assert found.loc["O4", "estimate"] == pytest.approx(-7) and found.loc["O5", "estimate"] == pytest.approx(-27)
-    assert found.loc["O6", "estimate"] == pytest.approx(10.0)
+    assert found.loc["O3", "estimate"] == pytest.approx(1.0, abs=0.01) and found.loc["O3", "units"] == 2
+    assert found.loc["O4", "estimate"] == pytest.approx(20) and found.loc["O5", "estimate"] == pytest.approx(-27)
+    assert found.loc["O6", "estimate"] == pytest.approx(8.0, rel=0.01)
     # Peaks of 5 and 6 GB.
     assert found.loc["O7", "estimate"] == pytest.approx(5.5) and found.loc["O7", "units"] == 2
     assert "below 23.6" in found.loc["O7", "rule"]
@@ -123,10 +123,10 @@ def test_depths_are_a_setting_and_claims_need_those_that_they_compare() -> None:
         ("O1", ("p00", "p20")),
         ("O1", ("p00", "p20", "large")),
         ("O1", ("p20", "one")),
-        ("O3", ("p20", "small", "one")),
+        ("O3", ("p20",)),
     ):
         found = verdict(claim, depths=depths)
-        assert found["verdict"] == "inconclusive" and math.isnan(found["estimate"]) and "dropped" in found["note"]
+        assert found["verdict"] == "inconclusive" and math.isnan(found["estimate"]) and found["note"]
     for table in RESULTS.tables:
         assert table.make(frame(depths=("p20", "small"))) is not None
     assert verdict("O1", depths=("p00", "p20", "small"))["estimate"] == pytest.approx(13 / 31)
@@ -136,16 +136,18 @@ def test_depths_are_a_setting_and_claims_need_those_that_they_compare() -> None:
     ("curve", "estimate"),
     [
         # Falls all the way: the minima are 16 and 32, and what lies between is below the first.
-        (range(32, 0, -1), -1),
+        (range(32, 0, -1), -2),
         # Rises all the way: 1 and 17.
-        (range(32), -1),
+        (range(32), -2),
         # Nothing between 16 and 17.
-        ([*range(16, 0, -1), *range(16)], 0),
+        ([*range(16, 0, -1), *range(16)], -2),
+        # Layers that jump about have something higher between any two.
+        ([*[5, 1, 6, 7] * 8], -4),
     ],
 )
 def test_a_curve_without_a_hump_speaks_against_one(curve, estimate) -> None:
-    assert verdict("O6", curve=list(curve))["estimate"] == pytest.approx(estimate)
-    assert verdict("O6")["estimate"] == pytest.approx(10)
+    assert verdict("O6", curve=list(curve))["estimate"] == pytest.approx(estimate, rel=0.01)
+    assert verdict("O6")["estimate"] == pytest.approx(8, rel=0.01)
 
 
 def test_tables_have_both_sizes_and_no_mean_of_some_tasks() -> None:

@@ -146,7 +146,8 @@ def test_a_pivot_averages_over_the_factors_that_it_names_and_counts_each(frame):
 
 def test_the_only_seed_of_one_side_stands_beside_every_seed_of_the_other(frame):
     found = Paired({"task": "sst2"}, {"model": "large"}, {"model": "small"}, "seed")(frame)
-    assert (found.value, found.n) == (pytest.approx(70 - 63.75), 2)
+    assert (found.value, found.unit) == (pytest.approx(70 - 63.75), "document within 2 seeds")
+    assert found.low < found.value < found.high
     other = Paired({"task": "sst2"}, {"model": "small"}, {"model": "large"}, "task seed")(frame)
     assert other.value == pytest.approx(63.75 - 70) and (other.low, other.high) == (-found.high, -found.low)
     assert Paired({"task": "cola"}, {"model": "large"}, {"model": "small"}, "seed")(frame) == "no data at scale nano"
@@ -332,16 +333,16 @@ def test_of_several_reasons_the_one_of_the_whole_selection_is_given():
     assert contrast(found) == "no parser"
 
 
-def test_ratios_are_over_seeds_where_there_are_several_else_over_batches():
+def test_ratios_are_over_seeds_where_there_are_four_else_over_batches_within_them():
     of, last, first = ("loss_sum", "count"), {"step": LAST, "model": "small"}, {"step": FIRST, "model": "small"}
     one = Ratio(of, last)(sums())
     assert (one.value, one.unit, one.n) == (pytest.approx(1.15), "batch", 4) and one.low < one.value < one.high
-    for seeds, unit, n in (((1,), "batch", 4), ((1, 2), "seed", 2), ((1, 2, 3), "seed", 3)):
+    for seeds, unit, n in (((1,), "batch", 4), ((1, 2, 3), "batch within 3 seeds", 4), ((1, 2, 3, 4), "seed", 4)):
         large, small = {"step": LAST, "model": "large"}, {"step": LAST, "model": "small"}
         gap = Ratio(of, small, large, paired=False, times=100)(sums(seeds))
         assert (gap.value, gap.unit, gap.n) == (pytest.approx(100), unit, n)
         # Every batch of a pair has the same noise; batches of other encodings are not pairs.
-        assert (gap.low < gap.value) == (unit == "batch") and (gap.low != gap.low) == (unit == "seed")
+        assert (gap.low < gap.value) == unit.startswith("batch") and (gap.low != gap.low) == (unit == "seed")
         assert "no spread" in Ratio(of, last, first)(sums(seeds)).note
     assert Ratio(of, {"model": "large"}, {"model": "small"})(sums(skip=("small",))) == "was not trained"
 

@@ -14,11 +14,12 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.encoder import build_encoder, embed, load_encoder, read_settings, save_encoder, trained_weights
 from reprlab.sentences.evaluation import score_task
 from reprlab.sentences.layer_losses import layer_losses, with_layers
-from reprlab.sentences.settings import ContrastiveTraining, EncoderSettings, Evaluation, LayerLosses
+from reprlab.sentences.settings import ContrastiveTraining, EncoderSettings, Evaluation, LayerLosses, TaskScores
 from reprlab.sentences.texts import encode_texts
 from reprlab.sentences.training import TripleBatches, triple_loss
 from reprlab.sentences.triples import read_triples
 from reprlab.stages.evaluate_encoder import evaluate_encoder
+from reprlab.stages.evaluate_text_baselines import evaluate_text_baselines
 from reprlab.stages.measure_layers import measure_layers
 from reprlab.stages.train_encoder import best_rate, train_encoder
 from reprlab.text.model_tokenizers import load_tokenizer
@@ -151,7 +152,22 @@ def test_from_triples_to_scores(method, place, tmp_path):
     assert set(scores["length"]) == {kept.form.max_length}
     assert len(scores) == 2 * 6 and scores.n.gt(0).all() and set(scores.steps) <= {2, 4}
     assert scores.value.between(-100, 100).all()
-    assert scores[scores.dataset == "classification"].majority.between(49, 51).all()
+
+
+def test_what_no_model_made_is_scored_on_every_task(place, tmp_path):
+    """Random vectors, character n-grams, and of classification the most frequent label."""
+    tasks = [{"name": name, "category": name} for name in place["tasks"]]
+    given = {"tasks": tasks, "seeds": [0, 1], "draws": 2, "resamples": 20, "per_label": 4}
+    for name in ("one", "two"):
+        evaluate_text_baselines(
+            tasks=list(place["tasks"].values()), out=tmp_path / name, settings=TaskScores.model_validate(given)
+        )
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    rows = read_tsv(tmp_path / "one")
+    assert set(rows.seed) == {0} and rows.groupby("name").dataset.nunique().to_dict() == {
+        "random vectors": 6, "character n-grams": 6, "most frequent label": 1,
+    }  # fmt: skip
+    assert rows[rows["name"] == "most frequent label"].value.between(49, 51).all()
 
 
 def test_two_tasks_on_the_same_texts_read_them_once(place, tmp_path, monkeypatch):
@@ -259,7 +275,6 @@ def test_without_held_out_pairs_the_last_update_is_kept_and_the_loss_of_a_sample
         )  # fmt: skip
         found[name] = read_tsv(tmp_path / f"{name}.tsv")
         assert set(found[name].layers) == {small}
-        assert found[name][found[name].metric == "ndcg_at_10"].random.between(0, 100).all()
     untrained, after = (rows[rows.metric == "contrastive_loss"] for rows in found.values())
     assert untrained.value.item() == pytest.approx(table[table.layer == small].loss.mean(), rel=1e-5)
     assert (after.value < untrained.value.item()).all() and set(after.steps) == {40}

@@ -25,13 +25,16 @@ from reprlab.statistics import (
     mean_over_crossed,
     mean_over_units,
     over_halves,
+    over_seeds,
     proportion,
     rank_correlation,
     ratio_difference,
+    ratio_of_deviations,
     ratio_over_units,
     share_of_signs,
     slope,
     standing,
+    within,
 )
 from scipy import stats
 
@@ -297,3 +300,36 @@ def test_an_edit_of_a_rule_trains_and_scores_nothing_again():
         modules = imported_modules(f"reprlab.stages.{stage}")
         assert not [name for name in modules if name.startswith("reprlab.statistics")]
     assert "reprlab.statistics.rules" in imported_modules("reprlab.stages.test_claims")
+
+
+def test_deviations_are_compared_by_f_over_their_units():
+    first, second = DRAWN[0], 2 * DRAWN[1]
+    found = ratio_of_deviations([first], [second], "seed")
+    ratio = first.std(ddof=1) / second.std(ddof=1)
+    ends = [ratio / math.sqrt(stats.f.ppf(share, 8, 8)) for share in (0.975, 0.025)]
+    assert (found.value, *bounds(found)) == pytest.approx((ratio, *ends))
+    assert (found.n, found.unit) == (9, "seed")
+    # Of as many sets the geometric mean, which is surer than one.
+    both = ratio_of_deviations([first, DRAWN[2]], [second, 2 * DRAWN[3]], "seed")
+    assert both.value == pytest.approx(math.sqrt(ratio * DRAWN[2].std(ddof=1) / (2 * DRAWN[3]).std(ddof=1)))
+    assert math.log(both.high / both.low) == pytest.approx(math.log(found.high / found.low) / math.sqrt(2))
+    assert judge(ratio_of_deviations([[1.0, 1.0]], [[1.0, 2.0]], "seed"), Rule(high=1)).verdict == "inconclusive"
+
+
+def test_two_seeds_alone_decide_nothing_and_four_may():
+    for n, verdict in ((2, "inconclusive"), (3, "inconclusive"), (4, "supported")):
+        found = judge(mean_over_units(10 + 0.01 * np.arange(n), "seed"), ABOVE_ZERO)
+        assert found.verdict == verdict and (verdict == "supported" or "4" in found.note)
+    values = {"set": list("aabbcc"), "seed": [0, 1] * 3}
+    sets = mean_over_crossed([5, -5, 6, -4, 7, -3], values)
+    assert (sets.n, sets.unit) == (3, "set") and "these 2 seeds" in sets.note
+
+
+def test_few_runs_are_judged_over_their_items_and_none_contradicts():
+    runs = [Estimate(2.0, 1.0, 4.0, 30, "query"), Estimate(4.0, 1.0, 5.0, 30, "query")]
+    found = over_seeds(runs)
+    assert (found.value, *bounds(found), found.n) == (3.0, 1.0, 4.5, 30)
+    assert found.unit == "query within 2 seeds" and "by seed: 2, 4" in found.note
+    assert bounds(within([runs[0], Estimate(-1.0, -1.5, -0.5, 30, "query")]))[0] == -1.0
+    assert over_seeds(runs * 2).unit == "seed" and over_seeds(runs[:1]).unit == "query"
+    assert over_seeds([runs[0], Estimate(1.0, math.nan, math.nan, 30)]).unit == "seed"

@@ -105,8 +105,8 @@ def _two_nn(points):
 def test_every_rule_is_simulated():
     public = {name for name in statistics.__all__ if inspect.isfunction(getattr(statistics, name))}
     named = set(re.findall(r"`(\w+)`", " ".join(case.name for case in RULES))) | {"standing"}
-    # They judge, say that there is no interval, or infer nothing.
-    assert public - named == {"judge", "no_interval", "count_exactly", "every_unit"}
+    # They judge, say that there is no interval, infer nothing, or are a part of `within`.
+    assert public - named == {"judge", "no_interval", "count_exactly", "every_unit", "mean_of_shared"}
 
 
 def test_tables_are_replaced_to_the_next_empty_line_and_nothing_else():

@@ -54,6 +54,12 @@ class EventDocument:
         first, end = self.sentences[self.sentence_of[mention]]
         return first, max(end, max(self.triggers[mention]) + 1)
 
+    @cached_property
+    def words_in_common(self) -> np.ndarray:
+        """[mentions, mentions] share of the words of both sentences that are in both, case aside (Jaccard)."""
+        words = [{word.lower() for word in self.tokens[slice(*self.around(one))]} for one in range(len(self))]
+        return np.array([[len(one & other) / len(one | other) for other in words] for one in words])
+
     def trigger(self, mention: int) -> str:
         """The text of a trigger."""
         return " ".join(self.tokens[token] for token in self.triggers[mention])

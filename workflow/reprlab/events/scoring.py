@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from reprlab.artifacts.tables import write_parquet
+from reprlab.evaluation.bootstrap import mean_interval
 from reprlab.evaluation.relation_scores import all_pair_scores, confusion, related_scores
 from reprlab.evaluation.resampling import percentiles, resample_sums
 from reprlab.events.documents import EventDocument
-from reprlab.events.draws import draws_of
 from reprlab.events.pairs import LabelledPairs, Ranking, known_pairs
 from reprlab.events.settings import PairTask
 from reprlab.retrieval.search import kept_pairs, most_pairs_kept, rank_by_score
@@ -25,15 +25,15 @@ _RESAMPLES = 1000
 
 
 def retrieval_rows(
-    documents: Sequence[EventDocument], rankings: dict[str, Ranking], ks: Sequence[int], split: str, seed: int
+    documents: Sequence[EventDocument], rankings: dict[str, Ranking], ks: Sequence[int], split: str
 ) -> list[dict[str, Any]]:
     """Recall of related pairs (either end names the other), its ceiling, and how many pairs are left to classify.
 
     `greedy_oracle` is the recall of the gold relations as scores, ties by place: one good ranking, and no bound.
     `positive_share` is the share of related pairs among the candidates, over unordered pairs as is recall;
-    `candidates` counts (head, tail) with tail among the k best of head, `all_pairs` n (n - 1). `hardness` is the mean
-    score of the retrieved unrelated pairs less that of as many unrelated pairs drawn at random, in standard deviations
-    of the scores of the document; what is drawn depends on `seed`, the name of the document and k.
+    `candidates` counts (head, tail) with tail among the k best of head, `all_pairs` n (n - 1). `hardness` is the share
+    of words in common, in percent, of the sentences of retrieved unrelated pairs, less that of all unrelated pairs,
+    mean over documents: by the retriever's own scores its negatives are hard whatever those mean.
 
     Raises:
         ReprlabError: more related pairs are kept than k partners can keep.
@@ -49,17 +49,14 @@ def retrieval_rows(
             "positive_share": _ratio(recalled, kept),
             "density": _ratio(related, pairs / 2),
             "saved": _ratio(pairs - candidates, pairs),
+            "hardness": _hardness(documents, rankings, k),
         }
         about = {"k": k, "name": MODEL, "split": split, "subset": "", "n": len(documents)}
         found += [
             {**about, "metric": name, "value": value, "low": low, "high": high}
             for name, (value, low, high) in rows.items()
         ]
-        totals = {
-            "candidates": candidates.sum(),
-            "all_pairs": pairs.sum(),
-            "hardness": _hardness(documents, rankings, k, seed),
-        }
+        totals = {"candidates": candidates.sum(), "all_pairs": pairs.sum()}
         found += [{**about, "metric": name, "value": float(value)} for name, value in totals.items()]
     return found
 
@@ -106,19 +103,15 @@ def gold_ranking(document: EventDocument) -> np.ndarray:
     return rank_by_score(scores, max(len(document) - 1, 0))
 
 
-def _hardness(documents: Sequence[EventDocument], rankings: dict[str, Ranking], k: int, seed: int) -> float:
+def _hardness(documents: Sequence[EventDocument], rankings: dict[str, Ranking], k: int) -> tuple[float, float, float]:
     gaps = []
     for document in documents:
-        ranking = rankings[document.name]
-        upper = np.triu(np.ones((len(document), len(document)), dtype=bool), 1)
-        unrelated = upper & ~document.related
-        hard = unrelated & kept_pairs(ranking.ranked, k)
-        spread = float(ranking.scores[upper].std()) if upper.any() else 0.0
-        if hard.any() and spread > 0:
-            rng = draws_of(seed, document.name, "hardness", k)
-            drawn = rng.choice(ranking.scores[unrelated], size=int(hard.sum()), replace=False)
-            gaps.append(float((ranking.scores[hard].mean() - drawn.mean()) / spread))
-    return float(np.mean(gaps)) if gaps else float("nan")
+        unrelated = np.triu(np.ones((len(document), len(document)), dtype=bool), 1) & ~document.related
+        hard = unrelated & kept_pairs(rankings[document.name].ranked, k)
+        if hard.any():
+            alike = document.words_in_common
+            gaps.append(100 * float(alike[hard].mean() - alike[unrelated].mean()))
+    return mean_interval(gaps) if gaps else (float("nan"),) * 3
 
 
 def _ratio(part: np.ndarray, whole: np.ndarray) -> tuple[float, float, float]:

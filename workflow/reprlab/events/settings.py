@@ -72,8 +72,9 @@ class Retrieval(BaseModel):
 
     events: EventSelection
     """Documents and texts."""
-    pooling: Literal["first", "mean", "random"] = "mean"
-    """Vector of a mention: first token, mean of the tokens; `random`: every order is as likely, no model is read.
+    pooling: Literal["first", "mean", "random", "chains"] = "mean"
+    """Vector of a mention: first token, mean of the tokens. No model is read for `random`, where every order is as
+    likely, and for `chains`: the mentions of the longest coreference chains first, which are known without a text.
     Where the encoding is a tree, it is the mean of the trigger's words."""
     max_length: int = Field(default=128, ge=8)
     """Longest text in tokens."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from reprlab.evaluation.bootstrap import mean_interval
 from reprlab.features.comparison import best_links
 from reprlab.features.sample import TokenSample
 from reprlab.features.settings import CaseStudy, DescriptionSettings
@@ -80,10 +81,10 @@ class Description:
             known = np.array(list(linked), dtype=np.int64)
             for group, rows in (("persisting", known[kept]), ("disappeared", known[~kept])):
                 about = {"parent": self.settings.base, "child": child, "group": group}
-                value = 100 * float(share[rows].mean()) if len(rows) else float("nan")
-                yield {**about, "metric": "format_share", "value": value, "n": len(rows)}
+                value, low, high = mean_interval(100 * share[rows]) if len(rows) else (float("nan"),) * 3
+                yield {**about, "metric": "format_share", "value": value, "low": low, "high": high, "n": len(rows)}
             yield {"parent": self.settings.base, "child": child, "group": "tokens", "metric": "format_share",
-                   "value": 100 * float(where.mean()), "n": len(where)}  # fmt: skip
+                   "value": 100 * float(where.mean()), "low": "", "high": "", "n": len(where)}  # fmt: skip
 
     def case(self, name: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """Links of a case study, and the tokens of its contexts; both are empty where no feature is such a one."""

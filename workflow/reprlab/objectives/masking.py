@@ -58,16 +58,20 @@ class MaskedObjective(PretrainingObjective[S]):
             "ordinary": inside & ~self.masks.is_special(ids),
         }
 
+    def logits(self, model: Any, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        """[N, V] scores at the chosen tokens, in their order."""
+        states = model.base_model(
+            input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]
+        ).last_hidden_state
+        return model.cls(states[batch["labels"] != IGNORED]).float()
+
     def loss(self, model: Any, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """Mean cross-entropy over the chosen tokens, and its parts as in `causal_lm.causal_loss`; without any, 0."""
         import torch
         from torch.nn import functional
 
-        states = model.base_model(
-            input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]
-        ).last_hidden_state
         counted = batch["labels"] != IGNORED
-        logits, target = model.cls(states[counted]).float(), batch["labels"][counted]
+        logits, target = self.logits(model, batch), batch["labels"][counted]
         total, count = functional.cross_entropy(logits, target, reduction="sum"), counted.sum()
         with torch.no_grad():
             hits = (logits.argmax(-1) == target).sum()

@@ -1,6 +1,7 @@
 """Jobs around sentence encoders that any paper may ask for: training, its export, the scores of others' encoders."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
@@ -11,8 +12,17 @@ from reprlab.planning.plan import Job, Plan
 from reprlab.planning.shared_jobs import add_model, add_task
 from reprlab.planning.warm_starts import Start
 from reprlab.registry.dataset_entries import reader_settings
+from reprlab.results.sources import Baseline, Source
 from reprlab.runtime.errors import ReprlabError
-from reprlab.sentences.settings import ContrastiveTraining, EmbeddingTask, EncoderSettings, Evaluation, TextForm
+from reprlab.sentences.settings import (
+    ContrastiveTraining,
+    EmbeddingTask,
+    EncoderSettings,
+    Evaluation,
+    TaskScores,
+    TextForm,
+)
+from reprlab.sentences.text_baselines import FREQUENT, LEXICAL, RANDOM
 from reprlab.settings.base import derive
 
 
@@ -71,6 +81,36 @@ def embedding_task(config: LoadedConfig, name: str, task: Any, **more: Any) -> E
     """A task of the evaluation as its stage takes it; its data set says whether queries are passages of their own."""
     own = getattr(reader_settings(config.datasets.tasks[task.dataset]), "drop_own", False)
     return derive(EmbeddingTask, task, name=name, drop_own=own, **more)
+
+
+class TextBaselines:
+    """Scores of vectors of texts that no model made, on the tasks of a paper."""
+
+    def __init__(
+        self, plan: Plan, config: LoadedConfig, key: str, tasks: Mapping[str, Any], *groups: BaseModel, **own: Any
+    ) -> None:
+        """Plan them; `tasks`, `groups` and `own` as of `add_published`. Instructions are not read."""
+        self.config, self.tasks = config, tasks
+        asked = [embedding_task(config, name, task, instruction="") for name, task in tasks.items()]
+        data = [add_task(plan, config, task.dataset) for task in tasks.values()]
+        job = Job({"tasks": data}, {"settings": derive(TaskScores, *groups, tasks=asked, **own)})
+        self.path = Path(plan.add("evaluate_text_baselines", key, job)["out"])
+
+    def of(self, name: str) -> list[Baseline]:
+        """Those that an encoder must beat in a task."""
+        kinds = [RANDOM, LEXICAL] + ([FREQUENT] if self.tasks[name].category == "classification" else [])
+        return [Baseline(name=kind, path=self.path, where={"dataset": name, "name": kind}) for kind in kinds]
+
+    def shown(self, about: Mapping[str, Any], keys: Mapping[str, str]) -> Iterator[Source]:
+        """The rows of what knows words alone, as those of an encoder."""
+        for name, task in self.tasks.items():
+            yield Source(
+                path=self.path,
+                factors={**about, "dataset": name, "category": task.category},
+                keys=dict(keys),
+                where={"dataset": name, "name": LEXICAL},
+                data=self.config.datasets.tasks[task.dataset].title,
+            )
 
 
 def add_published(

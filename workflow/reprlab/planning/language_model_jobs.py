@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from reprlab.config.groups import ScratchText
@@ -101,9 +102,17 @@ def held_out(
     )
 
 
-def add_held_out(plan: Plan, table: str, runs: list[EvaluationRun], tokenizer: str) -> str:
-    """Plan the held-out losses of some runs in one table; returns it."""
+def add_held_out(
+    plan: Plan,
+    table: str,
+    runs: list[EvaluationRun],
+    tokenizer: str,
+    stage: str = "evaluate_lm",
+    settings: Mapping[str, Any] = MappingProxyType({}),
+) -> str:
+    """Plan the held-out losses of some runs in one table, by a stage that takes `settings` as well; returns it."""
     after = list(dict.fromkeys(str(path) for run in runs for path in (run.ladder, run.tokens)))
     plugins = tuple(dict.fromkeys(f"objectives.{run.settings.objective}" for run in runs))
-    job = Job({"after": after, "tokenizer": tokenizer}, {"runs": EvaluationRuns(runs=runs)}, plugins=plugins)
-    return plan.add("evaluate_lm", table, job)["out"]
+    given = {"runs": EvaluationRuns(runs=runs), **settings}
+    job = Job({"after": after, "tokenizer": tokenizer}, given, plugins=plugins)
+    return plan.add(stage, table, job)["out"]

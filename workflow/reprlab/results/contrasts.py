@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from reprlab.results.frame import Choice, Frame, Rows
-from reprlab.statistics import Estimate, difference_over_pairs, ratio_difference, ratio_over_units
+from reprlab.statistics import (
+    FEWEST_SEEDS,
+    Estimate,
+    contrast,
+    difference_over_pairs,
+    mean_of_shared,
+    over_seeds,
+    ratio_difference,
+    ratio_over_units,
+)
 
 Where = Mapping[str, Choice]
 
@@ -18,10 +27,45 @@ def outer_unit(units: str, *sides: Rows) -> str:
     return next((name for name in names if max(side[name].nunique() for side in sides) > 1), names[-1])
 
 
-def scores_of(rows: Rows) -> list[Estimate]:
-    """An estimate of each score, with its interval over examples."""
-    bounds = rows[["value", "low", "high", "n"]].itertuples(index=False, name=None)
-    return [Estimate(value, low, high, int(n), "example", "over examples, 95%") for value, low, high, n in bounds]
+def scores_of(rows: Rows, item: str = "example") -> list[Estimate]:
+    """An estimate of each score, with its interval over examples, or whatever the items of its test set are."""
+    bounds = rows[["value", "low", "high", "n"]].astype(float).itertuples(index=False, name=None)
+    about = (item, f"over {item}s, 95%")
+    return [Estimate(value, low, high, int(n) if n == n else 0, *about) for value, low, high, n in bounds]
+
+
+def sum_over_seeds(
+    sides: Sequence[Rows], weights: Sequence[float], item: str, seed: str = "seed", apart: str = ""
+) -> Estimate | None:
+    """Weighted sum of scores: by t over seeds where there are enough, else over the items of the test set within them.
+
+    Several rows of a side and seed are averaged; they share the items, unless they differ in `apart`. A side with one
+    seed (a model that is not trained) stands beside each of the others. Intervals of two sides join as if their items
+    were drawn apart, which makes them wider than pairs of answers would be. None where no seed has all sides.
+
+    Args:
+        sides: rows of scores with low, high and n over items, and the column `seed`.
+        weights: one of each side; 1 and -1 are a difference.
+        item: what the test set consists of, in the singular ("document").
+        seed: the column of the seeds.
+        apart: a column (data set) whose values have items of their own, and weigh the same.
+    """
+    runs = [contrast([_mean(rows, item, apart) for rows in run], weights, item) for run in by_unit(sides, seed)]
+    return over_seeds(runs, seed.replace("_", " ")) if runs else None
+
+
+def _mean(rows: Rows, item: str, apart: str) -> Estimate:
+    parts = [part for _, part in rows.groupby(apart, sort=False)] if apart else [rows]
+    means = [mean_of_shared(scores_of(part, item)) for part in parts]
+    return contrast(means, [1 / len(means)] * len(means), item) if len(means) > 1 else means[0]
+
+
+def by_unit(sides: Sequence[Rows], unit: str) -> list[list[Rows]]:
+    """The rows of each side for every unit that all have; a side with a single unit stands beside each of the rest."""
+    parts = [dict(list(side.groupby(unit, sort=True))) for side in sides]
+    several = [side for side in parts if len(side) > 1] or parts[:1]
+    shared = [one for one in several[0] if all(one in side for side in several)] if all(parts) else []
+    return [[side[one] if len(side) > 1 else next(iter(side.values())) for side in parts] for one in shared]
 
 
 @dataclass(frozen=True)
@@ -57,24 +101,35 @@ class Paired:
     """Mean over units of the value under `first` minus that under `second`, by t over the paired differences.
 
     The unit is the outer one of `units`. A side with a single unit (a model that is not trained has one seed) stands
-    beside every unit of the other.
+    beside every unit of the other. Where the unit is the seed and there are few, it is the `item` of the test set
+    within them (`sum_over_seeds`). `written` selects the differences where a stage has drawn both sides' items together
+    (the paired bootstrap), which is surer than joining two intervals.
     """
 
     where: Where
     first: Where
     second: Where
     units: str = "fold seed"
+    item: str = "document"
+    written: Where | None = None
 
     def selections(self) -> Iterator[Where]:
         """Its selections, to be checked when planning."""
         yield {**self.where, **self.first}
         yield {**self.where, **self.second}
+        if self.written is not None:
+            yield self.written
 
     def __call__(self, frame: Frame) -> Estimate | str:
-        sides = [frame.select(**where) for where in self.selections()]
+        first, second, *written = [frame.select(**where) for where in self.selections()]
+        if written and 0 < written[0]["seed"].nunique() < FEWEST_SEEDS:
+            return sum_over_seeds(written, [1], self.item) or _reason(frame, self.selections())
+        sides = (first, second)
         if any(side.empty for side in sides):
             return _reason(frame, self.selections())
         unit = outer_unit(self.units, *sides)
+        if unit == "seed":
+            return sum_over_seeds(sides, (1, -1), self.item) or _reason(frame, self.selections())
         one, two = (side.groupby(unit)["value"].mean() for side in sides)
         one, two = (
             mine.reindex(other.index, fill_value=mine.iloc[0]) if len(mine) == 1 else mine
@@ -88,9 +143,9 @@ class Paired:
 class Ratio:
     """Sum of a metric over sum of another (`of`), as a loss a token; with `second`, that of `first` minus that of it.
 
-    Units are as in `Paired`. Outer ones are paired; inner ones are where `paired` says that both sides have the same
-    (batches of one text in one encoding). `less` are the metrics of `second` where they are others. `times` is 100 for
-    a share in percent.
+    Units are as in `Paired`: batches within seeds where there are few of these. Outer ones are paired; inner ones are
+    where `paired` says that both sides have the same (batches of one text in one encoding). `less` are the metrics of
+    `second` where they are others. `times` is 100 for a share in percent.
     """
 
     of: tuple[str, str]
@@ -111,7 +166,14 @@ class Ratio:
         sides = [frame.select(**where) for where in self.selections()]
         if any(side.empty for side in sides):
             return _reason(frame, self.selections())
+        outer, inner = self.units.split()[0], self.units.split()[-1]
         unit = outer_unit(self.units, sides[0])
+        if unit == inner or sides[0][outer].nunique() >= FEWEST_SEEDS:
+            return self._over(sides, unit)
+        runs = [self._over(run, inner) for run in by_unit(sides, outer)]
+        return over_seeds(runs, outer.replace("_", " ")) if runs else _reason(frame, self.selections())
+
+    def _over(self, sides: Sequence[Rows], unit: str) -> Estimate:
         sums = [side.pivot_table("value", unit, "metric", aggfunc="sum").dropna() for side in sides]
         paired = self.paired or unit != self.units.split()[-1]
         if paired and len(sums) > 1:

@@ -13,7 +13,7 @@ from reprlab.evaluation.resampling import percentiles
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences import task_scores as scores
 from reprlab.sentences.contrastive import contrastive_loss
-from reprlab.sentences.settings import Category, EmbeddingTask, Evaluation, TripleSample
+from reprlab.sentences.settings import Category, EmbeddingTask, TaskScores, TripleSample
 
 if TYPE_CHECKING:
     import pyarrow
@@ -43,8 +43,10 @@ _METRICS: dict[Category, str] = {
 }
 
 
-def score_task(path: Path, task: EmbeddingTask, encode: Encode, settings: Evaluation, seed: int) -> Row:
+def score_task(path: Path, task: EmbeddingTask, encode: Encode, settings: TaskScores, seed: int) -> Row:
     """The main score of a task, in percent, with its interval: over pairs, queries, texts or draws of examples.
+
+    Of classification there is also `majority`, the share of the most frequent label.
 
     Raises:
         ReprlabError: the file is not of the task's kind, or has nothing in the split.
@@ -87,20 +89,6 @@ def sample_loss(encoder: Any, triples: Triples, sample: TripleSample, batch_size
     }  # fmt: skip
 
 
-def random_vectors(width: int, seed: int) -> Encode:
-    """The baseline that knows nothing of a text: a vector drawn from the text itself, the same for equal texts."""
-    from hashlib import blake2b
-
-    def encode(texts: Sequence[str], _: str) -> np.ndarray:
-        found = np.empty((len(texts), width), dtype=np.float32)
-        for row, text in zip(found, texts, strict=True):
-            key = int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
-            row[:] = np.random.Generator(np.random.Philox(key=[seed, key])).standard_normal(width)
-        return found
-
-    return encode
-
-
 def _over_units(values: np.ndarray, resamples: int, seed: int) -> Row:
     value, low, high = mean_interval((100 * values).tolist(), resamples=resamples, seed=seed)
     return {"value": value, "low": low, "high": high, "n": len(values)}
@@ -111,12 +99,12 @@ def _over_rows(statistic: Callable[..., float], columns: Sequence[np.ndarray], r
     return {"value": 100 * statistic(*columns), "low": 100 * low, "high": 100 * high, "n": len(columns[0])}
 
 
-def _sts(_: Any, rows: pyarrow.Table, task: EmbeddingTask, encode: Encode, settings: Evaluation, seed: int) -> Row:
+def _sts(_: Any, rows: pyarrow.Table, task: EmbeddingTask, encode: Encode, settings: TaskScores, seed: int) -> Row:
     cosines = scores.cosines(*_both(rows, task, encode))
     return _over_rows(scores.spearman, [cosines, rows["score"].to_numpy()], settings.resamples, seed)
 
 
-def _pairs(_: Any, rows: pyarrow.Table, task: EmbeddingTask, encode: Encode, settings: Evaluation, seed: int) -> Row:
+def _pairs(_: Any, rows: pyarrow.Table, task: EmbeddingTask, encode: Encode, settings: TaskScores, seed: int) -> Row:
     labels = rows["label"].to_pylist()
     same = np.array([label == task.same for label in labels], dtype=np.int64)
     if same.all() or not same.any():
@@ -131,7 +119,7 @@ def _both(rows: pyarrow.Table, task: EmbeddingTask, encode: Encode) -> tuple[np.
 
 
 def _retrieval(
-    table: pyarrow.Table, rows: pyarrow.Table, task: EmbeddingTask, encode: Encode, settings: Evaluation, seed: int
+    table: pyarrow.Table, rows: pyarrow.Table, task: EmbeddingTask, encode: Encode, settings: TaskScores, seed: int
 ) -> Row:
     # Those of the queries first, so that a part of the collection holds what is looked for.
     parts = (rows, table)
@@ -161,7 +149,7 @@ _JUDGED = ("query_id", "passage_id", "relevance")
 
 
 def _reranking(
-    _: Any, rows: pyarrow.Table, task: EmbeddingTask, encode: Encode, settings: Evaluation, seed: int
+    _: Any, rows: pyarrow.Table, task: EmbeddingTask, encode: Encode, settings: TaskScores, seed: int
 ) -> Row:
     questions, candidates, relevant = (_one_right if "choices" in rows.column_names else _several_right)(rows)
     asked = encode(questions, task.instruction)
@@ -191,7 +179,7 @@ def _several_right(rows: pyarrow.Table) -> _Candidates:
 
 
 def _clustering(
-    _: Any, rows: pyarrow.Table, task: EmbeddingTask, encode: Encode, settings: Evaluation, seed: int
+    _: Any, rows: pyarrow.Table, task: EmbeddingTask, encode: Encode, settings: TaskScores, seed: int
 ) -> Row:
     vectors = encode(rows["text"].to_pylist(), task.instruction)
     labels, subsets = np.array(rows["label"].to_pylist()), np.array(rows["subset"].to_pylist())
@@ -206,7 +194,7 @@ def _clustering(
 
 
 def _classification(
-    table: pyarrow.Table, rows: pyarrow.Table, task: EmbeddingTask, encode: Encode, settings: Evaluation, seed: int
+    table: pyarrow.Table, rows: pyarrow.Table, task: EmbeddingTask, encode: Encode, settings: TaskScores, seed: int
 ) -> Row:
     import pyarrow.compute
 

@@ -199,27 +199,32 @@ class TripleSample(BaseModel):
     """Part that is sampled."""
 
 
-class Evaluation(BaseModel):
-    """Scores of encoders on tasks."""
+class TaskScores(BaseModel):
+    """Scores of vectors of texts on tasks."""
 
     model_config = _STRICT
 
-    encoder: EncoderSettings
-    """The encoder."""
     tasks: list[EmbeddingTask] = Field(min_length=1)
     """The tasks, in the order of their files."""
-    sample: TripleSample | None = None
-    """Triples whose loss is measured too."""
     seeds: list[int] = Field(min_length=1)
     """Seeds that the encoder was trained with; the first alone where nothing is trained."""
-    separator: str = ": "
-    """Between instruction and text."""
     per_label: int = Field(default=32, ge=1)
     """Examples of a label in few-shot classification (MTEB's setting of the tweet task), where a task names none."""
     draws: int = Field(default=10, ge=1)
     """Draws of them."""
     resamples: int = Field(default=1000, ge=1)
     """Bootstrap samples of an interval."""
+
+
+class Evaluation(TaskScores):
+    """Scores of encoders on tasks."""
+
+    encoder: EncoderSettings
+    """The encoder."""
+    sample: TripleSample | None = None
+    """Triples whose loss is measured too."""
+    separator: str = ": "
+    """Between instruction and text."""
     dtype: Literal["float32", "bfloat16"] = "float32"
     """Arithmetic of the forward pass."""
 

@@ -13,8 +13,6 @@ from reprlab.sentences.settings import Evaluation
 if TYPE_CHECKING:
     import numpy as np
 
-_RANDOM_WIDTH = 64
-
 
 def evaluate_encoder(
     *,
@@ -32,8 +30,6 @@ def evaluate_encoder(
 ) -> None:
     """Write `out`, a row for each task and seed: main score in percent, interval, number of units, size, steps, tokens
     of the training, and the length that texts are cut to.
-
-    Beside a score are those that know nothing: of the most frequent label, and of random vectors.
 
     Args:
         model: folder of the decoder.
@@ -54,7 +50,7 @@ def evaluate_encoder(
     from reprlab.models.build import load_model, quiet_transformers
     from reprlab.runtime.progress import track
     from reprlab.sentences.encoder import build_encoder, embed, load_encoder, size_of
-    from reprlab.sentences.evaluation import random_vectors, sample_loss, score_task
+    from reprlab.sentences.evaluation import sample_loss, score_task
     from reprlab.sentences.layer_losses import with_layers
     from reprlab.sentences.task_scores import unit
     from reprlab.sentences.texts import encode_texts
@@ -65,8 +61,6 @@ def evaluate_encoder(
     quiet_transformers()
     reader, form, sample = load_tokenizer(tokenizer), settings.encoder.form, settings.sample
     given = list(zip(tasks, settings.tasks, strict=True))
-    first = settings.seeds[0]
-    chance = [score_task(path, task, random_vectors(_RANDOM_WIDTH, first), settings, first) for path, task in given]
     rows: list[dict[str, Any]] = []
     for seed in settings.seeds if encoders is not None else settings.seeds[:1]:
         network = load_model(model)
@@ -95,10 +89,10 @@ def evaluate_encoder(
 
         about = dict(zip(("seed", "layers", "parameters"), (seed, *size_of(network)), strict=True))
         about |= {"length": form.max_length, **_trained(training, seed)}
-        nothing = {"majority": math.nan, "random": math.nan}
-        for (path, task), random in zip(track(given, "tasks"), chance, strict=True):
+        for path, task in track(given, "tasks"):
             found = score_task(path, task, functools.partial(encode, path), settings, seed)
-            rows.append({**about, **nothing, "random": random["value"], **found})
+            found.pop("majority", None)
+            rows.append({**about, **found})
         if sample is not None and triples:
             data = read_triples(
                 triples,
@@ -109,7 +103,7 @@ def evaluate_encoder(
                 separator=sample.separator,
                 both_sides=sample.both_sides,
             )
-            rows.append({**about, **nothing, **sample_loss(encoder, data, sample, inference_batch, settings.dtype)})
+            rows.append({**about, **sample_loss(encoder, data, sample, inference_batch, settings.dtype)})
     write_rows(out, rows)
 
 

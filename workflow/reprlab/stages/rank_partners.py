@@ -37,7 +37,7 @@ def rank_partners(
     from reprlab.events.documents import load_events
     from reprlab.events.pairs import write_candidates
     from reprlab.events.parses import read_parses
-    from reprlab.events.rankings import mention_vectors, of_seed, rank_at_random, rank_mentions, selected
+    from reprlab.events.rankings import mention_vectors, of_seed, rank_at_random, rank_by_chain, rank_mentions, selected
     from reprlab.events.scoring import ROW, retrieval_rows
     from reprlab.events.sentence_graphs import graph_vectors
     from reprlab.models.build import load_model, quiet_transformers
@@ -46,7 +46,7 @@ def rank_partners(
     from reprlab.text.model_tokenizers import load_tokenizer
     from reprlab.training.processes import choose_device
 
-    if model is None and settings.pooling != "random":
+    if model is None and settings.pooling not in ("random", "chains"):
         raise ReprlabError(f"rank_partners: pooling {settings.pooling} needs a model")
     quiet_transformers()
     splits = selected(load_events(examples)[0], settings.events)
@@ -54,7 +54,9 @@ def rank_partners(
     rows = []
     with atomic_directory(out) as folder:
         for seed in settings.seeds:
-            if model is None or settings.pooling == "random":
+            if settings.pooling == "chains":
+                rankings = rank_by_chain(documents, seed)
+            elif model is None or settings.pooling == "random":
                 rankings = rank_at_random(documents, seed)
             else:
                 place = model if (model / "config.json").exists() else of_seed(model, seed)
@@ -69,7 +71,7 @@ def rank_partners(
                 rankings = rank_mentions(documents, vectors)
             write_candidates(folder / f"seed-{seed}.parquet", rankings)
             for split, part in splits.items():
-                rows += [{"seed": seed, **row} for row in retrieval_rows(part, rankings, settings.ks, split, seed)]
+                rows += [{"seed": seed, **row} for row in retrieval_rows(part, rankings, settings.ks, split)]
     write_tsv(metrics, pandas.DataFrame(rows, columns=ROW))
 
 

@@ -4,7 +4,18 @@ verdict = judge(difference_over_pairs(tuned, base, "data set"), ABOVE_ZERO)
 """
 
 from reprlab.statistics.correlations import correlation, mean_correlation, rank_correlation, slope
-from reprlab.statistics.estimates import Estimate, contrast, largest_of, no_interval
+from reprlab.statistics.deviations import ratio_of_deviations
+from reprlab.statistics.estimates import (
+    FEWEST_SEEDS,
+    Estimate,
+    contrast,
+    largest_of,
+    least_of,
+    mean_of_shared,
+    no_interval,
+    over_seeds,
+    within,
+)
 from reprlab.statistics.halves import correlation_over_halves, over_halves
 from reprlab.statistics.means import (
     difference_of_groups,
@@ -33,6 +44,7 @@ __all__ = [
     "ABOVE",
     "ABOVE_ZERO",
     "BELOW_ZERO",
+    "FEWEST_SEEDS",
     "INCONCLUSIVE",
     "NOT_ABOVE",
     "NOT_SUPPORTED",
@@ -51,16 +63,21 @@ __all__ = [
     "every_unit",
     "judge",
     "largest_of",
+    "least_of",
     "mean_correlation",
+    "mean_of_shared",
     "mean_over_crossed",
     "mean_over_units",
     "no_interval",
     "over_halves",
+    "over_seeds",
     "proportion",
     "rank_correlation",
     "ratio_difference",
+    "ratio_of_deviations",
     "ratio_over_units",
     "share_of_signs",
     "slope",
     "standing",
+    "within",
 ]

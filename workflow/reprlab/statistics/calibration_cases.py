@@ -11,7 +11,8 @@ import numpy as np
 
 from reprlab.evaluation.resampling import percentiles, resample_sums
 from reprlab.statistics.correlations import correlation, mean_correlation, rank_correlation, slope
-from reprlab.statistics.estimates import Estimate, contrast, largest_of
+from reprlab.statistics.deviations import ratio_of_deviations
+from reprlab.statistics.estimates import Estimate, contrast, largest_of, least_of, over_seeds, within
 from reprlab.statistics.halves import correlation_over_halves, over_halves
 from reprlab.statistics.means import (
     difference_of_groups,
@@ -56,6 +57,7 @@ def cases() -> Iterator[Case]:
     yield from _correlations()
     yield from _halves()
     yield from _combined()
+    yield from _runs()
     yield from _references()
 
 
@@ -293,6 +295,54 @@ def _largest(n: int) -> Draw:
     return draw
 
 
+def _runs() -> Iterator[Case]:
+    for shape in ((2, 30), (2, 100), (3, 100)):
+        units = "{} runs on {} items".format(*shape)
+        yield Case("`within`", units, _within(*shape), "half an sd of an item", (0.0, 0.5))
+    name = "`within`, a run half an sd above, one as much below"
+    yield Case(name, "2 runs on 100 items", _within(2, 100, apart=0.5), "half an sd of an item", (0.0, 0.5))
+    yield Case("`over_seeds`", "4 runs", lambda rng, truth: over_seeds(_run_means(rng, 4, truth)))
+    for n in (5, 20):
+        effect, draw = "one sd; two others another above", _least(n)
+        yield Case("`least_of` 3 means", str(n), draw, effect)
+    for sets, n in ((1, 4), (1, 5), (1, 15), (4, 5), (2, 15)):
+        name, units = "`ratio_of_deviations`", f"{f'{sets} sets of ' * (sets > 1)}{n} and {n}"
+        yield Case(name, units, _deviations(sets, n), "half the deviation", (1.0, 0.5), Rule(high=1.0))
+
+
+def _within(runs: int, items: int, *, apart: float = 0.0, drawn: float = 0.0) -> Draw:
+    def draw(rng: np.random.Generator, truth: float) -> Estimate:
+        own = truth + apart * np.linspace(-1, 1, runs) + drawn * rng.normal(size=runs)
+        # Of an item a part is common to all runs.
+        values = own[:, None] + math.sqrt(0.5) * (rng.normal(size=items) + rng.normal(size=(runs, items)))
+        return within([mean_over_units(one, "item") for one in values])
+
+    return draw
+
+
+def _run_means(rng: np.random.Generator, runs: int, truth: float) -> list[Estimate]:
+    return [Estimate(value, value - 0.1, value + 0.1, 100, "item") for value in truth + rng.normal(size=runs)]
+
+
+def _least(n: int) -> Draw:
+    def draw(rng: np.random.Generator, truth: float) -> Estimate:
+        values = truth + np.array([[0.0], [1.0], [1.0]]) + rng.normal(size=(3, n))
+        return least_of([mean_over_units(one, "unit") for one in values])
+
+    return draw
+
+
+def _deviations(sets: int, n: int, *, tails: int = 0) -> Draw:
+    def values(rng: np.random.Generator) -> np.ndarray:
+        return rng.standard_t(tails, size=n) if tails else rng.normal(size=n)
+
+    def draw(rng: np.random.Generator, truth: float) -> Estimate:
+        first, second = ([factor * values(rng) for _ in range(sets)] for factor in (truth, 1.0))
+        return ratio_of_deviations(first, second, "unit")
+
+    return draw
+
+
 def _references() -> Iterator[Case]:
     for n in (2, 3, 7, 20):
         yield Case("percentile bootstrap over units", str(n), _percentile_bootstrap(n), reference=True)
@@ -303,6 +353,28 @@ def _references() -> Iterator[Case]:
     for n in (3, 10, 100):
         yield Case("`mean_over_units` of units with a long right tail", str(n), _skewed(n, 1.0), reference=True)
         yield Case("`mean_over_units` of units with a long left tail", str(n), _skewed(n, -1.0), reference=True)
+    yield Case(
+        "`within` of runs that differ as much as their items allow, asked about other runs",
+        "2 runs on 100 items",
+        _within(2, 100, drawn=0.1),
+        "half an sd of an item",
+        (0.0, 0.5),
+        reference=True,
+    )
+    for n in (5, 15):
+        name, units = "`ratio_of_deviations` of units with long tails (t, 4 degrees)", f"{n} and {n}"
+        tails, effect = _deviations(1, n, tails=4), "half the deviation"
+        yield Case(name, units, tails, effect, (1.0, 0.5), Rule(high=1.0), reference=True)
+        name, draw = "smaller of two deviations, as counted", _counted(n)
+        yield Case(name, units, draw, effect, (1.0, 0.5), Rule(high=1.0), reference=True)
+
+
+def _counted(n: int) -> Draw:
+    def draw(rng: np.random.Generator, truth: float) -> Estimate:
+        ratio = truth * float(rng.normal(size=n).std(ddof=1) / rng.normal(size=n).std(ddof=1))
+        return Estimate(ratio, ratio, ratio, n)
+
+    return draw
 
 
 def _percentile_bootstrap(n: int) -> Draw:

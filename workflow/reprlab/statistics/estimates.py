@@ -16,6 +16,9 @@ LEVEL = 0.95
 EQUAL_UNITS = 6
 """This many units with one and the same value are a direction: 2 / 2^6 is the first two-sided sign test below 5 %."""
 
+FEWEST_SEEDS = 4
+"""This many judge alone: t over two asks for a mean of 6.35 times their difference, so that nothing can be decided."""
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -115,6 +118,58 @@ def contrast(estimates: Sequence[Estimate], weights: Sequence[float], unit: str 
     return Estimate(value, value - math.sqrt(down), value + math.sqrt(up), n, unit, method, notes)
 
 
+def few_seeds(unit: str, n: int) -> bool:
+    """Whether units are seeds and too few to judge alone."""
+    return unit.endswith("seed") and " and " not in unit and n < FEWEST_SEEDS
+
+
+def mean_of_shared(estimates: Sequence[Estimate]) -> Estimate:
+    """Mean of estimates over the same items: three are no surer of them than one, so the reach is their mean reach."""
+    if len(estimates) == 1:
+        return estimates[0]
+    value, first = math.fsum(one.value for one in estimates) / len(estimates), estimates[0]
+    reaches = zip(*((one.value - one.low, one.high - one.value) for one in estimates), strict=True)
+    down, up = (math.fsum(each) / len(estimates) for each in reaches)
+    notes = "; ".join(dict.fromkeys(one.note for one in estimates if one.note))
+    return Estimate(value, value - down, value + up, min(one.n for one in estimates), first.unit, first.method, notes)
+
+
+def within(runs: Sequence[Estimate], run: str = "seed") -> Estimate:
+    """Mean over a few runs that are scored on the same items: a statement about these runs, and no others.
+
+    The items are drawn anew, within the runs. The interval goes as far as the value of each run, so that none
+    contradicts a verdict.
+    """
+    found = mean_of_shared(runs)
+    if len(runs) == 1:
+        return found.told(f"one {run}: nothing is said of others")
+    values = [one.value for one in runs]
+    told = f"by {run}: {', '.join(f'{each:.4g}' for each in values)}"
+    return replace(
+        found.told(told),
+        # A bound that is not known stays so.
+        low=found.low if math.isnan(found.low) else min(found.low, *values),
+        high=found.high if math.isnan(found.high) else max(found.high, *values),
+        unit=f"{found.unit} within {len(runs)} {run}s",
+        method=f"{found.method}; mean reach of {len(runs)} {run}s, at least to the value of each",
+    )
+
+
+def over_seeds(runs: Sequence[Estimate], run: str = "seed") -> Estimate:
+    """Mean over runs: by t over them where they are enough to judge alone, else over their items, within them.
+
+    Args:
+        runs: an estimate of each, over the items that all are scored on.
+        run: what a run is drawn by.
+    """
+    values = [one.value for one in runs]
+    if len(runs) >= FEWEST_SEEDS or any(math.isnan(one.low) for one in runs):
+        import numpy as np
+
+        return t_interval(math.fsum(values) / len(values), np.asarray(values), run)
+    return within(runs, run)
+
+
 def largest_of(estimates: Sequence[Estimate], level: float = LEVEL) -> tuple[int, Estimate]:
     """Place of the largest estimate, and the estimate with an interval that allows for the choice (Bonferroni).
 
@@ -128,3 +183,17 @@ def largest_of(estimates: Sequence[Estimate], level: float = LEVEL) -> tuple[int
     factor = normal_quantile(1 - (1 - level) / len(estimates)) / normal_quantile(level)
     low, high = best.value - factor * (best.value - best.low), best.value + factor * (best.high - best.value)
     return place, replace(best, low=low, high=high, method=f"{best.method}; Bonferroni over {len(estimates)}")
+
+
+def least_of(estimates: Sequence[Estimate]) -> Estimate:
+    """The smallest of several, for a claim that all lie above a bound: it holds where it holds of each.
+
+    Its interval goes from the lowest lower end to the lowest upper end: no choice has to be paid for (Berger 1982).
+
+    Raises:
+        ValueError: there is none.
+    """
+    least = min(estimates, key=lambda one: one.value)
+    unknown = any(math.isnan(one.low) for one in estimates)
+    low, high = (math.nan,) * 2 if unknown else (min(one.low for one in estimates), min(one.high for one in estimates))
+    return replace(least, low=low, high=high, method=f"{least.method}; the least of {len(estimates)}")

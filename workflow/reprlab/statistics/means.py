@@ -7,7 +7,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reprlab.statistics.estimates import LEVEL, Estimate, contrast, known, no_interval, t_interval, t_quantile
+from reprlab.statistics.estimates import (
+    LEVEL,
+    Estimate,
+    contrast,
+    few_seeds,
+    known,
+    no_interval,
+    t_interval,
+    t_quantile,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,16 +39,18 @@ def mean_over_units(values: ArrayLike, unit: str, *, groups: ArrayLike | None = 
 def mean_over_crossed(values: ArrayLike, groups: Mapping[str, ArrayLike], *, level: float = LEVEL) -> Estimate:
     """Mean of values that belong to two kinds of unit at once, as scores of every model on every data set.
 
-    The interval has the reaches of both kinds of unit, as a root of squares. A kind with one unit only says nothing and
-    is left out: the note names it. `n` is the smaller number of units.
+    The interval has the reaches of both kinds of unit, as a root of squares. A kind with one unit only, or with too few
+    seeds, says nothing and is left out: the note names it. `n` is the smaller number of units.
 
     Args:
         values: [m]; NaN is left out.
         groups: name of a kind of unit to the unit of each value [m].
     """
     found = [mean_over_units(values, name, groups=labels, level=level) for name, labels in groups.items()]
-    several = [one for one in found if one.n > 1] or found
-    notes = [f"one {one.unit}" for one in found if one.n == 1]
+    several = [one for one in found if one.n > 1]
+    several = [one for one in several if not few_seeds(one.unit, one.n)] or several or found
+    left = [one for one in found if one.n == 1 or one not in several]
+    notes = [f"these {one.n} {one.unit}s" if one.n > 1 else f"one {one.unit}" for one in left]
     if len(several) == 1:
         return replace(several[0], note="; ".join([several[0].note, *notes]).strip("; "))
     plain, n, unit = known(values), min(one.n for one in several), " and ".join(one.unit for one in several)

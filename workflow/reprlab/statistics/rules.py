@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reprlab.statistics.estimates import Estimate, known, no_interval
+from reprlab.statistics.estimates import FEWEST_SEEDS, Estimate, few_seeds, known, no_interval
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -38,8 +38,8 @@ class Rule:
         return f"supported if the whole interval is {inside}, not supported if none of it is, else inconclusive"
 
     def judge(self, estimate: Estimate) -> str:
-        """The verdict's word; an estimate without interval decides nothing."""
-        if math.isnan(estimate.low) or math.isnan(estimate.high):
+        """The verdict's word; an estimate without interval, or over too few seeds alone, decides nothing."""
+        if math.isnan(estimate.low) or math.isnan(estimate.high) or few_seeds(estimate.unit, estimate.n):
             return INCONCLUSIVE
         if estimate.low > self.low + _TOUCH and estimate.high < self.high - _TOUCH:
             return SUPPORTED
@@ -66,7 +66,9 @@ class Verdict:
 
 
 def judge(estimate: Estimate, rule: Rule, note: str = "") -> Verdict:
-    """The verdict on an estimate. Its note says why there is no interval, where there is none, then `note`."""
+    """The verdict on an estimate. Its note says why it decides nothing, where that is so, then `note`."""
+    few = few_seeds(estimate.unit, estimate.n) and not math.isnan(estimate.low)
+    alone = f"seeds alone judge where there are {FEWEST_SEEDS}; here are {estimate.n}" if few else ""
     return Verdict(
         estimate.value,
         estimate.low,
@@ -76,7 +78,7 @@ def judge(estimate: Estimate, rule: Rule, note: str = "") -> Verdict:
         estimate.n,
         rule.describe(),
         estimate.method,
-        "; ".join(part for part in (estimate.note, note) if part),
+        "; ".join(part for part in (alone, estimate.note, note) if part),
     )
 
 

@@ -31,6 +31,11 @@ class Settings(BaseModel):
     """Leave out pairs whose tokens are not events (v1.5 has 106 such ends); otherwise they are an error."""
 
 
+def has_chains(settings: Settings) -> bool:
+    """Whether the version has `coref_chain`: 1.5 does not."""
+    return settings.version != "v1.5"
+
+
 def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:
     """One document for each file; the group is the topic.
 

@@ -16,14 +16,12 @@ from reprlab.papers.depth.measures import (
     mixed_chance_loss,
     training_curves,
 )
-from reprlab.results.contrasts import Ratio, scores_of
+from reprlab.results.contrasts import Ratio, sum_over_seeds
 from reprlab.results.frame import LAST, Frame, Rows
 from reprlab.statistics import (
     Estimate,
-    contrast,
     correlation,
     difference_of_groups,
-    difference_over_pairs,
     mean_correlation,
 )
 
@@ -64,7 +62,7 @@ def packing(frame: Frame) -> Estimate | str:
         flag: [run["loss"].dropna().tail(max(2, len(run) // 10)).mean() for _, run in rows.groupby("seed")]
         for flag, rows in _high_rate(frame).items()
     }
-    return difference_of_groups(tails["no"], tails["yes"], "run") if len(tails) > 1 else ""
+    return difference_of_groups(tails["no"], tails["yes"], "seed") if len(tails) > 1 else ""
 
 
 def packing_note(frame: Frame) -> str:
@@ -79,8 +77,8 @@ def packing_note(frame: Frame) -> str:
 
 
 def difference(factor: str, first: Any, second: Any, where: dict[str, Any], frame: Frame) -> Estimate | str:
-    """Scores with one value of a factor minus those with another, mean over the cells that both have, by seed; with one
-    seed over examples."""
+    """Scores with one value of a factor minus those with another, mean over the cells that both have, over seeds, or
+    over examples within few of them."""
     where = {"part": "finetuning", **where, factor: (first, second)}
     rows = frame.select(**where).set_index(["column", "seed", "tuning_seed"]).sort_index()
     one, two = (rows[rows[factor] == value] for value in (first, second))
@@ -88,8 +86,5 @@ def difference(factor: str, first: Any, second: Any, where: dict[str, Any], fram
     if not len(shared):
         return frame.reason(**where)
     one, two = one.loc[shared], two.loc[shared]
-    if len(shared.unique("seed")) > 1:
-        means = [side["value"].groupby("seed").mean() for side in (one, two)]
-        return difference_over_pairs(means[0], means[1], "seed")
-    share = 1 / len(shared)
-    return contrast([*scores_of(one), *scores_of(two)], [share] * len(shared) + [-share] * len(shared))
+    sides = [side.reset_index() for side in (one, two)]
+    return sum_over_seeds(sides, (1, -1), "example", apart="column") or frame.reason(**where)

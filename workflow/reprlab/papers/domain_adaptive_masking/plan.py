@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from reprlab.concepts.settings import BlockSettings
 from reprlab.evaluation.settings import BaselineSettings, MetricName
 from reprlab.papers.domain_adaptive_masking.plan_curriculum import Curriculum, add_blocks, add_curriculum, thresholds
-from reprlab.papers.domain_adaptive_masking.results import MASKS, NONE, RESULTS, SHARES, UNTRAINED
+from reprlab.papers.domain_adaptive_masking.results import MASKS, NONE, RESULTS, SHARES, UNIGRAM, UNTRAINED
 from reprlab.papers.domain_adaptive_masking.schema import Masking
 from reprlab.planning import paths
 from reprlab.planning.finetuning_jobs import add_baselines, add_finetuning_job
@@ -27,6 +27,7 @@ from reprlab.settings.base import derive
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
 from reprlab.training.settings import (
     EngineSettings,
+    EvaluationRun,
     OptimizerSettings,
     PretrainSettings,
     ScheduleSettings,
@@ -218,6 +219,7 @@ class _Jobs:
                 text = curriculum.marked if tokens == "marked" else curriculum.blocks
                 evaluated.append(held_out(run.name, run.name, trained, steps, text, seed=0, **own))
             table = Path(add_held_out(self.plan, f"{NAME}_{masks}", evaluated, self.tokenizer))
+            found += self._controls(runs, masks, evaluated, curriculum)
             for run in runs:
                 # The common start is beside every seed.
                 for seed in self.paper.pretraining.seeds if run.masking == NONE else [run.seed]:
@@ -233,6 +235,31 @@ class _Jobs:
                         )
                     )
         return found
+
+    def _controls(
+        self, runs: list[_Run], masks: str, evaluated: list[EvaluationRun], curriculum: Curriculum
+    ) -> list[Source]:
+        """The same masks at the last step: by word frequencies alone, and by each model with its output bias refitted
+        to what these masks hide in the training text."""
+        last = [run.model_copy(update={"steps": run.steps[-1:]}) for run in evaluated]
+        settings = {"fit_batches": self.paper.held_out.fit_batches}
+        table = Path(
+            add_held_out(self.plan, f"{NAME}_{masks}", last, self.tokenizer, "evaluate_mask_controls", settings)
+        )
+        named = [(run.name, run.masking, run.seed) for run in runs] + [(UNIGRAM, UNIGRAM, 0)]
+        return [
+            Source(
+                path=table,
+                factors={"part": "controls", "masks": masks, "masking": masking, "pretraining_seed": seed},
+                keys={"step": "step", "batch": "batch", "control": "control"},
+                where={"run": name},
+                wide=[*_LOSSES, "hidden_correct", "hidden"],
+                data=curriculum.title,
+            )
+            for name, masking, own in named
+            # What has no seed of pre-training is beside every one.
+            for seed in (self.paper.pretraining.seeds if masking in (NONE, UNIGRAM) else [own])
+        ]
 
     def tagging(self, task: str, runs: list[_Run]) -> list[Source | Missing]:
         """Every model fine-tuned on a data set, beside what the words alone say, and the entities of the set."""

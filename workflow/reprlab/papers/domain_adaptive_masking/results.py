@@ -6,6 +6,7 @@ from reprlab.papers.domain_adaptive_masking.claims import CLAIMS
 from reprlab.papers.domain_adaptive_masking.tables_masking import (
     annotated,
     compute,
+    held_out_controls,
     held_out_losses,
     masks,
     named_entities,
@@ -18,7 +19,7 @@ from reprlab.results.figures import Axis, Curves
 from reprlab.results.table_forms import Listing
 from reprlab.results.words import results_of
 
-NONE, UNTRAINED = "none", "untrained"
+NONE, UNTRAINED, UNIGRAM = "none", "untrained", "unigram"
 MASKINGS = (UNTRAINED, NONE, "random", "random_span", "concept")
 # What is masked in held-out text: the masking whose recipe it is, and the text that has the marks for it.
 MASKS = {"tokens": ("random", "blocks"), "concepts": ("concept", "marked")}
@@ -46,6 +47,7 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     ),
     "training_loss": (training_losses, {"part": "training", "metric": ("loss", "masked_share")}),
     "pretrain_loss": (held_out_losses, {"part": "held_out"}),
+    "mask_controls": (held_out_controls, {"part": "controls"}),
     "compute": (compute, {"part": "training", "metric": "loss"}),
 }
 _FIGURES: dict[str, tuple[Any, ...]] = {

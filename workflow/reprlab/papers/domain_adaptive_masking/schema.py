@@ -45,6 +45,7 @@ class HeldOut(t.Settings):
 
     batches: t.PositiveInt
     batch_size: t.PositiveInt
+    fit_batches: t.PositiveInt
     budget: Share
     mask_probability: t.OpenProbability
 

@@ -83,6 +83,23 @@ def held_out_losses(frame: Frame) -> Rows:
     return found.assign(data=wide["data"]).merge(seeds, on=_RUN).assign(scale=frame.scale)
 
 
+def held_out_controls(frame: Frame) -> Rows:
+    """Loss and accuracy of the last step as trained and with a refitted output bias, beside word frequencies.
+
+    `accuracy_hidden` is that of the tokens behind a mask: of what is predicted a tenth is left as it is.
+    """
+    rows, keys = frame.select(), ["masking", "masks", "control"]
+    wide = rows.pivot_table(index=[*keys, "data"], columns="metric", values="value", aggfunc="sum", sort=False)
+    wide = wide.reindex(columns=["loss_sum", "count", "correct", "total", "hidden_correct", "hidden"]).reset_index()
+    found = wide[keys].assign(
+        loss=wide["loss_sum"] / wide["count"],
+        accuracy=100 * wide["correct"] / wide["total"],
+        accuracy_hidden=100 * wide["hidden_correct"] / wide["hidden"],
+    )
+    seeds = rows.groupby(keys)["pretraining_seed"].nunique().reset_index(name="seeds")
+    return found.assign(data=wide["data"]).merge(seeds, on=keys).assign(scale=frame.scale)
+
+
 def masks(frame: Frame) -> Rows:
     """Concepts in the text, and the share of tokens that each masking masked in training.
 

@@ -19,6 +19,8 @@ from reprlab.papers.event_relations.names import MATCHED
 from reprlab.planning import paths
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.shared_jobs import add_model, add_task
+from reprlab.plugins import load_plugin
+from reprlab.registry.dataset_entries import reader_settings
 from reprlab.results.sources import Baseline, Missing, Source
 from reprlab.retrieval.settings import BiEncoderTraining
 from reprlab.settings.base import derive
@@ -66,7 +68,13 @@ class Fold:
         found: list[Source | Missing] = []
         for retriever in RETRIEVERS:
             found += self._retrieval(retriever, "wrapped", chains=False)
-        further = [("trigger", False)] * paper.trigger_alone + [("wrapped", True)] * paper.chains
+        chained = paper.chains and self.has_chains
+        if chained:
+            found += self._retrieval("chains", "wrapped", chains=False)
+        elif paper.chains:
+            reason = f"{self.title} has no coreference chains"
+            found += [Missing(factors={"dataset": self.name, "fold": self.fold, "chains": "yes"}, reason=reason)]
+        further = [("trigger", False)] * paper.trigger_alone + [("wrapped", True)] * chained
         further += [("graph", False)] * (paper.graph.parser is not None)
         for encoding, chains in further:
             for retriever in paper.sweep_retrievers:
@@ -84,6 +92,13 @@ class Fold:
             if k != paper.k:
                 found += self._classification(paper.ablation_classifier, "sbert_ft", k=k)
         return found
+
+    @property
+    def has_chains(self) -> bool:
+        """Whether the corpus has coreference chains: v1.5 of the Event StoryLine Corpus has none."""
+        entry = self.config.datasets.tasks[self.data.dataset]
+        known = getattr(load_plugin("data.readers", entry.reader), "has_chains", None)
+        return known is None or known(reader_settings(entry))
 
     def _events(self, encoding: str, chains: bool) -> EventSelection:
         return derive(
@@ -105,8 +120,9 @@ class Fold:
         sweep = encoding != "wrapped" or chains
         seeds = paper.seeds[: paper.sweep_seeds] if sweep else paper.seeds
         seeds = seeds[:1] if retriever in paper.encoders else seeds
-        if retriever == "random":
-            settings = Retrieval(events=events, pooling="random", ks=paper.ks, seeds=seeds)
+        if retriever in ("random", "chains"):
+            pooling: Literal["random", "chains"] = "chains" if retriever == "chains" else "random"
+            settings = Retrieval(events=events, pooling=pooling, ks=paper.ks, seeds=seeds)
             return self.plan.add("rank_partners", key, Job({"examples": self.examples}, {"settings": settings}))
         recipe = paper.retriever_training
         encoder = paper.encoders["roberta" if retriever.startswith("roberta") else "sbert"]
@@ -136,7 +152,10 @@ class Fold:
 
     def _retrieval(self, retriever: str, encoding: str, *, chains: bool) -> list[Source]:
         path = Path(self._rankings(retriever, encoding, chains)["metrics"])
-        chance = Path(self._rankings("random", "wrapped", False)["metrics"])
+        # Chains may say without a text which mentions are related.
+        trivial = {"random order": "random"} | ({"chains without text": "chains"} if chains else {})
+        trivial = {name: one for name, one in trivial.items() if one != retriever}
+        floors = {name: Path(self._rankings(one, "wrapped", False)["metrics"]) for name, one in trivial.items()}
         about = {
             "retriever": retriever,
             "classifier": "none",
@@ -150,7 +169,7 @@ class Fold:
                 keys={"seed": "seed"},
                 where={"k": k},
                 data=self.title,
-                baselines=[Baseline(name="random order", path=chance, where={"k": k})] if retriever != "random" else [],
+                baselines=[Baseline(name=name, path=floor, where={"k": k}) for name, floor in floors.items()],
             )
             for k in self.paper.ks
         ]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from reprlab.results.claims import Claim
-from reprlab.results.contrasts import Paired
+from reprlab.results.contrasts import Paired, sum_over_seeds
 from reprlab.results.frame import Choice, Frame
-from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Estimate, Rule, difference_over_pairs, mean_over_units
+from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Estimate, Rule, over_seeds, proportion
 
 _LARGE: dict[str, Any] = {"only_at": ("paper",), "because": "specification, section 6: not visible at this scale"}
 _BLEU4: dict[str, Choice] = {"part": "scores", "metric": "bleu4"}
@@ -20,22 +20,25 @@ def _of(inputs: str) -> dict[str, Choice]:
 
 
 def less(first: dict[str, Choice], second: dict[str, Choice], metric: str = "bleu4") -> Paired:
-    """A score of some rows less that of others, over seeds."""
-    return Paired({**_BLEU4, "metric": metric}, first, second, units="seed")
+    """A score of some rows less that of others, over seeds, or descriptions within few of them."""
+    return Paired({**_BLEU4, "metric": metric}, first, second, "seed", "description")
 
 
 def interchangeable(frame: Frame) -> Estimate | str:
-    """Gap between 123 and 134, whatever its sign, less the drop of 1234 without 3, over seeds."""
-    rows = frame.select(section=_TRAINED).pivot_table("value", "seed", "inputs")
-    if not {"123", "134", "1234", "124"} <= set(rows):
+    """Gap between 123 and 134, whatever its sign, less the drop of 1234 without 3, over descriptions or seeds."""
+    rows = frame.select(section=_TRAINED)
+    sides = [rows[rows["inputs"] == inputs] for inputs in ("123", "134", "1234", "124")]
+    if any(side.empty for side in sides):
         return f"not run at scale {frame.scale}"
-    return difference_over_pairs((rows["123"] - rows["134"]).abs(), rows["1234"] - rows["124"], "seed")
+    sign = 1 if sides[0]["value"].mean() >= sides[1]["value"].mean() else -1
+    return sum_over_seeds(sides, (sign, -sign, -1, 1), "description") or frame.reason()
 
 
 def well_formed(frame: Frame) -> Estimate:
-    """Share of well-formed answers to the instruction alone, over seeds and inputs of the training."""
-    rows = frame.select()
-    return mean_over_units(rows["value"], "seed", groups=rows["seed"])
+    """Share of well-formed answers to the instruction alone, over seeds, or descriptions within few of them."""
+    by_seed = frame.select().groupby("seed")[["value", "n"]].mean().astype(float)
+    shares = [proportion(round(share * n / 100), int(n), "description").times(100) for share, n in by_seed.to_numpy()]
+    return over_seeds(shares)
 
 
 CLAIMS = (

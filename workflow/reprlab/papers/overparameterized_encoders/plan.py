@@ -8,6 +8,7 @@ from reprlab.papers.overparameterized_encoders.results import CHOSEN, COSTS, PAR
 from reprlab.planning import paths
 from reprlab.planning.cost_jobs import add_cost
 from reprlab.planning.encoder_jobs import (
+    TextBaselines,
     adapted_layers,
     add_encoder,
     add_published,
@@ -18,7 +19,7 @@ from reprlab.planning.plan import Plan
 from reprlab.planning.result_jobs import add_results
 from reprlab.planning.shared_jobs import add_task
 from reprlab.planning.warm_starts import Recipe, add_start
-from reprlab.results.sources import Baseline, Source
+from reprlab.results.sources import Source
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.depths import kept_layers
 from reprlab.sentences.settings import (
@@ -30,6 +31,7 @@ from reprlab.sentences.settings import (
     TextForm,
     TripleSample,
 )
+from reprlab.sentences.text_baselines import LEXICAL
 from reprlab.settings.base import derive
 from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
 
@@ -45,12 +47,16 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     """Plan all of the paper at the config's scale."""
     paper = config.papers[SLUG]
     entries: list[Source] = []
+    scored = {name: paper.evaluation.tasks[name] for name in paper.evaluation.scored}
+    own = {"seeds": paper.training.seeds[:1]}
+    baselines = TextBaselines(plan, config, _NAME, scored, paper.training, paper.evaluation, **own)
     for name in paper.compared:
-        jobs = _Backbone(plan, config, paper, name)
+        jobs = _Backbone(plan, config, paper, name, baselines)
         entries.append(jobs.curve())
         for depth in paper.backbones[name].depths:
             entries += jobs.at(depth)
     entries += [source for name in paper.beside for source in _published(plan, config, paper, name)]
+    entries += baselines.shown({"model": LEXICAL, "part": "published"}, {"seed": "seed", "layers": "layers"})
     options = {"tasks": len(paper.evaluation.scored)}
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)
     add_cost(plan, config, SLUG, lambda settings, scale: cost_runs(config, settings, scale, _NAME))
@@ -78,9 +84,15 @@ class _Backbone:
     """Jobs of one decoder, and the files that hold their results."""
 
     def __init__(
-        self, plan: Plan, config: "LoadedConfig", paper: "OverparameterizedEncodersSettings", name: str
+        self,
+        plan: Plan,
+        config: "LoadedConfig",
+        paper: "OverparameterizedEncodersSettings",
+        name: str,
+        baselines: TextBaselines,
     ) -> None:
         self.plan, self.config, self.paper, self.name = plan, config, paper, name
+        self.baselines = baselines
         self.backbone, self.dtype = paper.backbones[name], config.arithmetic(paper.dtype)
         recipe = Recipe(
             warm=paper.warm_start,
@@ -245,8 +257,6 @@ class _Backbone:
             )
         ]
         for name, task in self.tasks.items():
-            beside = [("random vectors", "random")]
-            beside += [("most frequent label", "majority")] if task.category == "classification" else []
             trained = about["training"] == PARTS[0]
             found.append(
                 Source(
@@ -255,12 +265,7 @@ class _Backbone:
                     keys=keys,
                     where={"dataset": name},
                     data=self.config.datasets.tasks[task.dataset].title,
-                    baselines=[
-                        Baseline(name=one, path=path, column=column, where={"dataset": name}, on=["seed"])
-                        for one, column in beside
-                    ]
-                    if trained
-                    else [],
+                    baselines=self.baselines.of(name) if trained else [],
                     untrained={**about, "dataset": name, "training": PARTS[1]} if trained else {},
                 )
             )

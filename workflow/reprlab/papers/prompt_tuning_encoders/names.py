@@ -1,6 +1,6 @@
 """Names of models and rows, as the paper and its results show them."""
 
-UNTRAINED, PUBLISHED = "none", "published"
+UNTRAINED, PUBLISHED, TFIDF = "none", "published", "tfidf"
 # Names of the paper's rows: our encoder, and its size where the name says it.
 ROWS = {
     "SimCSE": (PUBLISHED, 0),

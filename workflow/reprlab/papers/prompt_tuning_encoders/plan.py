@@ -5,12 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reprlab.papers.prompt_tuning_encoders.names import PUBLISHED, UNTRAINED
+from reprlab.papers.prompt_tuning_encoders.names import PUBLISHED, TFIDF, UNTRAINED
 from reprlab.papers.prompt_tuning_encoders.plan_cost import cost_runs
 from reprlab.papers.prompt_tuning_encoders.results import RESULTS
 from reprlab.planning import paths
 from reprlab.planning.cost_jobs import add_cost
 from reprlab.planning.encoder_jobs import (
+    TextBaselines,
     adapted_layers,
     add_encoder,
     add_published,
@@ -22,10 +23,11 @@ from reprlab.planning.plan import Job, Plan
 from reprlab.planning.result_jobs import add_results
 from reprlab.planning.shared_jobs import add_model, add_task
 from reprlab.planning.warm_starts import Recipe, Start, add_start
-from reprlab.results.sources import Baseline, Source
+from reprlab.results.sources import Source
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.settings import ContrastiveTraining, EncoderSettings, Evaluation, LowRank, PostTraining
 from reprlab.sentences.sizes import SizedEncoders
+from reprlab.sentences.text_baselines import LEXICAL
 from reprlab.settings.base import derive
 from reprlab.training.settings import EngineSettings, OptimizerSettings, PretrainSettings, ScheduleSettings
 
@@ -39,10 +41,16 @@ _NAME = "prompt_tuning"
 def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     """Plan all of the paper at the config's scale."""
     entries: list[Any] = []
-    for name in config.papers[SLUG].compared:
-        jobs = _BackboneJobs(plan, config, name)
+    paper = config.papers[SLUG]
+    scored = {name: paper.evaluation.tasks[name] for name in paper.evaluation.scored}
+    own = {"seeds": [config.workflow.seed], "resamples": paper.evaluation.bootstrap}
+    baselines = TextBaselines(plan, config, _NAME, scored, paper.evaluation, **own)
+    for name in paper.compared:
+        jobs = _BackboneJobs(plan, config, name, baselines)
         entries += [*jobs.scores(), *jobs.courses(), jobs.sizes()]
-    entries += [source for name in config.papers[SLUG].beside for source in _published(plan, config, name)]
+    entries += [source for name in paper.beside for source in _published(plan, config, name)]
+    about = {"backbone": LEXICAL, "encoder": TFIDF, "method": TFIDF, "size": 0}
+    entries += baselines.shown(about, {"seed": "seed"})
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale)
     add_cost(plan, config, SLUG, lambda settings, scale: cost_runs(config, settings, scale, _NAME))
 
@@ -74,8 +82,9 @@ def _published(plan: Plan, config: "LoadedConfig", name: str) -> Iterator[Source
 class _BackboneJobs:
     """Jobs of one decoder, and the files that hold their results."""
 
-    def __init__(self, plan: Plan, config: "LoadedConfig", name: str) -> None:
+    def __init__(self, plan: Plan, config: "LoadedConfig", name: str, baselines: TextBaselines) -> None:
         self.plan, self.config, self.name = plan, config, name
+        self.baselines = baselines
         self.paper = config.papers[SLUG]
         self.backbone = self.paper.backbones[name]
         self.dtype = config.arithmetic(self.paper.dtype)
@@ -83,25 +92,19 @@ class _BackboneJobs:
     def scores(self) -> Iterator[Source]:
         """Scores of every encoder on every task; the untrained one is what trained ones must beat."""
         evaluation = self.paper.evaluation
-        untrained = Path(self._scored(UNTRAINED, 0))
+        raw: dict[str, Any] = {"backbone": self.name, "encoder": UNTRAINED, "size": 0}
         for encoder, size in self._encoders():
             path = Path(self._scored(encoder, size))
             for task in evaluation.scored:
                 about = evaluation.tasks[task]
-                beaten = [
-                    Baseline(name=name, path=path, column=column, on=["dataset", "seed"])
-                    for column, name in (("majority", "majority"), ("random", "random vectors"))
-                ]
-                if encoder != UNTRAINED:
-                    beaten.append(Baseline(name="without training", path=untrained, on=["dataset"]))
-                needed = beaten if encoder != UNTRAINED else []
                 yield Source(
                     path=path,
                     factors={**self._factors(encoder, size), "dataset": task, "category": about.category},
                     keys={"seed": "seed", "learning_rate": "learning_rate"},
                     where={"dataset": task},
                     data=self.config.datasets.tasks[about.dataset].title,
-                    baselines=needed,
+                    baselines=self.baselines.of(task) if encoder != UNTRAINED else [],
+                    untrained={**raw, "dataset": task} if encoder != UNTRAINED else {},
                 )
 
     def courses(self) -> Iterator[Source]:

@@ -12,6 +12,7 @@ from reprlab.results.table_forms import together
 CATEGORIES = ("retrieval", "sts", "clustering", "classification")
 KEYS = ["backbone", "encoder", "size"]
 ABOUT = ["method", "attention", "mntp", "position", "pooling"]
+_TOLD = ("data", "above_trivial", "above_untrained")
 
 
 def category_means(frame: Frame) -> Rows:
@@ -36,10 +37,10 @@ def category_means(frame: Frame) -> Rows:
         trained = part.drop_duplicates("seed")
         line |= {name: int(trained[name].sum()) for name in ("steps", "tokens")}
         for name, group in groups.items():
-            line |= {f"data_{name}": together(group["data"]), f"above_trivial_{name}": together(group["above_trivial"])}
+            line |= {f"{kind}_{name}": together(group[kind]) for kind in _TOLD}
         lines.append(line | {"note": first["note"]})
     columns = [*KEYS, *ABOUT, "params_percent", *CATEGORIES, "average", "scale", "seeds", "n", "steps", "tokens"]
-    columns += [*(f"{kind}_{name}" for kind in ("data", "above_trivial") for name in CATEGORIES), "note"]
+    columns += [*(f"{kind}_{name}" for kind in _TOLD for name in CATEGORIES), "note"]
     return type(rows)(lines, columns=columns)
 
 
@@ -55,7 +56,7 @@ def per_data_set(frame: Frame) -> Rows:
     from reprlab.results.table_forms import Pivot
 
     pivot = Pivot(
-        rows=" ".join(KEYS), across="dataset", about="scale n steps tokens", over="seed", beside="data above_trivial"
+        rows=" ".join(KEYS), across="dataset", about="scale n steps tokens", over="seed", beside=" ".join(_TOLD)
     )
     table = pivot(frame)
     names = [name for name in dict.fromkeys(frame.select()["dataset"]) if name in table]
@@ -70,15 +71,21 @@ def by_size(frame: Frame) -> Rows:
     """Mean STS score of each soft prompt by the number of its vectors (Figure 3)."""
     table = category_means(frame)
     table = table[table["method"] == "prompt"]
-    kept = [*KEYS, *ABOUT, "sts", "scale", "seeds", "steps", "tokens", "data_sts", "above_trivial_sts", "note"]
-    return table[kept].rename(columns={"data_sts": "data", "above_trivial_sts": "above_trivial"}).reset_index(drop=True)
+    told = {f"{kind}_sts": kind for kind in _TOLD}
+    kept = [*KEYS, *ABOUT, "sts", "scale", "seeds", "steps", "tokens", *told, "note"]
+    return table[kept].rename(columns=told).reset_index(drop=True)
+
+
+def held_out_means(frame: Frame) -> Rows:
+    """The mean held-out correlation of each encoder, by decoder, encoder and size, of its best checkpoints."""
+    rows = frame.select(metric="held_out")
+    by_seed = rows.groupby([*KEYS, "seed"], sort=False)["value"].max()
+    return by_seed.groupby(KEYS, sort=False).mean()
 
 
 def choice_of_size(frame: Frame) -> Rows:
     """The number of vectors that the held-out pairs choose, and the best one on the reported STS sets (section 5.2)."""
-    rows, scores = frame.select(), by_size(frame)
-    held_out = rows[rows["metric"] == "held_out"].groupby([*KEYS, "seed"], sort=False)["value"].max()
-    means = held_out.groupby(KEYS, sort=False).mean()
+    rows, scores, means = frame.select(), by_size(frame), held_out_means(frame)
     lines = []
     for (backbone, encoder), part in scores.groupby(["backbone", "encoder"], sort=False):
         own = part.set_index("size")["sts"]

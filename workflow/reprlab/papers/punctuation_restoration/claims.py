@@ -6,7 +6,7 @@ from typing import Any
 
 from reprlab.papers.punctuation_restoration.tables_structure import chosen_measures
 from reprlab.results.claims import Claim, Find
-from reprlab.results.contrasts import scores_of
+from reprlab.results.contrasts import scores_of, sum_over_seeds
 from reprlab.results.frame import Frame, Rows
 from reprlab.statistics import (
     ABOVE_ZERO,
@@ -16,6 +16,7 @@ from reprlab.statistics import (
     count_exactly,
     difference_over_pairs,
     mean_over_crossed,
+    ratio_of_deviations,
 )
 from reprlab.statistics.rules import Rule
 
@@ -40,21 +41,27 @@ def rises(frame: Frame) -> Estimate | str:
 
 
 def _scores(frame: Frame, init: str, **where: Any) -> Rows:
-    rows = frame.select(part="generative", metric=chosen_measures(frame)["f1"], init=init, **where)
-    return rows.set_index([*_CELL, "seed"])["value"]
+    return frame.select(part="generative", metric=chosen_measures(frame)["f1"], init=init, **where)
+
+
+def _gaps(frame: Frame, over: str, **where: Any) -> Rows:
+    one, two = (_scores(frame, init, **where).set_index([*_CELL, "seed"])["value"] for init in ("pr", over))
+    return (one - two).dropna().reset_index()
 
 
 def gain(over: str, **where: Any) -> Find:
-    """Mean F1 after restoration less that of another model, points, over sets and seeds."""
+    """Mean F1 after restoration less that of another model, points: over sets and seeds; of one set, over its examples
+    within few seeds."""
 
     def find(frame: Frame) -> Estimate | str:
-        first, second = _scores(frame, "pr", **where), _scores(frame, over, **where)
-        gaps = (first - second).dropna().reset_index()
+        gaps = _gaps(frame, over, **where)
         if gaps.empty:
             return frame.reason(part="generative", init="pr", **where) or f"not run at scale {frame.scale}"
         sets = gaps[_CELL].agg(" ".join, axis=1)
         if sets.nunique() == 1:
-            return difference_over_pairs(gaps["value"], gaps["value"] * 0, "seed")
+            one = gaps[_CELL].iloc[0].to_dict()
+            sides = [_scores(frame, init, **(where | one)) for init in ("pr", over)]
+            return sum_over_seeds(sides, (1, -1), "example") or frame.reason(part="generative", init="pr")
         return mean_over_crossed(gaps["value"], {"set": sets, "seed": gaps["seed"]})
 
     return find
@@ -71,26 +78,22 @@ def first_loss(frame: Frame) -> Estimate | str:
 
 
 def steadier(frame: Frame) -> Estimate | str:
-    """Standard deviation over seeds of entity F1 with a head, after restoration less that of T5, points: as counted.
-
-    Of each set by itself, and the mean over sets.
-    """
+    """Standard deviation over seeds of entity F1 with a head, after restoration over that of T5; mean ratio of sets."""
     rows = frame.select(part="discriminative", metric="entity_f1", init=("t5", "pr"))
-    found = rows.groupby([*_CELL, "init"])["value"].agg(["std", "count"]).unstack("init")
-    both = found.reindex(columns=[(name, init) for name in ("std", "count") for init in ("t5", "pr")]).dropna()
-    both = both[both["count"].min(axis=1) > 2]
-    if both.empty:
-        return frame.reason(part="discriminative", init="pr") or "needs three seeds of both models"
-    gaps = both["std", "pr"] - both["std", "t5"]
-    return count_exactly(float(gaps.mean()), "seed", int(both["count"].min(axis=None)))
+    sides = [dict(list(rows[rows["init"] == init].groupby(_CELL)["value"])) for init in ("pr", "t5")]
+    both = [one for one in sides[0] if one in sides[1]]
+    if not both:
+        return frame.reason(part="discriminative", init="pr") or f"not run at scale {frame.scale}"
+    first, second = ([side[one] for one in both] for side in sides)
+    return ratio_of_deviations(first, second, "seed")
 
 
 def improved(frame: Frame) -> Estimate | str:
     """Share of the sets with a mean F1 that is at least two points higher after restoration."""
-    gaps = (_scores(frame, "pr") - _scores(frame, "t5")).dropna()
+    gaps = _gaps(frame, "t5")
     if gaps.empty:
         return frame.reason(part="generative", init="pr") or f"not run at scale {frame.scale}"
-    means = gaps.groupby(_CELL).mean()
+    means = gaps.groupby(_CELL)["value"].mean()
     return count_exactly(float((means >= 2).mean()), "set", len(means))
 
 
@@ -108,8 +111,9 @@ CLAIMS = (
           _POINTS, ABOVE_ZERO, gain("mlm")),
     Claim("P6", "After restoration the first pass of fine-tuning has a lower loss (ours)",
           "loss of the first pass, nats a token", BELOW_ZERO, first_loss),
-    Claim("P7", "Restoration makes the encoder with a head steadier over seeds (Table 3)",
-          "difference of standard deviations, points", BELOW_ZERO, steadier, **_ALL),
+    Claim("P7", "Restoration makes the encoder with a head steadier over seeds (Table 3; the printed ratio, 0.77,"
+          " decides nothing over 15 seeds: 0.45 to 1.33)",
+          "ratio of standard deviations", Rule(high=1.0), steadier, **_ALL),
     # 14 of 16 are .875, which is to be reached, not passed.
     Claim("P8", "Restoration gives at least two points in most experiments (section 3.1: 16 of 18; Table 1: 14 of 16)",
           "share of the sets with two points more", Rule(low=0.87), improved, **_ALL),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from decimal import Decimal
 from statistics import fmean, pstdev, stdev
 from typing import Any
@@ -11,10 +9,8 @@ from typing import Any
 import torch
 
 from reprlab.coreference.aggregation import Aggregator
-from reprlab.coreference.head import Antecedents, CoreferenceHead
-from reprlab.coreference.scores import METRICS, score_counts, scores_of
+from reprlab.coreference.head import CoreferenceHead
 from reprlab.coreference.settings import AggregationSettings, HeadSettings
-from reprlab.coreference.spans import distance_buckets
 from reprlab.models.build import build_from_config
 from reprlab.reporting.audit import Found, found, rounded
 from reprlab.reporting.audit_given import Given
@@ -67,58 +63,10 @@ def reused_query(given: Given) -> int:
     return _size(one) - _size(one.keys[0])
 
 
-def identities(given: Given) -> Iterator[bool]:
-    """5.3: what attention, mean and norm must give, on states drawn once."""
-    torch.manual_seed(0)
-    states = torch.randn(1, 6, 8)
-    one, many = Aggregator(1, 8, _ATTENTION), Aggregator(3, 8, _ATTENTION)
-    vectors, weights = one(states)
-    yield torch.equal(vectors, one.values[0](states[0])) and bool((weights == 1).all())
-    for layers in (many.keys, many.values):
-        for layer in layers:
-            layer.load_state_dict(layers[0].state_dict())
-    vectors, weights = many(states.expand(3, -1, -1))
-    yield torch.allclose(vectors, many.values[0](states[0]), atol=1e-6) and torch.allclose(weights, weights * 0 + 1 / 3)
-    vectors.square().sum().backward()
-    query: Any = many.query
-    yield not query.weight.grad.any() and bool(query.bias.grad is not None)
-    mean = Aggregator(3, 8, AggregationSettings(aggregation="mean"))
-    yield torch.allclose(mean(states.expand(3, -1, -1))[0], states[0], atol=1e-6)
-    normed = Aggregator(2, 8, AggregationSettings(aggregation="mean", normalise=True))
-    yield bool((normed(torch.randn(2, 6, 8))[0].norm(dim=-1) <= 1 + 1e-6).all())
-
-
 def coincide(given: Given, *, first: str, second: str) -> Found:
     """5.4: cells that truncation to the last layer makes equal."""
     cells = given.cells["table1"]["coref"]
     return found(f"{cells[first]} and {cells[second]}", cells[first] == cells[second])
-
-
-def buckets(given: Given) -> str:
-    """5.6: buckets of some distances."""
-    return " ".join(
-        map(str, distance_buckets(torch.tensor([0, 1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 31, 32, 63, 64, 10**6])).tolist())
-    )
-
-
-def known_scores(given: Given) -> Iterator[str]:
-    """5.7: scores of the specification's example, of a perfect answer and of none."""
-    gold, predicted = [["A", "B", "C"], ["D", "E"]], [["A", "B"], ["C", "D", "E"]]
-    scores = scores_of(score_counts(predicted, gold))
-    for metric in METRICS:
-        yield " ".join(f"{scores[f'{metric}_{name}'] / 100:.4f}" for name in ("precision", "recall"))
-    yield f"{scores_of(score_counts(gold, gold))['conll_f1'] / 100:g}"
-    yield f"{scores_of(score_counts([], gold))['conll_f1']:g}"
-
-
-def even_loss(given: Given) -> Found:
-    """5.8: loss where every score is 0 and nothing is gold, over 60 spans with 50 antecedents."""
-    places = torch.arange(60).expand(60, -1)
-    scores, kept = torch.where(places < places.T, 0.0, -torch.inf).topk(50, dim=1)
-    every = torch.arange(60)
-    spans = Antecedents(every, every, kept, torch.cat([torch.zeros(60, 1), scores], 1), torch.zeros(60))
-    value = float(spans.loss(torch.zeros(60, dtype=torch.long)))
-    return found(value, math.isclose(value, sum(math.log(1 + min(place, 50)) for place in range(60)), rel_tol=1e-5))
 
 
 def over_seeds(given: Given, *, models: str, show: str) -> Decimal:

@@ -32,6 +32,14 @@ STAGES = (
         gpu=True,
     ),
     Stage(
+        "evaluate_mask_controls",
+        "Compare the validation losses of {evaluation} with word frequencies and refitted biases",
+        {"out": "results/shared/mask_controls/{evaluation}.tsv"},
+        mb=4000,
+        minutes=240,
+        gpu=True,
+    ),
+    Stage(
         "finetune_model",
         "Fine-tune {model} on {task} ({cell})",
         within(

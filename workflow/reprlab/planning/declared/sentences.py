@@ -52,6 +52,13 @@ STAGES = (
         grows="both",
         gpu=True,
     ),
+    Stage(
+        "evaluate_text_baselines",
+        "Score random vectors and character n-grams on the tasks of {cell}",
+        {"out": "results/shared/text_baselines/{cell}.tsv"},
+        mb=4000,
+        grows="memory",
+    ),
     # Made only where it is asked for: `make export ENCODER=<model>/<cell>`.
     Stage(
         "export_encoder",

@@ -1,0 +1,109 @@
+"""No claim is decided by chance: none is supported by shuffled values, and values can support and refute each."""
+
+import importlib
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import depth_inputs
+import pandas
+import pytest
+from reprlab.results.chance import decided_by_chance
+from reprlab.results.claims import Claim
+from reprlab.results.contrasts import Paired
+from reprlab.results.frame import Frame, frame_of
+from reprlab.results.records import PaperResults, records_of
+from reprlab.results.schema import FIXED, Factor, Metric
+from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Rule, every_unit, mean_over_units
+
+FACTORS = {name: Factor(about=name, kind=kind) for name, kind in (("model", "text"), ("seed", "whole"))}
+RECORDS = PaperResults(FACTORS, {"f1": Metric(about="f1", unit="percent")}, [])
+ABOUT = {"metric": "f1", "unit": "percent"}
+ROWS = [
+    ABOUT | {"model": model, "seed": seed, "value": value + seed, "low": value - 4, "high": value + 5}
+    for model, value in (("small", 40.0), ("large", 60.0), ("random", 10.0))
+    for seed in range(2)
+]  # fmt: skip
+
+
+def known() -> Frame:
+    rows = pandas.DataFrame(ROWS).assign(n=50).reindex(columns=[*FACTORS, *FIXED])
+    return frame_of(rows, RECORDS.settings("mini", [], {}))
+
+
+def listed(rule: Rule, find: Callable) -> list[str]:
+    return [
+        one.why for one in decided_by_chance([Claim("1", "it is better", "points", rule, find)], known(), draws=100)
+    ]
+
+
+def best_less_worst(frame: Frame):
+    """Above 0 whatever the models are."""
+    means = frame.select().groupby("model")["value"].mean()
+    return mean_over_units([means.max() - means.min() - shift for shift in (0.0, 0.1, 0.2, 0.3)], "seed")
+
+
+def test_claims_that_chance_decides_are_listed_with_their_reason():
+    assert listed(ABOVE_ZERO, Paired({"metric": "f1"}, {"model": "large"}, {"model": "small"}, "seed")) == []
+    assert any("shuffled" in why for why in listed(ABOVE_ZERO, best_less_worst))
+    assert any("never supported" in why for why in listed(BELOW_ZERO, best_less_worst))
+    assert any("never not supported" in why for why in listed(Rule(low=-1), lambda frame: every_unit([1.0], "model")))
+    # A bound on a score can be reached and missed.
+    assert (
+        listed(Rule(low=20.0), lambda frame: mean_over_units(frame.select(model="large")["value"] * [1, 1], "x")) == []
+    )
+
+
+PAPERS = ("amuro_char", "asr_adapters", "depth", "domain_adaptive_masking", "event_relations", "intrinsic_dimension",
+          "music_video_description", "overparameterized_encoders", "prompt_tuning_encoders", "punctuation_restoration",
+          "reverse_probing", "ssm_rerankers", "universal_features", "vocab_memory")  # fmt: skip
+
+
+def frame_of_paper(paper: str, records: PaperResults, folder: Path) -> Frame:
+    """The hand-made frame of the paper's own tests, or one of scores alone."""
+    if paper == "depth":
+        return depth_inputs.frame(depth_inputs.everything(folder, seeds=(1, 2)))
+    if paper in ("asr_adapters", "music_video_description"):
+        rows = recognised() if paper == "asr_adapters" else described()
+        table = pandas.DataFrame(list(rows)).assign(split="test", low=0.0, high=1.0, n=50)
+        table = table.reindex(columns=[*records.factors, *FIXED])
+        return frame_of(table, records.settings("mini", [], {"model": "heard", "floor": "drawn"}))
+    module = importlib.import_module(f"tests.unit.test_{paper}_results")
+    if paper == "amuro_char":
+        return module.frame(folder, module.uneven(module.score_rows()), losses=module.losses())
+    if paper == "intrinsic_dimension":
+        return module.known.__wrapped__()
+    if paper == "vocab_memory":
+        return module.frame(module.all_rows(own="bert_base_uncased"))
+    return getattr(module, "whole", module.frame if hasattr(module, "frame") else None)()
+
+
+def recognised() -> Iterator[dict]:
+    about = {"model": "heard", "metric": "cer", "value": 50.0, "subset": ""}
+    for language, seed in itertools.product(("es", "it"), (1, 2)):
+        one = about | {"language": language, "seed": seed}
+        for size, method in itertools.product((1.0, 8.0), ("ft", "ff", "conv")):
+            yield one | {"part": "main", "size": size, "method": method}
+        for method in ("ff", "ff_fast", "ff_bare_fast", "ff_bare_wide"):
+            yield one | {"part": "ablation", "size": 8.0, "method": method}
+        yield from (one | {"part": "depth", "size": 8.0, "method": "ff", "depth": depth} for depth in (2, 6))
+        yield from (one | {"part": "control", "method": "conv", "model": model} for model in ("heard", "drawn"))
+    for language, start in (("es", "none"), ("es", "it"), ("it", "none"), ("it", "es")):
+        yield about | {"part": "transfer", "language": language, "start": start, "seed": 1}
+
+
+def described() -> Iterator[dict]:
+    cells = [("baseline", "1234"), ("main", "1234"), ("sanity", "1234")]
+    cells += [("ablation", inputs) for inputs in ("124", "134", "14", "123", "234", "13")]
+    for (section, inputs), seed, metric in itertools.product(cells, (0, 1), ("bleu4", "rouge_f1", "well_formed")):
+        yield {"part": "scores", "section": section, "inputs": inputs, "seed": seed, "metric": metric, "value": 50.0}
+
+
+@pytest.mark.release
+@pytest.mark.parametrize("paper", PAPERS)
+def test_no_claim_of_a_paper_is_decided_by_chance(paper, tmp_path):
+    records = records_of(paper)
+    given = frame_of_paper(paper, records, tmp_path)
+    units = [records.metrics[name].unit if name else "" for name in given.rows["metric"]]
+    assert decided_by_chance(records.claims, replace(given, rows=given.rows.assign(unit=units))) == []

@@ -1,0 +1,148 @@
+"""Claims that chance decides: those whose rule gives one verdict whatever the values of its rows are.
+
+Run it on a results folder to list them, and why; it ends with 1 where there is one (`docs/statistics.md`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reprlab.reporting.claims import NOT_TESTABLE
+from reprlab.results.claims import Claim
+from reprlab.results.frame import Frame, Rows, read_frame
+from reprlab.statistics import INCONCLUSIVE, NOT_SUPPORTED, SUPPORTED
+
+if TYPE_CHECKING:
+    import numpy as np
+
+DRAWS = 300
+"""Sets of any values for each claim; few are made where both verdicts come up."""
+SHUFFLES = 40
+_MOST = 0.9
+# Factors that count what could be drawn anew, or name items: values under them differ by chance alone.
+_UNITS = {"seed", "fold", "pretraining_seed", "tuning_seed", "batch", "feature", "place", "context"}
+_SCORE = ["value", "low", "high"]
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A claim, and how its verdict stays the same."""
+
+    claim: str
+    why: str
+
+
+def decided_by_chance(claims: Sequence[Claim], frame: Frame, draws: int = DRAWS) -> list[Constant]:
+    """The claims that shuffled values support nearly always, or whose verdict no values change.
+
+    Rows are shuffled within a metric (shares among each other) over all conditions, so that no condition is better; a
+    claim that compares with a number and not with rows is alike then, and not asked. Afterwards each condition has a
+    level of its own at random, so that any may be better by far: a rule that never supports there, or never does not,
+    measures nothing of them. A claim that no values decide for want of units or rows is not listed.
+    """
+    judged = replace(frame, scale="paper")
+    found = []
+    for claim in claims:
+        chosen = judged.narrowed(claim.where)
+        scattered = Counter[str]()
+        for verdict, _ in _verdicts(claim, chosen, _scattered, draws):
+            scattered[verdict] += 1
+            if scattered[SUPPORTED] and scattered[NOT_SUPPORTED]:
+                break
+        never = [verdict for verdict in (SUPPORTED, NOT_SUPPORTED) if not scattered[verdict]]
+        if len(never) == 2:
+            continue
+        found += [Constant(claim.id, f"never {never[0]} in {draws} sets of values")] if never else []
+        shuffled, estimates, others = 0, set[float](), 0
+        for verdict, estimate in _verdicts(claim, chosen, _shuffled, SHUFFLES):
+            estimates.add(round(estimate, 9))
+            shuffled, others = shuffled + (verdict == SUPPORTED), others + (verdict != SUPPORTED)
+            if others > (1 - _MOST) * SHUFFLES:
+                break
+        else:
+            if len(estimates) > 1:
+                found.append(Constant(claim.id, f"supported in {shuffled} of {SHUFFLES} shuffled sets of values"))
+    return found
+
+
+def _verdicts(
+    claim: Claim, frame: Frame, change: Callable[[Frame, np.random.Generator], Frame], draws: int
+) -> Iterator[tuple[str, float]]:
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    for number in range(draws if len(frame.select()) else 0):
+        # The values that are there are one set of values.
+        row = claim.row(change(frame, rng) if number or change is _shuffled else frame, {})
+        verdict = INCONCLUSIVE if row["verdict"] == NOT_TESTABLE else str(row["verdict"])
+        yield verdict, float(row.get("estimate", math.nan))
+
+
+def _shuffled(frame: Frame, rng: np.random.Generator) -> Frame:
+    """The scores with their intervals, in another order, among the rows of each metric and all shares."""
+    rows = frame.rows.copy()
+    known = frame.select()
+    for _, part in known.groupby(known["metric"].where(known["unit"] != "percent", "share"), sort=False):
+        rows.loc[part.index, _SCORE] = part[_SCORE].to_numpy()[rng.permutation(len(part))]
+    return replace(frame, rows=rows)
+
+
+def _scattered(frame: Frame, rng: np.random.Generator) -> Frame:
+    """Each value of some factors times a level of its own, and now and then each combination of them: units and items
+    differ a little, conditions by far."""
+    import numpy as np
+
+    known, rows = frame.select(), frame.rows.copy()
+    conditions = [name for name in (*frame.factors, "metric", "split", "subset") if name not in _UNITS]
+    conditions = [name for name in conditions if known[name].nunique() > 1]
+    # A bound may lie far from the rows that are there.
+    level = _levels(known, ["metric"], rng, 1.5)
+    # Every other time each: units of two kinds that differ by far decide nothing.
+    for name in conditions:
+        level *= _levels(known, [name], rng) if rng.random() < 0.5 else 1.0
+    if conditions and rng.random() < 0.25:
+        level *= _levels(known, conditions, rng)
+    percent = (known["unit"] == "percent").to_numpy()
+    middle = known.groupby("metric")["value"].transform(lambda values: values.abs().mean() or 1.0).to_numpy()
+    value = np.where(percent, np.clip(45 * level, 0, 99), middle * level) * np.exp(0.01 * rng.normal(size=len(known)))
+    # A difference may have either sign.
+    value = np.where(known["unit"] == "number", (value - middle) * 2, value)
+    rows.loc[known.index, "value"] = value
+    reach = np.where(known["low"].isna(), np.nan, 0.02 * np.abs(value) + 1e-6)
+    rows.loc[known.index, "low"], rows.loc[known.index, "high"] = value - reach, value + reach
+    return replace(frame, rows=rows)
+
+
+def _levels(rows: Rows, names: list[str], rng: np.random.Generator, spread: float = 0.7) -> np.ndarray:
+    import numpy as np
+
+    groups = rows.groupby(names, dropna=False, sort=False).ngroup().to_numpy()
+    return np.exp(spread * rng.normal(size=groups.max() + 1))[groups]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """List such claims of every paper of a results folder; returns the exit status."""
+    from reprlab.results.records import records_of
+
+    parser = argparse.ArgumentParser(prog="python -m reprlab.results.chance", description=__doc__)
+    parser.add_argument("results", type=Path, help="a results folder: runs/<run>/results")
+    parser.add_argument("--draws", type=int, default=DRAWS, help="sets of any values for each claim")
+    options = parser.parse_args(arguments)
+    listed = False
+    for path in sorted(options.results.glob("*/results.parquet")):
+        records: Any = records_of(path.parent.name.replace("-", "_"))
+        for one in decided_by_chance(records.claims, read_frame(path), options.draws):
+            listed = True
+            sys.stdout.write(f"{path.parent.name}\t{one.claim}\t{one.why}\n")
+    return int(listed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
