@@ -1,6 +1,6 @@
 """Speed of counting concepts in text: words per CPU second, on one thread.
 
-    python benchmarks/concept_counts.py --out concept_counts.tsv
+    python -m benchmarks.concept_counts --out concept_counts.tsv
 
 Draws words as words are distributed (1 / rank) and concepts of one to four of them, and counts the concepts in one
 pass. Beside it: a plain loop over runs of one to four words on a part of the text. Wanted: a million words per CPU
@@ -18,7 +18,8 @@ import numpy as np
 import pandas
 from reprlab.artifacts.tables import write_tsv
 from reprlab.concepts.matching import LONGEST, ConceptMatcher, words_of
-from reprlab.reporting.provenance import write_provenance
+
+from benchmarks.record import write_record
 
 WANTED = 1_000_000
 _TEXT = 200
@@ -75,8 +76,7 @@ def main() -> None:
     print(f"wanted: {WANTED:,} words per CPU second: {reached}")
     if options.out:
         write_tsv(options.out, table)
-        given = {name: getattr(options, name) for name in ("concepts", "words", "vocabulary")}
-        write_provenance(options.out, stage="benchmarks/concept_counts.py", settings=given, inputs=[])
+        write_record("benchmarks/concept_counts.py", options)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Texts a CPU second: our vectors of texts beside those of sentence-transformers, same weights, texts and batches.
 
-    python benchmarks/embedding.py \\
+    python -m benchmarks.embedding \\
         --models results/shared/models/minilm_l6 results/shared/models/smollm2_135m_instruct \\
         --examples results/shared/tasks/wordnet_search/examples.parquet --out embedding.tsv
 
@@ -24,13 +24,14 @@ import numpy as np
 import pyarrow.parquet
 import torch
 from reprlab.models.build import load_model, quiet_transformers
-from reprlab.reporting.provenance import write_provenance
 from reprlab.sentences.encoder import build_encoder, embed
 from reprlab.sentences.settings import EncoderSettings
 from reprlab.sentences.texts import encode_texts
 from reprlab.text.tokenizer_folder import open_tokenizer
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+
+from benchmarks.record import write_record
 
 COLUMNS = ("model", "texts", "implementation", "cpu_seconds", "texts_per_cpu_second", "ratio", "range", "difference")
 # Of a chat model's folder the texts would be written as a conversation, with a system message before each.
@@ -121,8 +122,7 @@ def main() -> None:
             print(lines[-1], flush=True)
     if options.out:
         options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        given = {name: getattr(options, name) for name in ("texts", "max_length", "batch", "repeats")}
-        write_provenance(options.out, stage="benchmarks/embedding.py", settings=given, inputs=[options.examples])
+        write_record("benchmarks/embedding.py", options, [options.examples])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """CPU seconds of TwoNN on one cloud: ours beside DADApy, scikit-dimension and plain blocked numpy.
 
-    python benchmarks/intrinsic_dimension.py --out intrinsic_dimension.tsv
+    python -m benchmarks.intrinsic_dimension --out intrinsic_dimension.tsv
 
 Peers that are not installed are left out and named (`pip install dadapy scikit-dimension`, in an environment of their
 own). All run in this process, one after the other, as often as `--repeats` says; the median is reported. The cloud has
@@ -21,7 +21,8 @@ import numpy as np
 import torch
 from reprlab.geometry.estimation import estimate_dimension
 from reprlab.geometry.settings import EstimatorSettings
-from reprlab.reporting.provenance import write_provenance
+
+from benchmarks.record import write_record
 
 TWO_NN = EstimatorSettings(name="two_nn", kind="two_nn")
 BICKEL = EstimatorSettings(name="levina_bickel_50", kind="levina_bickel")
@@ -113,8 +114,7 @@ def main() -> None:
     print("\n".join(lines))
     if options.out:
         options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        about = {name: getattr(options, name) for name in ("points", "width", "repeats", "threads")}
-        write_provenance(options.out, stage="benchmarks/intrinsic_dimension.py", settings=about, inputs=[])
+        write_record("benchmarks/intrinsic_dimension.py", options)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Rerankers beside sentence-transformers (pairs a CPU second), and Mamba's scans beside those of transformers.
 
-    python benchmarks/reranking.py --model results/shared/models/minilm_l6 \\
+    python -m benchmarks.reranking --model results/shared/models/minilm_l6 \\
         --examples results/shared/tasks/squad_passages/examples.parquet --out reranking.tsv
 
 CrossEncoder (`pip install sentence-transformers`) reads the same ids with the same encoder and the same head, which is
@@ -26,12 +26,13 @@ from typing import Any
 import torch
 from reprlab.models.build import load_model, quiet_transformers
 from reprlab.models.selective_scan import install_scans
-from reprlab.reporting.provenance import write_provenance
 from reprlab.retrieval.bm25 import bm25_run
 from reprlab.retrieval.collections import read_collection
 from reprlab.retrieval.rerank_inputs import pair_inputs
 from reprlab.retrieval.reranker import rerank, reranker
 from reprlab.text.tokenizer_folder import open_tokenizer
+
+from benchmarks.record import write_record
 
 COLUMNS = ("what", "implementation", "items", "cpu_seconds", "items_per_cpu_second")
 
@@ -171,8 +172,7 @@ def main(given: list[str] | None = None) -> None:
                 report(f"{name} step, length {length}", 64 * length, measured(given, options.repeats))
     if options.out:
         options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        about = {name: getattr(options, name) for name in ("queries", "depth", "repeats")}
-        write_provenance(options.out, stage="benchmarks/reranking.py", settings=about, inputs=[options.examples])
+        write_record("benchmarks/reranking.py", options, [options.examples])
 
 
 if __name__ == "__main__":

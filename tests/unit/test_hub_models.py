@@ -1,6 +1,7 @@
 """Models of the hub by name: `hub:owner/name@revision` in the place of an entry of models.yaml."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 T5 = {"model_type": "t5", "vocab_size": 32128, "d_model": 64, "d_kv": 16, "d_ff": 96, "num_layers": 3, "num_heads": 4,
       "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False, "dropout_rate": 0.2}  # fmt: skip
+SMALL = {"hidden_size": 64, "num_hidden_layers": 2, "intermediate_size": 128, "num_attention_heads": 4}
+WHISPER = {"model_type": "whisper", "d_model": 64, "encoder_layers": 2, "encoder_attention_heads": 4}
 BERT = {"model_type": "bert", "hidden_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}
 
 
@@ -23,7 +26,9 @@ def hub(tmp_path, monkeypatch):
     """A cache of the hub with the config.json of a T5 and of a BERT, and no network."""
     import huggingface_hub.constants
 
-    for name, config in {"some--t5-Tiny": T5, "some--bert": BERT, "some--odd": {"model_type": "odd"}}.items():
+    configs = {"some--t5-Tiny": T5, "some--bert": BERT, "some--odd": {"model_type": "odd"},
+               "some--qwen2": {"model_type": "qwen2", **SMALL}, "some--whisper": WHISPER}  # fmt: skip
+    for name, config in configs.items():
         snapshot = tmp_path / f"models--{name}" / "snapshots" / REVISION
         snapshot.mkdir(parents=True)
         (snapshot / "config.json").write_text(json.dumps(config))
@@ -69,6 +74,28 @@ def test_a_list_of_models_takes_one_beside_others(hub):
     (name,) = found.hub
     assert found.papers["vocab-memory"].finetuning.models == ["minilm_l6", name]
     assert found.models[name].config["hidden_size"] == 48
+
+
+@pytest.mark.parametrize(
+    ("slug", "edit", "architecture"),
+    [
+        ("intrinsic-dimension", 'comparison.models=["hub:some/qwen2@{}"]', "qwen2"),
+        ("domain-adaptive-masking", "model=hub:some/bert@{}", "bert_mlm"),
+        ("asr-adapters", "model=hub:some/whisper@{}", "whisper_encoder"),
+    ],
+)
+def test_each_kind_of_model_finds_its_place(hub, slug, edit, architecture):
+    given = {"scale": "nano", "set": f"papers.{slug}.{edit.format(REVISION)}", "build": [slug]}
+    found = load_config(ROOT, given)
+    (name,) = found.hub
+    jobs = make_plan(replace(found, papers={slug: found.papers[slug]})).jobs["build_model"]
+    assert found.models[name].architecture == architecture and any(name in key for key in jobs)
+
+
+def test_what_a_paper_lacks_for_an_architecture_is_named(hub):
+    edit = f"papers.prompt-tuning-encoders.backbones.lm.model=hub:some/qwen2@{REVISION}"
+    with pytest.raises(ReprlabError, match=r"lora\.targets has no entry qwen2"):
+        make_plan(config(edit))
 
 
 def test_settings_that_are_written_down_can_be_given_again(hub):

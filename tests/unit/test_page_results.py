@@ -1,5 +1,6 @@
 """Tables of pages: written from result files, the same each time, refused in one line where results are missing."""
 
+import argparse
 import re
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from reprlab.config.papers import PAPERS
 from reprlab.config.runtime import SCALES
 from reprlab.runs.page_results import END, main, parse, renew
 from reprlab.runtime.errors import ReprlabError
+
+from benchmarks.record import write_record
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = """# A paper
@@ -132,3 +135,9 @@ def test_each_page_declares_its_table(page):
         block = parse(spec, page)
         assert block.scale in SCALES
         assert block.table.split("/")[0] in PAPERS
+
+
+def test_a_table_of_a_benchmark_names_its_script_the_machine_and_how_busy_it_was(results):
+    write_record("benchmarks/toy.py", argparse.Namespace(out=results / "toy" / "scores.tsv", repeats=3))
+    _, (table,) = renew(Path("page.md"), PAGE, results, "mini")
+    assert re.search(r"Written by `benchmarks/toy\.py`, on .+ at a load of \d+\.\d on \d+ processors\.", table)

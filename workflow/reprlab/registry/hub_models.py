@@ -23,6 +23,7 @@ _KINDS = (
 )
 # The registry's names for a type of model in transformers, where they are not the same word.
 _TYPES = {"bert": ("bert", "bert_mlm"), "whisper": ("whisper_encoder",), "audio-spectrogram-transformer": ("ast",)}
+_SECONDS = 20.0
 _FETCH = "hf download {model.repository} config.json --revision {model.revision}"
 _KNOWN: tuple[str, ...] = get_args(ModelEntry.model_fields["architecture"].annotation)
 
@@ -106,11 +107,17 @@ def _kind(architecture: str) -> set[str]:
 
 
 def _config_file(model: HubModel) -> Path:
-    from huggingface_hub import hf_hub_download
+    from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url, try_to_load_from_cache
 
+    repository, revision, name = model.repository, model.revision, "config.json"
+    if isinstance(found := try_to_load_from_cache(repository, name, revision=revision), str):
+        return Path(found)
     try:
-        return Path(hf_hub_download(model.repository, "config.json", revision=model.revision))
-    except (OSError, ValueError) as error:
+        # Where there is no network this says so at once; the download tries again for half a minute.
+        get_hf_file_metadata(hf_hub_url(repository, name, revision=revision), timeout=_SECONDS)
+        return Path(hf_hub_download(repository, name, revision=revision))
+    except Exception as error:
+        # The client raises a family of classes of several libraries; each means that the hub did not give the file.
         remedy = f"check name, revision and network, or fetch it where there is one: {_FETCH.format(model=model)}"
         reason = f"its config.json is not in the hub's cache here and cannot be fetched ({first_line(error)})"
         raise ReprlabError(f"{reason}; {remedy}") from None

@@ -104,7 +104,7 @@ def render(block: Block, folder: Path, page: str) -> str:
     lines = ["| " + " | ".join(block.columns.values()) + " |", "| " + " | ".join("---" for _ in block.columns) + " |"]
     cells = [_cells(frame, name, _decimals(block, name)) for name in block.columns]
     lines += ["| " + " | ".join(row) + " |" for row in zip(*cells, strict=True)]
-    lines += ["", f"From `results/{block.table}` of a run at `{block.scale}`{_machine(folder / block.table)}."]
+    lines += ["", _source(block, folder)]
     if block.claims:
         lines.append(_verdicts(_read(folder / block.claims, folder)))
     return "\n".join(lines) + "\n"
@@ -175,15 +175,19 @@ def _cells(frame: pandas.DataFrame, name: str, decimals: int) -> list[str]:
     ]
 
 
-def _machine(table: Path) -> str:
-    """The processor, as the table's provenance record names it."""
+def _source(block: Block, folder: Path) -> str:
+    """Where a table comes from: the run or the benchmark, and the machine, as the record beside it names them."""
     from reprlab.artifacts.json_files import read_json
 
+    table = folder / block.table
     record = table.with_name(f"{table.stem}.provenance.json")
-    if not record.is_file():
-        return ""
-    name = read_json(record).get("machine", {}).get("cpu", "")
-    return f", on {name.translate(_NO_MARKDOWN)}" if name else ""
+    about = read_json(record) if record.is_file() else {}
+    name, settings = about.get("machine", {}).get("cpu", ""), about.get("settings", {})
+    on = f", on {name.translate(_NO_MARKDOWN)}" if name else ""
+    if str(about.get("stage", "")).startswith("benchmarks/"):
+        load = f" at a load of {settings['load']} on {settings['processors']} processors" if "load" in settings else ""
+        return f"Written by `{about['stage']}`{on}{load}."
+    return f"From `results/{block.table}` of a run at `{block.scale}`{on}."
 
 
 def _verdicts(claims: pandas.DataFrame) -> str:
