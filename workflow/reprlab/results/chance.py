@@ -22,7 +22,7 @@ from reprlab.statistics import INCONCLUSIVE, NOT_SUPPORTED, SUPPORTED
 if TYPE_CHECKING:
     import numpy as np
 
-DRAWS = 300
+DRAWS = 200
 """Sets of any values for each claim; few are made where both verdicts come up."""
 SHUFFLES = 40
 _MOST = 0.9
@@ -54,7 +54,8 @@ def decided_by_chance(claims: Sequence[Claim], frame: Frame, draws: int = DRAWS)
         scattered = Counter[str]()
         for verdict, _ in _verdicts(claim, chosen, _scattered, draws):
             scattered[verdict] += 1
-            if scattered[SUPPORTED] and scattered[NOT_SUPPORTED]:
+            decided = scattered[SUPPORTED] + scattered[NOT_SUPPORTED]
+            if (scattered[SUPPORTED] and scattered[NOT_SUPPORTED]) or (not decided and scattered.total() >= SHUFFLES):
                 break
         never = [verdict for verdict in (SUPPORTED, NOT_SUPPORTED) if not scattered[verdict]]
         if len(never) == 2:
