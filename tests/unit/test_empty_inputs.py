@@ -53,6 +53,7 @@ def run(function, *arguments):
 EMPTY = {
     "domain-adaptive-masking/compute": "ConceptNet",
     "domain-adaptive-masking/curriculum": "ConceptNet",
+    "domain-adaptive-masking/mask_controls": "ConceptNet",
     "domain-adaptive-masking/mask_stats": "ConceptNet",
     "domain-adaptive-masking/pretrain_loss": "ConceptNet",
     "domain-adaptive-masking/thresholds": "ConceptNet",

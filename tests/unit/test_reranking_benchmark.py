@@ -17,7 +17,9 @@ def scored(monkeypatch, other):
 def test_the_table_has_pairs_and_scans_of_both(tmp_path, monkeypatch):
     scored(monkeypatch, 0.5)
     out = tmp_path / "reranking.tsv"
-    reranking.main([*GIVEN, "--out", str(out)])
+    examples = tmp_path / "examples.parquet"
+    examples.write_bytes(b"pairs")
+    reranking.main([*GIVEN, "--examples", str(examples), "--out", str(out)])
     rows = read_tsv(out)
     steps = rows[rows["what"].str.contains("step")]
     assert sorted(zip(steps["what"].str.split().str[0], steps["implementation"], strict=True)) == [

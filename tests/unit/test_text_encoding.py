@@ -18,6 +18,7 @@ from reprlab.concepts.blocks import cut_blocks
 from reprlab.data.event_rows import Mention, event_row
 from reprlab.evaluation.completion_answers import _words
 from reprlab.evaluation.examples import ExampleTable
+from reprlab.evaluation.generated_texts import _ids as token_ids
 from reprlab.events.documents import event_document
 from reprlab.events.encodings import CLOSE, MARKERS, OPEN
 from reprlab.events.generative import pair_inputs as pairs_of_mentions
@@ -29,6 +30,9 @@ from reprlab.events.windows import encode_documents
 from reprlab.inference.causal_batches import shot_prompts
 from reprlab.inference.choice_likelihood import choice_ids
 from reprlab.inference.label_scores import label_candidates
+from reprlab.inference.served_model import ServedModel
+from reprlab.music.describer import Examples, prompt_ids
+from reprlab.music.settings import DescriberTraining
 from reprlab.representations.label_tokens import label_token_ids
 from reprlab.representations.tokens import encode_texts as opened_texts
 from reprlab.retrieval.bi_encoder import encode_texts as closed_texts
@@ -50,6 +54,7 @@ from reprlab.training.completion_texts import encode_completions
 from reprlab.training.finetuning_heads import EncoderHead
 from reprlab.training.finetuning_settings import TaskSettings
 from reprlab.training.finetuning_text import TextToText
+from reprlab.training.settings import EngineSettings
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
@@ -165,6 +170,21 @@ def mention_pairs(tokenizer: Any, text: str) -> list[int]:
     return pairs_of_mentions(tokenizer, [document(text)], pairs, EventSelection(), 512).flat.tolist()
 
 
+def served(tokenizer: Any, text: str) -> list[int]:
+    model = ServedModel.__new__(ServedModel)
+    model.tokenizer = tokenizer
+    return model.prompt([{"role": "user", "content": text}])
+
+
+TRACK = dict.fromkeys(("genre", "type", "lyrics_text"), PLAIN)
+
+
+def described(tokenizer: Any, text: str) -> list[int]:
+    engine = EngineSettings.model_validate({"steps": 1, "batch_size": 1, "optimizer": {"learning_rate": 1.0}})
+    asked = DescriberTraining(task="caption", inputs="1", max_length=1024, adapter=None, engine=engine)
+    return Examples(tokenizer, [{**TRACK, "caption": text}], np.zeros((1, 2, 3)), asked).targets[0]
+
+
 def sentences(tokenizer: Any, text: str, instruction: str = "", **form: Any) -> list[int]:
     return sentence_texts(tokenizer, [text], TextForm(**form), instruction).ids.flat.tolist()
 
@@ -175,6 +195,7 @@ PLACES: dict[str, list[Callable[[Any, str], list[int]]]] = {
         lambda t, x: [i for _, found in cut_blocks(t, [x], 512) for own in found.ids for i in own.tolist()]
     ],
     "evaluation.completion_answers": [lambda t, x: [i for ids in _words(t, [x]) for i in ids]],
+    "evaluation.generated_texts": [lambda t, x: token_ids(t, [x], 512)[0]],
     "events.generative": [mention_pairs],
     "events.mention_inputs": [
         lambda t, x: closed_mentions(t, [document(x)], EventSelection(), 512).flat.tolist(),
@@ -188,7 +209,9 @@ PLACES: dict[str, list[Callable[[Any, str], list[int]]]] = {
     ],
     "inference.causal_batches": [lambda t, x: shot_prompts(t, [(x, x)], [x], 1024).ids[0]],
     "inference.choice_likelihood": [lambda t, x: choice_ids(t, [x])[0]],
+    "inference.served_model": [served],
     "inference.label_scores": [lambda t, x: label_candidates(t, [x], all_subtokens=True)[0]],
+    "music.describer": [lambda t, x: prompt_ids(t, x, x, 0), described],
     "representations.label_tokens": [lambda t, x: label_token_ids(t, [x], "in_context", "a\n")],
     "representations.tokens": [lambda t, x: opened_texts(t, [x])[0]],
     "retrieval.bi_encoder": [lambda t, x: closed_texts(t, [x], 512).flat.tolist()],

@@ -11,13 +11,14 @@ SLUG = "prompt-tuning-encoders"
 PART = PARTS[SLUG]
 pytestmark = pytest.mark.reads(SLUG)
 TABLE = "results/prompt-tuning-encoders/table1.tsv"
-# Rows of the table: the raw decoder, all weights, two adapters (one after MNTP), five soft prompts, one of others.
+# Rows of the table: the raw decoder, all weights, two adapters (one after MNTP), five soft prompts, one of others, one
+# of words alone.
 EVERY = {"train_encoder": 8, "evaluate_encoder": 8, "tabulate_paper": 1}
 EDITS = {
     "training.temperature=0.1": EVERY,
     "training.recipes.soft.learning_rates=[0.01]": {"train_encoder": 5, "evaluate_encoder": 5, "tabulate_paper": 1},
     "mntp.mask_probability=0.3": {"post_train": 1, "train_encoder": 1, "evaluate_encoder": 1, "tabulate_paper": 1},
-    "evaluation.draws=3": {"evaluate_encoder": 10, "tabulate_paper": 1},
+    "evaluation.draws=3": {"evaluate_encoder": 10, "evaluate_text_baselines": 1, "tabulate_paper": 1},
     "lora.dropout=0.2": {"count_encoders": 1, "train_encoder": 2, "evaluate_encoder": 2, "tabulate_paper": 1},
     "warm_start.learning_rate=0.001": {"pretrain_lm": 1, "post_train": 1, **EVERY, "evaluate_encoder": 9},
 }
@@ -25,7 +26,8 @@ EDITS = {
 
 def test_the_table_has_the_raw_decoder_and_what_was_trained(made):
     found = read_tsv(made.nano / TABLE).set_index(["encoder", "size"])
-    assert set(found["method"]) == {"none", "full", "lora", "prompt", "prefix", "published"} and len(found) == 10
+    assert set(found["method"]) == {"none", "full", "lora", "prompt", "prefix", "published", "tfidf"}
+    assert len(found) == 11
     assert found["average"].between(-100, 100).all() and set(found["scale"]) == {"nano"}
     assert found.loc[("none", 0), "steps"] == 0 and found.loc[("spt_uni_eosp", 1), "steps"] > 0
     # 32 numbers of 55,456 and themselves.

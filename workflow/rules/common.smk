@@ -23,6 +23,7 @@ from reprlab.planning import paths
 from reprlab.planning.reruns import wanted_jobs
 from reprlab.planning.run_plan import plan_run
 from reprlab.planning.stages import STAGES, wildcard_constraints
+from reprlab.runs.track import write_track
 from reprlab.runtime import folders, preloaded
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import require_writable
@@ -55,9 +56,8 @@ except ReprlabError as error:
 
 announce_engine()
 if command.only_names() and LOADED.run_folder != HOME:
-    print(
-        f"note: paths are below {os.path.relpath(LOADED.run_folder)}", file=sys.stderr
-    )
+    below = os.path.relpath(LOADED.run_folder)
+    print(f"note: paths are below {below}", file=sys.stderr)
 MAIN = workflow.is_main_process
 RUN_FOLDER = ORIGIN.run_folder if ORIGIN else LOADED.run_folder
 CHECKOUT = ORIGIN.root if ORIGIN else ROOT
@@ -124,24 +124,16 @@ def start_run():
         shell.prefix(preloaded.start(RUN_FOLDER).replace("{", "{{").replace("}", "}}"))
 
 
-def end_run():
-    """Show the curves of what was trained as the user asked; whatever became of the run, they are there."""
-    if LOADED.runtime.track != "none":
-        from reprlab.runs.track import write_track
-
-        write_track(RUN_FOLDER, LOADED.runtime.track)
-
-
 onstart:
     start_run()
 
 
 onsuccess:
-    end_run()
+    write_track(RUN_FOLDER, LOADED.runtime.track)
 
 
 onerror:
-    end_run()
+    write_track(RUN_FOLDER, LOADED.runtime.track)
 
 
 # Stages find it in their environment: a path of the user's has no place on a command line.

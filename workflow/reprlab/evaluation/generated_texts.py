@@ -68,6 +68,10 @@ def bert_score(references: Sequence[str], written: Sequence[str], model: Path, m
     return found
 
 
+def _ids(tokenizer: Any, texts: Sequence[str], room: int) -> list[list[int]]:
+    return [own[:room] for own in piece_ids(tokenizer, list(texts))]
+
+
 def _states(texts: Sequence[str], folder: Path, max_length: int) -> list[np.ndarray]:
     """States of length 1 of the tokens of each text [tokens, D]."""
     import torch
@@ -78,8 +82,7 @@ def _states(texts: Sequence[str], folder: Path, max_length: int) -> list[np.ndar
     tokenizer = open_tokenizer(folder)
     model: Any = load_model(folder).float().eval()
     before, behind = surrounding_ids(tokenizer)
-    room = max_length - len(before) - len(behind)
-    ids = [own[:room] for own in piece_ids(tokenizer, list(texts))]
+    ids = _ids(tokenizer, texts, max_length - len(before) - len(behind))
     found: list[np.ndarray] = [np.zeros((0, 1))] * len(texts)
     order = sorted((row for row in range(len(ids)) if ids[row]), key=lambda row: (len(ids[row]), row))
     for start in range(0, len(order), _AT_ONCE):

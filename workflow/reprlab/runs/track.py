@@ -28,8 +28,10 @@ def write_track(run: Path, kind: str) -> list[Path]:
 
     Args:
         run: folder of the run, which holds `results`.
-        kind: one of `KINDS`.
+        kind: one of `KINDS`; with `none` nothing is written, and what is there stays.
     """
+    if kind == "none":
+        return []
     folder = run / FOLDER
     for earlier in (*folder.rglob(_EVENTS), folder / _TABLE):
         earlier.unlink(missing_ok=True)

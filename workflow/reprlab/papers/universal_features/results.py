@@ -45,7 +45,7 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "merged_sources": (merged_sources, {"part": "flow", "control": "", "child": "merged",
      "parent": ("children", "base"), "metric": _MERGED}),
     "flow_controls": (controls, {"part": "flow", "metric": "share_parent"}),
-    "persistence": (persistence, {"part": "flow", "metric": "share_parent"}),
+    "persistence": (persistence, {"part": "flow", "metric": ("share_parent", "parent_alive")}),
     "fig3_universal_feature": (contexts, {"part": ("cases", "contexts"), "case": "assignment"}),
     "fig4_lost_feature": (contexts, {"part": ("cases", "contexts"), "case": "exception"}),
     "fig5_slerp_sweep": (sweep, {"part": "models", "model": ("sweep", "base"), "corpus": ("lua", "stories"),
