@@ -11,6 +11,7 @@ from reprlab.data.schema import write_rows
 from reprlab.models.build import build_from_config, load_model, save_model
 from reprlab.registry.models import ModelEntry
 from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.training_memory import TrainingMemory, save_memory
 from reprlab.sentences.encoder import build_encoder, embed, load_encoder, read_settings, save_encoder, trained_weights
 from reprlab.sentences.evaluation import score_task
 from reprlab.sentences.layer_losses import layer_losses, with_layers
@@ -23,6 +24,7 @@ from reprlab.stages.evaluate_text_baselines import evaluate_text_baselines
 from reprlab.stages.measure_layers import measure_layers
 from reprlab.stages.train_encoder import best_rate, train_encoder
 from reprlab.text.model_tokenizers import load_tokenizer
+from safetensors.torch import load_file
 
 ADAPTER = {"rank": 2, "alpha": 4, "targets": ["q_proj", "v_proj"]}
 METHODS = {
@@ -479,6 +481,26 @@ def test_wrong_settings_and_wrong_files_are_named(place, tmp_path):
     with pytest.raises(ReprlabError, match="take negatives away"):
         engine = {"steps": 2, "batch_size": 6, "accumulation": 2, "optimizer": {"learning_rate": 1.0}}
         train(place, tmp_path / "accumulated", "prompt", engine=engine)
+
+
+@pytest.mark.parametrize("method", ["lora", "prompt", "prefix"])
+def test_memory_is_saved_and_the_encoder_stays(method, place, tmp_path):
+    """Every text of a batch stays a candidate; blocks are computed again although the decoder is not in training."""
+    given = {"learning_rates": [1e-2], "seeds": [0], "part_size": 18}
+    kept = train(place, tmp_path / "kept", method, alone=True, **given)
+    weights = {}
+    for name, memory in {"again": TrainingMemory(checkpointing=True), "cut": TrainingMemory(accumulation=4)}.items():
+        save_memory(memory)
+        try:
+            rows = train(place, tmp_path / name, method, alone=True, **given)
+        finally:
+            save_memory(TrainingMemory())
+        np.testing.assert_allclose(rows.loss, kept.loss, rtol=1e-5)
+        weights[name] = load_file(tmp_path / name / "encoders/seed-0/trained.safetensors")
+    before = load_file(tmp_path / "kept/encoders/seed-0/trained.safetensors")
+    for name, value in before.items():
+        assert torch.equal(weights["again"][name], value), name
+        torch.testing.assert_close(weights["cut"][name], value, rtol=0, atol=1e-4)
 
 
 def test_the_rate_is_the_best_over_all_seeds_that_ended():
