@@ -54,14 +54,8 @@ class EncodedTexts:
         """Several, one after another."""
         import numpy as np
 
-        offsets = np.cumsum([0, *(len(part.ids.flat) for part in parts)])
-        ends = [part.ids.offsets[1:] + start for part, start in zip(parts, offsets, strict=False)]
-        flat = np.concatenate([part.ids.flat for part in parts])
-        return cls(
-            Ragged(flat, np.concatenate([np.zeros(1, np.int64), *ends])),
-            np.concatenate([part.starts for part in parts]),
-            parts[0].pad,
-        )
+        ids, starts = Ragged.joined([part.ids for part in parts]), np.concatenate([part.starts for part in parts])
+        return cls(ids, starts, parts[0].pad)
 
 
 def ends_of(tokenizer: Any, form: TextForm, instruction: str = "") -> tuple[list[int], list[int]]:

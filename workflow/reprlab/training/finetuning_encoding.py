@@ -20,14 +20,23 @@ class Ragged:
     offsets: np.ndarray
 
     @classmethod
-    def of(cls, sequences: Iterable[Sequence[int]]) -> Ragged:
+    def of(cls, sequences: Iterable[Sequence[int]], dtype: Any = "int64") -> Ragged:
         """Pack lists of integers."""
         import numpy as np
 
-        rows = [np.asarray(sequence, dtype=np.int64) for sequence in sequences]
+        rows = [np.asarray(sequence, dtype=dtype) for sequence in sequences]
         lengths = np.array([len(row) for row in rows], dtype=np.int64)
-        flat = np.concatenate(rows) if rows else np.zeros(0, np.int64)
+        flat = np.concatenate(rows) if rows else np.zeros(0, dtype)
         return cls(flat, np.concatenate([[0], np.cumsum(lengths)]))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Ragged]) -> Ragged:
+        """Several (at least one), one after another."""
+        import numpy as np
+
+        starts = np.cumsum([0, *(len(part.flat) for part in parts)])
+        ends = [part.offsets[1:] + start for part, start in zip(parts, starts, strict=False)]
+        return cls(np.concatenate([part.flat for part in parts]), np.concatenate([np.zeros(1, np.int64), *ends]))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
