@@ -46,11 +46,16 @@ class Ragged:
         """Length of each sequence [n]."""
         return self.offsets[1:] - self.offsets[:-1]
 
+    def lengths_of(self, rows: np.ndarray) -> np.ndarray:
+        """Lengths of the sequences `rows` [B], without those of all."""
+        found: np.ndarray = self.offsets[rows + 1] - self.offsets[rows]
+        return found
+
     def pad(self, rows: np.ndarray, fill: int, width: int | None = None) -> np.ndarray:
         """Sequences `rows` [B] as an array [B, width] (default: the longest of them), `fill` behind the ends."""
         import numpy as np
 
-        lengths = self.lengths[rows]
+        lengths = self.lengths_of(rows)
         width = int(lengths.max(initial=1)) if width is None else width
         places = np.arange(width)
         inside = places < lengths[:, None]
@@ -63,7 +68,7 @@ class Ragged:
         import numpy as np
 
         found = self.pad(rows, fill, width)
-        return found, (np.arange(found.shape[1]) < self.lengths[rows][:, None]).astype(np.int64)
+        return found, (np.arange(found.shape[1]) < self.lengths_of(rows)[:, None]).astype(np.int64)
 
 
 def encode_closed(tokenizer: Any, texts: Sequence[str], length: int, end: int) -> Ragged:
