@@ -239,7 +239,7 @@ class _BackboneJobs:
             plugins=("objectives.mntp",),
         )
         folder = self.plan.add("post_train", f"{self.name}/{_NAME}", job)["out"]
-        return Start(folder, folder, folder)
+        return Start(folder, folder, start.tokenizer)
 
     def _layers(self) -> list[str]:
         """The linear layers of the decoder that get adapters."""
