@@ -23,6 +23,7 @@ from reprlab.retrieval.reranker import load_reranker, reranker, save_reranker
 from reprlab.retrieval.run_files import read_run
 from reprlab.retrieval.trec import ordered
 from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.training_memory import TrainingMemory, save_memory
 from reprlab.stages.measure_rerankers import measure_rerankers
 from reprlab.stages.rerank_passages import rerank_passages
 from reprlab.stages.retrieve_passages import retrieve_passages
@@ -236,6 +237,41 @@ def test_a_killed_training_goes_on_with_the_seed_that_was_not_finished(tmp_path,
     assert seeds == [0, 1, 1], "what was finished before is not trained again"
     for name, path in found.items():
         assert path.read_bytes() == whole[name].read_bytes(), f"{name} is another after a kill"
+
+
+def test_memory_is_saved_and_the_reranker_stays(tmp_path):
+    """Blocks computed again give the same bytes, with dropout too; a group is never cut, whatever the parts."""
+    model, examples = model_folder(tmp_path / "model", "mamba"), collection(tmp_path / "toy.parquet")
+    first = FirstStage(depth=8, splits=["train"], metrics=METRICS)
+    retrieve_passages(examples=examples, out=tmp_path / "runs", metrics=tmp_path / "first.tsv", settings=first)
+    # Without an epsilon Adam makes a step of full length of a gradient that is nothing but rounding.
+    optimizer = {"learning_rate": 1e-3, "epsilon": 1e-4}
+    engine = {"steps": 1, "batch_size": 4, "optimizer": optimizer, "log_every": 1}
+    found = {}
+    for name, dropout, memory in (
+        ("kept", 0.1, TrainingMemory()), ("again", 0.1, TrainingMemory(checkpointing=True)),
+        ("whole", 0.0, TrainingMemory()), ("cut", 0.0, TrainingMemory(accumulation=4)),
+    ):  # fmt: skip
+        settings = RerankerTraining.model_validate(
+            {"pairs": {"template": "document_first", "max_length": 24, "max_query": 8}, "engine": engine, "epochs": 1,
+             "negatives": 3, "seeds": [0], "dropout": dropout}
+        )  # fmt: skip
+        save_memory(memory)
+        try:
+            train_reranker(
+                examples=examples, run=tmp_path / "runs", model=model, tokenizer=model, out=tmp_path / name,
+                metrics=tmp_path / f"{name}.tsv", work=tmp_path / "work/one", settings=settings, fingerprint="x",
+            )  # fmt: skip
+        finally:
+            save_memory(TrainingMemory())
+        found[name] = load_file(tmp_path / name / "seed-0/model.safetensors")
+    assert (tmp_path / "kept.tsv").read_bytes() == (tmp_path / "again.tsv").read_bytes()
+    assert all(torch.equal(found["again"][name], value) for name, value in found["kept"].items())
+    one, other = (read_tsv(tmp_path / f"{name}.tsv") for name in ("whole", "cut"))
+    np.testing.assert_allclose(one.loss, other.loss, rtol=1e-5)
+    assert (one.tokens == other.tokens).all()
+    for name, value in found["whole"].items():
+        torch.testing.assert_close(found["cut"][name], value, rtol=0, atol=1e-6)
 
 
 def test_a_training_that_does_not_fit_into_memory_is_a_result_with_a_reason(tmp_path, monkeypatch, caplog):

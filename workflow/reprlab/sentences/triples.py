@@ -24,7 +24,7 @@ TRIPLES = "triples.json"
 """File of a folder of triples that tells them from others: it holds the digest of their arrays."""
 _ID = np.dtype("<i4")
 # Texts that are tokenised at once.
-_TEXTS_AT_ONCE = 2**15
+_TEXTS_AT_ONCE = 2**13
 
 
 @dataclass(frozen=True)
