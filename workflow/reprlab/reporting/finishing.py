@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-_BETWEEN = re.compile(r"(, | after )")
+_BETWEEN = re.compile(r"(, | after |(?<=\w)\+(?=\w)| \(no value\)$)")
 _NAME = re.compile(r"[a-z0-9]+(_[a-z0-9]+)+")
 _FEW_TICKS = 6
 _FEW_POINTS = 3
