@@ -72,7 +72,8 @@ def tab_rows(path: Path, columns: int, encoding: str = "utf-8", called: str = ""
         if cells == [""]:
             continue
         if len(cells) != columns:
-            raise ReprlabError(f"{path}: line {number} has {len(cells)} cells, expected {columns}{called and f': {called}'}")
+            expected = f"{columns}: {called}" if called else columns
+            raise ReprlabError(f"{path}: line {number} has {len(cells)} cells, expected {expected}")
         yield number, cells
 
 
