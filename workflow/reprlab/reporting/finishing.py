@@ -57,10 +57,10 @@ def whole_ticks(axes: Axes) -> None:
 
 
 def short_step(step: float) -> str:
-    """2000 as 2k, 1000000 as 1M, 400 as 400."""
+    """2000 as 2k, 1000000 as 1M; what would need more than one decimal is written out: 1024."""
     if step >= 1_000_000:
         return f"{step / 1_000_000:g}M"
-    return f"{step / 1000:g}k" if step >= 1000 else f"{step:g}"
+    return f"{step / 1000:g}k" if step >= 1000 and step % 100 == 0 else f"{step:g}"
 
 
 def short_powers(axes: Axes) -> None:
