@@ -15,7 +15,7 @@ _SWEEPS = 8
 
 
 def returning(edges: Iterable[Edge]) -> list[Edge]:
-    """The edges that lead back to a stage on the way to them (jobs of one stage may feed others of it by another stage).
+    """The edges that lead back to a stage on the way to them: jobs of a stage may feed others of it by another stage.
 
     Found from the stages that nothing feeds, in the order of the alphabet; without them the graph has no circle.
     """
