@@ -63,7 +63,9 @@ def run_writer(path: Path, tag: str) -> Iterator[Callable[[Run], None]]:
 
         def write(run: Run) -> None:
             best = {query: ordered(scores) for query, scores in run.items() if scores}
-            names, offsets, scores = [], [0], []
+            names: list[str] = []
+            scores: list[float] = []
+            offsets = [0]
             for query, documents in best.items():
                 names += documents
                 scores += map(run[query].__getitem__, documents)
