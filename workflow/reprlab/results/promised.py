@@ -120,7 +120,10 @@ class _Promised:
         kind = self.settings.factors[name].kind if name in self.settings.factors else "text"
         for setting in (f"{column}s", column):
             listed = given.get(setting)
-            listed = listed if isinstance(listed, list) else [listed]
+            # One number of a plural is a count, as that of steps.
+            listed = [listed] if setting == column and not isinstance(listed, list) else listed
+            if not isinstance(listed, list):
+                continue
             # A union of splits is a list, with this name in files; an estimator has a name.
             listed = ["+".join(one) if isinstance(one, list) and name != "split" else one for one in listed]
             listed = [one["name"] if isinstance(one, dict) and "name" in one else one for one in listed]

@@ -74,10 +74,14 @@ def _published(
     fixed: dict[str, Any] = {"path": Path(out), "keys": {"seed": "seed", "layers": "layers"}}
     about: dict[str, Any] = {"model": name, "part": "published"}
     found = [
-        Source(factors={**about, "dataset": one, "category": task.category}, where={"dataset": one, "metric": MAIN_METRICS[task.category]},
-               data=config.datasets.tasks[task.dataset].title, **fixed)
+        Source(
+            factors={**about, "dataset": one, "category": task.category},
+            where={"dataset": one, "metric": MAIN_METRICS[task.category]},
+            data=config.datasets.tasks[task.dataset].title,
+            **fixed,
+        )
         for one, task in tasks.items()
-    ]  # fmt: skip
+    ]
     return [*found, Source(factors=about, where={"dataset": next(iter(tasks))}, wide=["parameters"], **fixed)]
 
 

@@ -23,7 +23,7 @@ class Excerpts(t.Settings):
     """Excerpts of each split, and how long a document must be."""
 
     characters: t.NonNegativeInt
-
+    documents: groups.Limit
     train: groups.Limit
     validation: groups.Limit
     test: groups.Limit
