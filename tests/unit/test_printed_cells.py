@@ -1,4 +1,4 @@
-"""Printed cells and what a plan makes of them: each is planned at `paper`, or its reason names what stands in the way."""
+"""Printed cells: each is planned at `paper`, or its reason names what stands in the way."""
 
 from pathlib import Path
 

@@ -132,7 +132,7 @@ def _cell(own: Own, table: str, where: dict[str, str], column: str, places: int 
         return Counterpart("", "quoted by the paper from others; not built here")
     ours = own.table(table)
     if asked and "dataset" in ours:
-        ours = ours[ours["dataset"].str.endswith(_DL20) == (asked == "dl20")]
+        ours = ours[ours["dataset"].astype(str).str.endswith(_DL20) == (asked == "dl20")]
     for name, value in where.items():
         ours = ours[ours[name].astype(str) == value] if name in ours else ours.iloc[:0]
     if column not in ours or ours[column].isna().all():
