@@ -11,6 +11,7 @@ import argparse
 import json
 import re
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,7 +76,7 @@ def counts(root: Path, paper: str, scale: str = "paper") -> list[Count]:
     made = (cells["ours"] != "") | cells["note"].map(lambda note: _elsewhere(paper, note, targets))
     found = []
     for table, part in cells.assign(made=made).groupby("table", sort=False):
-        reasons = part.loc[~part["made"], "note"].value_counts(sort=False).to_dict()
+        reasons = dict(Counter(map(str, part.loc[~part["made"], "note"])))
         found.append(Count(paper, str(table), len(part), int(part["made"].sum()), reasons))
     return found
 

@@ -78,7 +78,7 @@ class _Promised:
         return frame_of(frame.assign(scale=self.settings.scale), self.settings)
 
     def _rows(
-        self, entry: Source | Missing, where: Mapping[str, Sequence[Any]], single: bool
+        self, entry: Source | Missing, where: Mapping[str, Sequence[Any]], single: Sequence[str]
     ) -> Iterator[dict[str, Any]]:
         if isinstance(entry, Missing):
             yield {**entry.factors, "reason": entry.reason}
@@ -113,7 +113,7 @@ class _Promised:
             [{name: one[column] for name, column in columns.items() if column in one} for one in part]
             for part in listed
         ]
-        known = max(cells, key=lambda part: len(part[0]), default=[{}])
+        known: list[dict[str, Value]] = max(cells, key=lambda part: len(part[0]), default=[{}])
         yield from ({**row, **one} for row in rows for one in known)
 
     def _of_job(self, name: str, column: str, given: Job) -> list[Value]:

@@ -144,7 +144,7 @@ class Models:
         if self.paper.corpus is None:
             return ""
         asked, cut = self.paper.excerpts, self.paper.segmentation
-        limits = {"least_characters": asked.characters, "limit": asked.documents}
+        limits: dict[str, Any] = {"least_characters": asked.characters, "limit": asked.documents}
         return add_sentences(self.plan, self.config, self.paper.corpus, NAME, cut, **limits)
 
     def _tokenizer(self) -> str:
