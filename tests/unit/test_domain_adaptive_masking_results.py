@@ -204,10 +204,13 @@ def test_controls_take_as_many_updates_from_the_same_start(scale):
     assert marked == {"domain_adaptive_masking_concept", "domain_adaptive_masking_random_span"}
 
 
-def test_the_published_settings_train_the_start_alone():
-    plan = make_plan(load_config(ROOT, {"scale": "paper", "build": ["domain-adaptive-masking"]}))
-    keys = [key for key in plan.jobs["finetune_model"] if key.startswith("domain_adaptive_masking")]
-    assert len(keys) == 7 * 5 and all("_none/" in key for key in keys)
+def test_the_published_settings_tune_every_masking_and_without_a_graph_the_start_alone():
+    for edits, maskings in (("", 4), ("graph=null domain=[] general=[]", 1)):
+        given = "; ".join(f"papers.domain-adaptive-masking.{edit}" for edit in edits.split())
+        about = {"scale": "paper", "build": ["domain-adaptive-masking"], **({"set": given} if given else {})}
+        keys = [key for key in make_plan(load_config(ROOT, about)).jobs["finetune_model"]
+                if key.startswith("domain_adaptive_masking")]  # fmt: skip
+        assert len(keys) == maskings * 8 * 5 and sum("_none/" in key for key in keys) == 8 * 5
 
 
 def test_the_published_settings_with_a_graph_and_text_are_those_of_the_paper():

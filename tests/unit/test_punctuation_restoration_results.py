@@ -191,7 +191,8 @@ def test_the_example_is_that_of_the_paper():
 def test_every_printed_row_is_trained_or_has_a_reason_at_paper():
     printed = pandas.read_csv(FOLDER / "table1.tsv", sep="\t")
     assert len(printed) == 16
-    for edits, inits in (((), {"t5"}), ((TEXT,), {"t5", "pr", "mlm", "copy"})):
+    everything = {"t5", "pr", "mlm", "copy"}
+    for edits, inits in (((f"papers.{SLUG}.corpus=null",), {"t5"}), ((), everything)):
         entries = gathered("paper", *edits)
         known = {name: {} for name in ("generative", "pairs")}
         for one in entries:
@@ -324,9 +325,9 @@ def test_resumed_runs_have_another_course_and_the_moments_of_restoration():
     }
     published = plan_of("paper", TEXT, f"papers.{SLUG}.finetuning.course=upstream_resume").jobs["train_seq2seq"]
     courses = [PairTraining.model_validate_json(job.settings["settings"]) for job in published.values()]
-    assert {(one.epochs, one.horizon_epochs) for one in courses if one.horizon_epochs} == {(10, 50)}
+    assert {(one.epochs, one.horizon_epochs) for one in courses if one.horizon_epochs} == {(10, 50), (1, 41)}
     # Ten of fifty passes leave eight tenths of the rate. (trap T1)
-    long = engine_of(next(one for one in courses if one.horizon_epochs), 14_041)
+    long = engine_of(next(one for one in courses if one.horizon_epochs == 50), 14_041)
     assert learning_rate_factor(long.steps, long.steps, long.schedule) == pytest.approx(0.8, abs=1e-3)
     fresh = engine_of(next(one for one in courses if one.epochs == 10 and not one.horizon_epochs), 14_041)
     assert fresh.steps == long.steps and learning_rate_factor(fresh.steps, fresh.steps, fresh.schedule) == 0
@@ -382,9 +383,11 @@ def test_names_and_triples_are_asked_for_by_the_prompt_of_both():
     assert {"conll2003/punctuation_restoration_multitask", "carb/punctuation_restoration_multitask"} <= jobs.keys()
 
 
-def test_the_published_settings_train_t5_alone_and_say_why():
-    plan = plan_of("paper")
-    assert "pretrain_lm" not in plan.jobs
-    assert {key.partition("/")[0] for key in plan.jobs["train_seq2seq"]} == {"punctuation_restoration_t5"}
+def test_the_published_settings_restore_wikipedia_and_without_text_train_t5_alone():
+    bare = plan_of("paper", f"papers.{SLUG}.corpus=null")
+    assert "pretrain_lm" not in bare.jobs
+    assert {key.partition("/")[0] for key in bare.jobs["train_seq2seq"]} == {"punctuation_restoration_t5"}
+    tuned = {key.partition("/")[0].rpartition("_")[2] for key in plan_of("paper").jobs["train_seq2seq"]}
+    assert {"t5", "pr", "mlm"} <= tuned
     steps = {name: size.steps for name, size in load_config(ROOT, {"scale": "paper"}).papers[SLUG].sizes.items()}
     assert steps == {"t5_small": 849 * 50, "t5_base": 849 * 40, "t5_large": 849 * 20}
