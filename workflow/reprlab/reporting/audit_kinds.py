@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from decimal import ROUND_DOWN, Decimal, InvalidOperation
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from reprlab.reporting.audit import Found, found, rounded
@@ -47,9 +48,18 @@ def significant(value: Decimal, digits: int) -> Decimal:
     return rounded(value.scaleb(-value.adjusted()), digits - 1).scaleb(value.adjusted())
 
 
-def cut(value: Decimal, places: int) -> Decimal:
-    """`value` with its further decimals cut off."""
-    return value.quantize(Decimal(1).scaleb(-places), rounding=ROUND_DOWN)
+def misprint(value: Decimal | Fraction, printed: str) -> str:
+    """How the number in `printed` is not `value` rounded at its decimals; empty where it is.
+
+    Halves may have been rounded either way. Further decimals that were cut off are no rounding, and are told apart from
+    another number: the one rule for all papers.
+    """
+    text = number(printed)
+    exact = Decimal(value.numerator) / value.denominator if isinstance(value, Fraction) else value
+    unit = Decimal(1).scaleb(int(text.as_tuple().exponent))  # type: ignore[arg-type]
+    if abs(exact - text) <= unit / 2:
+        return ""
+    return "cut, not rounded" if exact.quantize(unit, rounding=ROUND_DOWN) == text else "another number"
 
 
 def counted(truths: Mapping[str, Any] | Iterable[Any], none: str = "", **names: object) -> Found:
