@@ -475,9 +475,9 @@ def test_what_the_paper_s_three_lines_leave_out(name, tmp_path):
     tokens = inputs["attention_mask"].bool()
     assert len(layers_of(model)[0]) == 5 and torch.equal(found.last_hidden_state[tokens], wanted[tokens])
     headless(model).layers = layers_of(model)[0][:2]
-    model.save_pretrained(tmp_path)
     if name == "qwen2":
         with pytest.raises(StrictDataclassError):
-            type(model).from_pretrained(tmp_path)
+            model.save_pretrained(tmp_path)
     else:
+        model.save_pretrained(tmp_path)
         assert len(layers_of(type(model).from_pretrained(tmp_path))[0]) == 2

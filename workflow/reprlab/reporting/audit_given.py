@@ -20,7 +20,7 @@ class Given:
 
     def take(self, tables: dict[str, Any], declared: Mapping[str, PublishedTable]) -> None:
         """Let these be the printed tables."""
-        self.tables = tables
+        self.tables, self.declared = tables, declared
         self.cells = {name: _by_keys(tables[name], table.keys) for name, table in declared.items()}
         """The rows of each table by the values of their keys, for what is printed elsewhere again."""
         self.said: dict[str, str] = {name: row["value"] for name, row in self.cells.get("statements", {}).items()}
