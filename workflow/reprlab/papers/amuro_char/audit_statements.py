@@ -87,8 +87,10 @@ def gains(given: Given) -> Iterator[Found]:
     gain = given.tables["table6_perf_diff"].set_index("ckpt")["learned_in_finetune"].map(Decimal)
     first, last = (gain[name] for name in (CHECKPOINTS[0], MAIN))
     yield found(f"{first} at {CHECKPOINTS[0]}, {last} at {MAIN}", first > last)
-    largest, there = max(CHECKPOINTS, key=gain.__getitem__), gain[given.said["finetuning_benefit_until olmo1b"]]
-    yield found(largest, gain[largest] - there <= Decimal("0.01"), gain=gain[largest], there=there)
+    about = int(given.said["finetuning_benefit_until olmo1b"])
+    near = min(CHECKPOINTS[:-1], key=lambda name: abs(int(name) - about))
+    largest, there = max(CHECKPOINTS, key=gain.__getitem__), gain[near]
+    yield found(largest, gain[largest] - there <= Decimal("0.01"), gain=gain[largest], there=there, near=near)
 
 
 def data_sets(given: Given) -> int:
