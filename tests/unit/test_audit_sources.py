@@ -70,7 +70,7 @@ def moved(text, draw):
     def other(match):
         step = Decimal(1).scaleb(-len(match[0].partition(".")[2]))
         value = Decimal(match[0])
-        new = (value * Decimal(str(draw.uniform(0.4, 2.0)))).quantize(step)
+        new = (value * Decimal(str(draw.uniform(0.3, 3.0)))).quantize(step)
         return str(new if new != value else value + step)
 
     return _NUMBER.sub(other, text)
