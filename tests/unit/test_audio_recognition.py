@@ -116,6 +116,33 @@ def test_a_small_initial_scale_leaves_the_encoder_nearly_as_it_was_and_has_a_gra
     assert all(one.grad is not None and one.grad.abs().sum() > 0 for one in scaled.parameters())
 
 
+@pytest.mark.parametrize("entry", [WHISPER, WAVES])
+def test_outer_adapters_read_the_residual_sum(entry: ModelEntry) -> None:
+    tuning = Tuning(method="conv", inner=None, placement="outer")
+    model = recogniser(tuning, entry).eval()
+    states = torch.randn(1, 9, WIDTH)
+    if entry is WHISPER:
+        block = model.encoder.layers[0]
+        attention, norm, narrow = block.self_attn, block.self_attn_layer_norm, block.fc2
+        after = attention.adapter(states + attention.sublayer(norm(states), attention_mask=None)[0])
+        inside = block.activation_fn(block.fc1(block.final_layer_norm(after)))
+        expected = narrow.adapter(after + narrow.sublayer(inside))
+        found = block(states, attention_mask=None)
+    else:
+        block = model.encoder.encoder.layers[0]
+        attention, ahead = block.attention, block.feed_forward
+        after = attention.adapter(states + attention.sublayer(block.layer_norm(states))[0])
+        expected = ahead.adapter(after + ahead.sublayer(block.final_layer_norm(after)))
+        found = block(states)
+    found = found[0] if isinstance(found, tuple) else found
+    assert torch.allclose(found, expected, atol=1e-5)
+    inner = recogniser(Tuning(method="conv", inner=None), entry).eval()
+    inner.load_state_dict(model.state_dict())
+    inputs = torch.randn(1, 80, 40) if entry is WHISPER else torch.randn(1, 8000)
+    length = torch.tensor([inputs.shape[-1]])
+    assert not torch.allclose(model(inputs, length), inner(inputs, length), atol=1e-3)
+
+
 def test_adapters_stand_in_the_upper_blocks_that_are_asked_for() -> None:
     model = recogniser(Tuning(method="conv", inner=None, blocks=1))
     assert [sum(isinstance(one, Adapted) for one in block.modules()) for block in model.encoder.layers] == [0, 2]
@@ -171,6 +198,24 @@ def test_transfer_takes_all_but_the_head(tmp_path: Path) -> None:
     assert all(torch.equal(ours[name], theirs[name]) for name in ours if not name.startswith("head."))
     with pytest.raises(ReprlabError, match="tuned otherwise"):
         start_from(recogniser(METHODS["conv"]), tmp_path / "a.safetensors")
+
+
+@pytest.mark.parametrize("method", ["ff", "conv", "lora", "full"])
+def test_a_source_language_comes_back_with_what_was_trained_of_it(method: str) -> None:
+    # Adapters and norms are all that separates two languages of one encoder; full fine-tuning changes the encoder, so
+    # that the source's head alone no longer reads it.
+    model = recogniser(METHODS[method]).eval()
+    inputs, lengths = torch.randn(1, 80, 20), torch.tensor([20])
+    kept = {name: one.clone() for name, one in trained_tensors(model).items()}
+    source = model(inputs, lengths)
+    with torch.no_grad():
+        for one in model.parameters():
+            if one.requires_grad:
+                one.add_(0.1 * torch.randn_like(one))
+    assert not torch.allclose(model(inputs, lengths), source, atol=1e-3)
+    back = kept if method != "full" else {name: one for name, one in kept.items() if name.startswith("head.")}
+    model.load_state_dict(back, strict=False)
+    assert torch.equal(model(inputs, lengths), source) is (method != "full")
 
 
 @given(st.lists(st.floats(0.4, 6), min_size=30, max_size=60), st.integers(0, 5))

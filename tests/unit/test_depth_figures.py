@@ -73,6 +73,9 @@ def test_an_unknown_figure_is_refused(tables, tmp_path):
         plot_figure(paper="depth", figure="fig_nothing", **given, **files)
 
 
-@pytest.mark.parametrize(("step", "text"), [(400, "400"), (2_000, "2k"), (512_000, "512k"), (1_000_000, "1M")])
+@pytest.mark.parametrize(
+    ("step", "text"),
+    [(400, "400"), (1_024, "1024"), (2_000, "2k"), (1_500, "1.5k"), (512_000, "512k"), (1_000_000, "1M")],
+)
 def test_short_steps(step, text):
     assert short_step(step) == text

@@ -125,11 +125,12 @@ def test_names_become_words_in_legend_title_and_ticks(drawing):
     figure, [[panel]] = drawing
     panel.plot([1, 2], [1, 2], label="icl_0")
     panel.set_title("llama\nan icl_0 inside a sentence stays")
-    panel.set_xticks([1, 2], ["icl_0", "other"])
+    panel.set_xticks([1, 2, 3], ["icl_0", "icl_0+other", "icl_0 (no value)"])
     shared_legend(figure, [panel])
     finish(figure, LABELS)
     assert panel.get_title() == "Llama, four layers\nan icl_0 inside a sentence stays"
-    assert [text.get_text() for text in panel.get_xticklabels()] == ["no demonstrations", "other"]
+    ticks = [text.get_text() for text in panel.get_xticklabels()]
+    assert ticks == ["no demonstrations", "no demonstrations+other", "no demonstrations (no value)"]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["no demonstrations"]
     assert "no demonstrations from 1" in describe(figure)
 

@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[2]
 SLUG = "punctuation-restoration"
 FOLDER = ROOT / "resources/published" / SLUG
 PUBLISHED = sorted(FOLDER.glob("*.tsv"))
-F1 = {"t5": 50.0, "pr": 60.0, "mlm": 55.0}
+F1 = {"t5": 50.0, "pr": 60.0, "mlm": 55.0, "copy": 57.0}
 SETS = {("sbd", "ptb", "ptb"): 10.0, ("ner", "conll03", "conll03"): 0.0, ("pos", "conll00", "conll03"): 5.0}
 
 
@@ -53,6 +53,10 @@ def frame(scale="paper", without=(), measures="ours"):
                 for epoch in (0.5, 1.0, 2.0):
                     loss = 3 - found / 100 - epoch
                     rows.append(run | {"part": "losses", "epoch": epoch, "metric": "loss", "value": loss})
+    for init, count in (("pr", 50.0), ("mlm", 20.0)):
+        for update in (2, 4):
+            arm = {"part": "arms", "init": init, "update": update}
+            rows.append(arm | {"metric": "tokens", "value": count * update, "data": "Text"})
     for update, value in ((2, 20.0), (4, 40.0)):
         about = {"part": "restoration", "task": "restoration", "size": "t5_base", "init": "pr", "update": update}
         for metric, more in (dict.fromkeys((*MEASURES, "malformed"), 0.0) | {"upstream_f1": 7.0}).items():
@@ -83,6 +87,7 @@ def test_claims_have_their_units_and_directions():
     assert found.loc["P1", "estimate"] == pytest.approx(20) and found.loc["P1", "verdict"] == "supported"
     assert found.loc["P2", "estimate"] == pytest.approx(10.1) and found.loc["P2", "unit"] == "example within 3 seeds"
     assert found.loc["P3", "estimate"] == pytest.approx(5.1) and found.loc["P2", "verdict"] == "supported"
+    assert found.loc["P9", "estimate"] == pytest.approx(3.1) and found.loc["P10", "estimate"] == pytest.approx(3.1)
     assert found.loc["P4", "estimate"] == pytest.approx(10.1) and found.loc["P5", "estimate"] == pytest.approx(5.1)
     # The first pass has no test set to draw anew, and three seeds alone decide nothing.
     assert found.loc["P6", "estimate"] == pytest.approx(-0.101) and found.loc["P6", "verdict"] == "inconclusive"
@@ -92,8 +97,8 @@ def test_claims_have_their_units_and_directions():
     mini = judged("mini")
     assert set(mini.loc[["P7", "P8"], "verdict"]) == {"not testable at this scale"}
     assert set(judged("nano").verdict) == {"not testable at this scale"}
-    none = judged(without=("pr", "mlm"))
-    assert set(none.loc[["P2", "P3", "P4", "P5", "P8"], "note"]) == {"internal text"}
+    none = judged(without=("pr", "mlm", "copy"))
+    assert set(none.loc[["P2", "P3", "P4", "P5", "P8", "P9", "P10"], "note"]) == {"internal text"}
 
 
 def changed(rows, **more):
@@ -186,7 +191,7 @@ def test_the_example_is_that_of_the_paper():
 def test_every_printed_row_is_trained_or_has_a_reason_at_paper():
     printed = pandas.read_csv(FOLDER / "table1.tsv", sep="\t")
     assert len(printed) == 16
-    for edits, inits in (((), {"t5"}), ((TEXT,), {"t5", "pr", "mlm"})):
+    for edits, inits in (((), {"t5"}), ((TEXT,), {"t5", "pr", "mlm", "copy"})):
         entries = gathered("paper", *edits)
         known = {name: {} for name in ("generative", "pairs")}
         for one in entries:
@@ -204,6 +209,14 @@ def test_every_printed_row_is_trained_or_has_a_reason_at_paper():
     counted = {(one.factors["task"], one.factors["eval_set"]) for one in joint
                if one.factors["part"] == "pairs" and one.factors.get("train_set") == "joint"}  # fmt: skip
     assert counted == {("ner", "conll03"), ("chunking", "conll03")}
+
+
+def test_arms_have_their_updates_and_tokens():
+    table = RESULTS.table("arms").make(frame()).set_index("init")
+    assert table.loc["pr", ["update", "tokens", "tokens_an_update"]].tolist() == [4, 200, 50]
+    assert table.loc["mlm", "tokens_an_update"] == 20
+    none = RESULTS.table("arms").make(frame(without=("pr", "mlm", "copy")))
+    assert none["tokens"].isna().all() and none["note"].all()
 
 
 def test_the_authors_way_to_count_fills_the_same_tables():
@@ -282,14 +295,18 @@ TEXT = f"papers.{SLUG}.corpus=wikipedia_sample"
 def test_models_that_are_compared_are_trained_alike(scale):
     """Same pairs, recipe, seeds; and the control takes as many updates from the same start as restoration."""
     jobs = plan_of(scale, *[TEXT] * (scale == "paper")).jobs
-    trainings = {key: job for key, job in jobs["train_seq2seq"].items() if "/restoration/" not in key}
+    first = ("restoration", "copying")
+    trainings = {key: job for key, job in jobs["train_seq2seq"].items() if key.split("/")[1] not in first}
     cells = {}
     for key, job in trainings.items():
         given = {**json.loads(job.settings["settings"]), "init_step": None}
         cells.setdefault(key.partition("/")[2], []).append((given, job.inputs["pairs"], job.inputs["tokenizer"]))
-    assert cells and all(len(same) == 3 and same[0] == same[1] == same[2] for same in cells.values())
+    assert cells and all(len(same) == 4 and all(one == same[0] for one in same) for same in cells.values())
     size = load_config(ROOT, {"scale": scale}).papers[SLUG].compared
     (restored,) = (job for key, job in jobs["train_seq2seq"].items() if f"_{size}/restoration/" in key)
+    (copied,) = (job for key, job in jobs["train_seq2seq"].items() if "/copying/" in key)
+    assert copied.inputs == restored.inputs
+    assert json.loads(copied.settings["settings"]) == json.loads(restored.settings["settings"]) | {"copied": True}
     (control,) = (job for key, job in jobs["pretrain_lm"].items() if key.endswith("_mlm"))
     first, second = (json.loads(job.settings["settings"]) for job in (restored, control))
     assert restored.inputs["init"] == control.inputs["init"] and first["init_step"] == second["init_step"]

@@ -19,7 +19,7 @@ from reprlab.reporting.benchmarks import by_stage, of_paper, read_benchmarks
 from reprlab.reporting.page.attached import LARGEST, attached
 from reprlab.reporting.page.data import data_table
 from reprlab.reporting.page.folder import PaperFolder
-from reprlab.reporting.page.graph import draw_graph, layers
+from reprlab.reporting.page.graph import draw_graph, layers, returning
 from reprlab.reporting.page.html import Html, join, tag
 from reprlab.reporting.page.html_tables import shown, table
 from reprlab.reporting.page.overview import summary_table
@@ -329,9 +329,17 @@ def test_the_graph_is_xml_with_a_box_for_each_stage():
     assert len(root.findall("path")) == 3
 
 
-def test_a_circle_is_refused():
-    with pytest.raises(ReprlabError, match="circle"):
-        layers([("a", "b"), ("b", "a")])
+def test_a_stage_that_feeds_itself_by_another_is_drawn_without_the_way_back():
+    # reverse-probing: heads on each layer choose the layer that further heads read.
+    edges = [("states", "probe"), ("probe", "choose"), ("choose", "probe"), ("probe", "table"), ("probe", "probe")]
+    assert returning(edges) == [("choose", "probe"), ("probe", "probe")]
+    root = ElementTree.fromstring(draw_graph(edges))
+    assert len(root.findall("g")) == 4 and len(root.findall("path")) == 3
+    assert "choose feeds probe" in root.findtext("desc")
+
+
+def test_a_circle_that_nothing_feeds_is_drawn():
+    assert len(ElementTree.fromstring(draw_graph([("a", "b"), ("b", "a")])).findall("path")) == 1
 
 
 def test_provenance_has_digests_and_no_paths_of_the_machine(folder):

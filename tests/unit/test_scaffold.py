@@ -25,7 +25,7 @@ FILES = {
         (["--model", "t5_mini"], "has a model t5_mini already"),
         (["--model", "mine", "--like", "t5_minii"], "no such entry in config/models.yaml; did you mean 't5_mini'"),
         (["--task", "cola_2", "--file", "nowhere.tsv"], "FILE=nowhere.tsv: no such file"),
-        (["--task", "mine", "--file", "two.tsv"], "two.tsv: line 1 has 2 cells, expected 3"),
+        (["--task", "mine", "--file", "two.tsv"], "two.tsv: line 1 has 2 cells, expected 3: id, label and text"),
         (["--task", "mine", "--file", "header.tsv"], "header.tsv: line 1 is a header (id, label, text); remove it"),
         (["--task", "mine", "--file", "texts.tsv"], "texts.tsv: column 2 has 101 different labels"),
         (["--task", "mine", "--file", "empty.tsv"], "empty.tsv: has no line of id, label and text"),

@@ -177,6 +177,17 @@ def weights_of(ladder, step):
     return load_file(ladder / f"step-{step:08d}/model.safetensors")
 
 
+def test_a_copy_writes_the_source_of_the_same_pairs(made, tmp_path):
+    pairs_of(made, tmp_path, "passages", tasks=["restoration"])
+    restored, copied = (load_pairs(tmp_path / "pairs.parquet", "train", copied=value) for value in (False, True))
+    assert copied.columns["targets"] == [[source] for source in restored.columns["source"]]
+    assert copied.columns["id"] == restored.columns["id"] and copied.columns["targets"] != restored.columns["targets"]
+    first, second = (
+        train(made, tmp_path, training(copied=value), out=tmp_path / str(value)) for value in (False, True)
+    )
+    assert not first["loss"].equals(second["loss"]) and first["step"].equals(second["step"])
+
+
 def test_a_run_with_the_moments_of_another_goes_on_as_adamw_would(made, tmp_path):
     """By hand: eight updates of one run, then one of the next by the same optimizer."""
     start = resumed(made, tmp_path)

@@ -11,8 +11,11 @@ from torch import nn
 from reprlab.audio.settings import Tuning
 from reprlab.runtime.errors import ReprlabError
 
-# Sub-layers of a block whose output an adapter reads, before the residual sum.
-_AFTER = {"WhisperEncoder": ("self_attn", "fc2"), "Wav2Vec2Model": ("attention", "feed_forward")}
+# Sub-layers of a block whose output an adapter reads, and the norm in front of each: it reads the residual.
+_AFTER = {
+    "WhisperEncoder": {"self_attn": "self_attn_layer_norm", "fc2": "final_layer_norm"},
+    "Wav2Vec2Model": {"attention": "layer_norm", "feed_forward": "final_layer_norm"},
+}
 _ATTENTION = ["q_proj", "v_proj"]
 _NOT_TUNED = ("conv1.", "conv2.", "embed_positions.", "feature_extractor.", "masked_spec_embed")
 
@@ -63,16 +66,35 @@ class ConvAdapter(nn.Module):
 
 
 class Adapted(nn.Module):
-    """A sub-layer with an adapter behind it; of a tuple the first is adapted."""
+    """A sub-layer with an adapter behind it; of a tuple the first is adapted.
 
-    def __init__(self, sublayer: nn.Module, adapter: nn.Module) -> None:
+    With `norm`, the one in front of the sub-layer, the adapter is behind the residual sum: the residual is what the
+    norm reads, and is taken off again for the block to add.
+    """
+
+    def __init__(self, sublayer: nn.Module, adapter: nn.Module, norm: nn.Module | None = None) -> None:
         super().__init__()
         self.sublayer, self.adapter = sublayer, adapter
+        self._residual: list[torch.Tensor] = []
+        if norm is not None:
+            norm.register_forward_pre_hook(self._keep)
+
+    def _keep(self, _: nn.Module, given: tuple[torch.Tensor, ...]) -> None:
+        self._residual[:] = given[:1]
 
     def forward(self, *args: Any, **named: Any) -> Any:
         """The sub-layer's output, adapted."""
         found = self.sublayer(*args, **named)
-        return (self.adapter(found[0]), *found[1:]) if isinstance(found, tuple) else self.adapter(found)
+        return (self._adapt(found[0]), *found[1:]) if isinstance(found, tuple) else self._adapt(found)
+
+    def _adapt(self, states: torch.Tensor) -> torch.Tensor:
+        adapted: torch.Tensor
+        if not self._residual:
+            adapted = self.adapter(states)
+            return adapted
+        residual = self._residual.pop()
+        adapted = self.adapter(residual + states) - residual
+        return adapted
 
 
 def blocks_of(encoder: Any) -> nn.ModuleList:
@@ -99,7 +121,7 @@ def tune(encoder: Any, tuning: Tuning) -> None:
     encoder.requires_grad_(False)
     if tuning.method in ("ff", "conv"):
         for block in blocks[len(blocks) - wanted :]:
-            for name in _AFTER[type(encoder).__name__]:
+            for name, norm in _AFTER[type(encoder).__name__].items():
                 adapter = (
                     FFAdapter(width, inner, tuning.depth, norm=tuning.norm)
                     if tuning.method == "ff"
@@ -108,7 +130,8 @@ def tune(encoder: Any, tuning: Tuning) -> None:
                 with torch.no_grad():
                     for parameter in adapter.last.parameters():
                         parameter.mul_(tuning.initial_scale)
-                setattr(block, name, Adapted(getattr(block, name), adapter))
+                outer = getattr(block, norm) if tuning.placement == "outer" else None
+                setattr(block, name, Adapted(getattr(block, name), adapter, outer))
     elif tuning.method == "lora":
         from peft import LoraConfig, inject_adapter_in_model
 

@@ -25,6 +25,8 @@ class Tuning(BaseModel):
     """Width inside an adapter, or rank of lora; null: that of the model."""
     depth: int = Field(default=2, ge=2)
     """Fully connected layers of an ff adapter."""
+    placement: Literal["inner", "outer"] = "inner"
+    """Where ff and conv adapters are: inner, on a sub-layer's output before the residual sum; outer, behind the sum."""
     norm: bool = True
     """Layer norm over the sum of an ff adapter and its input."""
     kernel: int = Field(default=1, ge=1)

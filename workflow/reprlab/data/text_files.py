@@ -61,8 +61,8 @@ def blank_cells(row: str) -> list[str]:
     return [cell for cell in _BLANKS.split(row) if cell]
 
 
-def tab_rows(path: Path, columns: int, encoding: str = "utf-8") -> Iterator[tuple[int, list[str]]]:
-    """(number, cells) of each row of a tab-separated file that is not empty.
+def tab_rows(path: Path, columns: int, encoding: str = "utf-8", called: str = "") -> Iterator[tuple[int, list[str]]]:
+    """(number, cells) of each row of a tab-separated file that is not empty; `called`: the columns, for a message.
 
     Raises:
         ReprlabError: a row has another number of cells.
@@ -72,7 +72,8 @@ def tab_rows(path: Path, columns: int, encoding: str = "utf-8") -> Iterator[tupl
         if cells == [""]:
             continue
         if len(cells) != columns:
-            raise ReprlabError(f"{path}: line {number} has {len(cells)} cells, expected {columns}")
+            expected = f"{columns}: {called}" if called else columns
+            raise ReprlabError(f"{path}: line {number} has {len(cells)} cells, expected {expected}")
         yield number, cells
 
 

@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from reprlab.registry.dataset_entries import BaselineName
+
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 MetricName = Literal[
@@ -32,7 +34,7 @@ class BaselineSettings(BaseModel):
 
     metrics: list[MetricName] = Field(min_length=1)
     """Scores to report."""
-    baselines: list[Literal["majority", "random", "tfidf", "copy", "word_majority"]] = ["majority", "tfidf"]
+    baselines: list[BaselineName] = ["majority", "tfidf"]
     """majority: most frequent label, mean score or most frequent text; random: a label drawn uniformly (for sentence
     placing, a random order); tfidf: TF-IDF and logistic regression (cosine for scores); copy: the input is the answer;
     word_majority: most frequent tag of each word."""

@@ -243,4 +243,6 @@ def shared_legend(figure: Figure, axes: Sequence[Axes]) -> None:
         longest = max(len(label) for label in entries) * 0.075 + 0.6
         fitting = max(1, int(figure.get_figwidth() / longest))
         rows = -(-len(entries) // fitting)
+        # The layout takes the legend's room from the panels: more than two rows get their own.
+        figure.set_figheight(figure.get_figheight() + 0.2 * max(rows - 2, 0))
         figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=-(-len(entries) // rows))

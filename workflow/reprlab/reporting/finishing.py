@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-_BETWEEN = re.compile(r"(, | after )")
+_BETWEEN = re.compile(r"(, | after |(?<=\w)\+(?=\w)| \(no value\)$)")
 _NAME = re.compile(r"[a-z0-9]+(_[a-z0-9]+)+")
 _FEW_TICKS = 6
 _FEW_POINTS = 3
@@ -57,10 +57,10 @@ def whole_ticks(axes: Axes) -> None:
 
 
 def short_step(step: float) -> str:
-    """2000 as 2k, 1000000 as 1M, 400 as 400."""
+    """2000 as 2k, 1000000 as 1M; what would need more than one decimal is written out: 1024."""
     if step >= 1_000_000:
         return f"{step / 1_000_000:g}M"
-    return f"{step / 1000:g}k" if step >= 1000 else f"{step:g}"
+    return f"{step / 1000:g}k" if step >= 1000 and step % 100 == 0 else f"{step:g}"
 
 
 def short_powers(axes: Axes) -> None:

@@ -138,7 +138,7 @@ def _labels_of(path: Path) -> list[str]:
         ReprlabError: a line is not id, label and text; the first one is a header; or there are too many labels for them
             to be classes.
     """
-    rows = [cells for _, cells in tab_rows(path, 3)]
+    rows = [cells for _, cells in tab_rows(path, 3, called="id, label and text, with tabs between")]
     if not rows:
         raise ReprlabError(f"FILE={path}: has no line of id, label and text, with tabs between")
     if [cell.strip().lower() for cell in rows[0]] == ["id", "label", "text"]:

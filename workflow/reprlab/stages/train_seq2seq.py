@@ -55,7 +55,7 @@ def train_seq2seq(
     files += [held] if held else []
     identity = run_fingerprint(fingerprint, settings, files)
     task = pair_task(tokenizer, settings.input_length, settings.target_length)
-    table = load_pairs(pairs, "train")
+    table = load_pairs(pairs, "train", copied=settings.copied)
     data = task.encode(table)
     engine = engine_of(settings, len(data))
     order = order_of(settings, data)

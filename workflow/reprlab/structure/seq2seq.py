@@ -40,13 +40,16 @@ def pair_task(tokenizer: Path, input_length: int, target_length: int) -> TextToT
     return _PairTexts(settings, (), open_tokenizer(tokenizer), tokenizer)
 
 
-def load_pairs(path: Path, split: str, limit: int | None = None) -> ExampleTable:
-    """The pairs of a split.
+def load_pairs(path: Path, split: str, limit: int | None = None, copied: bool = False) -> ExampleTable:
+    """The pairs of a split; `copied`: with the source as the target.
 
     Raises:
         ReprlabError: the table is damaged, or has no pair in the split.
     """
-    return load_examples(path, [split], {split: limit})[split]
+    table = load_examples(path, [split], {split: limit})[split]
+    if copied:
+        table.columns["targets"] = [[source] for source in table.columns["source"]]
+    return table
 
 
 def engine_of(settings: PairTraining, pairs: int) -> EngineSettings:

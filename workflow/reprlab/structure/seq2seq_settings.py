@@ -50,6 +50,8 @@ class PairTraining(BaseModel):
     """Dropout of every layer."""
     init_step: int | None = Field(default=None, ge=0)
     """Step of the ladder to start from, where `init` is a ladder; null: `init` is a model."""
+    copied: bool = False
+    """Write the source back in place of the target: the control that separates a task from copying."""
 
 
 class GenerationSettings(BaseModel):

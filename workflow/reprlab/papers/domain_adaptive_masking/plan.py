@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from reprlab.concepts.settings import BlockSettings
-from reprlab.evaluation.settings import BaselineSettings, MetricName
+from reprlab.evaluation.settings import MetricName
 from reprlab.papers.domain_adaptive_masking.plan_curriculum import Curriculum, add_blocks, add_curriculum, thresholds
 from reprlab.papers.domain_adaptive_masking.results import MASKS, NONE, RESULTS, SHARES, UNIGRAM, UNTRAINED
 from reprlab.papers.domain_adaptive_masking.schema import Masking
 from reprlab.planning import paths
-from reprlab.planning.finetuning_jobs import add_baselines, add_finetuning_job
+from reprlab.planning.finetuning_jobs import add_finetuning_job, add_trivial
 from reprlab.planning.language_model_jobs import (
     add_held_out,
     add_pretraining_run,
@@ -22,7 +22,7 @@ from reprlab.planning.plan import Job, Plan
 from reprlab.planning.result_jobs import add_results
 from reprlab.planning.shared_jobs import add_model, add_task
 from reprlab.reporting.published import read_printed
-from reprlab.results.sources import Baseline, Missing, Source, Value
+from reprlab.results.sources import Missing, Source, Value
 from reprlab.settings.base import derive
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
 from reprlab.training.settings import (
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 SLUG, NAME = "domain-adaptive-masking", "domain_adaptive_masking"
 _SCORES: list[MetricName] = ["entity_f1", "entity_precision", "entity_recall"]
-_BASELINES: list[Literal["majority", "word_majority"]] = ["majority", "word_majority"]
 _LOSSES = ["loss_sum", "count", "correct", "total"]
 
 
@@ -270,15 +269,8 @@ class _Jobs:
             for corpus in entry.documents
         }
         examples = add_task(self.plan, self.config, dataset, sentences)
-        scored = BaselineSettings(
-            metrics=_SCORES,
-            baselines=[*_BASELINES],
-            splits=["test"],
-            train_limit=recipe.examples,
-            eval_limit=recipe.scored,
-        )
-        beside = Path(add_baselines(self.plan, dataset, examples, scored))
-        baselines = [Baseline(name=name, path=beside, where={"name": name}) for name in _BASELINES]
+        cut: dict[str, Any] = {"splits": ["test"], "train_limit": recipe.examples, "eval_limit": recipe.scored}
+        baselines = add_trivial(self.plan, entry, dataset, examples, metrics=_SCORES, **cut)
         counts = Path(self.plan.add("count_entities", dataset, Job({"examples": examples}))["out"])
         factors: dict[str, Value] = {"part": "entities", "task": task}
         found: list[Source | Missing] = [

@@ -22,7 +22,7 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     if paper.corpus is None:
         entries += [
             Missing(factors={"part": part, "init": init}, reason=paper.unavailable)
-            for part in ("generative", "joint", "discriminative", "losses")
+            for part in ("arms", "generative", "joint", "discriminative", "losses")
             for init in paper.inits
             if init != "t5"
         ]

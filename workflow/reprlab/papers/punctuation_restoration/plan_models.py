@@ -1,4 +1,4 @@
-"""The models that are fine-tuned: T5, T5 after restoration, and T5 after as many updates of span corruption."""
+"""The models that are fine-tuned: T5, T5 after restoration, and after as many updates of each control."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,11 +54,19 @@ class Models:
         first = self._start(paper.compared)
         self.inits: dict[str, Init] = {"t5": first}
         self.restored: dict[str, dict[str, str]] = {}
+        # Logs of the training before the tasks.
+        self.logs: dict[str, str] = {}
         if self.passages:
             self.pairs = self._pairs()
             self.restored = {name: self._restoration(name) for name in paper.restored}
             after = self.restored[paper.compared]["out"]
-            self.inits |= {"pr": Init(after, paper.sizes[paper.compared].steps), "mlm": self._control(first)}
+            steps = paper.sizes[paper.compared].steps
+            self.inits |= {"pr": Init(after, steps), "mlm": self._control(first)}
+            control = paths.pretraining_metrics(f"{NAME}_{paper.compared}_mlm")
+            self.logs = {"pr": self.restored[paper.compared]["metrics"], "mlm": control}
+            if "copy" in paper.inits:
+                copied = self._restoration(paper.compared, copied=True)
+                self.inits["copy"], self.logs["copy"] = Init(copied["out"], steps), copied["metrics"]
         self.inits = {name: self.inits[name] for name in paper.inits if name in self.inits}
 
     def engine(self, recipe: Any, steps: int, ladder: list[int], seed: int, warmup_steps: int = 0) -> EngineSettings:
@@ -102,6 +110,10 @@ class Models:
         text = str(paper.corpus)
         counted: dict[str, Value] = {"part": "pairs", "task": "restoration", "train_set": text, "eval_set": text}
         found.append(Source(path=Path(self.pairs["metrics"]), factors=counted, keys={"counted": "split"}, data=title))
+        for init in (one for one in self.inits if one in self.logs):
+            arm: dict[str, Value] = {"part": "arms", "init": init}
+            log = Source(path=Path(self.logs[init]), factors=arm, keys={"update": "step"}, wide=["tokens"], data=title)
+            found.append(log)
         for name, trained in self.restored.items():
             for step in paper.sizes[name].ladder:
                 key = f"{NAME}_{name}/restoration/step{step}"
@@ -195,7 +207,8 @@ class Models:
         settings = PairSettings.model_validate({"tasks": ["restoration"], "words": words, "limits": limits})
         return add_pairs(self.plan, f"{self.paper.corpus}/{NAME}", [self.passages], self.tokenizer, settings)
 
-    def _restoration(self, name: str) -> dict[str, str]:
+    def _restoration(self, name: str, copied: bool = False) -> dict[str, str]:
+        """Restoration of a size; `copied`: the same pairs, of which the source is written back."""
         size, recipe, start = self.paper.sizes[name], self.paper.restoration, self._start(name)
         settings = derive(
             PairTraining,
@@ -204,11 +217,12 @@ class Models:
             input_length=recipe.length,
             target_length=recipe.length,
             init_step=start.step,
+            copied=copied,
         )
-        resumed = self.paper.finetuning.course == "upstream_resume" and name == self.paper.compared
+        resumed = self.paper.finetuning.course == "upstream_resume" and name == self.paper.compared and not copied
         return add_pair_training(
             self.plan,
-            f"{NAME}_{name}/restoration/s{recipe.seed}",
+            f"{NAME}_{name}/{'copying' if copied else 'restoration'}/s{recipe.seed}",
             self.pairs["out"],
             self.tokenizer,
             start.made_in,

@@ -1,11 +1,11 @@
 """Structure tasks: every model fine-tuned on each, alike, and tested on its own and on further sets."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from reprlab.evaluation.settings import BaselineSettings, MetricName
+from reprlab.evaluation.settings import MetricName
 from reprlab.papers.punctuation_restoration.plan_models import NAME, SLUG, Init, Models
-from reprlab.planning.finetuning_jobs import add_baselines, add_finetuning_job
+from reprlab.planning.finetuning_jobs import add_finetuning_job, add_trivial
 from reprlab.planning.plan import Plan
 from reprlab.planning.seq2seq_jobs import add_answers, add_pair_training, add_pairs
 from reprlab.planning.shared_jobs import add_task
@@ -101,15 +101,9 @@ class Tasks:
         wanted, recipe = self.paper.tasks[name], self.paper.discriminative
         examples = self._examples(wanted.dataset)
         scored, limits = list(_ENTITY.values()), self.paper.finetuning
-        majority = BaselineSettings(
-            metrics=scored,
-            baselines=["word_majority"],
-            splits=["test"],
-            train_limit=limits.examples,
-            eval_limit=limits.scored,
-        )
-        beside = Path(add_baselines(self.plan, wanted.dataset, examples, majority))
-        baselines = [Baseline(name="word_majority", path=beside, where={"name": "word_majority"})]
+        cut: dict[str, Any] = {"splits": ["test"], "train_limit": limits.examples, "eval_limit": limits.scored}
+        entry = self.config.datasets.tasks[wanted.dataset]
+        baselines = add_trivial(self.plan, entry, wanted.dataset, examples, metrics=scored, **cut)
         found = []
         for init, start in self.models.inits.items():
             for seed in recipe.seeds:
@@ -120,9 +114,7 @@ class Tasks:
                     task=TaskSettings(kind="tags", metrics=scored, input_length=recipe.length, tag_pieces="words"),
                     engine=self.models.engine(recipe, 1, [], seed),
                     learning_rates=[recipe.learning_rate],
-                    splits=["test"],
-                    train_limit=limits.examples,
-                    eval_limit=limits.scored,
+                    **cut,
                     keep=self.config.workflow.keep_finetuned,
                 )
                 key = f"{NAME}_{init}/{wanted.dataset}/s{seed}"

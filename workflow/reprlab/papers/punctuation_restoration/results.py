@@ -4,6 +4,7 @@ from typing import Any
 
 from reprlab.papers.punctuation_restoration.claims import CLAIMS
 from reprlab.papers.punctuation_restoration.tables_structure import (
+    arms,
     by_init,
     examples,
     first_losses,
@@ -27,6 +28,7 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "table5": (sizes_of_data, {"part": "pairs"}),
     "table6": (restored_at_last, {"part": "restoration"}),
     "restoration": (restored, {"part": "restoration"}),
+    "arms": (arms, {"part": "arms"}),
     "losses": (first_losses, {"part": "losses"}),
     "scores": (
         Listing(

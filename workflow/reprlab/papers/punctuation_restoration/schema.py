@@ -15,7 +15,7 @@ from reprlab.structure.formats import StructureTask
 from reprlab.text.segmentation import SegmentationSettings
 from reprlab.training.settings import UpdateSettings
 
-Init = Literal["t5", "pr", "mlm"]
+Init = Literal["t5", "pr", "mlm", "copy"]
 Tokens = Annotated[t.PositiveInt, Field(ge=8)]
 
 

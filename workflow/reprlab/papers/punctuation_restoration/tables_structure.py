@@ -149,6 +149,17 @@ def sizes_of_data(frame: Frame) -> Rows:
     return pandas.concat([found, _reasons(frame, sets)], ignore_index=True)
 
 
+def arms(frame: Frame) -> Rows:
+    """Updates and tokens of each model's training before the tasks; equal updates are not equal tokens."""
+    import pandas
+
+    rows = frame.select(metric="tokens")
+    last = rows[rows["update"] == rows.groupby("init")["update"].transform("max")]
+    found = last[["init", "update", "value", "data"]].rename(columns={"value": "tokens"}).assign(scale=frame.scale)
+    found = found.assign(tokens_an_update=found["tokens"] / found["update"])
+    return pandas.concat([found, _reasons(frame, ["init"])], ignore_index=True)
+
+
 def first_losses(frame: Frame) -> Rows:
     """Mean loss over seeds by passes over the pairs, of each task and model."""
     rows = frame.select()

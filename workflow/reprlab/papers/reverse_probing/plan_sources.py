@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.coreference.settings import AggregationSettings, CoreferenceTraining
-from reprlab.evaluation.settings import BaselineSettings
-from reprlab.planning.finetuning_jobs import add_baselines, add_finetuning_job
+from reprlab.planning.finetuning_jobs import add_finetuning_job, add_trivial
 from reprlab.planning.language_model_jobs import add_sentences
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.shared_jobs import add_model, add_task
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from reprlab.papers.reverse_probing.schema import Recipe, ReverseProbingSettings, SourceTask
 
 SLUG, NAME = "reverse-probing", "reverse_probing"
-_BASELINES = {"classification": "majority", "tags": "word_majority"}
 
 
 @dataclass(frozen=True)
@@ -153,15 +151,11 @@ class Sources:
         )
 
     def _baselines(self, task: SourceTask, examples: str) -> list[Baseline]:
-        # An answer to any question can be no constant.
-        if task.kind not in _BASELINES:
-            return []
-        name: Any = _BASELINES[task.kind]
-        settings = BaselineSettings(
-            metrics=[task.metric], baselines=[name], train_limit=task.examples, eval_limit=task.scored
+        entry, limits = (
+            self.config.datasets.tasks[task.dataset],
+            {"train_limit": task.examples, "eval_limit": task.scored},
         )
-        path = add_baselines(self.plan, f"{NAME}_{task.dataset}", examples, settings)
-        return [Baseline(name=name, path=Path(path), where={"name": name})]
+        return add_trivial(self.plan, entry, f"{NAME}_{task.dataset}", examples, metrics=[task.metric], **limits)
 
     def _examples(self, dataset: str) -> str:
         """Plan a data set, with the passages of the corpora that it is built from."""

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from reprlab.config.load import LoadedConfig
-from reprlab.evaluation.settings import BaselineSettings
 from reprlab.papers.vocab_memory.names import label_of
 from reprlab.papers.vocab_memory.plan_counting import NO_DATA, add_readable_task
 from reprlab.papers.vocab_memory.schema import VocabMemorySettings
-from reprlab.planning.finetuning_jobs import add_baselines, add_finetuning_job
+from reprlab.planning.finetuning_jobs import add_finetuning_job, add_trivial
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.shared_jobs import add_model, add_tokenizer
 from reprlab.results.sources import Baseline, Missing, Source
@@ -73,12 +72,12 @@ class Finetuning:
         where |= {"subset": subset} if subset else {}
         baselines = self.add_baselines(task)
         own: dict[str, Any] = {"where": where, "data": self.title(task)}
-        yield Source(path=baselines, factors=about, keys={"model": "name"}, **own)
+        yield Source(path=baselines[0].path, factors=about, keys={"model": "name"}, **own)
         for model, pema, seed in product(finetuning.models, (False, True), finetuning.seeds):
             yield Source(
                 path=self.add_run(model, task, seed, pema),
                 factors=about | _run_factors(model, seed, pema),
-                baselines=[Baseline(name="majority", path=baselines, where={"name": "majority"})],
+                baselines=baselines,
                 **own,
             )
 
@@ -90,15 +89,12 @@ class Finetuning:
         """Plan the examples of a task; returns their path."""
         return add_readable_task(self.plan, self.config, str(self.paper.tasks[task].dataset))
 
-    def add_baselines(self, task: str) -> Path:
+    def add_baselines(self, task: str) -> list[Baseline]:
         """Plan the most frequent label and a bag of words, on the examples that the models get."""
         finetuning, settings = self.paper.finetuning, self.paper.tasks[task]
-        scored = BaselineSettings(
-            metrics=[settings.metric],
-            train_limit=finetuning.train_examples,
-            eval_limit=finetuning.evaluation_examples,
-        )
-        return Path(add_baselines(self.plan, f"vocab_memory_{settings.dataset}", self.examples(task), scored))
+        entry, key = self.config.datasets.tasks[str(settings.dataset)], f"vocab_memory_{settings.dataset}"
+        limits = {"train_limit": finetuning.train_examples, "eval_limit": finetuning.evaluation_examples}
+        return add_trivial(self.plan, entry, key, self.examples(task), metrics=[settings.metric], **limits)
 
     def add_run(self, model: str, task: str, seed: int, pema: bool) -> Path:
         """Plan one run of Table 10; returns its scores."""

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Iterable
 
 from reprlab.reporting.page.html import Html, tag
-from reprlab.runtime.errors import ReprlabError
 
 Edge = tuple[str, str]
 _WIDTH, _HEIGHT, _GAP_X, _GAP_Y = 138, 28, 14, 40
@@ -15,13 +14,37 @@ _LANE = 12
 _SWEEPS = 8
 
 
+def returning(edges: Iterable[Edge]) -> list[Edge]:
+    """The edges that lead back to a stage on the way to them: jobs of a stage may feed others of it by another stage.
+
+    Found from the stages that nothing feeds, in the order of the alphabet; without them the graph has no circle.
+    """
+    below: dict[str, list[str]] = {}
+    for source, target in sorted(set(edges)):
+        below.setdefault(source, []).append(target)
+    fed = {target for targets in below.values() for target in targets}
+    found, done = list[Edge](), set[str]()
+
+    def visit(name: str, way: tuple[str, ...]) -> None:
+        done.add(name)
+        for target in below.get(name, []):
+            if target in (*way, name):
+                found.append((name, target))
+            elif target not in done:
+                visit(target, (*way, name))
+
+    for name in [*sorted(below.keys() - fed), *sorted(below)]:
+        if name not in done:
+            visit(name, ())
+    return found
+
+
 def layers(edges: Iterable[Edge]) -> list[list[str]]:
     """Stages by the longest path that leads to them; one that nothing feeds is right above what it feeds.
 
-    Raises:
-        ReprlabError: the edges form a circle.
+    The edges form no circle.
     """
-    edges = [edge for edge in edges if edge[0] != edge[1]]
+    edges = list(edges)
     depth = _depths(edges)
     fed = {target for _, target in edges}
     for name in sorted(set(depth) - fed):
@@ -40,9 +63,7 @@ def _depths(edges: list[Edge]) -> dict[str, int]:
         for source, target in edges:
             depth[target] = max(depth[target], depth[source] + 1)
         if depth == before:
-            return depth
-    if names:
-        raise ReprlabError("graph of stages: its edges form a circle")
+            break
     return depth
 
 
@@ -79,8 +100,9 @@ def _ordered(rows: list[list[str]], routes: list[list[str]]) -> list[list[str]]:
 
 
 def draw_graph(edges: list[Edge]) -> Html:
-    """The graph as SVG with a title and a description for screen readers."""
-    edges = [edge for edge in edges if edge[0] != edge[1]]
+    """The graph as SVG with a title and a description for screen readers; edges that lead back are in words alone."""
+    every, back = edges, set(returning(edges))
+    edges = [edge for edge in edges if edge not in back]
     rows, routes = _with_lanes(layers(edges), edges)
     rows = _ordered(rows, routes)
     spans = [sum(_wide(name) + _GAP_X for name in row) - _GAP_X for row in rows]
@@ -97,7 +119,7 @@ def draw_graph(edges: list[Edge]) -> Html:
     return tag(
         "svg",
         tag("title", "Graph of stages"),
-        tag("desc", "; ".join(f"{source} feeds {target}" for source, target in edges)),
+        tag("desc", "; ".join(f"{source} feeds {target}" for source, target in every)),
         paths,
         boxes,
         role="img",
