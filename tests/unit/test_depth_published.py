@@ -63,7 +63,14 @@ def test_table_8_prints_wiki_before_chat(tables):
 
 def test_label_counts_are_the_whole_validation_sets():
     totals = read_tsv(COUNTS).groupby("task")["count"].sum().to_dict()
-    assert totals == {"sp_arxiv": 4000, "sp_wiki": 4000, "sp_rocstory": 4000, "dc_chat": 1834, "dc_wiki": 4000, "sst2": 872}
+    assert totals == {
+        "sp_arxiv": 4000,
+        "sp_wiki": 4000,
+        "sp_rocstory": 4000,
+        "dc_chat": 1834,
+        "dc_wiki": 4000,
+        "sst2": 872,
+    }
 
 
 def test_a_missing_table_is_named():

@@ -144,7 +144,9 @@ def test_the_audit_finds_the_cells_that_are_off() -> None:
     assert (few.value, few.names["unordered"], few.names["kept"]) == (50, 0, 55)
     # And with fewer no more than all.
     assert saved(Given(PUBLISHED, RECORDS, TABLES), events="6").names["unordered"] == 0
-    assert [rows[f"5.4{letter}"].recomputed for letter in "abcd"] == [f"at most {n}" for n in ("91.3", "98.2", "99.7", "100.0")]
+    assert [rows[f"5.4{letter}"].recomputed for letter in "abcd"] == [
+        f"at most {n}" for n in ("91.3", "98.2", "99.7", "100.0")
+    ]
     assert (rows["5.10a"].recomputed, rows["5.10b"].recomputed) == ("18.20", "51.00")
 
 

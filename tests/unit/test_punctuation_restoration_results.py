@@ -247,7 +247,8 @@ def test_the_audit_finds_what_is_wrong_and_nothing_else():
 
 
 @pytest.mark.parametrize(
-    ("epochs", "pairs", "count"), [(1, 435_031 - 435_031 % 512, 849), (1, 8936, 18), (10, 8936, 175), (40, 434_688, 33_960)]
+    ("epochs", "pairs", "count"),
+    [(1, 435_031 - 435_031 % 512, 849), (1, 8936, 18), (10, 8936, 175), (40, 434_688, 33_960)],
 )
 def test_updates_of_passes(epochs, pairs, count):
     """5.1 and T1: 512 excerpts an update; a batch may span two passes, so that nothing is dropped."""

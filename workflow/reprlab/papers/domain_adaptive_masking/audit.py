@@ -51,7 +51,7 @@ def wins(given: Given, *, over: str) -> Found:
 
 
 def mean_again(given: Given) -> Found:
-    """8, T6: the mean of BioBERT-v1.1 in its own PyTorch code, and what Table 2's means are above those of that code."""
+    """8, T6: the mean of BioBERT-v1.1 in its own PyTorch code, and what Table 2's means are above its means."""
     again = mean(row["biobert_v1_1"] for row in given.cells["again"].values())
     bert = _mean(given, "bert") - Decimal(given.said["again_bert_mean"])
     return found(again, moved=rounded(_mean(given, "biobert_v1_1") - again, 2), moved_bert=rounded(bert, 2))

@@ -29,10 +29,7 @@ def rows(given: Given) -> Iterator[AuditRow]:
 
 
 def _counts(given: Given) -> Iterator[_Row]:
-    said = {
-        name: int(given.said[name])
-        for name in ("train", "test", "clip_seconds", "frame_seconds")
-    }
+    said = {name: int(given.said[name]) for name in ("train", "test", "clip_seconds", "frame_seconds")}
     yield (
         "5.1",
         "Training and test samples are those that are kept",
