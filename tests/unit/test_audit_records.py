@@ -10,7 +10,7 @@ from reprlab.plugins import load_plugin
 from reprlab.reporting import audit_checks
 from reprlab.reporting.audit import found
 from reprlab.reporting.audit_given import Given
-from reprlab.reporting.audit_kinds import counted, counts_behind, held, majority, misprint, number, significant
+from reprlab.reporting.audit_kinds import counted, counts_behind, majority, misprint, number, significant
 from reprlab.reporting.audit_records import audit_records, read_records
 from reprlab.reporting.published import PublishedTable
 from reprlab.runtime.errors import ReprlabError
@@ -46,8 +46,8 @@ def audited(folder, records, **checks):
         ("printed: '{said[fs loss]}', recomputed: '{value:.2f}'", 0.506, "differs"),
         ("printed: 'at most {limit}'", found(3, 3 <= 4, limit=4), "agrees"),
         ("printed: 'at most {limit}'", found(5, 5 <= 4, limit=4), "differs"),
-        ("printed: '{total} hold'", held({"a": True, "b": True}), "agrees"),
-        ("printed: '{total} hold', recomputed: '{value} hold', note: '{names}'", held({"a": 1, "b": 0}), "differs"),
+        ("printed: '{total} hold'", counted({"a": True, "b": True}), "agrees"),
+        ("printed: '{total} hold', recomputed: '{value} hold', note: '{off}'", counted({"a": 1, "b": 0}), "differs"),
         ("printed: '{total} of {total}'", counted([True, True]), "agrees"),
         ("printed: '{total} of {total}'", counted([True, False]), "differs"),
         ("printed: '{total} of {total}'", counted([]), "differs"),
