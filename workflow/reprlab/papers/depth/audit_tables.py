@@ -46,7 +46,7 @@ def tokens_per_example(given: Given) -> Iterator[Found]:
     above = "; above the context length, so the printed tokens do not come from this product"
     for _, row in given.tables["table2_scale"].query("tokens != ''").iterrows():
         value = _per_example(row)
-        fits = value <= Decimal(given.said["context_length"])
+        fits = value <= Decimal(given.cells["facts"]["context_length"]["value"])
         yield found(rounded(value, 1), fits, model=row["model"], above="" if fits else above)
 
 
