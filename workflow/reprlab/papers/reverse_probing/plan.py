@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reprlab.coreference.names import RULES
 from reprlab.papers.reverse_probing.plan_sources import NAME, SLUG, Sources
 from reprlab.papers.reverse_probing.results import RESULTS
 from reprlab.planning.plan import Job, Plan
@@ -113,13 +114,13 @@ class Probes:
         yield Source(path=Path(self.sources.rules), factors=about, keys=keys, data=self.sources.title)
 
     def _scores(self, path: str, factors: dict[str, Value], untrained: dict[str, Value]) -> Source:
-        rule = Baseline(name="repeated names", path=Path(self.sources.rules), where={"name": "repeated names"})
+        rules = [Baseline(name=name, path=Path(self.sources.rules), where={"name": name}) for name in RULES]
         return Source(
             path=Path(path),
             factors=factors,
             keys={"seed": "seed", "read": "layers"},
             data=self.sources.title,
-            baselines=[rule],
+            baselines=rules,
             untrained=untrained,
         )
 
