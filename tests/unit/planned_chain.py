@@ -26,6 +26,7 @@ from event_samples import row as event_row
 from music_samples import tone
 from pydantic import BaseModel
 from reprlab.artifacts.tables import write_parquet
+from reprlab.concepts.files import write_concepts
 from reprlab.coreference.rows import chain_row
 from reprlab.data.schema import columns_of, schema_of, write_rows
 from reprlab.events.documents import load_events
@@ -59,7 +60,7 @@ NARROW = {
 # Settings by their name, at whatever depth; lists that name steps of a ladder are cut to the one that there is.
 STEPS = 2
 FEW = {
-    "steps": STEPS, "epochs": 1, "batch_size": 2, "accumulation": 1, "log_every": 1, "warmup_steps": 0,
+    "steps": STEPS, "step": STEPS, "epochs": 1, "batch_size": 2, "accumulation": 1, "log_every": 1, "warmup_steps": 0,
     "warmup_ratio": 0.0, "horizon_steps": None, "init_step": STEPS, "batches": 1, "resamples": 2, "bootstrap": 2,
     "train_items": 8, "validation_items": 2, "rows": 2, "share": 1.0, "held_out": 2, "shots": 1, "demonstrations": 1,
     "max_new_tokens": 2, "free_tokens": 2, "rank": 2, "examples": 2, "batch": 2, "repeats": 2,
@@ -73,7 +74,7 @@ LINKS = (
     "tokenize_triples", "train_encoder", "build_seq2seq", "train_seq2seq", "generate_seq2seq", "mix_corpora",
     "merge_models", "train_autoencoder", "evaluate_autoencoder", "sample_tokens", "encode_features", "compare_features",
     "build_coreference", "train_coreference", "probe_coreference", "train_describer", "describe_tracks",
-    "train_recogniser",
+    "train_recogniser", "tokenize_blocks", "mark_concepts",
 )  # fmt: skip
 PIECES = 1000
 
@@ -111,7 +112,8 @@ def cut(value: Any, name: str = "") -> Any:
         short = {"input_length": 16, "target_length": 16} if value.get("packing") else {}
         return {**{key: cut(part, key) for key, part in value.items()}, **short}
     if name in ("steps", "ladder") and isinstance(value, list):
-        return [STEPS] if value else []
+        # A ladder of step 0 alone is of what nothing has trained.
+        return [STEPS] if any(value) else value
     if name in ("learning_rates", "seeds", "sizes", "training_batches", "lengths"):
         return value[:1]
     if name == "layers" and isinstance(value, list):
@@ -121,7 +123,7 @@ def cut(value: Any, name: str = "") -> Any:
     if isinstance(value, list):
         return [cut(part) for part in value]
     if isinstance(value, str):
-        return re.sub(r"step-\d{8}", f"step-{STEPS:08d}", value)
+        return re.sub(r"step-(?!0{8})\d{8}", f"step-{STEPS:08d}", value)
     # Null means that another setting decides, and 0 demonstrations are another kind of prompt than one.
     return {**FEW, **NARROW}.get(name, value) if value else value
 
@@ -250,6 +252,29 @@ class Chain:
         path.parent.mkdir(parents=True, exist_ok=True)
         made, _ = write_tokens(path.parent / name.removesuffix(".parquet"), form, rows=20, pieces=PIECES)
         made.rename(path)
+
+    def _make_corpora(self, path: Path, name: str) -> None:
+        """Documents, or excerpts of them in sentences; every fourth one is held out."""
+        texts = [(f"{name}-{n}", ("train", "train", "validation", "test")[n % 4], text) for n, text in
+                 enumerate(prose(40))]  # fmt: skip
+        if path.name == "documents.parquet":
+            rows = [{"id": one, "text": text, "source": "made up", "split": split} for one, split, text in texts]
+            write_rows(path, rows, "documents", {"name": name, "title": name})
+            return
+        sentences = [(one, split, text.replace("\n", " ").split(". ")[:3]) for one, split, text in texts]
+        about = {"passage": 0, "source": "made up"}
+        rows = [{"document": one, "split": split, "sentences": cut, **about} for one, split, cut in sentences]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        schema = pyarrow.schema([("passage", pyarrow.int32())])
+        table = pyarrow.Table.from_pylist(rows)
+        table = table.set_column(
+            table.schema.get_field_index("passage"), schema.field("passage"), table["passage"].cast("int32")
+        )
+        about_corpus = {"reprlab": json.dumps({"name": name, "title": name})}
+        write_parquet(path, table.replace_schema_metadata(about_corpus))
+
+    def _make_curricula(self, path: Path, name: str) -> None:
+        write_concepts(path, sorted({word.strip(".,").lower() for word in " ".join(prose(40)).split()})[:40])
 
     def _make_tracks(self, path: Path, name: str) -> None:
         write_tracks(

@@ -251,6 +251,10 @@ def events(reader: str, **options: object) -> TaskEntry:
     return task(reader=reader, options=options, kind="events", labels=labels, **READER)
 
 
+TAGGED = parquet_bytes({"tokens": [["HeLa", "cells", "grow"], []], "ner_tags": [[1, 2, 0], []]})
+DOCUMENTS = b"D1\thttp://a\tOne\ta b\nD2\thttp://b\t\tc\nD3\thttp://c\tThree\td\n"
+
+
 def reads_red(path: Path) -> object:
     """A text lies beside its annotation in the corpus."""
     folder = path.parent / "annotation"
@@ -418,6 +422,20 @@ CASES = {
         "parquet", RELATIONS,
         reads(task(reader="marked_relations", kind="triples", labels=[], options={"files": {"train": "main"}},
                    **READER)),
+    ),
+    "tagged_parquet": Case(
+        "parquet", TAGGED,
+        reads(task(reader="tagged_parquet", kind="tags", labels=["O", "B-cell line", "I-cell line"],
+                   options={"files": [{"file": "main", "split": "train"}],
+                            "names": ["O", "B-cell line", "I-cell line"]}, **READER)),
+    ),
+    "trec_collection": Case(
+        "tsv", DOCUMENTS,
+        reads(task(reader="trec_collection", kind="ranking", labels=[],
+                   options={"documents": ["main"], "queries": {"test": "asked"}, "judgements": {"test": "judged"},
+                            "passages": 3}, **READER),
+              beside={"asked": b"7\twhat is it\n8\tnever judged\n", "judged": b"7 0 D1 3\n7 0 D2 0\n"}),
+        (b"\t", b"\n", b"\r", b"D1", b"D9", b"\xff"),
     ),
     "conll_roles": Case(
         "conll", ROLES,

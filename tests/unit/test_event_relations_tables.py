@@ -7,7 +7,7 @@ from typing import Any
 import pandas
 import pytest
 from reprlab.config.load import load_config
-from reprlab.events.scoring import ALL, CANDIDATES, RELATED
+from reprlab.events.settings import ALL, CANDIDATES, RELATED
 from reprlab.papers.event_relations.plan import add_jobs
 from reprlab.papers.event_relations.results import ALL_SCORES, RESULTS, SCORES
 from reprlab.planning.plan import Plan

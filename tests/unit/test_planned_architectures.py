@@ -74,9 +74,13 @@ def test_every_planned_model_is_among_them(chain):
 def test_dropout_is_that_of_the_setting_in_every_layer(chain, architecture):
     key = next(key for stage, name, key in CASES if (stage, name) == ("finetune_model", architecture))
     chain.run("finetune_model", key)
-    (source,) = PLAN.jobs["finetune_model"][key].inputs["after"]
+    inputs = PLAN.jobs["finetune_model"][key].inputs
+    (made_in,) = inputs["after"]
+    # A model, or the ladder of what was trained from it.
+    source = next(Path(made_in).glob("step-*"), Path(made_in))
+    tokenizer = AutoTokenizer.from_pretrained(inputs.get("tokenizer") or source)
     task = TaskSettings(kind="classification", labels=["a", "b"], metrics=["accuracy"], input_length=8)
-    model = EncoderHead(task, ("a", "b"), AutoTokenizer.from_pretrained(source), Path(source)).load(Path(source), 0.3)
+    model = EncoderHead(task, ("a", "b"), tokenizer, source).load(source, 0.3)
     rates = {name: module.p for name, module in model.named_modules() if isinstance(module, torch.nn.Dropout)}
     assert len(rates) >= 4
     # DeBERTa's pooler is not a layer of the encoder: its released configuration has no dropout there.

@@ -240,3 +240,21 @@ def test_an_unknown_paper_is_one_line(capsys) -> None:
     error = capsys.readouterr().err
     assert error.startswith("error: nosuch: no such paper") and error.count("\n") == 1
     assert set(load_config(ROOT).papers) >= {"depth"}
+
+
+def test_what_was_entered_unseen_is_asked_first() -> None:
+    plan = paper_plan(ROOT, "ssm-rerankers", "paper")
+    found = sources.planned_archives(plan, load_config(ROOT, {"scale": "paper"}).datasets)
+    unseen = [bool(entry.unverified) for entry in found]
+    assert any(unseen) and unseen == sorted(unseen, reverse=True)
+
+
+def test_an_address_is_asked_for_its_file(monkeypatch, no_network) -> None:
+    entry = archive(
+        origins=["web:https://example.org/data/"],
+        files=[ArchiveFile(file="x.gz", md5="a" * 32)],
+        unverified="its columns",
+    )
+    (finding,), missing = sources.check_origins([entry], Path("nowhere"))
+    assert "https://example.org/data/" in finding.message and "entered unseen: its columns" in finding.message
+    assert finding.status == "problem" and missing == {}

@@ -212,9 +212,7 @@ def test_the_audit_finds_what_is_wrong_and_nothing_else():
     assert found["5.1.share.18"].note == "printed over true: 0.098"
     assert [found[f"5.2.table5.{n}"].recomputed for n in (7, 8, 14)] == ["85.1657", "84.4286", "85.8757"]
     assert sum(row.id.startswith("5.2.table") for row in rows) == 19 + 7 + 19
-    assert (found["5.10b"].recomputed, found["5.10b"].verdict) == ("0", "agrees"), "SPT v2 with k = 0"
-    for number in ("5.3", "5.4", "5.5", "5.6", "5.7", "5.8", "5.9", "5.10", "5.11"):
-        assert any(id.startswith(number) and row.verdict == "agrees" for id, row in found.items()), number
+    assert found["5.2.table5.14"].note == "cut, not rounded"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reader_cases import CASES
+from reader_cases import CASES, parquet_bytes
 from reprlab.data.archives import Archive
 from reprlab.data.downloads import obtain, write_receipt
 from reprlab.data.examples import examples_of
@@ -98,6 +98,28 @@ def test_roles_of_conll_2012(tmp_path: Path) -> None:
         assert old in good
         with pytest.raises(ReprlabError, match=message):
             rows_of("conll_roles", tmp_path, good.replace(old, new, 1))
+
+
+def test_tags_of_parquet_are_numbers_or_words(tmp_path: Path) -> None:
+    (row,) = rows_of("tagged_parquet", tmp_path)
+    assert row["tags"] == ["B-cell line", "I-cell line", "O"]
+    assert target("ner", row) == "(HeLa cells: cell line)"
+    unknown = parquet_bytes({"tokens": [["a"]], "ner_tags": [[7]]})
+    with pytest.raises(ReprlabError, match="row 0: not words with a known tag each"):
+        rows_of("tagged_parquet", tmp_path, unknown)
+
+
+def test_documents_of_trec_have_their_title_and_judged_ones_their_grade(tmp_path: Path) -> None:
+    rows = rows_of("trec_collection", tmp_path)
+    found = [(row["query"], row["passage_id"], row["passage"], row["relevance"]) for row in rows]
+    assert found == [("what is it", "D1", "One a b", 3), ("what is it", "D2", "c", 0), ("", "D3", "Three d", 0)]
+    good = CASES["trec_collection"].good
+    with pytest.raises(ReprlabError, match="the collection has 4 documents, 3 are published"):
+        rows_of("trec_collection", tmp_path, good + b"D4\tx\ty\tz\n")
+    with pytest.raises(ReprlabError, match="judges document D2 for query 7, and the document D2 is not there"):
+        rows_of("trec_collection", tmp_path, good.replace(b"D2", b"D5"))
+    with pytest.raises(ReprlabError, match="line 1 has 3 columns, expected 4"):
+        rows_of("trec_collection", tmp_path, good.replace(b"\tOne", b"", 1))
 
 
 MIRRORED = {

@@ -108,7 +108,7 @@ def test_documents_at_both_lengths_have_positions_too() -> None:
 @pytest.mark.parametrize("name", WIDTHS)
 def test_a_head_is_a_weight_for_each_width_and_a_bias(name: str) -> None:
     plan = planned()
-    (job,) = (job for key, job in plan.jobs["train_reranker"].items() if key.startswith(f"{name}/"))
+    job = plan.jobs["train_reranker"][f"{name}/msmarco_passages/passages_firstp"]
     whole = model_of(plan, job.inputs["model"])
     backbone = sum(parameter.numel() for parameter in whole.base_model.parameters())
     with torch.device("meta"):
@@ -132,7 +132,19 @@ def test_both_first_stages_are_asked_in_every_collection_of_passages() -> None:
             if task == "passages":
                 asked.setdefault(dataset, set()).add(settings(job).get("kind", "bm25"))
                 assert f"recall_at_{deepest}" in settings(job)["metrics"]
-        assert asked == {name: {"bm25", "dense"} for name in (paper.passages.dataset, *paper.passages.further)}
+        named = (paper.passages.dataset, *paper.passages.again, *paper.passages.further)
+        assert asked == {name: {"bm25", "dense"} for name in named}
+
+
+def test_recall_deeper_than_what_is_reranked_has_a_search_of_its_own() -> None:
+    """Table 8 has recall at 1,000 on Dev and at 100 on TREC DL19 and DL20; 100 documents are reranked."""
+    jobs = planned().jobs["retrieve_passages"]
+    deep, read = (settings(jobs[f"bm25/msmarco_documents/documents{kind}"]) for kind in ("_deep", ""))
+    assert (deep["depth"], deep["splits"], deep["metrics"]) == (1000, ["validation", "test"], ["recall_at_1000"])
+    assert read["depth"] == 100 and "recall_at_100" in read["metrics"]
+    assert not any(key.endswith("_deep") for key in planned(scale="mini").jobs["retrieve_passages"])
+    with pytest.raises(ReprlabError, match=r"deep_recall_at: 9 is within depth \(10\)"):
+        load_config(ROOT, {"scale": "mini", "set": "papers.ssm-rerankers.documents.deep_recall_at=9"})
 
 
 def test_queries_of_arguana_keep_twice_as_many_tokens() -> None:
@@ -144,7 +156,7 @@ def test_queries_of_arguana_keep_twice_as_many_tokens() -> None:
         for one in settings(job)["collections"]:
             cut.setdefault(one["name"], set()).add(settings(job)["pairs"].get("max_query", 64))
     assert cut.pop(LONG_QUERIES) == {128}
-    assert len(cut) == 13 and all(limits == {64} for limits in cut.values())
+    assert len(cut) == 13 + 3 and all(limits == {64} for limits in cut.values())
     models = [key.split("/")[0] for key, job in plan.jobs["rerank_passages"].items() if "query128" in key]
     assert sorted(models) == sorted(WIDTHS), "each reranker scores them once"
 

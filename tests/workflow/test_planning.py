@@ -55,6 +55,7 @@ SECOND = {
         for name in PUBLISHED
         if name.startswith(_RESTORING) and name.endswith("further")
     },
+    f"{_RESTORING}.tasks.ner_conll03.further": ["{genia: genia}"],
     "papers.prompt-tuning-encoders.beside": ["[]"],
     "papers.reverse-probing.segments.documents": ["{train: 10}"],
     "papers.reverse-probing.summed": ["[[mrpc, ner]]"],
@@ -64,8 +65,8 @@ SECOND = {
         for words in (100, 200)
     ],
     "papers.reverse-probing.untrained": ["pos"],
-    "papers.ssm-rerankers.documents.max_query_of": ["{squad_sections: 32}"],
-    "papers.ssm-rerankers.documents.queries_of": ["{squad_sections: 32}"],
+    "papers.ssm-rerankers.documents.max_query_of": ["{msmarco_documents: 32}"],
+    "papers.ssm-rerankers.documents.queries_of": ["{msmarco_documents: 32}"],
     "papers.ssm-rerankers.passages.queries_of": ["{beir_scifact: 32}"],
     "papers.ssm-rerankers.warm_start.spans": [
         "{a: {words: 8, query_words: 3, scattered: 0, foreign: 0, windows: 1, near: 0, max_length: 32, max_query: 12, "

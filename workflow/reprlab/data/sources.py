@@ -76,6 +76,17 @@ class Sources:
             raise ReprlabError(f"this reader reads one archive, the entry lists {len(self.archives)}")
         return next(iter(self.archives.values()))
 
+    def file(self, name: str) -> Path:
+        """The downloaded file `name`, of whichever archive has it.
+
+        Raises:
+            ReprlabError: none has.
+        """
+        for archive in self.archives.values():
+            if archive.has_file(name):
+                return archive.file(name)
+        raise ReprlabError(f"{name}: is a file of none of {', '.join(self.archives)}; correct the data registry")
+
 
 def open_sources(
     names: list[str], receipts: list[Path], documents: list[Path], cache: Path, registry: Path | None = None

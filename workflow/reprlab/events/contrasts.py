@@ -14,8 +14,8 @@ from reprlab.evaluation.paired_bootstrap import paired_bootstrap
 from reprlab.evaluation.relation_scores import all_pair_scores, related_scores
 from reprlab.events.documents import EventDocument
 from reprlab.events.pairs import LabelledPairs
-from reprlab.events.scoring import ALL, RELATED, confusions
-from reprlab.events.settings import AnswerContrast, PairTask
+from reprlab.events.scoring import confusions
+from reprlab.events.settings import ALL, RELATED, AnswerContrast, PairTask
 from reprlab.runtime.errors import ReprlabError
 
 # Scores of both regimes whose difference is told; p goes with the F1.

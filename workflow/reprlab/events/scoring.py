@@ -14,13 +14,12 @@ from reprlab.evaluation.relation_scores import all_pair_scores, confusion, relat
 from reprlab.evaluation.resampling import percentiles, resample_sums
 from reprlab.events.documents import EventDocument
 from reprlab.events.pairs import LabelledPairs, Ranking, known_pairs
-from reprlab.events.settings import PairTask
+from reprlab.events.settings import ALL, CANDIDATES, RELATED, PairTask
 from reprlab.retrieval.search import kept_pairs, most_pairs_kept, rank_by_score
 from reprlab.runtime.errors import ReprlabError
 
 ROW = ("seed", "k", "name", "metric", "split", "subset", "value", "low", "high", "n", "steps", "tokens")
 MODEL, MAJORITY, NOTHING = "model", "majority relation", "no relation"
-RELATED, ALL, CANDIDATES = "related", "all pairs", "retrieved or related"
 _RESAMPLES = 1000
 
 

@@ -14,6 +14,8 @@ _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 ALL_PAIRS = "all pairs"
 """Condition without a retriever, in measured seconds."""
+RELATED, ALL, CANDIDATES = "related", "all pairs", "retrieved or related"
+"""Pairs that scores of answers are over."""
 
 
 class EventSelection(BaseModel):

@@ -24,7 +24,7 @@ class MergeSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    fraction: float = Field(ge=0, le=1)
+    fraction: float = Field(ge=-0.1, le=1.1)
     """t: 0 is the first model, 1 the second."""
     dtype: Literal["float32", "float16", "bfloat16"] = "float16"
     """Type of the merged weights; the arithmetic is float32."""

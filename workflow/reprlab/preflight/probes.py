@@ -13,6 +13,7 @@ from typing import Any
 
 from reprlab.data.origins.errors import OriginError
 from reprlab.data.origins.github import ADDRESS, MIRROR_VARIABLE
+from reprlab.data.origins.web import address_of
 from reprlab.registry.dataset_entries import ArchiveFile
 
 TIMEOUT_SECONDS = 15
@@ -43,6 +44,8 @@ def probe(origin: str, file: ArchiveFile) -> tuple[str, int | None]:
             return _client(["apt-get", "--print-uris", "download", spec], spec), file.bytes
         case "local":
             return _local(spec, file)
+        case "web":
+            return "the server", _size(address_of(spec, file))
     raise OriginError(f"unknown origin {scheme!r}")
 
 
@@ -93,11 +96,16 @@ def _github(spec: str, file: ArchiveFile) -> tuple[str, int | None]:
     address = ADDRESS.format(
         owner=match["owner"], name=match["name"], commit=match["commit"], path=urllib.parse.quote(path)
     )
+    return "the server", _size(address)
+
+
+def _size(address: str) -> int | None:
+    """Bytes of the file at an address, where the server tells them."""
     request = urllib.request.Request(address, method="HEAD")  # noqa: S310
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310
             length = answer.headers.get("Content-Length")
-            return "the server", int(length) if length and "Content-Encoding" not in answer.headers else None
+            return int(length) if length and "Content-Encoding" not in answer.headers else None
     except urllib.error.HTTPError as error:
         raise OriginError(f"the server answered {error.code} {error.reason}") from None
     except (urllib.error.URLError, OSError) as error:

@@ -39,7 +39,7 @@ def check_origins(entries: list[ArchiveEntry], cache: Path) -> tuple[list[Findin
 
 def _origin(entry: ArchiveEntry, cache: Path) -> tuple[Finding, int]:
     missing = [file for file in entry.files if not cached(file, cache)]
-    licence = f"licence: {entry.licence}"
+    licence = f"licence: {entry.licence}" + (f"; entered unseen: {entry.unverified}" if entry.unverified else "")
     if not missing:
         return Finding("origin", entry.name, "ok", f"in the cache; {licence}"), 0
     reasons = []
@@ -106,7 +106,9 @@ def _open(entry: ArchiveEntry, cache: Path) -> Archive:
 def planned_archives(plan: Plan, registry: Any) -> list[ArchiveEntry]:
     """Registry entries of the downloads of a plan."""
     wanted = {name: setting(job, "wanted") for name, job in plan.jobs.get("fetch_archive", {}).items()}
-    return [Wanted.model_validate(part).of(registry.archives[name]) for name, part in wanted.items()]
+    found = [Wanted.model_validate(part).of(registry.archives[name]) for name, part in wanted.items()]
+    # What was entered unseen fails most likely: it is asked and told first.
+    return sorted(found, key=lambda entry: not entry.unverified)
 
 
 def setting(job: Any, name: str) -> Any:

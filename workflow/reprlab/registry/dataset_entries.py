@@ -12,7 +12,7 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.settings.errors import registry_error
 
 SPLITS = ("train", "validation", "test")
-ORIGIN_SCHEMES = ("pypi", "debian", "npm", "hub", "github", "local")
+ORIGIN_SCHEMES = ("pypi", "debian", "npm", "hub", "github", "local", "web")
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+$")]
 GitDigest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
@@ -21,6 +21,7 @@ GitDigest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 Revision = Annotated[
     str, StringConstraints(pattern=r"^([0-9a-f]{40}|[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+@(refs/convert/parquet|main))$")
 ]
+Md5 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Split = Literal["train", "validation", "test"]
 
@@ -50,12 +51,14 @@ class _Strict(BaseModel):
 
 
 class ArchiveFile(_Strict):
-    """One downloaded file, known by its content: by sha256, else by git's digest, else by a pinned revision."""
+    """One downloaded file, known by its content: by sha256, else by md5 or git's digest, else by a pinned revision."""
 
     file: MemberPath
     """Name of the file; in a repository, its path there."""
     sha256: Sha256 | None = None
     """Digest that the content must have; anything else is refused and deleted."""
+    md5: Md5 | None = None
+    """The same by md5, where only that is published."""
     git_blob: GitDigest | None = None
     """Git's own digest of the file, where only that is known."""
     revision: Revision | None = None
@@ -67,8 +70,8 @@ class ArchiveFile(_Strict):
 
     @model_validator(mode="after")
     def _has_one_identity(self) -> "ArchiveFile":
-        if sum(value is not None for value in (self.sha256, self.git_blob, self.revision)) != 1:
-            raise ValueError("a file has exactly one of sha256, git_blob and revision")
+        if sum(value is not None for value in (self.sha256, self.md5, self.git_blob, self.revision)) != 1:
+            raise ValueError("a file has exactly one of sha256, md5, git_blob and revision")
         if self.sha256 is not None and self.bytes is None:
             raise ValueError("a file with a sha256 has its size in bytes")
         if self.rows is not None and self.revision is None:
@@ -81,7 +84,7 @@ class ArchiveFile(_Strict):
         if self.revision is not None:
             part = f":{self.rows}" if self.rows else ""
             return hashlib.sha256(f"{self.revision}:{self.file}{part}".encode()).hexdigest()
-        return self.sha256 or self.git_blob or ""
+        return self.sha256 or self.md5 or self.git_blob or ""
 
     @property
     def stored(self) -> str:
@@ -113,6 +116,8 @@ class ArchiveEntry(_Strict):
     """Where the data is described."""
     purpose: str
     """Its purpose."""
+    unverified: str = ""
+    """What could not be looked at when the entry was made; preflight checks such an archive first."""
 
 
 class Wanted(_Strict):

@@ -129,4 +129,4 @@ def _is_known(key: tuple, groups: dict[tuple, Any]) -> bool:
     """Whether a key is that of a row; a missing cell that leaves a factor open has none of its own."""
     import pandas
 
-    return key in groups or not any(part == "" or pandas.isna(part) for part in key)
+    return key in groups or not any(pandas.isna(part) or part == "" for part in key)

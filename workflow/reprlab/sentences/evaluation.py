@@ -13,7 +13,7 @@ from reprlab.evaluation.resampling import percentiles
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences import task_scores as scores
 from reprlab.sentences.contrastive import contrastive_loss
-from reprlab.sentences.settings import Category, EmbeddingTask, TaskScores, TripleSample
+from reprlab.sentences.settings import DEPTH, MAIN_METRICS, Category, EmbeddingTask, TaskScores, TripleSample
 
 if TYPE_CHECKING:
     import pyarrow
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 Encode = Callable[[Sequence[str], str], np.ndarray]
 """Vectors [n, d] of texts, with an instruction before each ("" for none)."""
 Row = dict[str, Any]
-DEPTH = 10
 _KINDS: dict[Category, tuple[str, ...]] = {
     "sts": ("similarity",),
     "retrieval": ("ranking",),
@@ -32,14 +31,6 @@ _KINDS: dict[Category, tuple[str, ...]] = {
     "clustering": ("single",),
     "pair_classification": ("pair",),
     "classification": ("single",),
-}
-_METRICS: dict[Category, str] = {
-    "sts": "spearman",
-    "retrieval": f"ndcg_at_{DEPTH}",
-    "reranking": "map",
-    "clustering": "v_measure",
-    "pair_classification": "average_precision",
-    "classification": "accuracy",
 }
 
 
@@ -64,7 +55,7 @@ def score_task(path: Path, task: EmbeddingTask, encode: Encode, settings: TaskSc
     if not len(chosen):
         raise ReprlabError(f"{path}: no example in the split {task.split} for {task.name}")
     found = _SCORES[task.category](table, drawn(chosen, task.limit), task, encode, settings, seed)
-    return {"dataset": task.name, "split": task.split, "metric": _METRICS[task.category], **found}
+    return {"dataset": task.name, "split": task.split, "metric": MAIN_METRICS[task.category], **found}
 
 
 def sample_loss(encoder: Any, triples: Triples, sample: TripleSample, batch_size: int, dtype: str) -> Row:

@@ -12,6 +12,17 @@ _STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 Method = Literal["none", "full", "lora", "prompt", "prefix"]
 Category = Literal["sts", "retrieval", "reranking", "clustering", "pair_classification", "classification"]
+DEPTH = 10
+"""Hits that nDCG counts."""
+MAIN_METRICS: dict[Category, str] = {
+    "sts": "spearman",
+    "retrieval": f"ndcg_at_{DEPTH}",
+    "reranking": "map",
+    "clustering": "v_measure",
+    "pair_classification": "average_precision",
+    "classification": "accuracy",
+}
+"""The score of a category that tables show."""
 
 
 class TextForm(BaseModel):

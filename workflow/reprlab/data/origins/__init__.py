@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from reprlab.data.origins import debian, github, hub, local, npm, pypi
+from reprlab.data.origins import debian, github, hub, local, npm, pypi, web
 from reprlab.data.origins.errors import OriginError
 from reprlab.registry.dataset_entries import ArchiveFile
 
@@ -29,4 +29,6 @@ def fetch(origin: str, file: ArchiveFile, folder: Path) -> Path:
             return github.fetch(spec, file, folder)
         case "local":
             return local.fetch(spec, file, folder)
+        case "web":
+            return web.fetch(spec, file, folder)
     raise OriginError(f"unknown origin {scheme!r}")

@@ -21,12 +21,12 @@ _CELL = re.compile(r"(?:\(([A-Za-z0-9-]+))?\*(\))?")
 
 
 class Settings(BaseModel):
-    """Which files. The corpus is licensed, so the registry has no entry: add one with a `local:` origin."""
+    """Which files. The corpus is licensed: its entry has a `local:` origin."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     members: dict[Split, str] = Field(min_length=1)
-    """Pattern of the members of each split."""
+    """File of each split, or pattern of members of an archive."""
 
 
 def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:
@@ -36,8 +36,9 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
         ReprlabError: a line has another number of columns than the first of its sentence, or a role is not written as
             `(ARG0*`, `*` or `*)`.
     """
+    archive = sources.archive
     for split, pattern in settings.members.items():
-        for path in sources.archive.members(pattern):
+        for path in [archive.file(pattern)] if archive.has_file(pattern) else archive.members(pattern):
             for number, lines in enumerate(_sentences(path)):
                 verbs, tags = [], []
                 for column in range(_FIRST_ROLE, len(lines[0][1]) - 1):

@@ -24,6 +24,8 @@ class Settings(BaseModel):
     """Column of the text."""
     validation_share: float = Field(default=0, ge=0, lt=1)
     """Share of the rows of a file, the first ones, that are validation, where nothing else says so."""
+    by_document: bool = False
+    """Split by a hash of the document, as `splits` of the entry has it, whatever the files say."""
 
 
 def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:
@@ -49,4 +51,5 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
                     split = "validation" if row < held_out else source.split
                     row += 1
                     if text and text.strip():
-                        yield {"id": f"{number}-{row}", "text": text, "source": source.file, "split": split}
+                        found = {"id": f"{number}-{row}", "text": text, "source": source.file}
+                        yield found if settings.by_document else {**found, "split": split}

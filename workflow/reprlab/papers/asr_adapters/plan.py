@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from reprlab.papers.asr_adapters.schema import AsrAdaptersSettings, Method
 
 SLUG = "asr-adapters"
+# A set may have one of them.
+_HELD_OUT = ("validation", "test")
 _CONSTANT = ("nothing", "most common")
 _DEPTH = "ff"
 # Model, method, language, minutes and seed of a recogniser.
@@ -164,7 +166,7 @@ class Recognisers:
         found = self._source(made["metrics"], part, about, more=more)
         path = Path(made["metrics"])
         baselines = [Baseline(name=name, path=path, where={"name": name}) for name in _CONSTANT]
-        return found.model_copy(update={"where": {"name": "model"}, "baselines": baselines})
+        return found.model_copy(update={"where": {"name": "model", "split": list(_HELD_OUT)}, "baselines": baselines})
 
     def _source(
         self,

@@ -17,7 +17,7 @@ from reprlab.results.frame import Rows
 
 _LAST_STEP = {"fs": 1_000_000, "cpt": 256_000}
 _DERIVED = "follows from the paper's other numbers: see the audit"
-_NOT_OURS = "not a model of this workflow"
+_NOT_OURS = "quoted by the paper from others; not a model of this workflow"
 
 
 def _by_model(name: str) -> Callable[[Own, Cell, str], Counterpart]:
@@ -77,7 +77,7 @@ def _statement(own: Own, row: Cell, column: str) -> Counterpart:
     if model == "nanot5" or (model == "t5-base" and quantity == "training_loss"):
         return Counterpart("", _NOT_OURS)
     if quantity == "training_loss":
-        return Counterpart("", "training losses lie beside each run in its metrics; no table shows them")
+        return _training_loss(own, row)
     if quantity.startswith("sent_accuracy_gain"):
         return _gain(own)
     wanted = {"validation_loss": "loss", "sentence_loss_min": "sentence_loss", "sentence_loss_max": "sentence_loss"}
@@ -88,6 +88,15 @@ def _statement(own: Own, row: Cell, column: str) -> Counterpart:
     if rows.empty:
         return Counterpart("", f"the losses of {init} {model} are not given at scale {own.frame.scale}")
     return _mean(own, rows, name, f"validation, last checkpoint: step {rows['step'].iloc[0]}")
+
+
+def _training_loss(own: Own, row: Cell) -> Counterpart:
+    """The mean training loss up to the step of a row, as it was logged."""
+    losses = own.frame.select(part="training", metric="loss", experiment="main", init=row["init"], model=row["model"])
+    losses = losses[losses["step"] == int(row["step"])]
+    if losses.empty:
+        return Counterpart("", f"step {short_step(int(row['step']))} is not trained at scale {own.frame.scale}")
+    return Counterpart(f"{losses['value'].mean():.2f}", f"scale {own.frame.scale}; the updates up to this step")
 
 
 def _gain(own: Own) -> Counterpart:

@@ -57,7 +57,6 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
         entries += [Missing(factors={"masking": name}, reason=f"off: not in papers.{SLUG}.maskings") for name in off]
     for task in paper.compared:
         entries += jobs.tagging(task, runs)
-    entries += [Missing(factors={"task": name}, reason=why) for name, why in paper.missing_tasks.items()]
     options: dict[str, Any] = {
         "printed": {name: read_printed(config.root, SLUG, name) for name in ("table1", "table2", "statements")}
     }

@@ -55,7 +55,7 @@ class Tagging(groups.Finetuning):
 
     pieces: Literal["first", "all"]
     group_by_length: bool
-    pretrained: Annotated[groups.Limit, t.ReadBeside("curriculum; pretraining.seeds=[0, 1, 2]")]
+    pretrained: Annotated[groups.Limit, t.ReadBeside("pretraining.seeds=[0, 1, 2]")]
     examples: groups.Limit
     scored: groups.Limit
 
@@ -63,19 +63,17 @@ class Tagging(groups.Finetuning):
 class DomainAdaptiveMaskingSettings(t.Settings):
     """Continued pre-training that masks whole concepts of a domain."""
 
-    graph: Annotated[t.CorpusName | None, t.ReadBeside("curriculum")]
-    domain: Annotated[Corpora, t.ReadBeside("curriculum")]
-    general: Annotated[Corpora, t.ReadBeside("curriculum")]
-    unavailable: str
-    documents: Annotated[groups.Limit, t.ReadBeside("curriculum")]
-    curriculum: Annotated[Curriculum, t.ReadBeside("graph=wordnet_graph; domain=[hpo_definitions]; general=[brown]")]
+    graph: t.CorpusName | None
+    domain: Corpora
+    general: Corpora
+    unavailable: Annotated[str, t.ReadBeside("graph=null; domain=[]; general=[]")]
+    documents: groups.Limit
+    curriculum: Curriculum
     model: t.ModelName
     maskings: Annotated[list[Masking], t.Distinct]
-    pretraining: Annotated[Updates, t.ReadBeside("curriculum")]
-    warm_start: Annotated[
-        groups.WarmStart, t.ReadBeside("curriculum; model=bert_masking_mini; warm_start.text.corpus=brown")
-    ]
-    held_out: Annotated[HeldOut, t.ReadBeside("curriculum")]
+    pretraining: Updates
+    warm_start: Annotated[groups.WarmStart, t.ReadBeside("model=bert_masking_mini; warm_start.text.corpus=brown")]
+    held_out: HeldOut
     tasks: Annotated[
         dict[t.SafeName, t.TaskDataName],
         Field(min_length=1),
@@ -83,7 +81,6 @@ class DomainAdaptiveMaskingSettings(t.Settings):
         t.ReadBeside("compared=[conll2003]; warm_start.text.corpus=brown", of="conll2003"),
     ]
     compared: Annotated[groups.Names, Field(min_length=1)]
-    missing_tasks: dict[t.SafeName, str]
     finetuning: Tagging
     dtype: t.Computed
 

@@ -31,7 +31,10 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
         if name not in paper.data
     ]
     if not paper.zero_shot.enabled:
-        reason = f"off: it asks {paper.zero_shot.chat.model} for every pair; set papers.{SLUG}.zero_shot.enabled=true"
+        reason = (
+            f"the weights of {paper.zero_shot.chat.model} are not released; it is asked for every pair, for money: "
+            f"set papers.{SLUG}.zero_shot.enabled=true"
+        )
         entries.append(Missing(factors={"classifier": "gpt", "retriever": "none"}, reason=reason))
     if paper.graph.parser is None:
         reason = f"off: it needs a dependency parser; set papers.{SLUG}.graph.parser"

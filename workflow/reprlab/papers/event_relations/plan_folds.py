@@ -5,7 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from reprlab.events.settings import (
+    ALL,
     ALL_PAIRS,
+    CANDIDATES,
+    RELATED,
     AnswerComparison,
     EventSelection,
     PairClassification,
@@ -234,7 +237,7 @@ class Fold:
             path=path,
             factors=factors,
             keys={"seed": "seed"},
-            where={"name": "model"},
+            where={"name": "model", "subset": [RELATED, ALL, CANDIDATES]},
             data=self.title,
             baselines=[Baseline(name=name, path=path, where={"name": name}) for name in trivial],
         )

@@ -1,8 +1,19 @@
-"""Tables of event relations that are not a selection of the frame, and our side of Table 2."""
+"""Tables of event relations that are not a selection of the frame, and our side of the printed ones."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from reprlab.events.settings import ALL
+from reprlab.papers.event_relations.names import MATCHED
 from reprlab.reporting.comparison import Counterpart
 from reprlab.results.comparison import Cell, Own, about
 from reprlab.results.frame import Frame, Rows
+
+if TYPE_CHECKING:
+    from reprlab.results.comparison import Find
 
 _MOST_EVENTS = 60
 # Events of the documents that the paper marks in Figure 3: the mean and the most of the Event StoryLine Corpus.
@@ -19,6 +30,8 @@ _METHODS = {
     "S-BERT + T5": ("sbert_ft", "t5"),
 }
 _SCORES = {"p": "precision", "r": "recall", "f1": "f1"}
+_KEYS = ("retriever", "classifier", "encoding", "chains")
+_WEIGHTED = "the paper does not define its scores over all pairs: ours are weighted by support"
 
 
 def candidates(events: int, k: int) -> int:
@@ -75,10 +88,35 @@ def compared_score(own: Own, row: Cell, column: str) -> Counterpart:
     dataset, _, score = column.partition("_")
     retriever, classifier = _METHODS[row["method"]]
     where = {"dataset": dataset, "retriever": retriever, "classifier": classifier}
-    ours = own.table("table2")
-    for name, value in where.items():
-        ours = ours[ours[name] == value] if name in ours else ours.iloc[:0]
-    metric = _SCORES[score]
+    return _beside(own, "table2", where, _SCORES[score])
+
+
+def over_all_pairs(table: str) -> Find:
+    """Our scores over all labels beside the cells of Tables 1, 3, 4 and 5, which the paper calls "all event pairs".
+
+    It does not define them. Ours are means over labels weighted by support, over all pairs, and F1 is the harmonic mean
+    of the two, as in its rows (specification, 2.7).
+    """
+
+    def find(own: Own, row: Cell, column: str) -> Counterpart:
+        dataset, _, score = column.partition("_")
+        where = {"dataset": dataset, "classifier": "t5", **{key: row[key] for key in _KEYS if key in row}}
+        if "k" in row:
+            whole = row["k"] == "all"
+            where |= {
+                "retriever": "none" if whole else MATCHED,
+                "k": own.frame.options["k"] if whole else int(row["k"]),
+            }
+        found = _beside(own, table, where, f"weighted_{_SCORES[score]}", {"subset": ALL})
+        return Counterpart(found.ours, f"{found.note}; {_WEIGHTED}") if found.ours else found
+
+    return find
+
+
+def _beside(
+    own: Own, table: str, where: Mapping[str, Any], metric: str, narrowed: Mapping[str, Any] = MappingProxyType({})
+) -> Counterpart:
+    ours = own.rows(table, **where, **narrowed)
     if metric not in ours or ours[metric].isna().all():
         return own.missing(**where)
     cell = ours.iloc[0]

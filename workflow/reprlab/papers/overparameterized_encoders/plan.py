@@ -24,6 +24,7 @@ from reprlab.results.sources import Source
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.depths import kept_layers
 from reprlab.sentences.settings import (
+    MAIN_METRICS,
     ContrastiveTraining,
     EncoderSettings,
     Evaluation,
@@ -75,10 +76,14 @@ def _published(
     fixed: dict[str, Any] = {"path": Path(out), "keys": {"seed": "seed", "layers": "layers"}}
     about: dict[str, Any] = {"model": name, "part": "published"}
     found = [
-        Source(factors={**about, "dataset": one, "category": task.category}, where={"dataset": one},
-               data=config.datasets.tasks[task.dataset].title, **fixed)
+        Source(
+            factors={**about, "dataset": one, "category": task.category},
+            where={"dataset": one, "metric": MAIN_METRICS[task.category]},
+            data=config.datasets.tasks[task.dataset].title,
+            **fixed,
+        )
         for one, task in tasks.items()
-    ]  # fmt: skip
+    ]
     return [*found, Source(factors=about, where={"dataset": next(iter(tasks))}, wide=["parameters"], **fixed)]
 
 
@@ -262,7 +267,11 @@ class _Backbone:
         keys = {"seed": "seed", "layers": "layers"}
         found = [
             Source(
-                path=path, factors={**about, "dataset": TRIPLES}, keys=keys, where={"dataset": TRIPLES}, data=self.data
+                path=path,
+                factors={**about, "dataset": TRIPLES},
+                keys=keys,
+                where={"dataset": TRIPLES, "metric": "contrastive_loss"},
+                data=self.data,
             )
         ]
         for name, task in self.tasks.items():
@@ -272,7 +281,7 @@ class _Backbone:
                     path=path,
                     factors={**about, "dataset": name, "category": task.category},
                     keys=keys,
-                    where={"dataset": name},
+                    where={"dataset": name, "metric": MAIN_METRICS[task.category]},
                     data=self.config.datasets.tasks[task.dataset].title,
                     baselines=self.baselines.of(name) if trained else [],
                     untrained={**about, "dataset": name, "training": PARTS[1]} if trained else {},

@@ -27,6 +27,7 @@ from reprlab.planning.warm_starts import Recipe, Start, add_start
 from reprlab.results.sources import Source
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.settings import (
+    MAIN_METRICS,
     ContrastiveTraining,
     EncoderSettings,
     Evaluation,
@@ -55,7 +56,7 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     baselines = TextBaselines(plan, config, _NAME, scored, paper.evaluation, **own)
     for name in paper.compared:
         jobs = _BackboneJobs(plan, config, name, baselines)
-        entries += [*jobs.scores(), *jobs.courses(), jobs.sizes()]
+        entries += [*jobs.scores(), *jobs.courses(), *jobs.sizes()]
     entries += [source for name in paper.beside for source in _published(plan, config, name)]
     about = {"backbone": LEXICAL, "encoder": TFIDF, "method": TFIDF, "size": 0}
     entries += baselines.shown(about, {"seed": "seed"})
@@ -82,7 +83,7 @@ def _published(plan: Plan, config: "LoadedConfig", name: str) -> Iterator[Source
             path=Path(out),
             factors={**about, "dataset": task, "category": its.category},
             keys={"seed": "seed"},
-            where={"dataset": task},
+            where={"dataset": task, "metric": MAIN_METRICS[its.category]},
             data=config.datasets.tasks[its.dataset].title,
         )
 
@@ -109,7 +110,7 @@ class _BackboneJobs:
                     path=path,
                     factors={**self._factors(encoder, size), "dataset": task, "category": about.category},
                     keys={"seed": "seed", "learning_rate": "learning_rate"},
-                    where={"dataset": task},
+                    where={"dataset": task, "metric": MAIN_METRICS[about.category]},
                     data=self.config.datasets.tasks[about.dataset].title,
                     baselines=self.baselines.of(task) if encoder != UNTRAINED else [],
                     untrained={**raw, "dataset": task} if encoder != UNTRAINED else {},
@@ -130,20 +131,19 @@ class _BackboneJobs:
                     data=title,
                 )
 
-    def sizes(self) -> Source:
+    def sizes(self) -> Iterator[Source]:
         """Trained numbers and those of the whole, without weights."""
-        encoders = {
-            f"{encoder} {size}": self._made(encoder, size, 1)
-            for encoder, size in self._encoders()
-            if encoder != UNTRAINED
-        }
+        sized = [(encoder, size) for encoder, size in self._encoders() if encoder != UNTRAINED]
+        encoders = {f"{encoder} {size}": self._made(encoder, size, 1) for encoder, size in sized}
         entry = self.config.models[self.backbone.model]
         start = self._start(mntp=False)
         tokenizer = start.tokenizer if entry.origin.kind == "scratch" else ""
         settings = {"settings": SizedEncoders(entry=entry, encoders=encoders)}
         path = self.plan.add("count_encoders", f"{_NAME}_{self.name}", Job({"tokenizer": tokenizer}, settings))["out"]
-        keys = {"encoder": "method", "size": "size"}
-        return Source(path=Path(path), factors=self._decoder(), keys=keys, wide=["trained", "total", "share"])
+        for encoder, size in sized:
+            factors = {**self._decoder(), "encoder": encoder, "size": size}
+            where: dict[str, Any] = {"method": encoder, "size": size}
+            yield Source(path=Path(path), factors=factors, where=where, wide=["trained", "total", "share"])
 
     def _encoders(self) -> Iterator[tuple[str, int]]:
         yield UNTRAINED, 0

@@ -41,4 +41,6 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
         entries += tasks.discriminative(name)
     prefix = "" if paper.measures == "ours" else "upstream_"
     options = {name: prefix + name for name in MEASURES}
+    if paper.corpus is not None:
+        options["restored"] = config.datasets.corpora[paper.corpus].title
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)

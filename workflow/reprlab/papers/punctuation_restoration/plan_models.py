@@ -100,7 +100,10 @@ class Models:
         """Entries of restoration, by size and update, and of a chat model."""
         paper, found = self.paper, list[Source | Missing]()
         chat: dict[str, Value] = {"part": "restoration", "size": "chat", "init": "chat"}
-        asked = f"off: it asks {paper.zero_shot.chat.model}; set papers.{SLUG}.zero_shot.enabled=true"
+        asked = (
+            f"the weights of {paper.zero_shot.chat.model} are not released; its answers cost money: set "
+            f"papers.{SLUG}.zero_shot.enabled=true"
+        )
         unasked = [] if paper.zero_shot.enabled else [Missing(factors=chat, reason=asked)]
         if not self.passages:
             absent: list[dict[str, Value]] = [{"part": "pairs", "task": "restoration"}]
@@ -140,8 +143,9 @@ class Models:
     def _passages(self) -> str:
         if self.paper.corpus is None:
             return ""
-        least, cut = self.paper.excerpts.characters, self.paper.segmentation
-        return add_sentences(self.plan, self.config, self.paper.corpus, NAME, cut, least_characters=least)
+        asked, cut = self.paper.excerpts, self.paper.segmentation
+        limits: dict[str, Any] = {"least_characters": asked.characters, "limit": asked.documents}
+        return add_sentences(self.plan, self.config, self.paper.corpus, NAME, cut, **limits)
 
     def _tokenizer(self) -> str:
         name, pieces = self.paper.sizes[self.paper.compared].model, self.paper.warm_start.pieces
@@ -203,7 +207,10 @@ class Models:
         return Init(ladder, engine.steps)
 
     def _pairs(self) -> dict[str, str]:
-        words, limits = self.paper.segmentation.passage_words, self.paper.excerpts.model_dump(exclude={"characters"})
+        words, limits = (
+            self.paper.segmentation.passage_words,
+            self.paper.excerpts.model_dump(exclude={"characters", "documents"}),
+        )
         settings = PairSettings.model_validate({"tasks": ["restoration"], "words": words, "limits": limits})
         return add_pairs(self.plan, f"{self.paper.corpus}/{NAME}", [self.passages], self.tokenizer, settings)
 

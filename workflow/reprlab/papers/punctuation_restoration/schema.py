@@ -23,7 +23,7 @@ class Excerpts(t.Settings):
     """Excerpts of each split, and how long a document must be."""
 
     characters: t.NonNegativeInt
-
+    documents: groups.Limit
     train: groups.Limit
     validation: groups.Limit
     test: groups.Limit
@@ -81,10 +81,8 @@ class Finetuning(groups.Finetuning):
     # No data set of the registry has the roles that its only entry is for.
     epochs_by_task: Annotated[dict[StructureTask, t.PositiveFloat], t.ReadBeside("")]
     group_by_length: bool
-    course: Annotated[Literal["fresh", "upstream_resume"], t.ReadBeside("corpus=wikipedia_sample")]
-    resumed_epochs: Annotated[
-        t.PositiveFloat, t.ReadBeside("corpus=wikipedia_sample; finetuning.course=upstream_resume")
-    ]
+    course: Literal["fresh", "upstream_resume"]
+    resumed_epochs: Annotated[t.PositiveFloat, t.ReadBeside("finetuning.course=upstream_resume")]
     examples: groups.Limit
     scored: groups.Limit
 
@@ -120,15 +118,15 @@ class PunctuationRestorationSettings(t.Settings):
     """Restore punctuation, then fine-tune on structure tasks."""
 
     corpus: t.CorpusName | None
-    unavailable: str
-    segmentation: Annotated[SegmentationSettings, t.ReadBeside("corpus=wikipedia_sample")]
-    excerpts: Annotated[Excerpts, t.ReadBeside("corpus=wikipedia_sample")]
-    sizes: Annotated[dict[t.SafeName, Size], Field(min_length=1), t.ReadBeside("corpus=wikipedia_sample")]
+    unavailable: Annotated[str, t.ReadBeside("corpus=null")]
+    segmentation: SegmentationSettings
+    excerpts: Excerpts
+    sizes: Annotated[dict[t.SafeName, Size], Field(min_length=1)]
     restored: Annotated[groups.Names, Field(min_length=1)]
     compared: t.SafeName
-    restoration: Annotated[Restoration, t.ReadBeside("corpus=wikipedia_sample")]
-    corruption: Annotated[SpanSettings, t.ReadBeside("corpus=wikipedia_sample")]
-    warm_start: Annotated[WarmStart, t.ReadBeside("corpus=wikipedia_sample; sizes.t5_base.model=t5_restoration_mini")]
+    restoration: Restoration
+    corruption: SpanSettings
+    warm_start: Annotated[WarmStart, t.ReadBeside("sizes.t5_base.model=t5_restoration_mini")]
     inits: Annotated[list[Init], Field(min_length=1), t.Distinct]
     tasks: Annotated[dict[t.SafeName, Trained], Field(min_length=1)]
     trained: Annotated[groups.Names, Field(min_length=1)]
@@ -139,7 +137,7 @@ class PunctuationRestorationSettings(t.Settings):
     discriminative: Discriminative
     generation: Generation
     measures: Literal["ours", "upstream"]
-    zero_shot: Annotated[ZeroShot, t.ReadBeside("corpus=wikipedia_sample; zero_shot.enabled=true")]
+    zero_shot: Annotated[ZeroShot, t.ReadBeside("zero_shot.enabled=true")]
     dtype: t.Computed
 
     @model_validator(mode="after")

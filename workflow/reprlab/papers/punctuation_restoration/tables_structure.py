@@ -190,7 +190,9 @@ def generative(own: Own, row: Cell, column: str) -> Counterpart:
     name = {"delta": "delta_pr"}.get(column, column)
     if name not in ours or ours[name].isna().all():
         return own.missing(part="joint" if joint else "generative", **where)
-    return Counterpart(f"{float(ours.iloc[0][name]) / 100:.2f}", about(ours.iloc[0], name, own.frame.scale))
+    told, restored = about(ours.iloc[0], name, own.frame.scale), own.frame.options.get("restored")
+    told += f"; restores {restored}" if restored and not name.startswith("t5_") else ""
+    return Counterpart(f"{float(ours.iloc[0][name]) / 100:.2f}", told)
 
 
 def restoration_of(own: Own, row: Cell, column: str) -> Counterpart:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SLUG = "ssm-rerankers"
 _TASKS = ("passages", "documents")
-_NO_DOCUMENTS = "no registry entry has the documents of MS MARCO; papers.ssm-rerankers.documents.dataset names another"
+_NO_DOCUMENTS = "no documents are named: set papers.ssm-rerankers.documents.dataset"
 
 
 def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
@@ -88,7 +88,27 @@ class _TaskJobs:
                             data=self.config.datasets.tasks[dataset].title,
                         )
                     )
-        return found
+        return [*found, *self._deep_recall()]
+
+    def _deep_recall(self) -> list[Source]:
+        """Recall of the first stage beyond what is reranked, where the paper prints it so (Table 8: dev)."""
+        task, depth = self.task, self.task.deep_recall_at
+        if depth is None:
+            return []
+        dataset, kind, metric = str(task.dataset), task.first_stage, f"recall_at_{depth}"
+        known = self._first_stage_settings(dataset, kind)
+        queries = {split: limit for split, limit in known.queries.items() if split in task.splits}
+        deep = {"depth": depth, "splits": list(task.splits), "queries": queries, "metrics": [metric]}
+        settings = known.model_copy(update=deep)
+        about: dict[str, Any] = {"part": self._collections()[0][2], "dataset": dataset, "truncation": "none"}
+        return [
+            Source(
+                path=Path(self._retrieved(dataset, kind, settings, f"{self.name}_deep")["metrics"]),
+                factors={**about, "model": self.paper.retriever.model if kind == "dense" else kind},
+                where={"name": kind, "split": list(task.splits), "metric": metric},
+                data=self.config.datasets.tasks[dataset].title,
+            )
+        ]
 
     def reranking(self, name: str) -> list[Source]:
         """The scores of one model at each length, with its best passages where documents are long."""
@@ -104,10 +124,14 @@ class _TaskJobs:
     def _collections(self) -> list[tuple[str, tuple[str, ...], str]]:
         """Data set, its evaluated splits, and the part of the results that it belongs to."""
         task, part = self.task, "in_domain" if self.name == "passages" else "document"
+        again = [(dataset, ("test",), part) for dataset in task.again]
         further = [(dataset, ("test",), "out_of_domain") for dataset in task.further]
-        return [(str(task.dataset), tuple(task.splits), part), *further]
+        return [(str(task.dataset), tuple(task.splits), part), *again, *further]
 
     def _found(self, dataset: str, kind: Kind) -> dict[str, str]:
+        return self._retrieved(dataset, kind, self._first_stage_settings(dataset, kind), self.name)
+
+    def _first_stage_settings(self, dataset: str, kind: Kind) -> FirstStage:
         """Runs of a collection, of its train split as well where rerankers are trained on them."""
         task, retriever = self.task, self.paper.retriever
         own = dataset == task.dataset
@@ -117,7 +141,7 @@ class _TaskJobs:
         limits: dict[Any, int | None] = dict.fromkeys(("validation", "test"), asked)
         limits["train"] = task.training_queries
         given, names = (task, ("k1", "b")) if kind == "bm25" else (retriever, ("prefix", "pooling", "max_length"))
-        settings = FirstStage(
+        return FirstStage(
             kind=kind,
             depth=task.depth,
             splits=splits,
@@ -127,11 +151,14 @@ class _TaskJobs:
             metrics=[*task.metrics, f"recall_at_{task.recall_at}"],
             **{name: getattr(given, name) for name in names},
         )
+
+    def _retrieved(self, dataset: str, kind: Kind, settings: FirstStage, cell: str) -> dict[str, str]:
+        retriever = self.paper.retriever
         inputs: dict[str, str | list[str]] = {"examples": self._examples(dataset)}
         if kind == "dense":
             inputs["model"] = add_model(self.plan, self.config, retriever.model, seed=0)
         model = retriever.model if kind == "dense" else kind
-        return self.plan.add("retrieve_passages", f"{model}/{dataset}/{self.name}", Job(inputs, {"settings": settings}))
+        return self.plan.add("retrieve_passages", f"{model}/{dataset}/{cell}", Job(inputs, {"settings": settings}))
 
     def _longest_query(self, dataset: str) -> int:
         return self.task.max_query_of.get(dataset, self.task.max_query)
@@ -233,5 +260,8 @@ def _speed(plan: Plan, config: "LoadedConfig", paper: "SsmRerankersSettings", na
     )
     start = add_start(plan, config, paper, reranker.model)
     path = Path(plan.add("measure_rerankers", f"{name}/speed", start.job({}, {"settings": settings}))["out"])
+    where: dict[str, Any] = {"attention": attention or ["none"]}
     keys = {name: name for name in ("length", "batch", "operator", "attention", "dtype", "kernels", "device")}
-    return Source(path=path, factors={**_factors(paper, name), "part": SPEED}, keys=keys, data="random tokens")
+    return Source(
+        path=path, factors={**_factors(paper, name), "part": SPEED}, keys=keys, where=where, data="random tokens"
+    )

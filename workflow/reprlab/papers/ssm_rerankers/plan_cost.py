@@ -62,4 +62,7 @@ def _queries(paper: "SsmRerankersSettings", task: "Task") -> list[tuple[int, str
         limit = task.queries_of.get(dataset, task.queries)
         return examples_of(paper.cost.scored, dataset, limit and limit * splits, f"{_SETTING}.scored")
 
-    return [asked(str(task.dataset), len(task.splits)), *(asked(dataset, 1) for dataset in task.further)]
+    return [
+        asked(str(task.dataset), len(task.splits)),
+        *(asked(dataset, 1) for dataset in (*task.again, *task.further)),
+    ]

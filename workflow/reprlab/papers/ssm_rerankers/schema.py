@@ -37,6 +37,7 @@ class Task(t.Settings):
 
     dataset: t.TaskDataName | None
     splits: groups.Splits
+    again: Annotated[list[t.TaskDataName], t.Distinct]
     further: Annotated[list[t.TaskDataName], t.Distinct]
     first_stage: FirstStage
     depth: t.PositiveInt
@@ -52,6 +53,7 @@ class Task(t.Settings):
     training_queries: groups.Limit
     metrics: groups.Names
     recall_at: t.PositiveInt
+    deep_recall_at: t.PositiveInt | None
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:
@@ -59,6 +61,10 @@ class Task(t.Settings):
             raise ValueError("splits: train is trained on; name validation or test")
         if "firstp" not in self.lengths:
             raise ValueError("lengths must give firstp")
+        if self.deep_recall_at is not None and self.deep_recall_at <= self.depth:
+            raise ValueError(
+                f"deep_recall_at: {self.deep_recall_at} is within depth ({self.depth}); name it as recall_at, or null"
+            )
         if self.recall_at > self.depth:
             raise ValueError(
                 f"recall_at: {self.recall_at} passages, but depth finds {self.depth} for a query; lower it"
@@ -142,15 +148,11 @@ class PublishedRuns(groups.Published):
 class SsmRerankersSettings(t.Settings):
     """Language models as cross-encoders: state spaces beside attention."""
 
-    rerankers: Annotated[
-        dict[t.SafeName, Reranker],
-        t.ReadBeside("", of="llama_3_2_1b.long"),
-        t.ReadBeside("documents.dataset=squad_sections", of="long"),
-    ]
+    rerankers: dict[t.SafeName, Reranker]
     compared: Annotated[groups.Names, Field(min_length=1)]
     encoder_cls: groups.Names
     passages: Task
-    documents: Annotated[Task, t.ReadBeside("documents.dataset=squad_sections")]
+    documents: Task
     retriever: Retriever
     training: Training
     dtype: t.Computed

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 # Rows of Table 2 that repeat those of smaller models digit for digit (specification, 8.1).
 _REPEATED = {"Mamba-1-1.4B": "Mamba-1-370M", "Mamba-2-1.3B": "Mamba-2-370M"}
-# Columns of the printed tables to the splits that fill them.
-_SPLITS = {"dev": "validation", "dl19": "test"}
+# Columns of the printed tables to the splits that fill them; DL20 has a data set of its own, by the end of its name.
+_SPLITS = {"dev": "validation", "dl19": "test", "dl20": "test"}
+_DL20 = "_dl20"
 _PARTS = {
     "table2": "in_domain", "table3": "out_of_domain", "table4": "document", "table5": "speed", "table7": "in_domain",
     "table8": "document",
@@ -80,12 +81,14 @@ def reranked(table: str, dev: str) -> Find:
     """The comparison of a table whose columns are dev (with the metric `dev`), DL19 and DL20 (nDCG@10)."""
 
     def find(own: Own, row: Cell, column: str) -> Counterpart:
-        if table == "table2" and row["model"] in _REPEATED:
-            return Counterpart("", f"no target: the paper repeats its row of {_REPEATED[row['model']]} here")
-        where = {"model": _key(row["model"]), "split": _SPLITS.get(column, "")}
+        where = {"model": _key(row["model"]), "split": _SPLITS[column]}
         if "truncation" in row:
             where["truncation"] = row["truncation"]
-        return _cell(own, table, where, dev if column == "dev" else "ndcg_at_10")
+        found = _cell(own, table, where, dev if column == "dev" else "ndcg_at_10", asked=column)
+        if found.ours and table == "table2" and row["model"] in _REPEATED:
+            repeated = f"no target: the paper repeats its row of {_REPEATED[row['model']]} here"
+            return Counterpart(found.ours, f"{found.note}; {repeated}")
+        return found
 
     return find
 
@@ -101,11 +104,10 @@ def first_stage(table: str, dev: str, part: str, depths: Mapping[str, int]) -> F
     def find(own: Own, row: Cell, column: str) -> Counterpart:
         name, _, kind = column.partition("_")
         metric = {"mrr": dev, "ndcg": "ndcg_at_10", "recall": f"recall_at_{depths[name]}"}[kind]
-        where = {"model": _key(row["retriever"]), "split": _SPLITS.get(name, ""), "part": part}
-        cell = _cell(own, table, where, metric)
-        others = [
-            one for one in own.table(table) if one.startswith("recall_at_") and _cell(own, table, where, one).ours
-        ]
+        where = {"model": _key(row["retriever"]), "split": _SPLITS[name], "part": part}
+        cell = _cell(own, table, where, metric, asked=name)
+        depths_of_ours = [one for one in own.table(table) if one.startswith("recall_at_")]
+        others = [one for one in depths_of_ours if _cell(own, table, where, one, asked=name).ours]
         if kind == "recall" and not cell.ours and others:
             return Counterpart("", f"printed at a depth of {depths[name]}, ours at {others[0].rpartition('_')[2]}")
         return cell
@@ -125,12 +127,12 @@ def speed(own: Own, row: Cell, column: str) -> Counterpart:
     return _cell(own, "table5", where, column, places=2)
 
 
-def _cell(own: Own, table: str, where: dict[str, str], column: str, places: int = 1) -> Counterpart:
+def _cell(own: Own, table: str, where: dict[str, str], column: str, places: int = 1, *, asked: str = "") -> Counterpart:
     if not where["model"]:
         return Counterpart("", "quoted by the paper from others; not built here")
-    if not where.get("split", "any"):
-        return own.missing("the judgements of TREC DL20 are in no registry entry")
     ours = own.table(table)
+    if asked and "dataset" in ours:
+        ours = ours[ours["dataset"].astype(str).str.endswith(_DL20) == (asked == "dl20")]
     for name, value in where.items():
         ours = ours[ours[name].astype(str) == value] if name in ours else ours.iloc[:0]
     if column not in ours or ours[column].isna().all():

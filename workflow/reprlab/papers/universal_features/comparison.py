@@ -17,8 +17,6 @@ _SWEPT = {
 def sweep_points(own: Own, row: Cell, column: str) -> Counterpart:
     """Our point of the sweep: theirs runs from stories to Lua, so that our t is 1 less theirs."""
     fraction = round(1 - float(row["t"]), 10)
-    if fraction < 0:
-        return Counterpart("", "beyond the model of Lua: our sweep ends at it")
     corpus, name, places = _SWEPT[column]
     table = own.table("fig5_slerp_sweep")
     if "t" not in table:

@@ -80,7 +80,7 @@ class _Jobs:
                 path=Path(losses),
                 factors={"part": "models", "seed": seed, "corpus": name},
                 keys={"model": "model", "t": "t", "batch": "batch"},
-                where={"corpus": name},
+                where={"corpus": name, "t": [*self.paper.merging.sweep, ""]},
                 wide=["loss_sum", "count", "correct"],
                 data=self.config.datasets.corpora[corpus].title,
             )

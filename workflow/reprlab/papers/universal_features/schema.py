@@ -13,7 +13,8 @@ from reprlab.inference.chat import ChatSettings
 from reprlab.settings import base as t
 
 Role = Literal["base", "lua", "stories", "merged"]
-Fractions = Annotated[list[t.Probability], Field(min_length=1), t.Distinct]
+# A little beyond either model the arc goes on.
+Fractions = Annotated[list[Annotated[float, Field(ge=-0.1, le=1.1)]], Field(min_length=1), t.Distinct]
 Correlation = Annotated[float, Field(gt=0, lt=1)]
 
 

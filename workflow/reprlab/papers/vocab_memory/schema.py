@@ -46,8 +46,8 @@ class UnseenSettings(t.Settings):
     """Table 1: tokens that do not occur in a corpus."""
 
     corpus: t.CorpusName | None
-    tokenizers: Annotated[groups.Models, t.ReadBeside(".corpus=wikipedia_sample")]
-    examples: Annotated[t.NonNegativeInt, t.ReadBeside(".corpus=wikipedia_sample")]
+    tokenizers: groups.Models
+    examples: t.NonNegativeInt
 
 
 class PemaFinetuningSettings(groups.Length):
