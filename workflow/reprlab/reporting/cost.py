@@ -173,8 +173,8 @@ class RunCost:
             each = kept_bytes(trained, encoder, decoder, run.dtype)
             if saved.checkpointing and trained.blocks:
                 # What one block keeps, and the input of each.
-                one = kept_bytes(trained.with_blocks(1), encoder, decoder, run.dtype)
-                each = min(each, one + trained.blocks * (encoder + decoder) * trained.width * _RESIDUAL_BYTES)
+                within = kept_bytes(trained.with_blocks(1), encoder, decoder, run.dtype)
+                each = min(each, within + trained.blocks * (encoder + decoder) * trained.width * _RESIDUAL_BYTES)
             kept = part * (each + logits_bytes(decoder, outputs, number))
             return training_gb(self.parameters, parameter_counts(trained)[1], kept, number)
         logits = run.part_size * logits_bytes(decoder, outputs, number)

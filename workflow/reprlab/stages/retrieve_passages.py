@@ -78,30 +78,30 @@ def retrieve_passages(
     named = [(split, name, text) for split, texts in queries.items() for name, text in texts.items()]
     asked = {str(number): settings.prefix + text for number, (_, _, text) in enumerate(named)}
     kinds = {settings.kind: ranking_scores, RANDOM: random_order_scores}
-    scores: dict[tuple[str, str], list[Any]] = {(split, name): [] for split in settings.splits for name in kinds}
+    scores: dict[tuple[Any, str], list[Any]] = {(split, name): [] for split in settings.splits for name in kinds}
     with atomic_directory(out) as folder:
         with contextlib.ExitStack() as files:
-            write = {
+            write: dict[str, Callable[..., None]] = {
                 split: files.enter_context(run_writer(folder / f"{split}.{ENDING}", settings.kind)) for split in queries
             }
             for part in find(asked):
-                runs: dict[str, Any] = {}
+                runs: dict[Any, Any] = {}
                 for number, ranked in part.items():
-                    split, name, _ = named[int(number)]
-                    hits = without_own(ranked, name, settings.depth) if settings.drop_own else ranked
-                    runs.setdefault(split, {})[name] = hits
-                for split, ties in runs.items():
+                    of, asking, _ = named[int(number)]
+                    hits = without_own(ranked, asking, settings.depth) if settings.drop_own else ranked
+                    runs.setdefault(of, {})[asking] = hits
+                for of, ties in runs.items():
                     run = without_ties(ties)
-                    write[split](run)
-                    judged = {name: collection.judgements[split][name] for name in run}
+                    write[of](run)
+                    judged = {query: collection.judgements[of][query] for query in run}
                     for name, scored in kinds.items():
-                        scores[split, name].append(query_scores(run, judged, settings.metrics, scored))
+                        scores[of, name].append(query_scores(run, judged, settings.metrics, scored))
         rows: list[dict[str, Any]] = []
         tables = []
-        for (split, name), parts in scores.items():
+        for (of, name), parts in scores.items():
             table = pandas.concat(parts, ignore_index=True)
-            rows += metric_rows(table, settings.metrics, name=name, split=split)
-            tables.append(table.assign(name=name, split=split))
+            rows += metric_rows(table, settings.metrics, name=name, split=of)
+            tables.append(table.assign(name=name, split=of))
         write_query_scores(folder, tables)
     write_tsv(metrics, pandas.DataFrame(rows))
 
