@@ -19,6 +19,7 @@ import random
 import statistics
 import tempfile
 import time
+from collections import ChainMap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from typing import Any
 import torch
 from reprlab.models.build import load_model, quiet_transformers
 from reprlab.models.selective_scan import install_scans
-from reprlab.retrieval.bm25 import bm25_run
+from reprlab.retrieval.bm25 import bm25_runs
 from reprlab.retrieval.collections import read_collection
 from reprlab.retrieval.rerank_inputs import pair_inputs
 from reprlab.retrieval.reranker import rerank, reranker
@@ -57,7 +58,7 @@ def pair_scoring(
     """The number of pairs, and what scores them, in the order of the run; `cut`: passages cut to any length."""
     collection, tokenizer = read_collection(options.examples), open_tokenizer(options.model)
     queries = dict(list(collection.queries["test"].items())[: options.queries])
-    run = bm25_run(queries, collection.passages, options.depth)
+    run = dict(ChainMap(*bm25_runs(queries, collection.passages, options.depth)))
     words = {name: collection.passages[name].split() for documents in run.values() for name in documents}
     rng = random.Random(0)
     texts = {name: " ".join(found[: rng.randint(1, len(found)) if cut else None]) for name, found in words.items()}

@@ -11,10 +11,11 @@ from reprlab.config.load import LoadedConfig
 from reprlab.models.build import build_from_config
 from reprlab.models.flops import training_flops
 from reprlab.planning.paper_plans import make_plan
+from reprlab.planning.plan import Plan
 from reprlab.retrieval.memory_limits import is_out_of_memory
 from reprlab.sentences.counted_encoders import CountedEncoder
 from reprlab.sentences.encoder import build_encoder
-from reprlab.sentences.settings import ContrastiveTraining
+from reprlab.sentences.settings import ContrastiveTraining, TripleTexts
 from reprlab.sentences.texts import EncodedTexts
 from reprlab.sentences.training import triple_loss
 from reprlab.training.finetuning_encoding import Ragged
@@ -42,16 +43,24 @@ def rows(options: argparse.Namespace, config: LoadedConfig) -> Iterator[Row]:
             fewer = min(int(settings.encoder.layers), decoder.entry.config["num_hidden_layers"])
             settings = settings.model_copy(update={"encoder": settings.encoder.model_copy(update={"layers": fewer})})
         try:
-            yield _updating(what, options, decoder, settings)
+            texts = settings_of(plan, "tokenize_triples", job_of(plan, job), TripleTexts)
+            yield _updating(what, options, decoder, settings, min(options.length, texts.form.max_length))
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
             yield {"what": f"{what}: out of memory", "model": decoder.name}
 
 
-def _updating(what: str, options: argparse.Namespace, decoder: Rehearsed, settings: ContrastiveTraining) -> Row:
+def job_of(plan: Plan, encoder: str) -> str:
+    """The job that tokenises the triples of an encoder."""
+    folder = plan.jobs["train_encoder"][encoder].inputs["triples"]
+    return next(key for key in plan.jobs["tokenize_triples"] if str(folder).rstrip("/").endswith(key))
+
+
+def _updating(
+    what: str, options: argparse.Namespace, decoder: Rehearsed, settings: ContrastiveTraining, length: int
+) -> Row:
     start_memory(decoder.device)
-    length = min(options.length, settings.train_length or settings.encoder.form.max_length)
     triples = options.batch or settings.engine.batch_size
     with torch.device(decoder.device):
         model = build_from_config(decoder.entry, seed=0)

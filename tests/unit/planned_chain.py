@@ -71,8 +71,8 @@ FEW = {
 LINKS = (
     "build_prompts", "build_completions", "pretrain_lm", "finetune_completions", "train_adapter",
     "train_retriever", "rank_partners", "train_pair_classifier", "retrieve_passages", "train_reranker",
-    "train_encoder", "build_seq2seq", "train_seq2seq", "generate_seq2seq", "mix_corpora", "merge_models",
-    "train_autoencoder", "evaluate_autoencoder", "sample_tokens", "encode_features", "compare_features",
+    "tokenize_triples", "train_encoder", "build_seq2seq", "train_seq2seq", "generate_seq2seq", "mix_corpora",
+    "merge_models", "train_autoencoder", "evaluate_autoencoder", "sample_tokens", "encode_features", "compare_features",
     "build_coreference", "train_coreference", "probe_coreference", "train_describer", "describe_tracks",
     "train_recogniser", "tokenize_blocks", "mark_concepts",
 )  # fmt: skip

@@ -18,11 +18,12 @@ from reprlab.audio.transcripts import TranscriptSettings, normalised
 from reprlab.data.schema import write_rows
 from reprlab.models.build import build_from_config, save_model
 from reprlab.models.ctranslate2 import whisper_encoder
-from reprlab.registry.models import ModelEntry, ScratchOrigin
+from reprlab.registry.models import ModelEntry, ScratchOrigin, load_models
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.train_recogniser import train_recogniser
 from reprlab.training.settings import EngineSettings, OptimizerSettings
 
+MODELS = load_models(Path(__file__).parents[2] / "config/models.yaml")
 WIDTH = 16
 WHISPER = ModelEntry(
     architecture="whisper_encoder",
@@ -156,6 +157,33 @@ def test_counts_follow_the_formulas() -> None:
     assert found["adapters"] == 4 * (2 * 4 * WIDTH + 4 + WIDTH + 2 * WIDTH)
     assert found["norms"] == 5 * 2 * WIDTH
     assert found["trained"] == found["adapters"] + found["norms"] + 32 * (WIDTH + 1)
+
+
+@pytest.mark.parametrize(
+    ("model", "tuning", "wanted"),
+    [
+        ("xls_r_300m", {"method": "ff"}, {"adapters": 25_325_568, "norms": 100_352, "head": 32_800,
+                                         "trained": 25_458_720, "backbone": 315_471_520}),
+        ("xls_r_1b", {"method": "ff"}, {"adapters": 63_307_776, "norms": 248_320, "head": 40_992,
+                                       "trained": 63_597_088, "backbone": 962_538_400}),
+        ("mms_1b", {"method": "ff"}, {"adapters": 63_307_776}),
+        ("xls_r_2b", {"method": "ff"}, {"adapters": 94_949_376, "norms": 372_480, "head": 61_472,
+                                       "trained": 95_383_328, "backbone": 2_159_321_120}),
+        ("xls_r_300m", {"method": "ff", "depth": 6}, {"adapters": 37_957_632}),
+        ("xls_r_1b", {"method": "ff", "depth": 8}, {"adapters": 101_203_968}),
+        ("xls_r_300m", {"method": "conv", "inner": None}, {"adapters": 100_761_600}),
+        ("xls_r_2b", {"method": "conv", "inner": None}, {"adapters": 708_157_440}),
+    ],
+)  # fmt: skip
+def test_parameters_and_frames_are_those_of_the_specification(model: str, tuning: dict, wanted: dict) -> None:
+    """5.1 and 5.3, on the meta device."""
+    method = Tuning.model_validate(tuning)
+    with torch.device("meta"):
+        recognised = Recogniser(build_from_config(MODELS[model]), 32, 1.0)
+        tune(recognised.encoder, method)
+    found = counts(recognised.encoder, method, 32)
+    assert {name: found[name] for name in wanted} == wanted
+    assert [int(recognised.frames(samples)) for samples in (400, 16_000, 160_000, 320)] == [1, 49, 499, 0]
 
 
 def test_transfer_takes_all_but_the_head(tmp_path: Path) -> None:

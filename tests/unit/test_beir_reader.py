@@ -14,6 +14,7 @@ from reprlab.registry.dataset_entries import Limits
 from reprlab.registry.datasets import load_registry
 from reprlab.retrieval.collections import read_collection
 from reprlab.retrieval.rerank_settings import FirstStage
+from reprlab.retrieval.run_files import read_run
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.evaluation import score_task
 from reprlab.sentences.settings import EmbeddingTask, Evaluation
@@ -82,7 +83,8 @@ def test_a_query_whose_passage_is_lacking_counts_as_0(tmp_path, monkeypatch, cap
     )
     scores = pyarrow.parquet.read_table(tmp_path / "run/queries.parquet").to_pandas().query("name == 'bm25'")
     assert scores["query"].tolist() == ["7", "8"] and scores.set_index("query")["ndcg_at_10"]["8"] == 0
-    assert "gone" not in (tmp_path / "run/test.trec").read_text()
+    found = read_run(tmp_path / "run/test.arrow")
+    assert "8" not in found and all("gone" not in hits for hits in found.values())
 
 
 def test_an_encoder_is_asked_all_queries_and_finds_no_lacking_passage(tmp_path, monkeypatch):

@@ -30,6 +30,7 @@ def test_parameters_of_the_aggregator() -> None:
     """Section 5."""
     assert [parameters(n, 768, ATTENTION) for n in (1, 2, 4)] == [787_456, 1_476_480, 2_854_528]
     assert parameters(1, 768, ATTENTION.model_copy(update={"concatenated": 4})) == 3_146_752
+    assert parameters(1, 768, ATTENTION.model_copy(update={"concatenated": 4})) == 3_146_752
     assert parameters(4, 768, MEAN) == 0
     assert parameters(3, 768, AggregationSettings(aggregation="attention", attention="paper")) == 769
 

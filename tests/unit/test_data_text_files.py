@@ -15,7 +15,6 @@ from reprlab.concepts.files import concept_lines, write_concepts
 from reprlab.data.json_lines import json_lines
 from reprlab.data.sources import json_items
 from reprlab.data.text_files import blank_cells, csv_rows, read_text, streamed_rows, tab_rows, text_rows
-from reprlab.retrieval.trec import read_judgements, read_run
 from reprlab.runtime.errors import ReprlabError
 
 BOM = b"\xef\xbb\xbf"
@@ -118,11 +117,7 @@ def test_json_with_a_byte_order_mark_is_json(tmp_path: Path) -> None:
     assert list(json_lines(tmp_path / "x.jsonl.gz")) == list(json_lines(tmp_path / "x.jsonl"))
 
 
-def test_runs_judgements_and_concepts_of_others(tmp_path: Path) -> None:
-    (tmp_path / "run").write_bytes(BOM + "q1 Q0 d\xa01 1 2.5 tag\r\nq1 Q0 d2 2 2.0 tag\r\n".encode())
-    assert read_run(tmp_path / "run") == {"q1": {"d\xa01": 2.5, "d2": 2.0}}
-    (tmp_path / "qrels").write_bytes(BOM + b"q1 0 d1 1\r\n")
-    assert read_judgements(tmp_path / "qrels") == {"q1": {"d1": 1}}
+def test_concepts_of_others(tmp_path: Path) -> None:
     (tmp_path / "concepts").write_bytes(BOM + b"dog\r\nhot dog\r\n")
     assert concept_lines(tmp_path / "concepts") == ["dog", "hot dog"]
     write_concepts(tmp_path / "concepts", ["a\u2028b", "c"])

@@ -9,9 +9,9 @@ import torch
 from finetune_fixtures import make_bert, make_tokenizer
 from reprlab.data.schema import write_rows
 from reprlab.models.build import load_model
-from reprlab.retrieval.bm25 import bm25_run
+from reprlab.retrieval.bm25 import bm25_runs
 from reprlab.retrieval.rerank_settings import FirstStage
-from reprlab.retrieval.trec import Run, read_run
+from reprlab.retrieval.run_files import StoredRun, read_run
 from reprlab.stages.retrieve_passages import retrieve_passages
 from reprlab.text.model_tokenizers import load_tokenizer
 
@@ -39,12 +39,13 @@ def test_bm25_with_the_tuned_values(k1, b):
     for query in ("cats", "cats chase mice"):
         scores = {name: score(query, name) for name in passages}
         expected = {name: pytest.approx(value, rel=1e-5) for name, value in scores.items() if value > 0}
-        found = bm25_run({"q": query}, passages, 4, k1=k1, b=b)["q"]
+        (run,) = bm25_runs({"q": query}, passages, 4, k1=k1, b=b)
+        found = run["q"]
         assert found == expected
         assert list(found) == sorted(expected, key=scores.__getitem__, reverse=True)
 
 
-def _retrieved(folder: Path, prefix: str) -> Run:
+def _retrieved(folder: Path, prefix: str) -> StoredRun:
     rows = [
         {"id": f"{query}-{passage}", "group": query, "query_id": query, "query": text, "passage_id": passage,
          "passage": PASSAGES[passage], "relevance": int(passage == "p0"), "split": "test"}
@@ -58,7 +59,7 @@ def _retrieved(folder: Path, prefix: str) -> Run:
         examples=folder / "toy.parquet", out=folder / "run", metrics=folder / "m.tsv", settings=settings,
         model=folder / "encoder", inference_batch=2,
     )  # fmt: skip
-    return read_run(folder / "run/test.trec")
+    return read_run(folder / "run/test.arrow")
 
 
 @pytest.mark.parametrize("prefix", ["", PREFIX])

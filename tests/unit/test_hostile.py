@@ -458,6 +458,7 @@ def test_no_text_of_the_settings_is_on_a_command_line() -> None:
     rules = (ROOT / "workflow/rules/jobs.smk").read_text()
     options = re.search(r"^OPTIONS = \((.+?)^\)", rules, flags=re.M | re.S)
     named = {"RUNTIME.device", "RUNTIME.save_every", "RUNTIME.inference_batch", "RUNTIME.log_level"}
+    named |= {"RUNTIME.accumulation", "RUNTIME.activation_checkpointing:d"}
     assert set(re.findall(r"{([^}]+)}", options[1])) == named
     given = re.search(r"given = \(?\s*\"(--plan .+)\"", rules)
     assert set(re.findall(r"{([^}]+)}", given[1])) == {"params.plan", "params.key", "threads", "params.options"}

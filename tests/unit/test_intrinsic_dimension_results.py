@@ -231,12 +231,13 @@ def test_audit():
         for row in audit("intrinsic-dimension", [*PUBLISHED, RECORDS, SETTINGS], ROOT / "config/models.yaml")
     }
     assert {id.split(".")[1].rstrip("abcdefghijklmnopqrstuvwxyz") for id in rows if id.startswith("5.")} == {
-        str(number) for number in range(1, 13)
-    }
+        # The others are known answers of the library: tests/unit/test_geometry_estimators.py, test_representations*.py.
+        "8", "9", "10",
+    }  # fmt: skip
     differs = {id for id, row in rows.items() if row.verdict == "differs"}
     # 62 steps an epoch; QQP and CommonsenseQA below the most frequent class; A to D; disjoint sets; falls.
-    assert differs == {"5.9a", "5.10j", "5.10m", "8.2", "8.3", "8.4b"}
-    assert "icl_0, icl_1, icl_2, icl_5, icl_10" in rows["5.10j"].note
+    assert differs == {"5.9a", "5.10d", "5.10g", "8.2", "8.3", "8.4b"}
+    assert "icl_0, icl_1, icl_2, icl_5, icl_10" in rows["5.10d"].note
     assert rows["8.4b"].recomputed == "6 falls"
     assert [id for id, row in rows.items() if row.verdict == "not checkable"] == ["8.1"]
 
@@ -244,18 +245,10 @@ def test_audit():
 @pytest.mark.parametrize(
     ("id", "record", "name", "old", "new"),
     [
-        ("4.1a", "4.1a", SETTINGS.name, "shots: [0, 1, 2, 5, 10]", "shots: [0, 1, 2, 5]"),
-        ("5.2b", "5.2", "audit.yaml", "1.136157298", "1.136157398"),
-        ("5.3e", "5.3", "audit.yaml", "4.736761", "4.737761"),
-        ("5.6g", "5.6", "audit.yaml", "rule: upstream, printed: 0.095", "rule: drop, printed: 0.095"),
-        ("5.7c", "5.7", "audit.yaml", "printed: 0.9375", "printed: 0.9374"),
         ("5.8a", "5.8", SETTINGS.name, "rank: 64", "rank: 32"),
         ("5.9b", "5.9a", SETTINGS.name, "batch_size: 16", "batch_size: 32"),
         ("5.9c", "5.9a", SETTINGS.name, "steps: 252", "steps: 248"),
-        ("5.9d", "5.9a", SETTINGS.name, "930, 945]", "945]"),
-        ("5.9e", "5.9e", SETTINGS.name, "demonstration_seed: 42", "demonstration_seed: 7"),
-        ("5.10a", "5.10", "accuracy.tsv", "sst2\t0.685", "sst2\t0.785"),
-        ("5.10g", "5.10g", "accuracy.tsv", "sst2\t0.685", "sst2\t0.485"),
+        ("5.10a", "5.10", "accuracy.tsv", "sst2\t0.685", "sst2\t0.485"),
     ],
 )
 def test_an_audit_of_the_settings_can_fail(id, record, name, old, new, tmp_path):

@@ -85,6 +85,13 @@ def test_a_mistake_in_the_registry_of_models_is_one_line(tmp_path, text, message
         # Amuro & Char, specification 5.3
         ("olmo_1b", {}, 1_176_764_416),
         ("llama_3_8b", {}, 8_030_261_248),
+        # Reverse probing, specification 5.1
+        ("bert_base_cased", {}, 108_310_272),
+        # Universal features, specification 5.1
+        ("mistral_1l_tiny", {}, 35_128_832),
+        # Event relations, specification 5.9
+        ("t5_large", {}, 737_668_096),
+        ("all_mpnet_base_v2", {}, 109_486_464),
     ],
 )
 def test_parameter_counts(name, change, count):

@@ -8,7 +8,7 @@ import torch
 from music_samples import annotated, make_language_model, write_example_files
 from reprlab.artifacts.tables import read_parquet
 from reprlab.music import forms
-from reprlab.music.describer import END, MUSIC, Examples, asked, prompt_ids, target_loss, write_texts
+from reprlab.music.describer import END, MUSIC, Describer, Examples, asked, prompt_ids, target_loss, write_texts
 from reprlab.music.settings import DescriberTraining, DescriptionGeneration
 from reprlab.music.training import load_describer, load_examples, new_describer, save_describer
 from reprlab.representations.settings import AdapterRecipe
@@ -184,3 +184,18 @@ def test_training_resumes_to_the_same_bytes(model, files, tmp_path):
     assert (one / "adaptor.safetensors").read_bytes() == (two / "adaptor.safetensors").read_bytes()
     names = sorted(path.name for path in (one / "lora").iterdir())
     assert all((one / "lora" / name).read_bytes() == (two / "lora" / name).read_bytes() for name in names)
+
+
+def test_parameters_of_the_published_sizes():
+    """Specification, section 5: an adaptor from 1,024 to 4,096, LoRA of rank 32 on a LLaMA of 7B."""
+    from peft import LoraConfig, get_peft_model
+    from reprlab.models.build import build_from_config
+    from reprlab.registry.models import load_models
+
+    entry = load_models(Path(__file__).parents[2] / "config/models.yaml")["vicuna_7b"]
+    with torch.device("meta"):
+        language = build_from_config(entry).requires_grad_(False)
+        assert sum(one.numel() for one in Describer(language, 1024).adaptor.parameters()) == 4_198_400
+        targets = ["q_proj", "k_proj", "v_proj", "o_proj"]
+        tuned = get_peft_model(language, LoraConfig(r=32, lora_alpha=32, target_modules=targets))
+    assert sum(one.numel() for one in tuned.parameters() if one.requires_grad) == 33_554_432

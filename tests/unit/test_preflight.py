@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import socket
 import urllib.error
 import urllib.request
@@ -17,6 +18,7 @@ from reprlab.preflight import __main__ as command
 from reprlab.preflight import machinery, probes, room, sources
 from reprlab.preflight.planned_jobs import paper_plan
 from reprlab.registry.dataset_entries import ArchiveEntry, ArchiveFile
+from reprlab.runtime.training_memory import TrainingMemory
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMIT = "1" * 40
@@ -199,6 +201,14 @@ def test_memory_is_held_against_the_device(monkeypatch) -> None:
     # In bfloat16, under autocast, ni's batches of 64 times 1,024 tokens keep 50 GB where all inputs are that long.
     tasks = [f"finetune_model {model}/{task}" for task in ("mnli", "ni") for model in ("t5", "depth")]
     assert [finding.subject for finding in found] == tasks
+    told = {finding.subject: finding.message for finding in found}
+    assert re.search(
+        r"up to 155 GB .*; set runtime\.activation_checkpointing=true \(\d+ GB\) or runtime\.accumulation=4 \(42 GB\)$",
+        told["finetune_model t5/mnli"],
+    )
+    # What it names is enough, and a run that has it is not told again.
+    for saved in (TrainingMemory(accumulation=4), TrainingMemory(checkpointing=True)):
+        assert [finding.status for finding in room.check_memory(plan, "paper", saved)] == ["ok"]
     small = list(room.check_memory(paper_plan(ROOT, "depth", "nano"), "nano"))
     assert [finding.status for finding in small] == ["ok"]
 

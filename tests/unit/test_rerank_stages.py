@@ -20,8 +20,10 @@ from reprlab.retrieval.rerank_inputs import pair_inputs
 from reprlab.retrieval.rerank_settings import FirstStage, RerankerTraining, Reranking
 from reprlab.retrieval.rerank_speed import SpeedSettings
 from reprlab.retrieval.reranker import load_reranker, reranker, save_reranker
-from reprlab.retrieval.trec import ordered, read_run
+from reprlab.retrieval.run_files import read_run
+from reprlab.retrieval.trec import ordered
 from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.training_memory import TrainingMemory, save_memory
 from reprlab.stages.measure_rerankers import measure_rerankers
 from reprlab.stages.rerank_passages import rerank_passages
 from reprlab.stages.retrieve_passages import retrieve_passages
@@ -96,7 +98,7 @@ def run_all(folder: Path, model: Path, family: str, examples: Path) -> dict[str,
         contrasts=found["contrasts"], settings=scoring,
     )  # fmt: skip
     assert not any((folder / "work").iterdir())
-    return {**found, "run": folder / "reranked/toy.test.seed-1.trec", "queries": folder / "reranked/queries.parquet"}
+    return {**found, "run": folder / "reranked/toy.test.seed-1.arrow", "queries": folder / "reranked/queries.parquet"}
 
 
 def score_untrained(folder: Path, model: Path, examples: Path, head: float | None = None) -> dict[str, Path]:
@@ -133,7 +135,7 @@ def test_from_passages_to_scores(family, tmp_path, caplog):
     assert len(said) == 4 and all(message.endswith("chunked") for message in said), "training and scoring, twice"
     first, scores = read_tsv(found["first"]), read_tsv(found["scores"])
     assert set(first.name) == {"bm25", "random order"} and set(first[first.split == "test"].n) == {10}
-    before, after = (read_run(path) for path in (tmp_path / "one/runs/test.trec", found["run"]))
+    before, after = (read_run(path) for path in (tmp_path / "one/runs/test.arrow", found["run"]))
     assert {query: set(documents) for query, documents in before.items()} == {
         query: set(documents) for query, documents in after.items()
     }
@@ -149,7 +151,7 @@ def test_a_query_without_hits_counts_for_everything_that_is_compared(tmp_path):
     model = model_folder(tmp_path / "model", "opt")
     plain = score_untrained(tmp_path / "plain", model, collection(tmp_path / "toy.parquet"))
     more = score_untrained(tmp_path / "more", model, collection(tmp_path / "more.parquet", "zzz yyy"))
-    assert "unseen" not in (tmp_path / "more/runs/test.trec").read_text()
+    assert "unseen" not in read_run(tmp_path / "more/runs/test.arrow")
     for name in ("first", "scores"):
         before, after = read_tsv(plain[name]), read_tsv(more[name])
         assert set(before.n) == {16} and set(after.n) == {17}, name
@@ -185,9 +187,9 @@ def test_a_reranker_that_says_nothing_repeats_the_first_stage(tmp_path):
     found = score_untrained(
         tmp_path, model_folder(tmp_path / "model", "opt"), collection(tmp_path / "toy.parquet", "zzz"), head=0.0
     )
-    before = read_run(tmp_path / "runs/test.trec")
+    before = read_run(tmp_path / "runs/test.arrow")
     for seed in SEEDS:
-        after = read_run(tmp_path / f"reranked/toy.test.seed-{seed}.trec")
+        after = read_run(tmp_path / f"reranked/toy.test.seed-{seed}.arrow")
         assert {name: ordered(hits) for name, hits in after.items()} == {
             name: ordered(hits) for name, hits in before.items()
         }
@@ -207,7 +209,7 @@ def test_a_query_does_not_find_itself_where_queries_are_passages(tmp_path, drop_
     retrieve_passages(
         examples=tmp_path / "toy.parquet", out=tmp_path / "out", metrics=tmp_path / "m.tsv", settings=settings
     )
-    found = ordered(read_run(tmp_path / "out/test.trec")["p5"])
+    found = ordered(read_run(tmp_path / "out/test.arrow")["p5"])
     assert found == (["p4", "p3", "p2"] if drop_own else ["p5", "p4", "p3"])
 
 
@@ -235,6 +237,41 @@ def test_a_killed_training_goes_on_with_the_seed_that_was_not_finished(tmp_path,
     assert seeds == [0, 1, 1], "what was finished before is not trained again"
     for name, path in found.items():
         assert path.read_bytes() == whole[name].read_bytes(), f"{name} is another after a kill"
+
+
+def test_memory_is_saved_and_the_reranker_stays(tmp_path):
+    """Blocks computed again give the same bytes, with dropout too; a group is never cut, whatever the parts."""
+    model, examples = model_folder(tmp_path / "model", "mamba"), collection(tmp_path / "toy.parquet")
+    first = FirstStage(depth=8, splits=["train"], metrics=METRICS)
+    retrieve_passages(examples=examples, out=tmp_path / "runs", metrics=tmp_path / "first.tsv", settings=first)
+    # Without an epsilon Adam makes a step of full length of a gradient that is nothing but rounding.
+    optimizer = {"learning_rate": 1e-3, "epsilon": 1e-4}
+    engine = {"steps": 1, "batch_size": 4, "optimizer": optimizer, "log_every": 1}
+    found = {}
+    for name, dropout, memory in (
+        ("kept", 0.1, TrainingMemory()), ("again", 0.1, TrainingMemory(checkpointing=True)),
+        ("whole", 0.0, TrainingMemory()), ("cut", 0.0, TrainingMemory(accumulation=4)),
+    ):  # fmt: skip
+        settings = RerankerTraining.model_validate(
+            {"pairs": {"template": "document_first", "max_length": 24, "max_query": 8}, "engine": engine, "epochs": 1,
+             "negatives": 3, "seeds": [0], "dropout": dropout}
+        )  # fmt: skip
+        save_memory(memory)
+        try:
+            train_reranker(
+                examples=examples, run=tmp_path / "runs", model=model, tokenizer=model, out=tmp_path / name,
+                metrics=tmp_path / f"{name}.tsv", work=tmp_path / "work/one", settings=settings, fingerprint="x",
+            )  # fmt: skip
+        finally:
+            save_memory(TrainingMemory())
+        found[name] = load_file(tmp_path / name / "seed-0/model.safetensors")
+    assert (tmp_path / "kept.tsv").read_bytes() == (tmp_path / "again.tsv").read_bytes()
+    assert all(torch.equal(found["again"][name], value) for name, value in found["kept"].items())
+    one, other = (read_tsv(tmp_path / f"{name}.tsv") for name in ("whole", "cut"))
+    np.testing.assert_allclose(one.loss, other.loss, rtol=1e-5)
+    assert (one.tokens == other.tokens).all()
+    for name, value in found["whole"].items():
+        torch.testing.assert_close(found["cut"][name], value, rtol=0, atol=1e-6)
 
 
 def test_a_training_that_does_not_fit_into_memory_is_a_result_with_a_reason(tmp_path, monkeypatch, caplog):
@@ -293,7 +330,7 @@ def test_dense_first_stage_and_bad_input(tmp_path):
     retrieve_passages(
         examples=examples, out=tmp_path / "out", metrics=tmp_path / "m.tsv", settings=settings, model=plain
     )
-    assert {len(found) for found in read_run(tmp_path / "out/test.trec").values()} == {5}
+    assert {len(found) for found in read_run(tmp_path / "out/test.arrow").values()} == {5}
 
 
 @pytest.mark.parametrize("family", ["opt", "mamba2"])
@@ -362,7 +399,7 @@ def test_an_encoder_alone_is_trained_kept_and_scored(family, tmp_path):
     assert set(trained) == set(fresh) and any((trained[name] != value).any() for name, value in fresh.items())
     # By hand: the trained weights in the whole model's encoder, its first state, and the head.
     whole.get_encoder().load_state_dict(trained)
-    scored, hits = read_run(tmp_path / "reranked/toy.test.seed-0.trec"), read_collection(examples)
+    scored, hits = read_run(tmp_path / "reranked/toy.test.seed-0.arrow"), read_collection(examples)
     query, documents = next(iter(scored.items()))
     inputs = pair_inputs(
         load_tokenizer(tmp_path / "model"), {query: hits.queries["test"][query]},

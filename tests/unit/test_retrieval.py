@@ -87,13 +87,45 @@ def test_the_ceiling_is_the_best_way_to_give_each_pair_to_an_end(graph: tuple[in
         assert most_pairs_kept(related, k) == max(sum(min(k, count) for count in counts) for counts in given)
 
 
-def test_search_in_blocks_is_search(monkeypatch) -> None:
-    monkeypatch.setattr(exact_search, "_SCORES", 2 * 11)
+@pytest.mark.parametrize("k", [1, 3, 11, 40])
+@pytest.mark.parametrize("block", [1, 4, 11, 100])
+def test_search_in_blocks_is_search(k: int, block: int, monkeypatch) -> None:
+    """Small whole numbers, whose products are exact: most scores tie, also 0 and -0, and stand by the lower number."""
+    monkeypatch.setattr(exact_search, "_SCORES", 2 * block)
+    monkeypatch.setattr(exact_search, "PASSAGES_AT_ONCE", block)
+    rng = np.random.default_rng(k)
+    queries, passages = (rng.integers(-2, 3, (rows, 5)).astype(np.float32) for rows in (7, 11))
+    queries[3] = -0.0
+    found, scores = search(queries, passages, k)
+    products = queries @ passages.T
+    expected = np.argsort(-products, axis=1, kind="stable")[:, :k]
+    assert (found == expected).all()
+    assert (scores == np.take_along_axis(products, expected, axis=1)).all() and scores.dtype == np.float32
+
+
+def test_search_holds_a_block_of_passages(monkeypatch) -> None:
+    """Blocks come from a generator and go before the next one is asked for; scores keep their bits and signs."""
+    import weakref
+
+    monkeypatch.setattr(exact_search, "_SCORES", 64)
     rng = np.random.default_rng(0)
-    queries, passages = rng.normal(size=(7, 5)), rng.normal(size=(11, 5))
-    found, scores = search(queries, passages, 3)
-    assert (found == np.argsort(-(queries @ passages.T), axis=1)[:, :3]).all()
-    assert (scores[:, 0] == (queries @ passages.T).max(1)).all()
+    whole, held = rng.normal(size=(50, 4)).astype(np.float32), []
+
+    def blocks():
+        for start in range(0, 50, 7):
+            block = np.array(whole[start : start + 7])
+            held.append(weakref.ref(block))
+            yield block
+            del block
+            assert not any(one() is not None for one in held)
+
+    queries = rng.normal(size=(9, 4)).astype(np.float32)
+    found, scores = exact_search.search_blocks(queries, blocks(), 5)
+    products = queries @ whole.T
+    assert (found == np.argsort(-products, axis=1, kind="stable")[:, :5]).all()
+    np.testing.assert_allclose(scores, -np.sort(-products, axis=1)[:, :5], rtol=1e-6)
+    nothing, none = exact_search.search_blocks(queries, iter(()), 5)
+    assert nothing.shape == none.shape == (9, 0) and search(queries[:0], whole, 3)[0].shape == (0, 3)
 
 
 @pytest.mark.parametrize("k", [1, 7, 100, 300])

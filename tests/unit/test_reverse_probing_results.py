@@ -153,10 +153,8 @@ def test_the_audit_names_every_item_of_the_specification():
     ids = [row.id for row in rows]
     assert len(set(ids)) == len(ids)
     # The other items are known answers of the library: tests/unit/test_coreference_*.py.
-    for number in (1, 2, 4, 5, 9, 10):
+    for number in (4, 9, 10):
         assert any(one.startswith(f"5.{number}") for one in ids), number
-    known = [row for row in rows if "known answer" in row.note]
-    assert known and {row.verdict for row in known} == {"agrees"}
     verdicts = {row.id: row.verdict for row in rows}
     # Table 1 prints the deviation with n - 1; the other one would be 0.26.
     assert (verdicts["5.9a"], verdicts["5.9b"], verdicts["5.9c"]) == ("agrees", "agrees", "differs")

@@ -458,3 +458,26 @@ def test_fresh_adapters_on_a_cut_decoder_change_no_bit(name, kept):
     with torch.no_grad():
         states = run(decoder(name), inputs)[kept - 1]
         assert torch.equal(found[0], pool(states, inputs["attention_mask"], "weighted_mean"))
+
+
+@pytest.mark.parametrize("name", ["llama", "mistral", "qwen2", "phi3"])
+def test_what_the_paper_s_three_lines_leave_out(name, tmp_path):
+    """L3Prune's 8.4: its layers cut and counted, Qwen2 cannot be opened again; counted alone, none leaves memory."""
+    from huggingface_hub.errors import StrictDataclassError
+
+    model, inputs = decoder(name), batch()
+    with torch.no_grad():
+        cut = decoder(name)
+        keep_layers(cut, 2)
+        wanted, model.config.num_hidden_layers = run(cut, inputs)[-1], 2
+        masks = attention_inputs(inputs["attention_mask"], torch.float32, bidirectional=False)
+        found = headless(model)(input_ids=inputs["input_ids"], **masks)
+    tokens = inputs["attention_mask"].bool()
+    assert len(layers_of(model)[0]) == 5 and torch.equal(found.last_hidden_state[tokens], wanted[tokens])
+    headless(model).layers = layers_of(model)[0][:2]
+    if name == "qwen2":
+        with pytest.raises(StrictDataclassError):
+            model.save_pretrained(tmp_path)
+    else:
+        model.save_pretrained(tmp_path)
+        assert len(layers_of(type(model).from_pretrained(tmp_path))[0]) == 2

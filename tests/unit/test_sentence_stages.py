@@ -11,18 +11,29 @@ from reprlab.data.schema import write_rows
 from reprlab.models.build import build_from_config, load_model, save_model
 from reprlab.registry.models import ModelEntry
 from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.training_memory import TrainingMemory, save_memory
+from reprlab.sentences import triples as triples_module
 from reprlab.sentences.encoder import build_encoder, embed, load_encoder, read_settings, save_encoder, trained_weights
 from reprlab.sentences.evaluation import score_task
 from reprlab.sentences.layer_losses import layer_losses, with_layers
-from reprlab.sentences.settings import ContrastiveTraining, EncoderSettings, Evaluation, LayerLosses, TaskScores
-from reprlab.sentences.texts import encode_texts
+from reprlab.sentences.settings import (
+    ContrastiveTraining,
+    EncoderSettings,
+    Evaluation,
+    LayerLosses,
+    TaskScores,
+    TripleTexts,
+)
+from reprlab.sentences.texts import EncodedTexts, encode_texts
 from reprlab.sentences.training import TripleBatches, triple_loss
-from reprlab.sentences.triples import read_triples
+from reprlab.sentences.triples import Triples, encoded_triples, open_triples
 from reprlab.stages.evaluate_encoder import evaluate_encoder
 from reprlab.stages.evaluate_text_baselines import evaluate_text_baselines
 from reprlab.stages.measure_layers import measure_layers
+from reprlab.stages.tokenize_triples import tokenize_triples
 from reprlab.stages.train_encoder import best_rate, train_encoder
 from reprlab.text.model_tokenizers import load_tokenizer
+from safetensors.torch import load_file
 
 ADAPTER = {"rank": 2, "alpha": 4, "targets": ["q_proj", "v_proj"]}
 METHODS = {
@@ -78,7 +89,7 @@ def place(tmp_path_factory):
          "subset": ""}
         for n in range(60)
     ]  # fmt: skip
-    return {
+    found = {
         "model": folder / "model",
         "triples": [write("triples", "choice", choice), write("further", "choice", choice[:30])],
         "held_out": [write("likeness", "similarity", likeness), write("other", "similarity", likeness[:30])],
@@ -91,6 +102,18 @@ def place(tmp_path_factory):
             "classification": folder / "single/examples.parquet",
         },
     }
+    tokens(found, folder / "tokens")
+    return found
+
+
+def tokens(place, folder, **more):
+    """The triples as the model's tokenizer reads them."""
+    tokenize_triples(
+        triples=place["triples"], tokenizer=place["model"], out=folder,
+        settings=TripleTexts.model_validate({"form": {}, **more}),
+    )  # fmt: skip
+    place["tokens"] = folder
+    return open_triples(folder)
 
 
 def settings(method, **more):
@@ -103,7 +126,7 @@ def settings(method, **more):
 def train(place, folder, method, *, alone=False, **more):
     folder.mkdir(exist_ok=True)
     train_encoder(
-        model=place["model"], tokenizer=place["model"], triples=place["triples"],
+        model=place["model"], tokenizer=place["model"], triples=place["tokens"],
         held_out=None if alone else place["held_out"],
         out=folder / "encoders", metrics=folder / "metrics.tsv", cost=folder / "cost.tsv", work=folder / "work/one",
         settings=settings(method, **more), fingerprint="x", depths=folder / "depths.tsv",
@@ -115,7 +138,7 @@ def losses(place, out, **more):
     encoder = {"method": "none", "pooling": "weighted_mean"}
     found = {"encoder": encoder, "batch_size": 6, "batches": 3, "temperature": 0.05, **more}
     measure_layers(
-        model=place["model"], tokenizer=place["model"], triples=place["triples"], out=out,
+        model=place["model"], triples=place["tokens"], out=out,
         settings=LayerLosses.model_validate(found),
     )  # fmt: skip
     return read_tsv(out)
@@ -253,9 +276,7 @@ def test_without_held_out_pairs_the_last_update_is_kept_and_the_loss_of_a_sample
     spent = read_tsv(tmp_path / "cost.tsv")
     small = int(with_layers(EncoderSettings.model_validate(METHODS["cut"]), tmp_path / "depths.tsv").layers)
     assert set(spent.layers) == {small} and set(spent.of_layers) == {4} and (spent.seconds > 0).all()
-    reader = load_tokenizer(place["model"])
-    form = EncoderSettings.model_validate(METHODS["cut"]).form
-    triples = read_triples(place["triples"], reader, form, split="train", instructions={}, separator="")
+    triples = open_triples(place["tokens"])
     whole = triples.batch(np.arange(triples.count))["attention_mask"]
     assert set(spent.longest) == {int(whole.sum(1).max())} and whole.sum(1).min() < whole.shape[1]
     # A layer: four projections of attention with two of four heads for keys, three of the MLP, two norms.
@@ -270,7 +291,7 @@ def test_without_held_out_pairs_the_last_update_is_kept_and_the_loss_of_a_sample
         given = {"encoder": encoder, "tasks": [task], "seeds": [0, 1], "resamples": 20, "sample": sample}
         evaluate_encoder(
             model=place["model"], tokenizer=place["model"], tasks=[place["tasks"]["retrieval"]],
-            out=tmp_path / f"{name}.tsv", settings=Evaluation.model_validate(given), triples=place["triples"],
+            out=tmp_path / f"{name}.tsv", settings=Evaluation.model_validate(given), triples=place["tokens"],
             depths=tmp_path / "depths.tsv", **trained,
         )  # fmt: skip
         found[name] = read_tsv(tmp_path / f"{name}.tsv")
@@ -371,9 +392,8 @@ def test_the_first_loss_of_a_cut_model_is_that_of_its_layer(place, tmp_path):
     table = losses(place, tmp_path / "losses.tsv")
     assert table.layer.nunique() == 4 and table.batch.nunique() == 3
     assert set(table.triples) == {6} and set(table.temperature) == {0.05}
-    reader = load_tokenizer(place["model"])
     encoder = EncoderSettings.model_validate({**METHODS["lora"], "layers": 3})
-    triples = read_triples(place["triples"], reader, encoder.form, split="train", instructions={}, separator="; ")
+    triples = open_triples(place["tokens"])
     measured = LayerLosses(encoder=encoder, batch_size=6, batches=3, temperature=0.05)
     found = layer_losses(load_model(place["model"]), triples, measured)
     np.testing.assert_allclose(found[:, 2], table[table.layer == 3].loss, rtol=1e-6)
@@ -395,9 +415,8 @@ TURNED = {
 @pytest.mark.parametrize("method", TURNED)
 def test_parts_of_a_batch_change_nothing(method, place):
     """Whether the 3 N texts are one forward pass or several; what is trained has a gradient in each (trap 12)."""
-    reader, kind = load_tokenizer(place["model"]), EncoderSettings.model_validate(TURNED[method])
-    form = kind.form
-    triples = read_triples(place["triples"], reader, form, split="train", instructions={}, separator="; ")
+    kind = EncoderSettings.model_validate(TURNED[method])
+    triples = open_triples(place["tokens"])
     batch = TripleBatches(triples, 6, 0, mixed=True)(3, 0, 0, 1)
     found = []
     for part in (2, 5, 18):
@@ -479,6 +498,66 @@ def test_wrong_settings_and_wrong_files_are_named(place, tmp_path):
     with pytest.raises(ReprlabError, match="take negatives away"):
         engine = {"steps": 2, "batch_size": 6, "accumulation": 2, "optimizer": {"learning_rate": 1.0}}
         train(place, tmp_path / "accumulated", "prompt", engine=engine)
+
+
+@pytest.mark.parametrize("method", ["lora", "prompt", "prefix"])
+def test_memory_is_saved_and_the_encoder_stays(method, place, tmp_path):
+    """Every text of a batch stays a candidate; blocks are computed again although the decoder is not in training."""
+    given = {"learning_rates": [1e-2], "seeds": [0], "part_size": 18}
+    kept = train(place, tmp_path / "kept", method, alone=True, **given)
+    weights = {}
+    for name, memory in {"again": TrainingMemory(checkpointing=True), "cut": TrainingMemory(accumulation=4)}.items():
+        save_memory(memory)
+        try:
+            rows = train(place, tmp_path / name, method, alone=True, **given)
+        finally:
+            save_memory(TrainingMemory())
+        np.testing.assert_allclose(rows.loss, kept.loss, rtol=1e-5)
+        weights[name] = load_file(tmp_path / name / "encoders/seed-0/trained.safetensors")
+    before = load_file(tmp_path / "kept/encoders/seed-0/trained.safetensors")
+    for name, value in before.items():
+        assert torch.equal(weights["again"][name], value), name
+        torch.testing.assert_close(weights["cut"][name], value, rtol=0, atol=1e-4)
+
+
+def test_batches_of_the_artifact_are_those_of_the_examples(place, tmp_path, monkeypatch):
+    """Whatever is tokenised at once, and mapped into memory; a job that reads it makes no token of a triple."""
+    given = TripleTexts.model_validate(
+        {"form": {"max_length": 3}, "instructions": {"further": ["a b", "c"]}, "limit": 9}
+    )
+    reader = load_tokenizer(place["model"])
+    sizes, texts = encoded_triples(place["triples"], reader, given)
+    whole = Triples(EncodedTexts.joined(list(texts)), sizes)
+    monkeypatch.setattr(triples_module, "_TEXTS_AT_ONCE", 4)
+    for name in ("one", "two"):
+        mapped = tokens({**place}, tmp_path / name, **given.model_dump())
+        assert list(mapped.sizes.items()) == list(sizes.items()) == [("triples", 9), ("further", 9)]
+        assert mapped.texts.pad == whole.texts.pad
+        assert not mapped.texts.ids.flat.flags.owndata and mapped.texts.ids.flat.dtype == np.int32
+        for mixed in (True, False):
+            for step in (0, 2, 5):
+                one, other = (TripleBatches(data, 6, 1, mixed)(step, 0, 0, 1) for data in (whole, mapped))
+                assert one.keys() == other.keys() and all(torch.equal(one[key], other[key]) for key in one)
+    for file in ("ids.bin", "offsets.npy", "starts.npy", "triples.json"):
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+    broken = {"ids.bin": "not of one size", "offsets.npy": "no readable triples", "triples.json": "not valid JSON"}
+    for file, reason in broken.items():
+        kept = (tmp_path / "one" / file).read_bytes()
+        (tmp_path / "one" / file).write_bytes(kept[: len(kept) // 8 * 4])
+        with pytest.raises(ReprlabError, match=f"{reason}.*delete it"):
+            open_triples(tmp_path / "one")
+        (tmp_path / "one" / file).write_bytes(kept)
+
+
+def test_a_triple_needs_a_split_and_a_wrong_choice(place, tmp_path):
+    with pytest.raises(ReprlabError, match="no triple in the split test"):
+        rows = [{"id": "x", "group": "x", "split": "train", "context": "", "question": "q", "choices": ["a"]}]
+        rows[0]["answer"] = 0
+        write_rows(tmp_path / "x.parquet", rows, "choice", {"name": "x", "title": "X"})
+        tokens({**place, "triples": [tmp_path / "x.parquet"]}, tmp_path / "out", split="test")
+    with pytest.raises(ReprlabError, match="example x has no wrong choice"):
+        tokens({**place, "triples": [tmp_path / "x.parquet"]}, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_rate_is_the_best_over_all_seeds_that_ended():

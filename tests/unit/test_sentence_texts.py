@@ -9,10 +9,11 @@ from reprlab.config.load import load_config
 from reprlab.data.schema import write_rows
 from reprlab.planning.paper_plans import make_plan
 from reprlab.runtime.errors import ReprlabError
+from reprlab.sentences import triples as triples_module
 from reprlab.sentences.export import needs_our_module
-from reprlab.sentences.settings import EncoderSettings, TextForm
+from reprlab.sentences.settings import EncoderSettings, TextForm, TripleTexts
 from reprlab.sentences.texts import encode_texts
-from reprlab.sentences.triples import read_triples
+from reprlab.sentences.triples import open_triples, write_triples
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
@@ -42,11 +43,12 @@ def place(tmp_path_factory):
     return PreTrainedTokenizerFast(tokenizer_object=words, pad_token="<pad>"), files
 
 
-def read(place, **more):
+def read(place, folder, **more):
     """Each text of the triples as it is read, and its part that is pooled."""
     tokenizer, files = place
     form = TextForm(before="user: ", after=" end", begin=False)
-    triples = read_triples(files, tokenizer, form, split="train", separator="; ", **more)
+    write_triples(folder, files, tokenizer, TripleTexts(form=form, **more))
+    triples = open_triples(folder)
     ids, starts = triples.texts.ids, triples.texts.starts
     rows = [ids.flat[ids.offsets[n] : ids.offsets[n + 1]] for n in range(len(ids))]
     assert triples.count == sum(SIZES.values()) and triples.sizes == SIZES
@@ -64,10 +66,12 @@ def asked(name, n):
     return f"user : {turns[n % len(turns)]} ;" if turns else "user :"
 
 
+@pytest.mark.parametrize("at_once", [2, 3, 5, 100])
 @pytest.mark.parametrize("both", [[], ["first"], ["first", "second", "third"]])
-def test_instructions_take_turns_by_row_and_stand_before_documents_only_where_named(place, both):
+def test_instructions_take_turns_and_stand_before_documents_where_named(place, both, at_once, tmp_path, monkeypatch):
     """Two instructions alternate by row parity; upstream's code gives documents none, its text those of two sets."""
-    _, found = read(place, instructions=INSTRUCTIONS, both_sides=both)
+    monkeypatch.setattr(triples_module, "_TEXTS_AT_ONCE", at_once)
+    _, found = read(place, tmp_path, instructions=INSTRUCTIONS, both_sides=both)
     expected = []
     for side, word in enumerate(("ask", "yes", "no")):
         for name, size in SIZES.items():
@@ -77,8 +81,8 @@ def test_instructions_take_turns_by_row_and_stand_before_documents_only_where_na
     assert found == expected
 
 
-def test_a_batch_holds_the_three_texts_of_its_triples(place):
-    triples, _ = read(place, instructions={})
+def test_a_batch_holds_the_three_texts_of_its_triples(place, tmp_path):
+    triples, _ = read(place, tmp_path, instructions={})
     batch = triples.batch(np.array([7, 2]))
     tokenizer = place[0]
     shown = [
@@ -103,6 +107,12 @@ def settings_of(jobs, stage, key):
     return json.loads(jobs[stage][key].settings["settings"])
 
 
+def texts_of(jobs, stage, key):
+    """How the triples are read that a job is given."""
+    (own,) = [one for one in jobs["tokenize_triples"] if jobs[stage][key].inputs["triples"].rstrip("/").endswith(one)]
+    return settings_of(jobs, "tokenize_triples", own)
+
+
 @pytest.mark.parametrize(
     ("name", "before", "after"),
     [
@@ -116,7 +126,7 @@ def test_the_published_recipe_is_planned(paper, name, before, after):
     """Section 3: templates, adapters, course, batches, temperature, seed, sample; whatever the plan passes on."""
     layers = 28 if name == "qwen2_7b" else 32
     form = {"before": before, "after": after, "begin": True, "max_length": 400, "whole": False, "stripped": True}
-    sample = {"temperature": 0.02, "instructions": ALL_INSTRUCTIONS, "both_sides": [], "separator": "; "}
+    texts = {"instructions": ALL_INSTRUCTIONS, "both_sides": [], "separator": "; ", "split": "train", "limit": None}
     for depth, kept in (("p00", layers), ("p90", layers // 10), ("small", "small"), ("large", "large")):
         found = settings_of(paper, "train_encoder", f"{name}/l3prune_{depth}")
         encoder, engine = found["encoder"], found["engine"]
@@ -131,16 +141,17 @@ def test_the_published_recipe_is_planned(paper, name, before, after):
         optimizer = {"name": "adamw", "weight_decay": 0.0, "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8}
         assert engine["optimizer"] | optimizer == engine["optimizer"] and engine["dtype"] == "bfloat16"
         assert (found["learning_rates"], found["seeds"], found["epochs"]) == ([2e-4], [42], None)
-        assert (found["mixed"], found["limit"], found["train_length"]) == (False, None, None)
-        assert found | sample == found
+        assert (found["mixed"], found["temperature"]) == (False, 0.02)
+        assert texts_of(paper, "train_encoder", f"{name}/l3prune_{depth}") == {**texts, "form": form}
         scored = settings_of(paper, "evaluate_encoder", f"{name}/l3prune_{depth}_trained")
         assert scored["separator"] == ": " and scored["encoder"]["form"] == form and scored["seeds"] == [42]
         assert {task["name"]: task["instruction"] for task in scored["tasks"]} == TASKS
         assert not any(task["passage_instruction"] for task in scored["tasks"])
     losses = settings_of(paper, "measure_layers", f"{name}/l3prune")
-    assert losses | {**sample, "batch_size": 64, "batches": 20, "seed": 42, "dtype": "bfloat16"} == losses
+    assert losses | {"temperature": 0.02, "batch_size": 64, "batches": 20, "seed": 42, "dtype": "bfloat16"} == losses
     assert losses["encoder"]["layers"] is None and losses["encoder"]["method"] == "none"
-    assert losses["encoder"]["form"] == form and losses["split"] == "train"
+    assert losses["encoder"]["form"] == form
+    assert texts_of(paper, "measure_layers", f"{name}/l3prune") == {**texts, "form": form}
 
 
 WIKIPEDIA = ["Given a question, retrieve Wikipedia passages that answer the question"]
@@ -200,7 +211,7 @@ def test_a_data_set_that_instructions_misspell_is_named():
         ROOT, {"scale": "nano", "build": [SLUG], "set": f"papers.{SLUG}.instructions.wordnet_words=['{odd}']"}
     )
     assert found.papers[SLUG].instructions["wordnet_words"] == [odd]
-    planned = settings_of(make_plan(found).jobs, "train_encoder", "llama_deep/l3prune_p00")
+    planned = texts_of(make_plan(found).jobs, "train_encoder", "llama_deep/l3prune_p00")
     assert planned["instructions"]["wordnet_words"] == [odd]
 
 

@@ -12,8 +12,8 @@ from reprlab.registry.models import ModelEntry
 from reprlab.retrieval.collections import read_collection
 from reprlab.retrieval.rerank_settings import RerankerTraining
 from reprlab.retrieval.reranker import load_reranker
+from reprlab.retrieval.run_files import read_run
 from reprlab.retrieval.spans import SpanSettings, draw_windows, span_queries, span_run
-from reprlab.retrieval.trec import read_run
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.build_span_queries import build_span_queries
 from reprlab.stages.train_reranker import train_reranker
@@ -42,7 +42,7 @@ def collection(path: Path) -> Path:
 def built(tmp_path: Path, name: str, settings: SpanSettings = SETTINGS) -> tuple[Path, Path]:
     examples, out = collection(tmp_path / "toy.parquet"), tmp_path / f"{name}.parquet"
     build_span_queries(examples=examples, out=out, run=tmp_path / name, settings=settings)
-    return out, tmp_path / name / "train.trec"
+    return out, tmp_path / name / "train.arrow"
 
 
 def test_a_span_stands_in_its_window_and_windows_of_other_passages_beside_it(tmp_path):

@@ -138,6 +138,16 @@ def _correlation() -> Iterator[Known]:
     )
 
 
+def _sizes() -> Iterator[Known]:
+    """5.2: parameters by formula and of the module."""
+    from reprlab.features.autoencoder import SparseAutoencoder, parameter_count
+    from reprlab.features.settings import AutoencoderShape
+
+    coder = SparseAutoencoder(1024, AutoencoderShape(features=16_384, l1=0))
+    yield "5.2a", "Parameters of an autoencoder, by formula", 33_571_840, parameter_count(1024, 16_384)
+    yield "5.2b", "The same of the module", 33_571_840, sum(parameter.numel() for parameter in coder.parameters())
+
+
 def _quantisation() -> Iterator[Known]:
     """5.13: levels of activations."""
     from reprlab.features.interpretation import quantised
@@ -149,7 +159,7 @@ def _quantisation() -> Iterator[Known]:
         yield f"5.13{letter}", f"Levels of the least and greatest activation, {what}", expected, found
 
 
-@pytest.mark.parametrize("answers", [_merging, _loss, _correlation, _quantisation])
+@pytest.mark.parametrize("answers", [_sizes, _merging, _loss, _correlation, _quantisation])
 def test_known_answers(answers):
     wrong = [(item, what, found) for item, what, expected, found in answers() if str(expected) != str(found)]
     assert wrong == []

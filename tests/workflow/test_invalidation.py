@@ -46,6 +46,8 @@ SETTINGS = {
     "batch of inference": ("runtime.inference_batch=7", set()),
     "loader workers": ("runtime.dataloader_workers=1", set()),
     "steps between resume points": ("runtime.save_every=3", set()),
+    "parts of a training batch": ("runtime.accumulation=4", set()),
+    "blocks computed again": ("runtime.activation_checkpointing=true", set()),
     "threads": ("threads.default=1", set()),
 }
 # File of the checkout, pattern, replacement and stages.

@@ -20,6 +20,9 @@ EDITS = {
     # The sample chooses the small depth, trained and untrained, and its batch is that of the measured loss.
     "sample.batches=3": {"measure_layers": 1, "train_encoder": 1, "evaluate_encoder": 2, "tabulate_paper": 1},
     "pooling=mean": {"measure_layers": 1, "train_encoder": 2, "evaluate_encoder": 4, "tabulate_paper": 1},
+    "max_length=12": {
+        "tokenize_triples": 2, "measure_layers": 1, "train_encoder": 2, "evaluate_encoder": 4, "tabulate_paper": 1,
+    },
     "evaluation.draws=3": SCORED,
     "evaluation.tasks.wn_sts.limit=14": SCORED,
     "warm_start.learning_rate=0.001": {

@@ -17,6 +17,9 @@ EVERY = {"train_encoder": 8, "evaluate_encoder": 8, "tabulate_paper": 1}
 EDITS = {
     "training.temperature=0.1": EVERY,
     "training.recipes.soft.learning_rates=[0.01]": {"train_encoder": 5, "evaluate_encoder": 5, "tabulate_paper": 1},
+    # After MNTP the tokenizer is the decoder's own.
+    "training.length=12": {"tokenize_triples": 1, **EVERY},
+    "evaluation.length=22": {**EVERY, "evaluate_encoder": 9},
     "mntp.mask_probability=0.3": {"post_train": 1, "train_encoder": 1, "evaluate_encoder": 1, "tabulate_paper": 1},
     "evaluation.draws=3": {"evaluate_encoder": 10, "evaluate_text_baselines": 1, "tabulate_paper": 1},
     "lora.dropout=0.2": {"count_encoders": 1, "train_encoder": 2, "evaluate_encoder": 2, "tabulate_paper": 1},

@@ -4,6 +4,8 @@ RUNTIME = LOADED.runtime
 OPTIONS = (
     f"--device {RUNTIME.device} --save-every {RUNTIME.save_every}"
     f" --inference-batch {RUNTIME.inference_batch} --log-level {RUNTIME.log_level}"
+    f" --accumulation {RUNTIME.accumulation}"
+    f" --activation-checkpointing {RUNTIME.activation_checkpointing:d}"
 )
 LAUNCH = launch_command(RUNTIME.training_processes, RUNTIME.training_nodes)
 # One locked environment serves all rules (envs/requirements.txt), so that a stage can be run by hand.

@@ -121,7 +121,7 @@ def tune(encoder: Any, tuning: Tuning) -> None:
     encoder.requires_grad_(False)
     if tuning.method in ("ff", "conv"):
         for block in blocks[len(blocks) - wanted :]:
-            for name, norm in _AFTER[type(encoder).__name__].items():
+            for name, after in _AFTER[type(encoder).__name__].items():
                 adapter = (
                     FFAdapter(width, inner, tuning.depth, norm=tuning.norm)
                     if tuning.method == "ff"
@@ -130,7 +130,7 @@ def tune(encoder: Any, tuning: Tuning) -> None:
                 with torch.no_grad():
                     for parameter in adapter.last.parameters():
                         parameter.mul_(tuning.initial_scale)
-                outer = getattr(block, norm) if tuning.placement == "outer" else None
+                outer = getattr(block, after) if tuning.placement == "outer" else None
                 setattr(block, name, Adapted(getattr(block, name), adapter, outer))
     elif tuning.method == "lora":
         from peft import LoraConfig, inject_adapter_in_model

@@ -30,6 +30,14 @@ class RuntimeSettings(Settings):
     training_nodes: PositiveInt = 1
     """Machines of one pre-training job, on Slurm; each starts training_processes; the global batch stays the same."""
 
+    accumulation: PositiveInt = 1
+    """Parts, at most, into which each training cuts what a device would hold at once. Results differ by rounding, and
+    where there is dropout by its draws, as between one GPU and several."""
+
+    activation_checkpointing: bool = False
+    """Whether training keeps the inputs of a model's blocks alone and computes them again for the gradient: a third
+    more time, the same results."""
+
     inference_batch: PositiveInt = 64
     """Examples in one batch of evaluation and generation."""
 

@@ -11,6 +11,7 @@ import numpy as np
 from reprlab.features.activations import inner_states, state_width
 from reprlab.features.autoencoder import SparseAutoencoder
 from reprlab.features.settings import AutoencoderSettings
+from reprlab.runtime.training_memory import memory_of_whole_batches
 from reprlab.text.token_store import TokenStore
 
 if TYPE_CHECKING:
@@ -90,5 +91,6 @@ def train_on_blocks(
         on_checkpoint=lambda _step, _model: None,
         device=device,
         after_update=found.constrain,
+        memory=memory_of_whole_batches("idle features of an autoencoder are counted by the batch"),
     )
     return found, run

@@ -21,6 +21,7 @@ _BLOCKS = (
     "encoder_layers",
     "decoder_layers",
 )
+_WIDTHS = ("hidden_size", "d_model", "dim", "n_embd")
 
 Powers = tuple[tuple[int, int], ...]
 """Terms of a polynomial, by the powers of the lengths of encoder and decoder."""
@@ -53,6 +54,11 @@ class CountedModel:
         """How many equal blocks it has, of encoder and decoder alike; None where their numbers differ."""
         found = {int(self.entry.config[name]) for name in _BLOCKS if name in self.entry.config}
         return found.pop() if len(found) == 1 else None
+
+    @property
+    def width(self) -> int:
+        """Numbers of a state between two blocks."""
+        return next(int(self.entry.config[name]) for name in _WIDTHS if name in self.entry.config)
 
     def with_blocks(self, count: int) -> Self:
         """The same model with this many blocks."""

@@ -1,7 +1,8 @@
 """Jobs around sentence encoders that any paper may ask for: training, its export, the scores of others' encoders."""
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePath
 from typing import Any
 
 from pydantic import BaseModel
@@ -21,6 +22,7 @@ from reprlab.sentences.settings import (
     Evaluation,
     TaskScores,
     TextForm,
+    TripleTexts,
 )
 from reprlab.sentences.text_baselines import FREQUENT, LEXICAL, RANDOM
 from reprlab.settings.base import derive
@@ -61,6 +63,15 @@ def check_positions(config: LoadedConfig, model: str, encoder: EncoderSettings, 
             f"{most - encoder.vectors} at most, or name another model"
         )
     return encoder
+
+
+def add_triples(plan: Plan, tokenizer: str, triples: Sequence[str], settings: TripleTexts) -> str:
+    """Plan the tokens of triples; returns their folder. Equal ones are made once, whatever asks for them."""
+    made_by = "_".join(PurePath(tokenizer).relative_to("results/shared").parts)
+    asked = f"{tokenizer} {list(triples)} {settings.model_dump_json()}"
+    cell = f"{settings.split}_{hashlib.sha256(asked.encode()).hexdigest()[:8]}"
+    inputs: dict[str, str | list[str]] = {"tokenizer": tokenizer, "triples": list(triples)}
+    return plan.add("tokenize_triples", f"{made_by}/{cell}", Job(inputs, {"settings": settings}))["out"]
 
 
 def add_encoder(

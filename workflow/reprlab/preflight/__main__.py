@@ -12,6 +12,7 @@ from reprlab.plugins import load_plugin
 from reprlab.preflight.findings import Finding
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.folders import checkout_root, download_cache
+from reprlab.runtime.training_memory import TrainingMemory
 from reprlab.settings.errors import nearest
 
 
@@ -29,6 +30,7 @@ def preflight(config: LoadedConfig, papers: list[str], cache: Path, edits: str =
     from reprlab.preflight.room import check_disk, check_memory
     from reprlab.preflight.sources import check_origins, check_rows, planned_archives
 
+    memory = TrainingMemory(config.runtime.accumulation, config.runtime.activation_checkpointing)
     plan = Plan()
     for paper in (name.replace("_", "-") for name in papers):
         if paper not in config.papers:
@@ -46,7 +48,7 @@ def preflight(config: LoadedConfig, papers: list[str], cache: Path, edits: str =
         *check_scorers(plan),
         *check_tools(plan),
         *check_disk(plan, missing, unknown, cache, config.run_folder),
-        *check_memory(plan, config.scale),
+        *check_memory(plan, config.scale, memory),
     ]
 
 

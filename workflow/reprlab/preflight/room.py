@@ -16,6 +16,7 @@ from reprlab.reporting.cost_layout import CostLayout
 from reprlab.reporting.cost_memory import weights_gb
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.machine import count_gpus
+from reprlab.runtime.training_memory import TrainingMemory
 
 _GB = 10**9
 # Downloads whose size nobody tells without a network, by their pages.
@@ -84,9 +85,13 @@ def _compare(what: str, needed: int, folder: Path) -> Finding:
     return Finding("disk", what, "problem", f"{text}; {remedy}")
 
 
-def check_memory(plan: Plan, scale: str) -> Iterator[Finding]:
+def check_memory(plan: Plan, scale: str, saved: TrainingMemory = TrainingMemory()) -> Iterator[Finding]:  # noqa: B008
     """Memory of each job by the formula of `cost.tsv` against the smallest GPU here, else the paper's accelerator, or
-    this machine's memory below paper scale."""
+    this machine's memory below paper scale.
+
+    Args:
+        saved: how the runtime's settings save it.
+    """
     for layout in _layouts(plan):
         here, device = _device(layout, scale)
         runs = [
@@ -94,15 +99,40 @@ def check_memory(plan: Plan, scale: str) -> Iterator[Finding]:
             for run in layout.runs
             if run.scale == scale and run.stage != "evaluate_lm"
         ]
-        large = [cost for cost in runs if cost.memory_gb > here]
-        for cost in large:
-            weights = weights_gb(cost.parameters)
-            remedy = f"its weights alone take {weights:.0f} GB" if weights > here else "take smaller batches"
-            message = f"up to {cost.memory_gb:.0f} GB with inputs filled to their length, {device}; {remedy}"
-            yield Finding("memory", f"{cost.run.stage} {cost.run.name}", "problem", message)
+        needed = {cost.run.stage + " " + cost.run.name: (cost, cost.memory_with(saved)) for cost in runs}
+        large = {name: found for name, found in needed.items() if found[1] > here}
+        for name, (cost, memory) in large.items():
+            message = f"up to {memory:.0f} GB with inputs filled to their length, {device}; {_remedy(cost, here)}"
+            yield Finding("memory", name, "problem", message)
         if not large and runs:
-            most = max(cost.memory_gb for cost in runs)
+            most = max(memory for _, memory in needed.values())
             yield Finding("memory", "training", "ok", f"up to {most:.1f} GB a job, {device}")
+
+
+def _remedy(cost: RunCost, here: float) -> str:
+    """The runtime's settings with which a job fits: parts alone, which cost no time, or blocks computed again, and both
+    where one is not enough."""
+    weights = weights_gb(cost.parameters)
+    if weights > here:
+        return f"its weights alone take {weights:.0f} GB"
+    if not cost.run.steps:
+        return "take smaller batches"
+    cuttable = cost.run.cuttable
+    ways = [TrainingMemory(parts, again) for again in (False, True) for parts in range(1, cuttable + 1)]
+    fitting = [way for way in ways if way.parts(cuttable) == way.accumulation and cost.memory_with(way) <= here]
+    # The fewest parts, without blocks computed again and with them.
+    best = {way.checkpointing: way for way in reversed(fitting)}
+    if not best:
+        least = min(cost.memory_with(way) for way in ways)
+        return f"{least:.0f} GB at least, whatever runtime.accumulation and runtime.activation_checkpointing are"
+    if best.get(False, best[True]).accumulation <= best[True].accumulation:
+        best.pop(True)
+    return "set " + " or ".join(f"{_named(way)} ({cost.memory_with(way):.0f} GB)" for way in best.values())
+
+
+def _named(memory: TrainingMemory) -> str:
+    parts = [f"runtime.accumulation={memory.accumulation}"] if memory.accumulation > 1 else []
+    return " with ".join([*parts, *(["runtime.activation_checkpointing=true"] if memory.checkpointing else [])])
 
 
 def _layouts(plan: Plan) -> list[CostLayout]:

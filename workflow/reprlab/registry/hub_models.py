@@ -64,7 +64,7 @@ def entry_of(model: HubModel, beside: Iterable[str], registry: Mapping[str, Mode
 
     Args:
         model: the model.
-        beside: entries whose place it takes; it must be of the same kind as one of them. None: of any kind.
+        beside: entries whose place it takes; it must be of the same kind as one of them; without any: of any kind.
         registry: the entries of models.yaml.
 
     Raises:

@@ -16,8 +16,12 @@ class Given:
         self, published: list[Path], models: Path, declared: Mapping[str, PublishedTable], settings: Any = None
     ) -> None:
         self.published, self.models, self.settings = published, models, settings
-        self.tables: dict[str, Any] = dict(read_published(published, declared))
-        self.cells = {name: _by_keys(self.tables[name], table.keys) for name, table in declared.items()}
+        self.take(dict(read_published(published, declared)), declared)
+
+    def take(self, tables: dict[str, Any], declared: Mapping[str, PublishedTable]) -> None:
+        """Let these be the printed tables."""
+        self.tables, self.declared = tables, declared
+        self.cells = {name: _by_keys(tables[name], table.keys) for name, table in declared.items()}
         """The rows of each table by the values of their keys, for what is printed elsewhere again."""
         self.said: dict[str, str] = {name: row["value"] for name, row in self.cells.get("statements", {}).items()}
 

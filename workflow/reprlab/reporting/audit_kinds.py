@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from decimal import ROUND_DOWN, Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import Any
 
 from reprlab.reporting.audit import Found, found, rounded
-
-if TYPE_CHECKING:
-    import numpy as np
 
 _NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
@@ -47,9 +45,18 @@ def significant(value: Decimal, digits: int) -> Decimal:
     return rounded(value.scaleb(-value.adjusted()), digits - 1).scaleb(value.adjusted())
 
 
-def cut(value: Decimal, places: int) -> Decimal:
-    """`value` with its further decimals cut off."""
-    return value.quantize(Decimal(1).scaleb(-places), rounding=ROUND_DOWN)
+def misprint(value: Decimal | Fraction, printed: str) -> str:
+    """How the number in `printed` is not `value` rounded at its decimals; empty where it is.
+
+    Halves may have been rounded either way. Further decimals that were cut off are no rounding, and are told apart from
+    another number: the one rule for all papers.
+    """
+    text = number(printed)
+    exact = Decimal(value.numerator) / value.denominator if isinstance(value, Fraction) else value
+    unit = Decimal(1).scaleb(int(text.as_tuple().exponent))  # type: ignore[arg-type]
+    if abs(exact - text) <= unit / 2:
+        return ""
+    return "cut, not rounded" if exact.quantize(unit, rounding=ROUND_DOWN) == text else "another number"
 
 
 def counted(truths: Mapping[str, Any] | Iterable[Any], none: str = "", **names: object) -> Found:
@@ -63,31 +70,10 @@ def counted(truths: Mapping[str, Any] | Iterable[Any], none: str = "", **names: 
     return found(sum(map(bool, each)), agrees, total=len(each), off=", ".join(off) or none, **names)
 
 
-def held_at(truth: Any) -> Found:
-    """The same for a tensor or an array of truths, of any shape."""
-    right, total = int(truth.sum()), int(truth.reshape(-1).shape[0])
-    return found(right, 0 < total == right, total=total)
-
-
-def generator(seed: int) -> np.random.Generator:
-    """The random numbers of an audit: the same in every run."""
-    import numpy as np
-
-    return np.random.Generator(np.random.Philox(key=seed))
-
-
 def listed(names: Iterable[str]) -> Found:
     """How many names there are; `names` shows them."""
     each = list(names)
     return found(len(each), names=", ".join(each))
-
-
-def held(properties: Mapping[str, Any]) -> Found:
-    """How many of `total` named properties hold; `names` are those that do not, or all."""
-    broken = [name for name, holds in properties.items() if not holds]
-    return found(
-        len(properties) - len(broken), not broken, total=len(properties), names="; ".join(broken or properties)
-    )
 
 
 def counts_behind(shares: Iterable[str], size: int, *, whole: int = 1, places: int = 2) -> list[bool]:

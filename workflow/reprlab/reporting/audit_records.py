@@ -19,7 +19,7 @@ from reprlab.plugins import load_plugin
 from reprlab.reporting import audit_checks
 from reprlab.reporting.audit import AGREES, DIFFERS, NOT_CHECKABLE, AuditRow, Found
 from reprlab.reporting.audit_given import Given
-from reprlab.reporting.audit_kinds import equal, near, number, significant
+from reprlab.reporting.audit_kinds import equal, misprint, near, number, significant
 from reprlab.runtime.errors import ReprlabError, first_line
 from reprlab.settings.yaml_text import read_texts
 
@@ -30,8 +30,8 @@ class Record(BaseModel):
     """A statement of the paper, or a known answer, and how both sides are compared.
 
     A row agrees where both texts are equal (as numbers, if they are numbers), unless the record has a tolerance, a
-    number of significant digits ("about"), or the check decides. A truth in place of a value is shown as the printed
-    text, or as "not so".
+    number of significant digits ("about"), compares the rounded value, or the check decides. A truth in place of a
+    value is shown as the printed text, or as "not so".
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -49,6 +49,8 @@ class Record(BaseModel):
     """The missing part without which the row cannot be checked; it then needs no check."""
     tolerance: float | None = None
     digits: int | None = None
+    rounding: bool = False
+    """The printed number is the value, rounded at its decimals; one that was cut differs, and the note says so."""
     id: str = ""
     """Ids of the rows of a family; without it they are lettered from that of the record on."""
     rows: list[dict[str, str]] = []
@@ -164,6 +166,9 @@ def _row(id: str, record: Record, own: Mapping[str, str], result: Any, given: Gi
         agrees = near(number(printed), number(result.value), record.tolerance)
     elif agrees is None and record.digits is not None:
         agrees = len({significant(number(side), record.digits) for side in (result.value, printed)}) == 1
+    elif agrees is None and record.rounding:
+        wrong = misprint(result.value, printed)  # type: ignore[arg-type]
+        agrees, note = not wrong, "; ".join(filter(None, (note, wrong)))
     elif agrees is None:
         agrees = equal(printed, shown)
     if agrees and not printed.strip():

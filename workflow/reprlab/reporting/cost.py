@@ -12,11 +12,14 @@ from reprlab.registry.models import ModelEntry
 from reprlab.reporting.cost_layout import Accelerator, CostLayout, CostRun
 from reprlab.reporting.cost_measured import Measured, measure
 from reprlab.reporting.cost_memory import inference_gb, logits_bytes, training_gb
+from reprlab.runtime.training_memory import TrainingMemory
 from reprlab.sentences.counted_encoders import CountedEncoder
 
 if TYPE_CHECKING:
     import pandas
 
+# What is between blocks stays in float32, under autocast too.
+_RESIDUAL_BYTES = 4
 COLUMNS = [
     "scale",
     "stage",
@@ -157,21 +160,30 @@ class RunCost:
     @property
     def memory_gb(self) -> float:
         """Memory of one device, which holds a part of the batch: of its longest sequences."""
+        return self.memory_with(TrainingMemory())
+
+    def memory_with(self, saved: TrainingMemory) -> float:
+        """The same where training saves memory."""
         run, number = self.run, 2 if self.run.dtype == "bfloat16" else 4
         encoder, decoder = self.longest
         outputs = 0 if run.headless or run.encoder else run.labels or run.vocabulary
         outputs = int(self.entry.config["vocab_size"]) if outputs is None else outputs
-        logits = run.part_size * logits_bytes(decoder, outputs, number)
         if run.steps:
-            kept = run.part_size * kept_bytes(self._trained(), encoder, decoder, run.dtype)
-            added = parameter_counts(self._trained())[1]
-            return training_gb(self.parameters, added, kept + logits, number)
+            trained, part = self._trained(), run.part_size / saved.parts(run.cuttable)
+            each = kept_bytes(trained, encoder, decoder, run.dtype)
+            if saved.checkpointing and trained.blocks:
+                # What one block keeps, and the input of each.
+                one = kept_bytes(trained.with_blocks(1), encoder, decoder, run.dtype)
+                each = min(each, one + trained.blocks * (encoder + decoder) * trained.width * _RESIDUAL_BYTES)
+            kept = part * (each + logits_bytes(decoder, outputs, number))
+            return training_gb(self.parameters, parameter_counts(trained)[1], kept, number)
+        logits = run.part_size * logits_bytes(decoder, outputs, number)
         # One block at a time, and the states of all where they are collected.
         one = self._counted().with_blocks(1)
         kept = run.part_size * kept_bytes(one, encoder, decoder, run.dtype, training=False)
         if run.stage in ("collect_states", "measure_layers"):
-            width, blocks = (int(self.entry.config[name]) for name in ("hidden_size", "num_hidden_layers"))
-            kept += (blocks + 1) * run.part_size * encoder * width * number
+            blocks = int(self.entry.config["num_hidden_layers"])
+            kept += (blocks + 1) * run.part_size * encoder * self._counted().width * number
         return inference_gb(self.parameters, kept + logits)
 
 

@@ -103,6 +103,13 @@ class CostRun(BaseModel):
     note: str = ""
     """The note for a reader."""
 
+    @property
+    def cuttable(self) -> int:
+        """Pieces of which one device holds several at once: examples, or of a sentence encoder its texts."""
+        if self.stage == "measure_finetuning":
+            return 1  # its memory is its result
+        return self.part_size if self.stage == "train_encoder" else max(1, self.part_size // self.sequences)
+
 
 class CostLayout(BaseModel):
     """The runs of a paper: as published, and those of the active scale that were measured."""

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
-from reprlab.retrieval.search import block_of_queries, rank_by_score, search
+from reprlab.retrieval.search import PASSAGES_AT_ONCE, block_of_queries, rank_by_score, search_blocks
 from reprlab.retrieval.trec import Run
 
 if TYPE_CHECKING:
     import numpy as np
 
+# Queries whose hits are held at once as a dictionary.
+_QUERIES_AT_ONCE = 1024
 
-def bm25_run(
+
+def bm25_runs(
     queries: Mapping[str, str], passages: Mapping[str, str], depth: int, *, k1: float = 1.5, b: float = 0.75
-) -> Run:
-    """The `depth` best passages of each query; idf and saturation as in Lucene, English stop words left out.
+) -> Iterator[Run]:
+    """The `depth` best passages of each query, some queries at a time; idf and saturation as in Lucene, English stop
+    words left out.
 
     Passages that share no word with the query are not hits, so a query may have fewer. k1 and b default to those of
     bm25s (Lu 2024).
@@ -36,27 +40,36 @@ def bm25_run(
         terms = [term for term in terms if term in known]
         return index.get_scores(terms) if terms else np.zeros(len(names), dtype=np.float32)
 
-    found: Run = {}
     block = block_of_queries(len(names))
     for start in range(0, len(asked), block):
         scores = np.stack([scores_of(terms) for terms in asked[start : start + block]])
         best = rank_by_score(scores, depth)
-        for query, row, columns in zip(list(queries)[start : start + block], scores, best, strict=True):
-            found[query] = {names[column]: float(row[column]) for column in columns.tolist() if row[column] > 0}
-    return found
+        yield {
+            query: {names[column]: float(row[column]) for column in columns.tolist() if row[column] > 0}
+            for query, row, columns in zip(list(queries)[start : start + block], scores, best, strict=True)
+        }
 
 
-def dense_run(
-    queries: Mapping[str, str], passages: Mapping[str, str], depth: int, embed: Callable[[list[str]], np.ndarray]
-) -> Run:
-    """The `depth` best passages of each query by the dot product of vectors, exactly.
+def dense_runs(
+    queries: Mapping[str, str],
+    passages: Mapping[str, str],
+    depth: int,
+    embed: Callable[[list[str]], np.ndarray],
+    device: Any = "cpu",
+) -> Iterator[Run]:
+    """The `depth` best passages of each query by the dot product of vectors, exactly, some queries at a time.
 
     Args:
-        embed: [texts, d] of texts.
+        embed: [texts, d] of texts; it is given some of the passages at a time, whose vectors are not kept.
+        device: where the search is made.
     """
     names = sorted(passages, reverse=True)
-    best, scores = search(embed(list(queries.values())), embed([passages[name] for name in names]), depth)
-    return {
-        query: {names[column]: float(score) for column, score in zip(columns, row, strict=True)}
-        for query, columns, row in zip(queries, best.tolist(), scores.tolist(), strict=True)
-    }
+    starts = range(0, len(names), PASSAGES_AT_ONCE)
+    vectors = (embed([passages[name] for name in names[start : start + PASSAGES_AT_ONCE]]) for start in starts)
+    best, scores = search_blocks(embed(list(queries.values())), vectors, depth, device)
+    for start in range(0, len(queries), _QUERIES_AT_ONCE):
+        rows = slice(start, start + _QUERIES_AT_ONCE)
+        yield {
+            query: {names[column]: score for column, score in zip(columns, row, strict=True)}
+            for query, columns, row in zip(list(queries)[rows], best[rows].tolist(), scores[rows].tolist(), strict=True)
+        }

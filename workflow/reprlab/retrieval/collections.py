@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,7 +73,7 @@ def read_collection(path: Path) -> Collection:
     return found
 
 
-def without_own(scores: dict[str, float], query: str, depth: int) -> dict[str, float]:
+def without_own(scores: Mapping[str, float], query: str, depth: int) -> dict[str, float]:
     """The `depth` best of a query's hits, in their order, without the passage that has the query's own id."""
     return dict([hit for hit in scores.items() if hit[0] != query][:depth])
 

@@ -30,7 +30,8 @@ def write_unfit(out: Path, metrics: Path, seeds: Sequence[int], error: Exception
 
     reason = f"{OUT_OF_MEMORY} in training"
     get_logger().warning(
-        "%s: %s (%s); its scores say so. With more memory, or a smaller batch_size, delete that folder and run again",
+        "%s: %s (%s); its scores say so. With more memory, runtime.accumulation or runtime.activation_checkpointing "
+        "delete that folder and run again",
         out, reason, first_line(error),
     )  # fmt: skip
     with atomic_directory(out) as folder:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from reprlab.retrieval.trec import Judgements, Run, ordered
@@ -92,6 +92,6 @@ def _parts(metric: str) -> tuple[str, int]:
     return parts[1], int(parts[2])
 
 
-def _best(scores: dict[str, float], depth: int) -> dict[str, float]:
+def _best(scores: Mapping[str, float], depth: int) -> dict[str, float]:
     # trec_eval has no cut for the reciprocal rank; the first `depth` documents alone are the cut of every metric.
     return {name: float(scores[name]) for name in ordered(scores)[:depth]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,6 +12,37 @@ from reprlab.text.tokenizer_folder import start_ids
 from reprlab.training.finetuning_encoding import Ragged
 
 Template = Literal["document_first", "query_first"]
+# Documents that are tokenised at once.
+_AT_ONCE = 2**15
+
+
+@dataclass(frozen=True)
+class DocumentIds(Mapping[str, list[int]]):
+    """Ids of documents by name, in one array: of millions of passages lists of numbers would take tens of gigabytes."""
+
+    rows: Mapping[str, int]
+    ids: Ragged
+
+    @classmethod
+    def of(cls, tokenizer: Any, documents: Mapping[str, str]) -> DocumentIds:
+        """Tokenise documents, some at a time."""
+        names = list(documents)
+        parts = [
+            Ragged.of(_behind_colon(tokenizer, [documents[name] for name in names[start : start + _AT_ONCE]]), "int32")
+            for start in range(0, max(len(names), 1), _AT_ONCE)
+        ]
+        return cls({name: row for row, name in enumerate(names)}, Ragged.joined(parts))
+
+    def __getitem__(self, name: str) -> list[int]:
+        row = self.rows[name]
+        found: list[int] = self.ids.flat[self.ids.offsets[row] : self.ids.offsets[row + 1]].tolist()
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
 
 
 @dataclass(frozen=True)
@@ -24,7 +55,7 @@ class PairInputs:
     """
 
     queries: Mapping[str, list[int]]
-    documents: Mapping[str, list[int]]
+    documents: DocumentIds
     start: list[int]
     end: int
     template: Template
@@ -73,8 +104,7 @@ def pair_inputs(
         start, before, between, after = _first(tokenizer, end), "query:", "; document:", ""
     (opening,) = piece_ids(tokenizer, [before])
     middle, closing = ids_behind(tokenizer, [between, after], "a")
-    words = [ids[:max_query] for ids in _behind_colon(tokenizer, queries)]
-    texts = _behind_colon(tokenizer, documents)
+    words = [ids[:max_query] for ids in _behind_colon(tokenizer, list(queries.values()))]
     if template == "document_first":
         asked = [[*middle, *ids, *closing] for ids in words]
         start = [*start, *opening]
@@ -88,7 +118,7 @@ def pair_inputs(
         )
     return PairInputs(
         dict(zip(queries, asked, strict=True)),
-        dict(zip(documents, texts, strict=True)),
+        DocumentIds.of(tokenizer, documents),
         start,
         end,
         template,
@@ -102,9 +132,9 @@ def _first(tokenizer: Any, end: int) -> list[int]:
     return before or [end if tokenizer.cls_token_id is None else tokenizer.cls_token_id]
 
 
-def _behind_colon(tokenizer: Any, texts: Mapping[str, str]) -> list[list[int]]:
+def _behind_colon(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     """Ids of the texts behind their heading: a piece of a byte-level vocabulary holds the space before a word."""
-    return ids_behind(tokenizer, [f" {text}" for text in texts.values()], ":")
+    return ids_behind(tokenizer, [f" {text}" for text in texts], ":")
 
 
 def sequences(inputs: PairInputs, pairs: list[tuple[str, str, int]]) -> Ragged:

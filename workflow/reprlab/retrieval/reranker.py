@@ -146,7 +146,7 @@ def rerank(
         for document in documents
         for first in (inputs.starts(query, document, stride) if stride else [0])
     ]
-    found: Run = {query: {} for query in run}
+    found: dict[str, dict[str, float]] = {query: {} for query in run}
     for start in range(0, len(pairs), _PAIRS_AT_ONCE):
         part = pairs[start : start + _PAIRS_AT_ONCE]
         scores = _scores(model, inputs, part, pad, batch_size, dtype, device)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 
 # Columns up to which all are sorted, and how many times the wanted ones.
 _FEW, _FEW_TIMES = 1000, 4
-# Scores that are held at once: half a gigabyte in single precision.
-_SCORES = 2**27
+# Scores that are held at once: an eighth of a gigabyte in single precision.
+_SCORES = 2**25
+PASSAGES_AT_ONCE = 2**17
+"""Passages whose vectors a search holds at once."""
+_POSITIVE = 2**31 - 1
 
 
 def block_of_queries(passages: int) -> int:
@@ -32,21 +38,65 @@ def rank_by_score(scores: np.ndarray, k: int | None = None) -> np.ndarray:
     return found
 
 
-def search(queries: np.ndarray, passages: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Exact search by dot product: ([queries, k] passages best first, their scores), in blocks of queries.
+def search(queries: np.ndarray, passages: np.ndarray, k: int, device: Any = "cpu") -> tuple[np.ndarray, np.ndarray]:
+    """`search_blocks` over passages [passages, d] that are all there."""
+    starts = range(0, len(passages), PASSAGES_AT_ONCE)
+    return search_blocks(queries, (passages[start : start + PASSAGES_AT_ONCE] for start in starts), k, device)
+
+
+def search_blocks(
+    queries: np.ndarray, blocks: Iterable[np.ndarray], k: int, device: Any = "cpu"
+) -> tuple[np.ndarray, np.ndarray]:
+    """Exact search by dot product in single precision: ([queries, k] passages best first, their scores).
+
+    Of equal scores the passage that comes first is first, on every device and whatever the blocks. Beside the queries
+    one block of passages is held, 2^25 scores with their places, and the k best passages of each query so far.
 
     Args:
-        queries: [queries, d]. passages: [passages, d].
+        queries: [queries, d]. blocks: [passages, d] each, of all passages in their order.
+        device: where products and choices are made.
     """
-    k, block = min(k, len(passages)), block_of_queries(len(passages))
-    found = np.empty((len(queries), k), dtype=np.int64)
-    scores = np.empty((len(queries), k), dtype=np.result_type(queries, passages))
-    for start in range(0, len(queries), block):
-        products = queries[start : start + block] @ passages.T
-        best = rank_by_score(products, k)
-        found[start : start + block] = best
-        scores[start : start + block] = np.take_along_axis(products, best, axis=1)
-    return found, scores
+    import torch
+
+    asked = torch.from_numpy(np.ascontiguousarray(queries, dtype=np.float32))
+    best, first = torch.empty((len(asked), 0), dtype=torch.int64), 0
+    for block in blocks:
+        passages = torch.from_numpy(np.ascontiguousarray(block, dtype=np.float32)).to(device)
+        size = block_of_queries(len(block))
+        merged = []
+        for few, before in zip(asked.split(size), best.split(size), strict=True):
+            found = _keys(few.to(device) @ passages.T, first)
+            found = found.topk(min(k, len(block))).values if len(block) > k else found
+            both = torch.cat([before.to(device), found], dim=1)
+            merged.append(both.topk(min(k, both.shape[1])).values.cpu())
+        best, first = torch.cat(merged), first + len(block)
+        # The next one is made with none held.
+        del block, passages
+    columns, scores = _of_keys(best)
+    return columns.numpy(), scores.numpy()
+
+
+def _keys(scores: Any, first: int) -> Any:
+    """[queries, passages] int64 keys of float32 scores, which this overwrites: in their order, and no two are equal.
+
+    The score is in the upper half, its bits ordered as integers are, the passage's number from the end in the lower.
+    """
+    import torch
+
+    scores += 0.0  # -0.0 becomes 0.0: they are equal
+    bits = scores.view(torch.int32)
+    bits ^= (bits >> 31) & _POSITIVE
+    keys = bits.to(torch.int64) << 32
+    return keys.add_(_POSITIVE - first - torch.arange(scores.shape[1], device=scores.device))
+
+
+def _of_keys(keys: Any) -> tuple[Any, Any]:
+    """Numbers of passages, int64, and their scores, float32."""
+    import torch
+
+    bits = (keys >> 32).to(torch.int32)
+    bits ^= (bits >> 31) & _POSITIVE
+    return _POSITIVE - (keys & 0xFFFFFFFF), bits.view(torch.float32)
 
 
 def rank_partners(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

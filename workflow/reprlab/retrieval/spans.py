@@ -84,7 +84,7 @@ def _part(words: list[str], most: int, rng: np.random.Generator) -> list[str]:
 def span_run(windows: Windows, settings: SpanSettings, rng: np.random.Generator) -> Run:
     """For each query its window and `negatives` of other passages; fewer where one is drawn twice or is its own."""
     names, count, each = list(windows.words), windows.passages, windows.each
-    run: Run = {}
+    run = {}
     for row, name in enumerate(names):
         if rng.random() < settings.near:
             away = rng.integers(1, settings.reach + 1, settings.negatives) * rng.choice((-1, 1), settings.negatives)

@@ -43,6 +43,7 @@ def _run_planned(function: Callable[..., None], given: list[str]) -> None:
     from reprlab.runtime.planned import parse_arguments, planned_call, show
     from reprlab.runtime.seals import Making, sign_results
     from reprlab.runtime.stale import contents
+    from reprlab.runtime.training_memory import TrainingMemory, save_memory
     from reprlab.runtime.versions import installed
 
     options = parse_arguments(function.__name__, given)
@@ -51,6 +52,7 @@ def _run_planned(function: Callable[..., None], given: list[str]) -> None:
             sys.stdout.write(show(function.__name__, options) + "\n")
             return
         _limit_threads(options.threads)
+        save_memory(TrainingMemory(options.accumulation, bool(options.activation_checkpointing)))
         end_with_parent()
         _close_input()
         arguments, job, log = planned_call(function, options)

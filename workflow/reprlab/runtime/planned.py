@@ -29,6 +29,8 @@ def parse_arguments(stage: str, arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=1, help="threads for torch and BLAS")
     parser.add_argument("--log", type=Path, help="the log (default: that of the run)")
     parser.add_argument("--log-level", default="info", help="debug, info, warning or error")
+    parser.add_argument("--accumulation", type=int, default=1, help="parts of a training batch, to save memory")
+    parser.add_argument("--activation-checkpointing", type=int, default=0, help="1: blocks are computed again")
     for name, kind in _NEUTRAL.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=kind)
     return parser.parse_args(arguments)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
 
 from reprlab.models.counted_models import ALONE, CountedModel, Powers, split_parameters, tokens
 from reprlab.sentences.settings import EncoderSettings
@@ -33,6 +33,10 @@ class CountedEncoder(CountedModel):
     def blocks(self) -> int | None:
         """The layers that are kept."""
         return super().blocks if self.encoder.layers is None else int(self.encoder.layers)
+
+    def with_blocks(self, count: int) -> Self:
+        """See `CountedModel`; it is not cut any further."""
+        return replace(super().with_blocks(count), encoder=self.encoder.model_copy(update={"layers": None}))
 
     def powers(self, network: Any, training: bool) -> Powers:
         """See `CountedModel`."""

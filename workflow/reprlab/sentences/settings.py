@@ -45,6 +45,25 @@ class TextForm(BaseModel):
     published encoders do; then there is nothing else before or behind."""
 
 
+class TripleTexts(BaseModel):
+    """Triples of data sets as a tokenizer reads them."""
+
+    model_config = _STRICT
+
+    form: TextForm
+    """How a text is written, and its longest."""
+    split: Literal["train", "validation", "test"] = "train"
+    """Part that is read."""
+    instructions: dict[str, list[str]] = {}
+    """Instructions of a data set's anchors, in turn by row; none by default."""
+    both_sides: list[str] = []
+    """Data sets whose documents have the instruction too."""
+    separator: str = "; "
+    """Between instruction and text."""
+    limit: int | None = Field(default=None, ge=1)
+    """Triples of each data set; null takes all."""
+
+
 class LowRank(BaseModel):
     """Low-rank adapters (LoRA)."""
 
@@ -142,16 +161,6 @@ class ContrastiveTraining(BaseModel):
     """Updates between two looks at the held-out pairs."""
     mixed: bool = True
     """Whether a batch may hold triples of several data sets."""
-    instructions: dict[str, list[str]] = {}
-    """Instructions of a data set's anchors, in turn by row; none by default."""
-    both_sides: list[str] = []
-    """Data sets whose documents have the instruction too."""
-    separator: str = "; "
-    """Between instruction and text."""
-    train_length: int | None = Field(default=None, ge=1)
-    """Tokens of a training text; null: the form's."""
-    limit: int | None = Field(default=None, ge=1)
-    """Triples of each data set; null takes all."""
     held_out_limit: int | None = Field(default=None, ge=2)
     """Held-out pairs of each file; null takes all."""
     part_size: int = Field(default=256, ge=1)
@@ -192,6 +201,9 @@ class TripleSample(BaseModel):
 
     model_config = _STRICT
 
+    split: Literal["train", "validation", "test"] = "train"
+    """Part that the triples are of, for the row of the loss."""
+
     batch_size: int = Field(default=64, ge=1)
     """Triples in a batch."""
     batches: int = Field(default=20, ge=1)
@@ -200,14 +212,6 @@ class TripleSample(BaseModel):
     """As in training."""
     seed: int = Field(default=0, ge=0)
     """Seed of the draw."""
-    instructions: dict[str, list[str]] = {}
-    """As in training."""
-    both_sides: list[str] = []
-    """As in training."""
-    separator: str = "; "
-    """As in training."""
-    split: Literal["train", "validation", "test"] = "train"
-    """Part that is sampled."""
 
 
 class TaskScores(BaseModel):

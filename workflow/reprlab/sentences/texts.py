@@ -33,7 +33,7 @@ class EncodedTexts:
         import numpy as np
         import torch
 
-        lengths = self.ids.lengths[rows]
+        lengths = self.ids.lengths_of(rows)
         width = int(lengths.max(initial=1))
         # Rows come padded on the right; each is turned by its padding.
         turned = (np.arange(width) + lengths[:, None]) % width
@@ -54,14 +54,8 @@ class EncodedTexts:
         """Several, one after another."""
         import numpy as np
 
-        offsets = np.cumsum([0, *(len(part.ids.flat) for part in parts)])
-        ends = [part.ids.offsets[1:] + start for part, start in zip(parts, offsets, strict=False)]
-        flat = np.concatenate([part.ids.flat for part in parts])
-        return cls(
-            Ragged(flat, np.concatenate([np.zeros(1, np.int64), *ends])),
-            np.concatenate([part.starts for part in parts]),
-            parts[0].pad,
-        )
+        ids, starts = Ragged.joined([part.ids for part in parts]), np.concatenate([part.starts for part in parts])
+        return cls(ids, starts, parts[0].pad)
 
 
 def ends_of(tokenizer: Any, form: TextForm, instruction: str = "") -> tuple[list[int], list[int]]:
@@ -72,10 +66,8 @@ def ends_of(tokenizer: Any, form: TextForm, instruction: str = "") -> tuple[list
     return [*first, *head], tail
 
 
-def encode_texts(
-    tokenizer: Any, texts: Sequence[str], form: TextForm, instruction: str = "", max_length: int | None = None
-) -> EncodedTexts:
-    """Texts in the form's order: first token, `before`, instruction, text cut to `max_length`, `after`.
+def encode_texts(tokenizer: Any, texts: Sequence[str], form: TextForm, instruction: str = "") -> EncodedTexts:
+    """Texts in the form's order: first token, `before`, instruction, text cut to its `max_length`, `after`.
 
     A text without any token stands for the last token before it, or for the padding token where there is none.
     """
@@ -83,7 +75,7 @@ def encode_texts(
 
     head, tail = ends_of(tokenizer, form, instruction)
     pad = padding_id(tokenizer)
-    cut = form.max_length if max_length is None else min(max_length, form.max_length)
+    cut = form.max_length
     if form.whole:
         own = closed_ids(tokenizer, [instruction + text for text in texts], cut) if texts else []
         found = Ragged.of([ids or [pad] for ids in own])

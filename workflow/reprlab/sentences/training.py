@@ -12,6 +12,7 @@ import numpy as np
 from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.models.similar_lengths import of_similar_length
 from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.training_memory import memory_cut_elsewhere
 from reprlab.sentences.contrastive import contrastive_loss, vectors_in_parts
 from reprlab.sentences.encoder import save_encoder
 from reprlab.sentences.held_out import LikenessPairs
@@ -111,6 +112,8 @@ def train_encoder(
     looks = [*range(every, engine.steps + 1, every)]
     engine = engine.model_copy(update={"ladder": looks if engine.steps in looks else [*looks, engine.steps]})
     size, dtype = settings.part_size, engine.dtype
+    # Every text of a batch is a candidate of the loss, whose gradient smaller parts of the texts leave as it is.
+    memory, cuts = memory_cut_elsewhere()
 
     sets: list[float] = []
 
@@ -131,12 +134,13 @@ def train_encoder(
     run = train(
         encoder.train(),
         TripleBatches(triples, engine.batch_size, engine.seed, settings.mixed),
-        triple_loss(settings.temperature, size),
+        triple_loss(settings.temperature, max(1, size // cuts)),
         engine,
         work=work,
         save_every=save_every,
         fingerprint=fingerprint,
         on_checkpoint=look,
         device=device,
+        memory=memory,
     )
     return run, {step: [mean, *read_json(each / f"{step}.json")] for step, mean in best.scores().items()}, best

@@ -7,7 +7,7 @@ from reprlab.runtime.cli import run_stage
 
 
 def build_span_queries(*, examples: Path, out: Path, run: Path, settings: SpanSettings) -> None:
-    """Write `out`, examples of the kind `ranking`, and `run`, a folder with the run `train.trec` over them.
+    """Write `out`, examples of the kind `ranking`, and `run`, a folder with the run `train.arrow` over them.
 
     Args:
         examples: a collection; the passages that answer its training queries are drawn from, and no other text.
@@ -19,8 +19,8 @@ def build_span_queries(*, examples: Path, out: Path, run: Path, settings: SpanSe
 
     from reprlab.data.schema import write_rows
     from reprlab.retrieval.collections import read_collection
+    from reprlab.retrieval.run_files import ENDING, write_run
     from reprlab.retrieval.spans import draw_windows, span_queries, span_rows, span_run
-    from reprlab.retrieval.trec import write_run
     from reprlab.runtime.errors import ReprlabError
     from reprlab.runtime.files import atomic_directory
 
@@ -40,7 +40,7 @@ def build_span_queries(*, examples: Path, out: Path, run: Path, settings: SpanSe
     rows = span_rows(windows, span_queries(windows, found, settings, rng))
     write_rows(out, rows, "ranking", {"source": examples.name, "settings": settings.model_dump()})
     with atomic_directory(run) as folder:
-        write_run(folder / "train.trec", found, "spans")
+        write_run(folder / f"train.{ENDING}", found, "spans")
 
 
 if __name__ == "__main__":

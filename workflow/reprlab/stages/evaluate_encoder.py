@@ -24,7 +24,7 @@ def evaluate_encoder(
     encoders: Path | None = None,
     training: Path | None = None,
     depths: Path | None = None,
-    triples: list[Path] | None = None,
+    triples: Path | None = None,
     device: str = "cpu",
     inference_batch: int = 64,
 ) -> None:
@@ -36,7 +36,7 @@ def evaluate_encoder(
         tasks: examples, in the order of the settings' tasks.
         encoders: what was trained, by seed, and `training`, its metrics; none where nothing is trained.
         depths: losses by layer, where nothing is trained and the settings name one of the depths that they choose.
-        triples: examples of the kind `choice`, whose loss is a further row where the settings have a sample.
+        triples: folder of tokenised triples, whose loss is a further row where the settings have a sample.
         inference_batch: texts in a forward pass; it does not change the result.
 
     Raises:
@@ -54,7 +54,7 @@ def evaluate_encoder(
     from reprlab.sentences.layer_losses import with_layers
     from reprlab.sentences.task_scores import unit
     from reprlab.sentences.texts import encode_texts
-    from reprlab.sentences.triples import read_triples
+    from reprlab.sentences.triples import open_triples
     from reprlab.text.model_tokenizers import load_tokenizer
     from reprlab.training.processes import choose_device
 
@@ -93,16 +93,8 @@ def evaluate_encoder(
             found = score_task(path, task, functools.partial(encode, path), settings, seed)
             found.pop("majority", None)
             rows.append({**about, **found})
-        if sample is not None and triples:
-            data = read_triples(
-                triples,
-                reader,
-                form,
-                split=sample.split,
-                instructions=sample.instructions,
-                separator=sample.separator,
-                both_sides=sample.both_sides,
-            )
+        if sample is not None and triples is not None:
+            data = open_triples(triples)
             rows.append({**about, **sample_loss(encoder, data, sample, inference_batch, settings.dtype)})
     write_rows(out, rows)
 

@@ -7,14 +7,12 @@ from reprlab.runtime.cli import run_stage
 from reprlab.sentences.settings import LayerLosses
 
 
-def measure_layers(
-    *, model: Path, tokenizer: Path, triples: list[Path], out: Path, settings: LayerLosses, device: str = "cpu"
-) -> None:
+def measure_layers(*, model: Path, triples: Path, out: Path, settings: LayerLosses, device: str = "cpu") -> None:
     """Write `out`: the loss of each batch of triples at each depth, in nats, and what it can depend on: triples of a
     batch, temperature.
 
     Args:
-        model: folder of the decoder. triples: examples of the kind `choice`, of which a split is sampled.
+        model: folder of the decoder. triples: folder of tokenised triples, which are sampled.
 
     Raises:
         ReprlabError: unreadable inputs, too few triples, or a decoder that cannot be cut.
@@ -22,20 +20,11 @@ def measure_layers(
     from reprlab.artifacts.tsv import write_rows
     from reprlab.models.build import load_model, quiet_transformers
     from reprlab.sentences.layer_losses import layer_losses
-    from reprlab.sentences.triples import read_triples
-    from reprlab.text.model_tokenizers import load_tokenizer
+    from reprlab.sentences.triples import open_triples
     from reprlab.training.processes import choose_device
 
     quiet_transformers()
-    data = read_triples(
-        triples,
-        load_tokenizer(tokenizer),
-        settings.encoder.form,
-        split=settings.split,
-        instructions=settings.instructions,
-        separator=settings.separator,
-        both_sides=settings.both_sides,
-    )
+    data = open_triples(triples)
     network: Any = load_model(model)
     losses = layer_losses(network.to(choose_device(device)), data, settings)
     given = {"triples": settings.batch_size, "temperature": settings.temperature}

@@ -20,7 +20,7 @@ def rerank_passages(
 ) -> None:
     """Write `out`, `metrics`, a row for each metric, and `contrasts`, the same less first stage and less random order.
 
-    `out` has a TREC run `<collection>.<split>.seed-<seed>.trec` for each, and `queries.parquet`, the metrics of each
+    `out` has a run `<collection>.<split>.seed-<seed>.arrow` for each, and `queries.parquet`, the metrics of each
     query that the first stage was asked: one without hits counts 0. Documents with equal scores stay in its order.
     Rerankers whose training did not fit into memory give rows without values and with the `reason`, and no runs.
 
@@ -48,7 +48,8 @@ def rerank_passages(
     from reprlab.retrieval.memory_limits import unfit
     from reprlab.retrieval.rerank_inputs import pair_inputs
     from reprlab.retrieval.reranker import POOLED, load_reranker, rerank
-    from reprlab.retrieval.trec import read_run, without_ties, write_run
+    from reprlab.retrieval.run_files import ENDING, read_run, write_run
+    from reprlab.retrieval.trec import without_ties
     from reprlab.runtime.files import atomic_directory
     from reprlab.text.encoding import padding_id
     from reprlab.text.model_tokenizers import load_tokenizer
@@ -81,7 +82,7 @@ def rerank_passages(
             about = {"seed": seed, "steps": int(losses["step"][seed]), "tokens": int(losses["tokens"][seed])}
             for wanted in settings.collections:
                 collection = read_collection(wanted.examples)
-                hits = read_run(wanted.run / f"{wanted.split}.trec")
+                hits = read_run(wanted.run / f"{wanted.split}.{ENDING}")
                 beside = first_stage_scores(wanted.run, wanted.split, settings.metrics)
                 # A run has no line of a query without hits.
                 run = {name: hits.get(name, {}) for rows_of in beside.values() for name in rows_of["query"]}
@@ -106,7 +107,7 @@ def rerank_passages(
                     device=choose_device(device),
                 )
                 reranked = without_ties(reranked)
-                write_run(folder / f"{wanted.name}.{wanted.split}.seed-{seed}.trec", reranked, "reranked")
+                write_run(folder / f"{wanted.name}.{wanted.split}.seed-{seed}.{ENDING}", reranked, "reranked")
                 judged = {name: collection.judgements[wanted.split][name] for name in queries}
                 scores = query_scores(reranked, judged, settings.metrics)
                 row = {**about, "dataset": wanted.name, "split": wanted.split}

@@ -25,7 +25,7 @@ def retrieve_passages(
 ) -> None:
     """Write `out` and `metrics`, rows of first stage and random order.
 
-    `out` has a TREC run `<split>.trec` for each split, and `queries.parquet`, the metrics of each query that was asked.
+    `out` has a run `<split>.arrow` for each split, and `queries.parquet`, the metrics of each query that was asked.
 
     Args:
         examples: queries and passages.
@@ -35,12 +35,13 @@ def retrieve_passages(
     Raises:
         ReprlabError: unreadable inputs, a split without queries, or no model where one is needed.
     """
+    import contextlib
     import functools
 
     import pandas
 
     from reprlab.artifacts.tables import write_tsv
-    from reprlab.retrieval.bm25 import bm25_run, dense_run
+    from reprlab.retrieval.bm25 import bm25_runs, dense_runs
     from reprlab.retrieval.collections import (
         RANDOM,
         metric_rows,
@@ -50,9 +51,11 @@ def retrieve_passages(
         write_query_scores,
     )
     from reprlab.retrieval.ranking_metrics import random_order_scores, ranking_scores
-    from reprlab.retrieval.trec import without_ties, write_run
+    from reprlab.retrieval.run_files import ENDING, run_writer
+    from reprlab.retrieval.trec import without_ties
     from reprlab.runtime.errors import ReprlabError
     from reprlab.runtime.files import atomic_directory
+    from reprlab.training.processes import choose_device
 
     if settings.kind == "dense" and model is None:
         raise ReprlabError("retrieve_passages: a dense first stage needs a model")
@@ -61,9 +64,10 @@ def retrieve_passages(
     depth = settings.depth + settings.drop_own
     if settings.kind == "dense" and model is not None:
         embed = _embedding(model, settings, device, inference_batch)
-        find = functools.partial(dense_run, passages=collection.passages, depth=depth, embed=embed)
+        place = choose_device(device)
+        find = functools.partial(dense_runs, passages=collection.passages, depth=depth, embed=embed, device=place)
     else:
-        find = functools.partial(bm25_run, passages=collection.passages, depth=depth, k1=settings.k1, b=settings.b)
+        find = functools.partial(bm25_runs, passages=collection.passages, depth=depth, k1=settings.k1, b=settings.b)
     queries = {
         split: collection.limited(split, settings.queries.get(split), settings.seed) for split in settings.splits
     }
@@ -71,24 +75,33 @@ def retrieve_passages(
         if not texts:
             raise ReprlabError(f"{examples}: the split {split} has no query; name another split")
     # Together, so that passages are embedded or indexed once.
-    named = {(split, name): text for split, texts in queries.items() for name, text in texts.items()}
-    asked = {str(place): settings.prefix + text for place, text in enumerate(named.values())}
-    runs: dict[str, Any] = {split: {} for split in queries}
-    ranked_lists = find(asked)
-    for place, (split, name) in enumerate(named):
-        ranked = ranked_lists.get(str(place), {})
-        runs[split][name] = without_own(ranked, name, settings.depth) if settings.drop_own else ranked
-    rows: list[dict[str, Any]] = []
-    tables = []
+    named = [(split, name, text) for split, texts in queries.items() for name, text in texts.items()]
+    asked = {str(number): settings.prefix + text for number, (_, _, text) in enumerate(named)}
+    kinds = {settings.kind: ranking_scores, RANDOM: random_order_scores}
+    scores: dict[tuple[str, str], list[Any]] = {(split, name): [] for split in settings.splits for name in kinds}
     with atomic_directory(out) as folder:
-        for split in settings.splits:
-            run = without_ties(runs[split])
-            write_run(folder / f"{split}.trec", run, settings.kind)
-            judged = {name: collection.judgements[split][name] for name in run}
-            for name, scored in {settings.kind: ranking_scores, RANDOM: random_order_scores}.items():
-                scores = query_scores(run, judged, settings.metrics, scored)
-                rows += metric_rows(scores, settings.metrics, name=name, split=split)
-                tables.append(scores.assign(name=name, split=split))
+        with contextlib.ExitStack() as files:
+            write = {
+                split: files.enter_context(run_writer(folder / f"{split}.{ENDING}", settings.kind)) for split in queries
+            }
+            for part in find(asked):
+                runs: dict[str, Any] = {}
+                for number, ranked in part.items():
+                    split, name, _ = named[int(number)]
+                    hits = without_own(ranked, name, settings.depth) if settings.drop_own else ranked
+                    runs.setdefault(split, {})[name] = hits
+                for split, ties in runs.items():
+                    run = without_ties(ties)
+                    write[split](run)
+                    judged = {name: collection.judgements[split][name] for name in run}
+                    for name, scored in kinds.items():
+                        scores[split, name].append(query_scores(run, judged, settings.metrics, scored))
+        rows: list[dict[str, Any]] = []
+        tables = []
+        for (split, name), parts in scores.items():
+            table = pandas.concat(parts, ignore_index=True)
+            rows += metric_rows(table, settings.metrics, name=name, split=split)
+            tables.append(table.assign(name=name, split=split))
         write_query_scores(folder, tables)
     write_tsv(metrics, pandas.DataFrame(rows))
 

@@ -15,7 +15,7 @@ def train_encoder(
     *,
     model: Path,
     tokenizer: Path,
-    triples: list[Path],
+    triples: Path,
     out: Path,
     metrics: Path,
     cost: Path,
@@ -33,7 +33,7 @@ def train_encoder(
 
     Args:
         model: folder of the decoder, which is not changed.
-        triples: examples of the kind `choice`. held_out: examples of the kind `similarity`, whose validation split is
+        triples: folder of tokenised triples. held_out: examples of the kind `similarity`, whose validation split is
             read. Without any the last update is kept, and one learning rate is to be given.
         depths: losses by layer, where the settings name one of the two depths that they choose.
         work: folder that survives failure: an unfinished run resumes exactly, finished ones are not trained again.
@@ -53,7 +53,7 @@ def train_encoder(
     from reprlab.sentences.held_out import read_pairs
     from reprlab.sentences.layer_losses import with_layers
     from reprlab.sentences.training import train_encoder as train_one
-    from reprlab.sentences.triples import read_triples
+    from reprlab.sentences.triples import TRIPLES, open_triples
     from reprlab.text.model_tokenizers import load_tokenizer
     from reprlab.training.finetuning_cost import peak_memory
     from reprlab.training.fingerprints import run_fingerprint
@@ -65,21 +65,11 @@ def train_encoder(
         raise ReprlabError("learning_rates: without held-out pairs nothing chooses among several; give one")
     settings = settings.model_copy(update={"encoder": with_layers(settings.encoder, depths)})
     reader, form = load_tokenizer(tokenizer), settings.encoder.form
-    data = read_triples(
-        triples,
-        reader,
-        form,
-        split="train",
-        instructions=settings.instructions,
-        separator=settings.separator,
-        both_sides=settings.both_sides,
-        max_length=settings.train_length,
-        limit=settings.limit,
-    )
+    data = open_triples(triples)
     likeness = held_out or []
     pairs = [read_pairs(path, reader, form, split="validation", limit=settings.held_out_limit) for path in likeness]
     columns = ["held_out", *(f"held_out_{path.parent.name}" for path in likeness)]
-    files = [*triples, *likeness, *model.glob("*.*"), tokenizer / "tokenizer.json"]
+    files = [triples / TRIPLES, *likeness, *model.glob("*.*"), tokenizer / "tokenizer.json"]
     found: dict[float, list[dict[str, Any]]] = {}
     for rate in settings.learning_rates:
         for seed in settings.seeds:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from reprlab.retrieval.rerank_settings import RerankerTraining
+from reprlab.retrieval.trec import Run
 from reprlab.runtime.cli import run_stage
 
 
@@ -45,7 +46,7 @@ def train_reranker(
     from reprlab.retrieval.rerank_groups import GroupBatches, mine_groups, only_judged
     from reprlab.retrieval.rerank_inputs import pair_inputs
     from reprlab.retrieval.reranker import HEAD, POOLED, group_loss, load_head, reranker, save_reranker
-    from reprlab.retrieval.trec import read_run
+    from reprlab.retrieval.run_files import ENDING, read_run
     from reprlab.runtime.errors import ReprlabError
     from reprlab.text.encoding import padding_id
     from reprlab.text.model_tokenizers import load_tokenizer
@@ -56,12 +57,12 @@ def train_reranker(
     quiet_transformers()
     install_scans(choose_device(device))
     collection, reader, pairs = read_collection(examples), load_tokenizer(tokenizer), settings.pairs
-    found_by = read_run(run / "train.trec")
-    queries = {name: text for name, text in collection.queries.get("train", {}).items() if name in found_by}
+    ranked: Run = read_run(run / f"train.{ENDING}")
+    queries = {name: text for name, text in collection.queries.get("train", {}).items() if name in ranked}
     judgements = collection.judged_passages("train")
     judged = {name: judgements[name] for name in queries}
     if settings.judged_negatives:
-        found_by = only_judged(found_by, judgements)
+        ranked = only_judged(ranked, judgements)
     inputs = pair_inputs(
         reader, queries, collection.passages, pairs.template, max_length=pairs.max_length, max_query=pairs.max_query
     )
@@ -70,7 +71,7 @@ def train_reranker(
         return settings.model_copy(update={"engine": seeded(settings.engine, seed), "seeds": [seed]})
 
     def train_one(one: RerankerTraining, folder: Path, identity: str) -> Any:
-        groups = mine_groups(found_by, judged, one.negatives, one.engine.seed)
+        groups = mine_groups(ranked, judged, one.negatives, one.engine.seed)
         if not groups:
             raise ReprlabError(f"{run}: no training query has a negative; retrieve deeper")
         torch.manual_seed(one.engine.seed)
@@ -94,7 +95,7 @@ def train_reranker(
         )
         return trained, functools.partial(save_reranker, network, whole, reader)
 
-    files = [examples, run / "train.trec", *model.glob("*.*"), tokenizer / "tokenizer.json"]
+    files = [examples, run / f"train.{ENDING}", *model.glob("*.*"), tokenizer / "tokenizer.json"]
     try:
         train_each_seed(
             settings.seeds,

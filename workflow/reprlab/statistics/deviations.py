@@ -25,7 +25,7 @@ def ratio_of_deviations(
         second: the same sets in the same order.
         unit: what one unit is.
     """
-    parts = [_log_ratio(known(one), known(two), unit, level) for one, two in zip(first, second, strict=True)]
+    parts = [_log_ratio(one, two, unit, level) for one, two in zip(first, second, strict=True)]
     n, method = min(one.n for one in parts), parts[0].method
     several = f"{method}, {len(parts)} sets joined as a root of squares of logarithms"
     joined = contrast(parts, [1 / len(parts)] * len(parts), unit, several if len(parts) > 1 else method)

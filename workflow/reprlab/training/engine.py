@@ -22,6 +22,8 @@ from reprlab.objectives.objective import EMPTY, EMPTY_OF
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.log import get_logger
 from reprlab.runtime.progress import track
+from reprlab.runtime.training_memory import TrainingMemory, training_memory
+from reprlab.training.activation_checkpointing import checkpointed_blocks
 from reprlab.training.checkpoints import Progress, discard_unfinished, load_resume_point, save_resume_point
 from reprlab.training.metrics import means_of, note_extremes
 from reprlab.training.processes import ProcessGroup, join_processes
@@ -67,6 +69,7 @@ def train(
     on_checkpoint: Callable[[int, torch.nn.Module], None],
     device: str,
     after_update: Callable[[], None] | None = None,
+    memory: TrainingMemory | None = None,
 ) -> TrainingRun:
     """Train `model` in place, resuming from `work` where it holds a resume point of the same `fingerprint`.
 
@@ -84,6 +87,7 @@ def train(
             again for a step after a resume and must write the same files.
         device: `cpu`, `cuda` or `auto`.
         after_update: called after each update, in every process: restores what the weights must keep (norms, say).
+        memory: how memory is saved, which is not part of the settings; None: as the command of the job says.
 
     Returns:
         Metrics, throughput and whether the run diverged (never an exception: a sweep wants to know).
@@ -97,7 +101,8 @@ def train(
     model.to(group.device)
     optimizer = build_optimizer(model, settings.optimizer)
     progress = load_resume_point(work, model, optimizer, fingerprint) or Progress()
-    loop = _Loop(model, batch_of, loss_of, settings, group, optimizer, progress, after_update)
+    memory = training_memory() if memory is None else memory
+    loop = _Loop(model, batch_of, loss_of, settings, group, optimizer, progress, memory, after_update)
 
     def save() -> None:
         if group.is_main:
@@ -111,7 +116,8 @@ def train(
 
     if progress.step == 0:
         keep()
-    with _stop_request() as stop:
+    blocks = checkpointed_blocks(model) if memory.checkpointing else contextlib.nullcontext()
+    with _stop_request() as stop, blocks:
         steps = range(progress.step, settings.steps if progress.diverged_at is None else progress.step)
         for _ in track(steps, "training", total=settings.steps, initial=progress.step):
             stopped = loop.advance(bool(stop))
@@ -170,11 +176,13 @@ class _Loop:
         group: ProcessGroup,
         optimizer: torch.optim.Optimizer,
         progress: Progress,
+        memory: TrainingMemory,
         after_update: Callable[[], None] | None = None,
     ) -> None:
         self.model, self.batch_of, self.settings = model, batch_of, settings
         self.after_update = after_update
         self.group, self.optimizer, self.progress = group, optimizer, progress
+        self.cuts = memory.parts(settings.batch_size // (settings.accumulation * group.world) or 1)
         self.loss = group.wrap(_loss_module(model, loss_of))
         self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
 
@@ -218,11 +226,13 @@ class _Loop:
         import torch
 
         total: dict[str, torch.Tensor] = {}
-        for part in range(self.settings.accumulation):
-            batch = self.batch_of(step, part, self.group.rank, self.group.world)
+        pieces = self.settings.accumulation * self.cuts
+        for number in range(pieces):
+            # What memory asks for is cut as if there were more processes, since a batch is the same by any cut.
+            part, cut = divmod(number, self.cuts)
+            batch = self.batch_of(step, part, self.group.rank * self.cuts + cut, self.group.world * self.cuts)
             batch = {name: value.to(self.group.device, non_blocking=True) for name, value in batch.items()}
-            last = part == self.settings.accumulation - 1
-            with self.group.without_sync(self.loss, skip=not last):
+            with self.group.without_sync(self.loss, skip=number < pieces - 1):
                 with self._precision():
                     mean, parts = self.loss(batch)
                 # Sums, not means: parts with more labels weigh more, as they would in one batch.

@@ -12,6 +12,7 @@ import torch
 
 from reprlab.evaluation.examples import TRAIN
 from reprlab.models.pema import restore_embedding
+from reprlab.runtime.training_memory import TrainingMemory
 from reprlab.training.engine import train
 from reprlab.training.finetuning import PreparedTask, engine_settings, partial_data
 from reprlab.training.finetuning_order import TrainingOrder
@@ -78,6 +79,8 @@ def training_cost(prepared: PreparedTask, settings: FinetuneSettings, model: Pat
             fingerprint="",
             on_checkpoint=lambda step, model: None,
             device=device,
+            # Memory is what is measured.
+            memory=TrainingMemory(),
         )
         moments = _stored_moments(Path(work))
     peak = peak_memory(next(network.parameters()).device) - before

@@ -20,14 +20,23 @@ class Ragged:
     offsets: np.ndarray
 
     @classmethod
-    def of(cls, sequences: Iterable[Sequence[int]]) -> Ragged:
+    def of(cls, sequences: Iterable[Sequence[int]], dtype: Any = "int64") -> Ragged:
         """Pack lists of integers."""
         import numpy as np
 
-        rows = [np.asarray(sequence, dtype=np.int64) for sequence in sequences]
+        rows = [np.asarray(sequence, dtype=dtype) for sequence in sequences]
         lengths = np.array([len(row) for row in rows], dtype=np.int64)
-        flat = np.concatenate(rows) if rows else np.zeros(0, np.int64)
+        flat = np.concatenate(rows) if rows else np.zeros(0, dtype)
         return cls(flat, np.concatenate([[0], np.cumsum(lengths)]))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Ragged]) -> Ragged:
+        """Several (at least one), one after another."""
+        import numpy as np
+
+        starts = np.cumsum([0, *(len(part.flat) for part in parts)])
+        ends = [part.offsets[1:] + start for part, start in zip(parts, starts, strict=False)]
+        return cls(np.concatenate([part.flat for part in parts]), np.concatenate([np.zeros(1, np.int64), *ends]))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -37,11 +46,16 @@ class Ragged:
         """Length of each sequence [n]."""
         return self.offsets[1:] - self.offsets[:-1]
 
+    def lengths_of(self, rows: np.ndarray) -> np.ndarray:
+        """Lengths of the sequences `rows` [B], without those of all."""
+        found: np.ndarray = self.offsets[rows + 1] - self.offsets[rows]
+        return found
+
     def pad(self, rows: np.ndarray, fill: int, width: int | None = None) -> np.ndarray:
         """Sequences `rows` [B] as an array [B, width] (default: the longest of them), `fill` behind the ends."""
         import numpy as np
 
-        lengths = self.lengths[rows]
+        lengths = self.lengths_of(rows)
         width = int(lengths.max(initial=1)) if width is None else width
         places = np.arange(width)
         inside = places < lengths[:, None]
@@ -54,7 +68,7 @@ class Ragged:
         import numpy as np
 
         found = self.pad(rows, fill, width)
-        return found, (np.arange(found.shape[1]) < self.lengths[rows][:, None]).astype(np.int64)
+        return found, (np.arange(found.shape[1]) < self.lengths_of(rows)[:, None]).astype(np.int64)
 
 
 def encode_closed(tokenizer: Any, texts: Sequence[str], length: int, end: int) -> Ragged:

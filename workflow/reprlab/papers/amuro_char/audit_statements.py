@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any
 
-from reprlab.evaluation.metrics import score
 from reprlab.papers.amuro_char.aggregate import released_frame
 from reprlab.papers.amuro_char.names import BASE, CHECKPOINTS, MAIN
 from reprlab.reporting.audit import Found, decimals, found, rounded
 from reprlab.reporting.audit_checks import cell
 from reprlab.reporting.audit_given import Given
-from reprlab.runtime.errors import ReprlabError
-from reprlab.text.completion_settings import EvaluationTextSettings
-from reprlab.text.completions import evaluation_rows
-from reprlab.text.prompt_formats import LABELS
 
 _NEAR = 0.0055
 # Released values are kept with four places.
 _ROUNDING = 5e-5
-# Two on each side of the threshold of 3.5, which is a "no" itself.
-_SCORES = (0.0, 3.5, 3.6, 5.0)
 _ROWS_OF_LIST, _FIRST = 351, 69
 _UNITS = {"M": 6, "B": 9, "T": 12}
 
@@ -51,25 +43,6 @@ def random_base(given: Given, *, eval: str) -> Found:
     return found(below, below == len(base), total=len(base), near=near, within=_NEAR, constant=constant)
 
 
-def golds_read_as_no(given: Given) -> Found:
-    """5.4: scores around the threshold of STS-B, through the functions that make and score our own evaluation sets."""
-    fixed: dict[str, Any] = {"template": "paraphrase", "kind": "classification", "formats": ["default"]}
-    threshold = given.settings.evaluations["stsb"].threshold
-
-    def constant_no(scores: Sequence[float], *, as_no: bool) -> str:
-        made = EvaluationTextSettings(**fixed, splits=["test"], threshold=threshold, gold_as_no=as_no)
-        row = {"split": "test", "text_a": "a", "text_b": "b"}
-        rows = [{**row, "id": str(place), "score": value} for place, value in enumerate(scores)]
-        try:
-            golds = [row["completion"] for row in evaluation_rows(rows, "similarity", made, "audit")]
-        except ReprlabError:
-            return "refused"
-        return f"{score('accuracy', golds, ['no'] * len(golds), LABELS['paraphrase']) / 100:g}"
-
-    answers = constant_no(_SCORES, as_no=False), constant_no(_SCORES, as_no=True), constant_no([-1.0], as_no=False)
-    return found(" ".join(answers), scores=", ".join(f"{value:g}" for value in _SCORES))
-
-
 def hours(given: Given) -> Iterator[Found]:
     """5.6: sums of the columns of Table 4, each at the decimals of the printed one; hours in all."""
     table = given.tables["table4_gpu_hours"].set_index("activity").drop(columns="source").map(Decimal)
@@ -90,7 +63,9 @@ def checkpoints(given: Given) -> Iterator[Found]:
     steps = given.tables["checkpoint_list"].set_index("index")["step"].astype(int)
     stride = _ROWS_OF_LIST // 5
     chosen = [steps.get(str(index)) for index in range(_FIRST, _ROWS_OF_LIST, stride)]
-    yield found(" ".join(map(str, chosen)), stride=stride, rows=_ROWS_OF_LIST, first=_FIRST)
+    # Between the first two and the last: those of Table 6.
+    printed = " ".join(given.tables["table6_perf_diff"]["ckpt"][2:-1])
+    yield found(" ".join(map(str, chosen)), stride=stride, rows=_ROWS_OF_LIST, first=_FIRST, printed=printed)
     between = [later - earlier for earlier, later in pairwise(sorted(steps))]
     yield found(", ".join(f"{gap:,}" for gap in between), len(set(between[1:-1])) == 1)
 
@@ -112,8 +87,10 @@ def gains(given: Given) -> Iterator[Found]:
     gain = given.tables["table6_perf_diff"].set_index("ckpt")["learned_in_finetune"].map(Decimal)
     first, last = (gain[name] for name in (CHECKPOINTS[0], MAIN))
     yield found(f"{first} at {CHECKPOINTS[0]}, {last} at {MAIN}", first > last)
-    largest, there = max(CHECKPOINTS, key=gain.__getitem__), gain[given.said["finetuning_benefit_until olmo1b"]]
-    yield found(largest, gain[largest] - there <= Decimal("0.01"), gain=gain[largest], there=there)
+    about = int(given.said["finetuning_benefit_until olmo1b"])
+    near = min(CHECKPOINTS[:-1], key=lambda name: abs(int(name) - about))
+    largest, there = max(CHECKPOINTS, key=gain.__getitem__), gain[near]
+    yield found(largest, gain[largest] - there <= Decimal("0.01"), gain=gain[largest], there=there, near=near)
 
 
 def data_sets(given: Given) -> int:

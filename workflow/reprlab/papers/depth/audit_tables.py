@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+from reprlab.objectives.losses import chance_sentence_loss
 from reprlab.papers.depth.names import BENCHMARKS, DISCOURSE_COHERENCE, SENTENCE_POSITION
-from reprlab.reporting.audit import Found, decimals, found, mean, rounded
+from reprlab.reporting.audit import Found, found, mean, rounded
+from reprlab.reporting.audit_checks import parameters
 from reprlab.reporting.audit_given import Given
-from reprlab.reporting.audit_kinds import counts_behind, cut, majority, number, significant
+from reprlab.reporting.audit_kinds import counts_behind, number, significant
 
 KINDS = ("correct", "transition", "pronoun", "reasonable", "punctuation")
 _SAMPLE = 30
 _ROUNDING = Decimal("0.025")
-_CONTEXT = 512
 _RATES, _BASELINE = 3, 3
 _LAST = {
     "T5-Base": ("public", "t5-base"),
@@ -32,12 +33,8 @@ def table1_means(given: Given) -> Iterator[Found]:
         rows = discoeval[(discoeval["init"] == init) & (discoeval["model"] == model)]
         last = rows.loc[rows["step"].astype(int).idxmax()]
         for column, tasks in (("sp", SENTENCE_POSITION), ("dc", DISCOURSE_COHERENCE)):
-            exact, printed = mean(last[task] for task in tasks), table1.loc[name, column]
-            again = rounded(exact, decimals(printed))
-            is_cut = again != Decimal(printed) == cut(exact, decimals(printed))
-            texts = {"model": name, "column": column.upper(), "printed": printed}
-            texts["cut"] = "; the printed value is cut off, not rounded" if is_cut else ""
-            yield found(again, exact=f"{rounded(exact, 4).normalize():f}", **texts)
+            texts = {"model": name, "column": column.upper(), "printed": table1.loc[name, column]}
+            yield found(mean(last[task] for task in tasks), **texts)
 
 
 def _per_example(row: Any) -> Decimal:
@@ -49,8 +46,8 @@ def tokens_per_example(given: Given) -> Iterator[Found]:
     above = "; above the context length, so the printed tokens do not come from this product"
     for _, row in given.tables["table2_scale"].query("tokens != ''").iterrows():
         value = _per_example(row)
-        fits = value <= _CONTEXT
-        yield found(rounded(value, 1), fits, model=row["model"], context=_CONTEXT, above="" if fits else above)
+        fits = value <= Decimal(given.cells["facts"]["context_length"]["value"])
+        yield found(rounded(value, 1), fits, model=row["model"], above="" if fits else above)
 
 
 def ratio(given: Given, *, model: str, of: str = "tokens") -> Decimal:
@@ -69,17 +66,19 @@ def grid(given: Given) -> Iterator[Any]:
     about = significant(number(given.said["runs_per_benchmark"]), 1)
     agrees = all(significant(Decimal(count + _BASELINE), 1) == about for count in counts)
     yield found(", ".join(sorted({str(count) for count in counts})), agrees, with_baseline=max(counts) + _BASELINE)
-    yield sum(len(set(frame) - {"init", "model", "step", "split", "source"}) for frame in frames)
+    values = [frame.drop(columns=["init", "model", "step", "split", "source"]) for frame in frames]
+    yield sum(int((frame != "").any().sum()) for frame in values)
 
 
-def constant_predictor(given: Given, *, task: str) -> Found:
-    """5.12: the largest class, and where T5 from scratch is within a point of it."""
-    counts = given.tables["label_counts"].query("task == @task")["count"].astype(int)
-    best = (100 * majority(counts)).normalize()
-    scratch = given.tables["discoeval"].query("init == 'fs' and model == 't5'")
-    close = [step for step, value in zip(scratch["step"], scratch[task], strict=True) if abs(Decimal(value) - best) < 1]
-    near = f"; T5-FS is within one point of it at steps {', '.join(close)}" if close else ""
-    return found(best, largest=counts.max(), total=counts.sum(), near=near)
+def size(given: Given) -> Decimal:
+    """5.3: millions of parameters of the model that the released code trains."""
+    return Decimal(parameters(given, model="t5_v1_1_base", tied="no")) / 10**6
+
+
+def chance(given: Given) -> Found:
+    """5.9: the mean sentence loss by chance, within the printed range."""
+    low, high = (float(given.said[f"fs depth sentence_loss_{end}"]) for end in ("min", "max"))
+    return found(value := chance_sentence_loss(10), low <= value <= high)
 
 
 def behind(given: Given, *, table: str, init: str, columns: str = "", at: str = "", of_all: str = "") -> Found:
@@ -113,7 +112,7 @@ def error_types(given: Given) -> Iterator[Found]:
     yield found(len(rows.drop_duplicates(["model", *KINDS])), total=len(rows))
     sums = rows[list(KINDS)].map(Decimal).sum(axis=1)
     off = [total for total in sums if abs(total - 1) > _ROUNDING]
-    yield found(", ".join(sorted({str(total) for total in off})) or "1", not off, count=len(off), total=len(sums))
+    yield found(", ".join(sorted({str(total) for total in off})) or "one", not off, count=len(off), total=len(sums))
 
 
 def thirtieths(given: Given, *, table: str) -> Found:
@@ -134,15 +133,16 @@ def correct_and_formatted(given: Given) -> Iterator[Found]:
         for row in rows.itertuples()
         if Decimal(row.poorly_formatted) > 1 - Decimal(row.correct) + Decimal("0.01")
     ]
-    yield found("; ".join(beyond) or "at most 1 - correct", not beyond)
+    yield found("; ".join(beyond) or "at most the errors", not beyond)
     signed = rows["correct"].map(Decimal) * rows["init"].map({"fs": 1, "cpt": -1})
     more = {task: signed[rows["task"] == task].sum() for task in DISCOURSE_COHERENCE}
     texts = (f"{task}: {value:+} over both models" for task, value in more.items())
     yield found(", ".join(texts), all(value > 0 for value in more.values()))
 
 
-def padded_evaluation(given: Given, *, task: str, table: str, examples: str, padded: str) -> Found:
+def padded_evaluation(given: Given, *, task: str, table: str, padded: str) -> Found:
     """8.15: accuracies as counts of the examples, and of as many as whole batches have."""
     values = given.tables[table].query("init != 'public'")[task]
+    examples = given.tables["label_counts"].query("task == @task")["count"].astype(int).sum()
     true, filled = (sum(counts_behind(values, int(size), whole=100)) for size in (examples, padded))
-    return found(true, true == len(values), total=len(values), filled=filled)
+    return found(true, true == len(values), total=len(values), filled=filled, examples=examples)

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any
 
-import numpy as np
-import torch
-
-from reprlab.evaluation.relation_scores import all_pair_scores, confusion, related_scores
-from reprlab.models.span_pairs import pair_head
 from reprlab.papers.event_relations.tables_relations import candidates
 from reprlab.reporting.audit import Found, found, rounded
 from reprlab.reporting.audit_given import Given
 from reprlab.results.words import printed_of
-from reprlab.retrieval.search import kept_pairs, rank_partners
 
 TABLES = printed_of("event-relations").declarations()
 
@@ -37,36 +30,32 @@ def saved(given: Given, *, events: str) -> Found:
     """5.2: what k partners for each event save of the directed pairs."""
     k, n = int(given.said["k"]), int(given.said.get(events, events))
     pairs, kept = n * (n - 1), candidates(n, k)
-    directed, unordered = (rounded(100 * (1 - Decimal(count) / pairs), 1) for count in (kept, 2 * kept))
+    # Of unordered pairs there are half as many, and no more than all of them are kept.
+    directed, unordered = (rounded(100 * (1 - Decimal(count) / pairs), 1) for count in (kept, min(2 * kept, pairs)))
     return found(directed, k=k, n=n, kept=kept, pairs=pairs, unordered=unordered)
 
 
-def retrieval(given: Given) -> Iterator[Any]:
-    """5.5 to 5.7: identities of exact retrieval, on vectors drawn once."""
-    ranked, scores = rank_partners(np.random.default_rng(0).normal(size=(18, 8)))
-    yield int(kept_pairs(ranked, 17).sum())
-    yield rank_partners(np.zeros((6, 3)))[0][:, :2].tolist()
-    yield bool((scores == scores.T).all())
-    yield int(rank_partners(np.ones((1, 3)))[0].size)
+def _measured(given: Given, measure: str) -> Decimal:
+    return Decimal(given.cells["corpus"][measure]["value"])
 
 
-def scores(given: Given) -> Iterator[str]:
-    """5.8: known answers of the scorer."""
-    gold = np.array([0] * 90 + [1] * 6 + [2] * 4)
-    nothing, swapped = confusion(gold, gold * 0, 3), gold.copy()
-    swapped[-1] = 1
-    one_wrong = related_scores(confusion(gold, swapped, 3))
-    for values in (
-        related_scores(nothing).values(),
-        [all_pair_scores(nothing)["accuracy"]],
-        [one_wrong["precision"], one_wrong["recall"]],
-    ):
-        yield " ".join(f"{float(value):g}" for value in values)
+def below_ceiling(given: Given, *, k: str) -> Found:
+    """5.4: a printed recall, and the largest that there can be."""
+    ceiling, printed = _measured(given, f"recall_ceiling {k}"), given.cells["table4"][k]["esc_r"]
+    return found(ceiling, Decimal(printed) <= ceiling, printed=printed)
 
 
-def head_parameters(given: Given) -> int:
-    with torch.device("meta"):
-        return sum(parameter.numel() for parameter in pair_head(1024, 3, 0.1).parameters())
+def events(given: Given, *, show: str) -> Found:
+    """5.10: events of the corpus's documents."""
+    documents = _measured(given, "documents")
+    value = _measured(given, "events") / documents if show == "mean" else _measured(given, "most_events")
+    return found(value, documents=documents)
+
+
+def chained(given: Given) -> Found:
+    """8.11: what gold chains give away."""
+    shown = {"total": _measured(given, "chained"), "recall": _measured(given, "recall_by_chain 5"), "k": 5}
+    return found(_measured(given, "chained_and_related"), **shown)
 
 
 def conditions(given: Given) -> Found:
@@ -90,9 +79,9 @@ def chains_help(given: Given, *, retriever: str, score: str) -> Found:
 
 
 def corpora(given: Given, *, table: str) -> str:
-    """8.4: the corpora that have columns."""
-    columns = printed_of("event-relations").tables[table].values
-    return ", ".join(dict.fromkeys(column.partition("_")[0].upper() for column in columns))
+    """8.4: the corpora that have numbers."""
+    rows = given.tables[table][[*printed_of("event-relations").tables[table].values]]
+    return ", ".join(dict.fromkeys(name.partition("_")[0].upper() for name, cells in rows.items() if cells.any()))
 
 
 def best_method(given: Given, *, column: str, by: str = "") -> Found:

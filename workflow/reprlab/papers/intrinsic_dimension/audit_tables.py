@@ -6,54 +6,46 @@ import math
 from collections.abc import Iterator
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any
 
+import torch
+
+from reprlab.models.build import build_from_config
 from reprlab.papers.intrinsic_dimension.results import CONDITIONS
-from reprlab.reporting.audit import Found, found, mean, rounded
+from reprlab.reporting.audit import Found, found, rounded
 from reprlab.reporting.audit_given import Given
 from reprlab.reporting.audit_kinds import counted, majority
-from reprlab.representations.prompts import demonstration_indices
-from reprlab.representations.settings import PromptSettings
+from reprlab.representations.adapters import add_adapter
+from reprlab.representations.settings import AdapterSettings
+from reprlab.training.settings import EngineSettings, OptimizerSettings
 
 # tau/commonsense_qa, official training split.
 _COMMONSENSE_TRAIN = 9_741
 
 
-def points_of_figure(given: Given) -> int:
-    """4.1: models and their layers, data sets and conditions."""
-    settings, layers = given.settings, given.tables["models"].set_index("model")["layers"].astype(int)
-    conditions = len(settings.comparison.shots) + 1
-    return len(settings.data.datasets) * conditions * int(layers[settings.comparison.models].sum())
-
-
 def steps(given: Given) -> Iterator[Found]:
-    """5.9: steps of an epoch, of whole runs, and at which runs are evaluated: each 62 steps to 930, then the end."""
+    """5.9: steps of an epoch, and of whole runs."""
     settings = given.settings
     per_epoch = math.ceil(int(given.said["train_items"]) / settings.finetuning.batch_size)
     yield found(per_epoch, batch=settings.finetuning.batch_size)
     yield found(15 * per_epoch, planned=settings.sft_dynamics.steps)
     yield found(4 * per_epoch, planned=settings.comparison.steps)
-    ladder = [0, *settings.sft_dynamics.ladder]
-    each = [step for step in ladder if step % 62 == 0]
-    yield found(len(ladder), len(ladder) == 17 and each == list(range(0, 931, 62)) and ladder[-1] == 15 * per_epoch)
 
 
-def demonstrations(given: Given) -> Iterator[Any]:
-    """5.9: those of items 0 to 2; how many are different where each is drawn once."""
-    data, unique = given.settings.data, given.settings.icl_unique
-    sizes = {"train_items": data.train_items, "validation_items": data.validation_items}
-    prompts = PromptSettings(
-        template="{text}", split="validation", demonstrations=2, seed=data.demonstration_seed, **sizes
-    )
-    yield demonstration_indices(3, data.train_items, prompts)
-    k, items = max(unique.shots), data.validation_items
-    drawn = demonstration_indices(items, unique.pool, prompts.model_copy(update={"demonstrations": k, "unique": True}))
-    different = {index for indices in drawn for index in indices}
-    yield found(len(different), printed=k * items, items=items, k=k)
-
-
-def mean_accuracy(given: Given, *, condition: str) -> Decimal:
-    return rounded(mean(given.tables["accuracy"][condition]), 4)
+def parameters_of_adapters(given: Given) -> Iterator[Found]:
+    """5.8: the adapters of the published settings as peft makes them, and all parameters of the model."""
+    settings = given.settings.finetuning
+    engine = EngineSettings(steps=0, batch_size=1, optimizer=OptimizerSettings(learning_rate=1e-4))
+    about = {"engine": engine, "rank": settings.rank, "targets": settings.targets}
+    adapters = AdapterSettings(**about, alpha=16, dropout=0.0, max_length=64)
+    for row in given.tables["models"].itertuples(index=False):
+        with torch.device("meta"):
+            model = build_from_config(given.entry(row.model))
+            total = sum(one.numel() for one in model.parameters())
+            adapted = add_adapter(model, adapters)
+        trained = sum(one.numel() for one in adapted.parameters() if one.requires_grad)
+        of_adapters = f"parameters of adapters, r = {settings.rank}"
+        yield found(trained, printed=row.adapter_parameters, counted=of_adapters, row=row)
+        yield found(total, printed=row.parameters, counted="parameters, on the meta device", row=row)
 
 
 def majorities(given: Given) -> Iterator[Found]:

@@ -12,6 +12,7 @@ from reprlab.planning.encoder_jobs import (
     adapted_layers,
     add_encoder,
     add_published,
+    add_triples,
     check_positions,
     embedding_task,
 )
@@ -31,6 +32,7 @@ from reprlab.sentences.settings import (
     LowRank,
     TextForm,
     TripleSample,
+    TripleTexts,
 )
 from reprlab.sentences.text_baselines import LEXICAL
 from reprlab.settings.base import derive
@@ -111,8 +113,9 @@ class _Backbone:
         self.tasks = {name: paper.evaluation.tasks[name] for name in paper.evaluation.scored}
         self.triples = [add_task(plan, config, dataset) for dataset in paper.triples]
         titles = [config.datasets.tasks[dataset].title for dataset in paper.triples]
-        self.shared: dict[str, Any] = {"instructions": self._instructions(), "both_sides": paper.training.both_sides}
-        self.inputs: dict[str, str | list[str]] = {"tokenizer": self.start.tokenizer, "triples": self.triples}
+        self.texts = derive(
+            TripleTexts, paper.training, form=self._form(), instructions=self._instructions(), split="train"
+        )
         self.about = {"model": name}
         self.data = "; ".join(titles)
 
@@ -124,9 +127,8 @@ class _Backbone:
             self.paper.training,
             encoder=self._encoder("none", None),
             dtype=self.dtype,
-            **self.shared,
         )
-        job = self.start.job(self.inputs, {"settings": settings})
+        job = self.start.job({"triples": self._tokens("train")}, {"settings": settings})
         return Source(
             path=Path(self.plan.add("measure_layers", f"{self.name}/{_NAME}", job)["out"]),
             factors={**self.about, "part": "layers"},
@@ -184,8 +186,16 @@ class _Backbone:
                 )
         return {name: self.paper.instructions[name] for name in self.paper.triples if name in self.paper.instructions}
 
+    def _form(self) -> TextForm:
+        return derive(TextForm, self.backbone, max_length=self.paper.max_length, stripped=True)
+
+    def _tokens(self, split: Any) -> str:
+        """The triples of a split as the decoder reads them."""
+        return add_triples(
+            self.plan, self.start.tokenizer, self.triples, self.texts.model_copy(update={"split": split})
+        )
+
     def _encoder(self, method: Any, depth: str | None) -> EncoderSettings:
-        form = derive(TextForm, self.backbone, max_length=self.paper.max_length, stripped=True)
         given = self.paper.training.adapter
         targets = adapted_layers(
             self.config, self.backbone.model, given.targets, f"papers.{SLUG}.training.adapter.targets"
@@ -196,7 +206,7 @@ class _Backbone:
             pooling=self.paper.pooling,
             layers=None if depth is None else self._layers(depth),
             adapter=adapter if method == "lora" else None,
-            form=form,
+            form=self._form(),
         )
         return check_positions(self.config, self.backbone.model, made, f"papers.{SLUG}.max_length")
 
@@ -221,9 +231,8 @@ class _Backbone:
             learning_rates=[backbone.learning_rate],
             # Nothing is held out as published: the last update counts.
             evaluate_every=backbone.steps,
-            **self.shared,
         )
-        inputs = {**self.inputs, **self._chosen(depth)}
+        inputs = {"tokenizer": self.start.tokenizer, "triples": self._tokens("train"), **self._chosen(depth)}
         return add_encoder(self.plan, f"{self.name}/{_NAME}_{depth}", self.start, inputs, settings)
 
     def _evaluated(self, depth: str, training: str, trained: dict[str, str]) -> str:
@@ -241,12 +250,12 @@ class _Backbone:
                 paper.training,
                 batches=paper.evaluation.loss_batches,
                 split=paper.evaluation.loss_split,
-                **self.shared,
             ),
             dtype=self.dtype,
         )
-        inputs = {
-            **self.inputs,
+        inputs: dict[str, str | list[str]] = {
+            "tokenizer": self.start.tokenizer,
+            "triples": self._tokens(paper.evaluation.loss_split),
             "tasks": [add_task(self.plan, self.config, task.dataset) for task in self.tasks.values()],
         }
         inputs |= {"encoders": trained["out"], "training": trained["metrics"]} if trained else self._chosen(depth)

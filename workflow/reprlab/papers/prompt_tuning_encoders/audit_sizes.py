@@ -77,14 +77,10 @@ def without_grouped_heads(given: Given) -> int:
     return _size(whole.model_dump_json(), "lora", 16).trained
 
 
-def prefix_of_grouped_heads(given: Given) -> int:
-    return _sized(given, "llama_3_8b", "prefix", 1).trained
-
-
 def below(given: Given, *, model: str, method: str, size: str, about: str) -> Found:
     """Trap 6: a share that is said to be below 0.001 %."""
     share = _sized(given, model, method, int(size)).share
-    return found(f"{share:.4f}", share < 0.001)
+    return found(f"{share:.4f}", share < float(given.said["trained_percent"]))
 
 
 def fewer_than_lora(given: Given) -> Found:

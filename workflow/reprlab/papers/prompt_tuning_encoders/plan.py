@@ -15,6 +15,7 @@ from reprlab.planning.encoder_jobs import (
     adapted_layers,
     add_encoder,
     add_published,
+    add_triples,
     check_positions,
     embedding_task,
 )
@@ -32,6 +33,7 @@ from reprlab.sentences.settings import (
     Evaluation,
     LowRank,
     PostTraining,
+    TripleTexts,
 )
 from reprlab.sentences.sizes import SizedEncoders
 from reprlab.sentences.text_baselines import LEXICAL
@@ -237,7 +239,7 @@ class _BackboneJobs:
             plugins=("objectives.mntp",),
         )
         folder = self.plan.add("post_train", f"{self.name}/{_NAME}", job)["out"]
-        return Start(folder, folder, folder)
+        return Start(folder, folder, start.tokenizer)
 
     def _layers(self) -> list[str]:
         """The linear layers of the decoder that get adapters."""
@@ -263,19 +265,16 @@ class _BackboneJobs:
             dtype=self.dtype,
             log_every=training.evaluate_every,
         )
-        settings = derive(
-            ContrastiveTraining,
-            training,
-            recipe,
-            encoder=self._made(encoder, size, paper.length(encoder, size)),
-            engine=engine,
-            seeds=self.backbone.seeds,
-            train_length=training.length,
-            limit=self.backbone.triples,
-        )
+        made = self._made(encoder, size, paper.length(encoder, size))
+        settings = derive(ContrastiveTraining, training, recipe, encoder=made, engine=engine, seeds=self.backbone.seeds)
         start = self._start(mntp=given is not None and given.mntp)
+        # Encoders that cut training texts alike read the same tokens, however long texts are when they are scored.
+        form = made.form.model_copy(update={"max_length": min(made.form.max_length, training.length)})
+        triples = [add_task(self.plan, self.config, name) for name in training.triples]
         inputs: dict[str, str | list[str]] = {
-            "triples": [add_task(self.plan, self.config, name) for name in training.triples],
+            "triples": add_triples(
+                self.plan, start.tokenizer, triples, TripleTexts(form=form, limit=self.backbone.triples)
+            ),
             "held_out": [add_task(self.plan, self.config, name) for name in training.held_out],
             "tokenizer": start.tokenizer,
         }

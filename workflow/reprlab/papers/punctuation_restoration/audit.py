@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any
 
-from reprlab.models.build import build_from_config
 from reprlab.reporting.audit import Found, found, rounded
 from reprlab.reporting.audit_given import Given
 from reprlab.results.words import printed_of
-from reprlab.structure import restoration, scorers, seq2seq
 
 TABLES = printed_of("punctuation-restoration").declarations()
-
-
-def batches(given: Given, *, show: str) -> int:
-    """5.1: excerpts that are trained on, batches of a pass whose last is dropped, updates of a pass and of all."""
-    said = {name: int(given.said[name]) for name in ("excerpts", "held_out", "batch", "accumulation", "passes")}
-    excerpts = said["excerpts"] - said["held_out"]
-    whole = excerpts // said["batch"]
-    updates = whole // said["accumulation"]
-    return {"excerpts": excerpts, "batches": whole, "updates": updates, "all": updates * said["passes"]}[show]
 
 
 def _gains(given: Given) -> list[tuple[dict[str, str], Decimal]]:
@@ -58,20 +45,15 @@ def tasks(given: Given, *, least: str, of: str) -> int:
     return sum(value >= Decimal(least) for value in values)
 
 
-def relations(given: Given, *, show: str) -> str:
-    """T11: what Table 5 calls relations, and how many cells of their precision and recall Table 1 has."""
-    if show == "name":
-        return next(row["task"] for row in given.tables["table5"].to_dict("records") if row["dataset"] == "TACRED")
+def name_of_relations(given: Given) -> str:
+    """T11: what Table 5 calls the task of TACRED."""
+    return next(row["task"] for row in given.tables["table5"].to_dict("records") if row["dataset"] == "TACRED")
+
+
+def cells_of_relations(given: Given) -> int:
+    """T11: how many cells of their precision and recall Table 1 has."""
     cells = given.cells["table1"]["relations tacred tacred"]
-    return str(sum(bool(cells[f"{init}_{name}"]) for init in ("t5", "pr") for name in ("precision", "recall")))
-
-
-def tuned(given: Given, *, sentences: str, passes: str, by: str) -> int:
-    """T1: updates of fine-tuning; upstream drops the sentences of a pass that fill no batch, `ours` go on with them."""
-    batch = int(given.said["batch"]) * int(given.said["accumulation"])
-    if by == "ours":
-        return seq2seq.updates(float(passes), int(sentences), batch)
-    return int(sentences) // batch * int(passes)
+    return sum(bool(cells[f"{init}_{name}"]) for init in ("t5", "pr") for name in ("precision", "recall"))
 
 
 def further_sets(given: Given) -> int:
@@ -121,56 +103,3 @@ def listed_sets(given: Given, *, show: str) -> int:
     rows = given.tables["table5"].to_dict("records")
     tasks = {task for row in rows for task in row["task"].split(", ")}
     return {"listed": len(rows), "distinct": len({row["dataset"] for row in rows}), "tasks": len(tasks)}[show]
-
-
-def encoder_parameters(given: Given, *, model: str) -> int:
-    """5.6: a T5's encoder with its embedding."""
-    network = _on_meta(given, model)
-    return sum(one.numel() for one in network.get_encoder().parameters())
-
-
-def head_parameters(given: Given, *, model: str, labels: str) -> int:
-    """5.6: T5's classification head, as it is trained here."""
-    import torch
-    from transformers import T5Config
-
-    from reprlab.models.t5_heads import T5Tagger
-
-    config: dict[str, Any] = {**given.entry(model).config}
-    with torch.device("meta"):
-        tagger = T5Tagger(T5Config(**{**config, "num_labels": int(labels)}))
-    return sum(one.numel() for one in tagger.classifier.parameters())
-
-
-def _on_meta(given: Given, model: str) -> Any:
-    import torch
-
-    with torch.device("meta"):
-        return build_from_config(given.entry(model))
-
-
-def pair_of(given: Given, *, text: str) -> str:
-    """5.7: the source of a target."""
-    pair = restoration.pair(text)
-    return pair.source if pair else ""
-
-
-def restored(given: Given, *, output: str, show: str = "scores", upstream: str = "") -> str:
-    """5.8: scores of an output for the specification's example, or whether the excerpt is skipped."""
-    counts, skipped = scorers.restoration_counts(["a b c d"], [output], ["A b, c d."], upstream=bool(upstream))
-    return str(skipped.sum()) if show == "skipped" else _shown(counts)
-
-
-def items(given: Given, *, gold: str, output: str, upstream: str = "") -> str:
-    """5.9: scores of entities."""
-    counts, _ = scorers.item_counts("ner", [gold], [output], upstream=bool(upstream))
-    return _shown(counts)
-
-
-def tags(given: Given, *, gold: str, output: str) -> str:
-    """5.10: scores of a sequence of tags."""
-    return _shown(scorers.tag_counts([gold], [output])[0])
-
-
-def _shown(counts: Any) -> str:
-    return " ".join(f"{math.floor(value * 10 + 0.5) / 1000:.3f}" for value in scorers.scores(counts.sum(0)).tolist())

@@ -6,61 +6,11 @@ from decimal import Decimal
 from statistics import fmean, pstdev, stdev
 from typing import Any
 
-import torch
-
-from reprlab.coreference.aggregation import Aggregator
-from reprlab.coreference.head import CoreferenceHead
-from reprlab.coreference.settings import AggregationSettings, HeadSettings
-from reprlab.models.build import build_from_config
 from reprlab.reporting.audit import Found, found, rounded
 from reprlab.reporting.audit_given import Given
 from reprlab.results.words import printed_of
 
 TABLES = printed_of("reverse-probing").declarations()
-_WIDTH = 768
-_ATTENTION = AggregationSettings(aggregation="attention")
-
-
-def _head(hidden: int) -> CoreferenceHead:
-    settings = HeadSettings(
-        hidden=hidden, max_span_width=30, span_ratio=0.4, max_spans=3900, max_antecedents=50, max_segments=11,
-        dropout=0.3, genres=["pt", "bn", "nw", "wb", "tc", "bc", "mz"],
-    )  # fmt: skip
-    with torch.device("meta"):
-        return CoreferenceHead(_WIDTH if hidden == 3000 else 64, settings)
-
-
-def _size(module: torch.nn.Module) -> int:
-    return sum(one.numel() for one in module.parameters())
-
-
-def head_parameters(given: Given, *, part: str) -> int:
-    """5.1: parameters of the published head, or of a part of it."""
-    head = _head(3000)
-    return _size(head if part == "all" else getattr(head, part))
-
-
-def scorer_width(given: Given, *, scorer: str) -> int:
-    """5.1: numbers that a scorer reads at H = 64."""
-    return int(getattr(_head(150), scorer).inner.in_features)
-
-
-def encoder_parameters(given: Given, *, model: str) -> int:
-    with torch.device("meta"):
-        return _size(build_from_config(given.entry(model)))
-
-
-def aggregator_parameters(given: Given, *, sources: str, joined: str) -> int:
-    """5.2: parameters of factored attention."""
-    with torch.device("meta"):
-        return _size(Aggregator(int(sources), _WIDTH, _ATTENTION.model_copy(update={"concatenated": int(joined)})))
-
-
-def reused_query(given: Given) -> int:
-    """5.2: the authors' default, where the query is the first key as well: without the key of one source."""
-    with torch.device("meta"):
-        one = Aggregator(1, _WIDTH, _ATTENTION)
-    return _size(one) - _size(one.keys[0])
 
 
 def coincide(given: Given, *, first: str, second: str) -> Found:
@@ -135,4 +85,4 @@ def layers_against_table(given: Given) -> Found:
         row, log = given.cells["table1"][name], given.cells["layers"][name]
         pairs = ((row["mean_full"], log["layer_12"]), (row["mean_trunc"], log[f"layer_{layer}"]))
         off += [name for printed, logged in pairs if printed != logged]
-    return found(2 * len(best) - len(off), not off, off=", ".join(off) or "none")
+    return found(2 * len(best) - len(off), not off, off=", ".join(off) or "none", total=2 * len(best))

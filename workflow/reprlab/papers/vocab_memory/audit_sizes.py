@@ -47,11 +47,6 @@ def table6(given: Given) -> Iterator[Found]:
         yield found(value, model=label, sizes=sizes, printed=printed)
 
 
-def third_label(given: Given) -> int:
-    """5.1: parameters of one label more."""
-    return _sizes(given, "bert_base_cased", 3).total - _sizes(given, "bert_base_cased").total
-
-
 def shares(given: Given, *, models: str) -> Found:
     """5.2: whether both percentages of a cell can come from one count of tokens, each rounded to one decimal."""
     names = _LISTED | (_UNCASED if models == "uncased" else {})

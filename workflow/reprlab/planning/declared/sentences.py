@@ -1,8 +1,18 @@
 """Sentence encoders: losses by layer, contrastive training, scores."""
 
-from reprlab.planning.stage import Stage, within
+from reprlab.planning.stage import FIRST, Stage, within
 
 STAGES = (
+    # Losses by layer and trainings wait for it.
+    Stage(
+        "tokenize_triples",
+        "Tokenise triples by {tokenizer} ({cell})",
+        {"out": "results/shared/triples/{tokenizer}/{cell}/"},
+        mb=8000,
+        minutes=120,
+        grows="both",
+        priority=FIRST,
+    ),
     # A training waits for it, and scores for that: left to the end they would run alone.
     Stage(
         "measure_layers",
