@@ -4,12 +4,15 @@ from pathlib import Path
 
 import pandas
 import pytest
+from reprlab.config.load import load_config
 from reprlab.papers.universal_features.results import RESULTS
+from reprlab.planning.paper_plans import make_plan
 from reprlab.reporting.audit_records import audit
 from reprlab.results.claims import claims_table
 from reprlab.results.frame import frame_of
 from reprlab.results.records import Drawn
 from reprlab.results.schema import FIXED
+from reprlab.runtime.errors import ReprlabError
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "resources/published/universal-features"
@@ -183,3 +186,11 @@ def test_few_persist_says_nothing_where_two_autoencoders_of_one_model_share_few(
     assert found["verdict"] == "not testable at this scale" and "share 8.0 % of its features" in found["note"]
     assert found["estimate"] == pytest.approx(35.5)
     assert verdicts(rows).loc["F7", "verdict"] != "not testable at this scale"
+
+
+def test_a_model_without_a_gated_mlp_is_refused_when_planning():
+    config = load_config(
+        ROOT, {"scale": "mini", "set": "papers.universal-features.model=gpt2", "build": ["universal-features"]}
+    )
+    with pytest.raises(ReprlabError, match=r"papers\.universal-features\.model: gpt2 has no gated MLP"):
+        make_plan(config)

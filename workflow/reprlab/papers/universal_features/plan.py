@@ -15,7 +15,7 @@ from reprlab.features.settings import (
     Pair,
     SampleSettings,
 )
-from reprlab.papers.universal_features.plan_models import ROLES, Models
+from reprlab.papers.universal_features.plan_models import ROLES, SLUG, Models
 from reprlab.papers.universal_features.results import RESULTS
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.result_jobs import add_results
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
     from reprlab.papers.universal_features.schema import UniversalFeaturesSettings
 
-SLUG, NAME = "universal-features", "universal_features"
+NAME = "universal_features"
 _EDGES = (("base", "lua"), ("base", "stories"), ("lua", "merged"), ("stories", "merged"))
 
 

@@ -15,6 +15,7 @@ from reprlab.planning.language_model_jobs import (
 )
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.shared_jobs import add_model
+from reprlab.runtime.errors import ReprlabError
 from reprlab.settings.base import derive
 from reprlab.text.segmentation import SegmentationSettings
 from reprlab.text.token_settings import TokenStorageSettings
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
     from reprlab.papers.universal_features.schema import Training, UniversalFeaturesSettings
 
-_NAME = "universal_features"
+SLUG, _NAME = "universal-features", "universal_features"
 ROLES = ("base", "lua", "stories", "merged")
 UNTRAINED = "untrained"
 # What the autoencoder of each model is trained on beside the base's text: what its model was.
@@ -164,7 +165,12 @@ class Models:
     def add_autoencoder(self, role: str, seed: int, autoencoder_seed: int) -> str:
         """Plan an autoencoder of a model on the text of that model; returns its folder."""
         model, wanted = self.model(role, seed), self.paper.autoencoder
-        width = int(self.config.models[self.paper.model].config["intermediate_size"])
+        width = self.config.models[self.paper.model].config.get("intermediate_size")
+        if width is None:
+            raise ReprlabError(
+                f"papers.{SLUG}.model: {self.paper.model} has no gated MLP (intermediate_size), whose inner state is "
+                "encoded; name a decoder of Mistral's or LLaMA's form"
+            )
         shape = derive(AutoencoderShape, wanted, features=wanted.expansion * width, l1=wanted.l1[role])  # type: ignore[index]
         engine = derive(
             EngineSettings,
