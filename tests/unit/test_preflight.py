@@ -213,6 +213,25 @@ def test_memory_is_held_against_the_device(monkeypatch) -> None:
     assert [finding.status for finding in small] == ["ok"]
 
 
+@pytest.mark.parametrize("here", [200, 60, 45, 20, 12, 6, 1])
+def test_a_training_that_is_too_large_is_told_what_makes_it_fit(here, monkeypatch) -> None:
+    """Whatever the memory: settings that suffice, both together where one does not, or that none does."""
+    plan = paper_plan(ROOT, "depth", "paper")
+    monkeypatch.setattr(room, "_device", lambda layout, scale: (here, "x"))
+    found = list(room.check_memory(plan, "paper"))
+    assert any(finding.status == "problem" for finding in found) == (here < 200)
+    for finding in found:
+        if finding.status == "problem":
+            remedy = finding.message.split("x; ")[1]
+            named = re.findall(r"(?:set|or) (.*?) \(\d+ GB\)", remedy)
+            assert named or re.search(r"GB at least|weights alone|smaller batches", remedy), remedy
+            for one in named:
+                parts = re.search(r"accumulation=(\d+)", one)
+                saved = TrainingMemory(int(parts[1]) if parts else 1, "activation_checkpointing" in one)
+                left = {row.subject for row in room.check_memory(plan, "paper", saved) if row.status == "problem"}
+                assert finding.subject not in left
+
+
 def test_all_problems_in_one_list(capsys, monkeypatch, no_network, tmp_path: Path) -> None:
     monkeypatch.setenv("REPRLAB_CACHE", str(tmp_path))
     monkeypatch.delenv("REPRLAB_MIRROR", raising=False)

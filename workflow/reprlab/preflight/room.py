@@ -125,7 +125,7 @@ def _remedy(cost: RunCost, here: float) -> str:
     if not best:
         least = min(cost.memory_with(way) for way in ways)
         return f"{least:.0f} GB at least, whatever runtime.accumulation and runtime.activation_checkpointing are"
-    if best.get(False, best[True]).accumulation <= best[True].accumulation:
+    if False in best and best[False].accumulation <= best[True].accumulation:
         best.pop(True)
     return "set " + " or ".join(f"{_named(way)} ({cost.memory_with(way):.0f} GB)" for way in best.values())
 
