@@ -61,7 +61,7 @@ def test_it_runs_small_on_a_cpu(capsys, tmp_path: Path) -> None:
 
 
 def test_what_does_not_fit_is_a_row_without_numbers_and_ends_nothing(monkeypatch, tmp_path: Path) -> None:
-    def too_large(what, options, decoder, settings):
+    def too_large(what, options, decoder, settings, length):
         if settings.encoder.method == "lora":
             raise RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes")
         return {"what": what, "model": decoder.name, "tera_flops": 1.0}

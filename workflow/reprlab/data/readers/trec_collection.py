@@ -51,9 +51,9 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
         if document in wanted:
             texts[document] = text
     if count != settings.passages:
+        first = sources.file(settings.documents[0])
         raise ReprlabError(
-            f"{settings.documents[0]}: the collection has {count} documents, {settings.passages} are published; list "
-            "all its files"
+            f"{first}: the collection has {count} documents, {settings.passages} are published; list all its files"
         )
     for split, rows in judged.items():
         asked = dict(_queries(sources, settings.queries[split]))
