@@ -59,9 +59,10 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
         asked = dict(_queries(sources, settings.queries[split]))
         for query, document, grade in rows:
             if query not in asked or document not in texts:
-                kind, name = ("query", query) if query not in asked else ("document", document)
-                lost = f"{settings.judgements[split]}: judges document {document} for query {query}"
-                sources.faulty.leave_out(f"{lost}, and the {kind} {name} is not there")
+                lost = f"{sources.file(settings.judgements[split])}: judges document {document} for query {query}"
+                place = settings.queries[split] if query not in asked else settings.documents[0]
+                kind = "query" if query not in asked else "document"
+                sources.faulty.leave_out(f"{lost}, and the {kind} is not in {sources.file(place)}")
                 continue
             yield _example(split, query, asked[query], document, texts[document], grade)
     for document, text in _documents(sources, settings.documents):
