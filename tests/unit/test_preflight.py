@@ -164,6 +164,13 @@ def test_models_and_scorers_of_the_published_grid(no_network) -> None:
     assert all(finding.status == "ok" for finding in scorers)
 
 
+def test_scorers_of_tasks_whose_labels_are_in_their_data_are_tried_with_two() -> None:
+    # macro_f1 was called broken: the settings of reverse-probing's relations name no label.
+    found = list(machinery.check_scorers(paper_plan(ROOT, "reverse-probing", "paper")))
+    assert {finding.subject for finding in found} == {"entity_f1", "macro_f1", "exact_match"}
+    assert all(finding.status == "ok" for finding in found)
+
+
 def test_a_scorer_that_breaks_is_a_problem(monkeypatch) -> None:
     from reprlab.evaluation import scoring
 

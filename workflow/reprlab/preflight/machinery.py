@@ -15,6 +15,8 @@ from reprlab.runtime.errors import ReprlabError
 _WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin")
 _TOKENIZERS = ("spiece.model", "tokenizer.json", "tokenizer.model")
 
+_LABELS = {"classification": ["one", "other"], "tags": ["B-ONE", "O"]}
+
 
 def check_models(plan: Plan) -> Iterator[Finding]:
     """Each model on the meta device against the closed formula, and each hub repository's files."""
@@ -68,7 +70,9 @@ def check_scorers(plan: Plan) -> Iterator[Finding]:
     seen = set()
     for job in plan.jobs.get("finetune_model", {}).values():
         task: dict[str, Any] = setting(job, "settings")["task"]
-        labels, kind = task["labels"], task["kind"]
+        kind = task["kind"]
+        # A task that names none has those of its data, which are not read here.
+        labels = task["labels"] or _LABELS.get(kind, [])
         for metric in task["metrics"]:
             if (key := (metric, tuple(labels), kind)) in seen:
                 continue
