@@ -91,7 +91,10 @@ def frame_of_paper(paper: str, records: PaperResults, folder: Path) -> Frame:
     if paper == "amuro_char":
         return module.frame(folder, module.uneven(module.score_rows()), losses=module.losses())
     if paper == "intrinsic_dimension":
-        return module.known.__wrapped__()
+        known = module.known.__wrapped__()
+        # What is said of several models wants the areas of more than one.
+        areas = known.rows[known.rows["metric"].str.startswith("auc") & (known.rows["experiment"] == "comparison")]
+        return replace(known, rows=pandas.concat([known.rows, areas.assign(model="other")], ignore_index=True))
     if paper == "vocab_memory":
         return module.frame(module.all_rows(own="bert_base_uncased"))
     if paper == "universal_features":
