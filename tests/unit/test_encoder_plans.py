@@ -62,9 +62,7 @@ def test_triples_are_tokenised_once_by_each_tokenizer(paper: str, trainings: int
         (PRUNED, ["backbones.lm.model=mamba_nano", "backbones.lm.depths=[one]"], "training.adapter.targets"),
     ],
 )
-def test_a_family_whose_layers_are_not_known_is_refused_when_planning(
-    paper: str, edits: list[str], setting: str
-) -> None:
+def test_a_family_of_unknown_layers_is_refused_when_planning(paper: str, edits: list[str], setting: str) -> None:
     name = next(iter(load_config(ROOT, {"scale": "nano"}).papers[paper].compared))
     with pytest.raises(
         ReprlabError, match=rf"papers\.{paper}\.{setting} has no entry \w+, the architecture of"
