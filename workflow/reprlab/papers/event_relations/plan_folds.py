@@ -208,7 +208,7 @@ class Fold:
             negatives=how[0],
             inference=how[1],
             engine=self._engine(recipe),
-            seeds=paper.seeds[: paper.sweep_seeds] if sweep else paper.seeds,
+            seeds=(paper.seeds[: paper.sweep_seeds] if sweep else paper.seeds)[: recipe.most_seeds],
         )
         key = f"{classifier}/{self.data.dataset}/{retriever}.{self._cell(encoding, chains)}.k{settings.k}"
         start, inputs = self._start(classifier), {"examples": self.examples, "rankings": rankings}
