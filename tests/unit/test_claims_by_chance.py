@@ -73,6 +73,24 @@ def test_two_metrics_that_a_claim_compares_are_shuffled_together():
     assert decided_by_chance(claims, frame_of(table, records.settings("mini", [], {})), draws=100) == []
 
 
+def test_times_are_shuffled_together_since_one_may_be_a_part_of_another():
+    """A share of 1 % is below 5 % whatever the order of either time; of times in any order it is not."""
+    metrics = {name: Metric(about=name, unit="seconds") for name in ("part", "whole")}
+    rows = [
+        {"model": "large", "seed": seed, "metric": name, "unit": "seconds", "value": value * (1 + seed / 10)}
+        for name, value in (("part", 0.1), ("whole", 10.0))
+        for seed in range(6)
+    ]
+    table = pandas.DataFrame(rows).assign(n=50).reindex(columns=[*FACTORS, *FIXED])
+    frame = frame_of(table, PaperResults(FACTORS, metrics, []).settings("mini", [], {}))
+
+    def share(frame: Frame):
+        part, whole = (frame.select(metric=name)["value"].to_numpy() for name in ("part", "whole"))
+        return mean_over_units(100 * part / whole, "seed")
+
+    assert decided_by_chance([Claim("1", "it is little", "percent", Rule(-1, 5), share)], frame, draws=100) == []
+
+
 PAPERS = ("amuro_char", "asr_adapters", "depth", "domain_adaptive_masking", "event_relations", "intrinsic_dimension",
           "music_video_description", "overparameterized_encoders", "prompt_tuning_encoders", "punctuation_restoration",
           "reverse_probing", "ssm_rerankers", "universal_features", "vocab_memory")  # fmt: skip

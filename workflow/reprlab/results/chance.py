@@ -32,6 +32,8 @@ _APART, _NEARLY = 0.7, 1e-4
 # Factors that count what could be drawn anew, or name items: values under them differ by chance alone.
 _UNITS = {"seed", "fold", "pretraining_seed", "tuning_seed", "batch", "feature", "place", "context"}
 _SCORE = ["value", "low", "high"]
+# Units whose metrics are parts of each other.
+_ALIKE = ("percent", "seconds")
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Constant:
 def decided_by_chance(claims: Sequence[Claim], frame: Frame, draws: int = DRAWS) -> list[Constant]:
     """The claims that shuffled values support nearly always, or whose verdict no values change.
 
-    Rows are shuffled within a metric (shares among each other, and metrics that the claim compares) over all
+    Rows are shuffled within a metric (shares and times among each other, and metrics that the claim compares) over all
     conditions, so that no side is better; a claim that compares with a number and not with rows is alike then, and not
     asked. Afterwards each condition has a level of its own at random, so that any may be better by far, or now and then
     all are nearly equal: a rule that never supports there, or never does not, measures nothing of them. A claim that no
@@ -99,10 +101,10 @@ def _compared(claim: Claim) -> dict[str, str]:
 
 def _shuffled(compared: Mapping[str, str], frame: Frame, rng: np.random.Generator) -> Frame:
     """The scores with their intervals, in another order, among the rows of each metric and of those that it is compared
-    with, and among all shares."""
+    with, and among all shares and all times."""
     rows = frame.rows.copy()
     known = frame.select()
-    together = known["metric"].replace(compared).where(known["unit"] != "percent", "share")
+    together = known["metric"].replace(compared).where(~known["unit"].isin(_ALIKE), known["unit"])
     for _, part in known.groupby(together, sort=False):
         rows.loc[part.index, _SCORE] = part[_SCORE].to_numpy()[rng.permutation(len(part))]
     return replace(frame, rows=rows)
