@@ -35,6 +35,17 @@ def test_a_random_encoder_has_the_tokenizer_that_its_entry_names() -> None:
     assert list(plan.jobs["extract_tokenizer"]) == ["minilm_l6"]
 
 
+def test_claims_wait_for_the_documents_behind_their_scores() -> None:
+    """Also that of a figure's title, which is judged on the rows of its table."""
+    plan = Plan()
+    add_jobs(plan, load_config(ROOT, {"scale": "nano"}))
+    stages = ("rank_partners", "classify_pairs")
+    ranked, classified = ({plan.outputs(stage, key)["counts"] for key in plan.jobs[stage]} for stage in stages)
+    assert set(plan.jobs["test_claims"]["event-relations"].inputs["after"]) == ranked | classified
+    assert set(plan.jobs["plot_figure"]["event-relations/figure_recall"].inputs["after"]) == ranked
+    assert "after" not in plan.jobs["plot_figure"]["event-relations/figure3"].inputs
+
+
 def test_a_corpus_without_chains_has_a_reason_in_their_place() -> None:
     """v1.5 has no chains: its classifiers with chains were planned, and were those without."""
     edit = "papers.event-relations.data.esc.dataset=event_storyline_v1_5"

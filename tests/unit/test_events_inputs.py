@@ -115,7 +115,7 @@ def test_an_encoder_as_it_was_reads_markers_as_text(
     for pooling in ("first", "mean"):
         settings = Retrieval.model_validate({"events": {}, "pooling": pooling, "ks": [1], "max_length": 32})
         out = tmp_path / pooling
-        made = {"out": out, "metrics": tmp_path / "m.tsv", "items": tmp_path / "items.parquet"}
+        made = {"out": out, "metrics": tmp_path / "m.tsv", "counts": tmp_path / "counts.parquet"}
         rank_partners(examples=examples, **made, settings=settings, model=bert)
         texts = [text for one in documents for text in mention_texts(one, "wrapped")]
         assert given[-1] == [reader(text)["input_ids"] for text in texts]

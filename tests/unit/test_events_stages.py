@@ -54,7 +54,7 @@ def run_all(
     ranking = Retrieval.model_validate({"events": {}, "ks": [1, 2], "seeds": SEEDS, "max_length": 16})
     items = {name: folder / f"{name}.parquet" for name in ("retrieved", "classified")}
     rank_partners(
-        examples=examples, out=out["rankings"], metrics=tables["recall"], items=items["retrieved"], settings=ranking,
+        examples=examples, out=out["rankings"], metrics=tables["recall"], counts=items["retrieved"], settings=ranking,
         model=out["retriever"],
     )  # fmt: skip
     settings = PairClassification.model_validate(
@@ -67,7 +67,7 @@ def run_all(
     )  # fmt: skip
     classify_pairs(
         examples=examples, rankings=out["rankings"], models=out["models"], training=tables["training"],
-        out=folder / "predictions.parquet", metrics=tables["scores"], items=items["classified"], settings=settings,
+        out=folder / "predictions.parquet", metrics=tables["scores"], counts=items["classified"], settings=settings,
     )  # fmt: skip
     assert not any((folder / "work").iterdir())
     return {
@@ -119,7 +119,7 @@ def test_documents_add_up_to_the_scores(tmp_path: Path) -> None:
 def test_random_order_needs_no_model(tmp_path: Path) -> None:
     examples = write_documents(tmp_path / "events.parquet", {"train": 1, "validation": 1, "test": 60})
     settings = Retrieval.model_validate({"events": {}, "pooling": "random", "ks": [1], "seeds": [0, 1, 2]})
-    made = {"metrics": tmp_path / "m.tsv", "items": tmp_path / "items.parquet"}
+    made = {"metrics": tmp_path / "m.tsv", "counts": tmp_path / "counts.parquet"}
     rank_partners(examples=examples, out=tmp_path / "out", **made, settings=settings)
     rows = read_tsv(tmp_path / "m.tsv")
     found = rows[(rows.split == "test") & (rows.metric == "retrieval_recall")].value.mean()
@@ -132,7 +132,7 @@ def test_random_order_needs_no_model(tmp_path: Path) -> None:
             examples=examples,
             out=tmp_path / "x",
             metrics=tmp_path / "x.tsv",
-            items=tmp_path / "x.parquet",
+            counts=tmp_path / "x.parquet",
             settings=settings.model_copy(update={"pooling": "mean"}),
         )
     with pytest.raises(ReprlabError, match="nothing of seed 7"):

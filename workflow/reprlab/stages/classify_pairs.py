@@ -14,14 +14,14 @@ def classify_pairs(
     training: Path,
     out: Path,
     metrics: Path,
-    items: Path,
+    counts: Path,
     settings: PairClassification,
     device: str = "cpu",
     inference_batch: int = 32,
 ) -> None:
     """Write `out`, one row for each classified pair of the test split, and `metrics`, the scores of both regimes.
 
-    The validation split is scored beside the test split, so that settings can be chosen on it. `items` has what each
+    The validation split is scored beside the test split, so that settings can be chosen on it. `counts` has what each
     document adds to the scores over the relations.
 
     Args:
@@ -55,7 +55,7 @@ def classify_pairs(
     splits = selected(load_events(examples)[0], settings.events)
     majority = commonest_relation(splits["train"], settings)
     trained = read_tsv(training).groupby("seed")[["step", "tokens"]].max()
-    rows, answers, counts = [], [], []
+    rows, answers, counted = [], [], []
     for seed in settings.seeds:
         classifier = open_classifier(of_seed(models, seed), settings, trained=True)
         about = {"seed": seed, "steps": int(trained["step"][seed]), "tokens": int(trained["tokens"][seed])}
@@ -67,10 +67,10 @@ def classify_pairs(
             found = predict_labels(classifier, documents, pairs, device=device, batch_size=inference_batch)
             rows += [{**about, **row} for row in scored_rows(documents, pairs, found, settings, split, majority)]
             items_of = classification_items(documents, pairs, found, settings, split)
-            counts += [{"seed": seed, **row} for row in items_of]
+            counted += [{"seed": seed, **row} for row in items_of]
         answers += [{"seed": seed, **row} for row in prediction_rows(documents, pairs, found, settings)]
     write_answers(out, answers)
-    write_items(items, counts)
+    write_items(counts, counted)
     write_tsv(metrics, pandas.DataFrame(rows, columns=ROW))
 
 

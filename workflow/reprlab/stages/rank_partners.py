@@ -12,7 +12,7 @@ def rank_partners(
     examples: Path,
     out: Path,
     metrics: Path,
-    items: Path,
+    counts: Path,
     settings: Retrieval,
     model: Path | None = None,
     tokenizer: Path | None = None,
@@ -22,7 +22,7 @@ def rank_partners(
 ) -> None:
     """Write `out`, a ranking `seed-<seed>.parquet` for each seed, and `metrics`, recall and candidates on each split.
 
-    `items` has what each document adds to these.
+    `counts` has what each document adds to these.
 
     Args:
         examples: documents with events.
@@ -54,7 +54,7 @@ def rank_partners(
     quiet_transformers()
     splits = selected(load_events(examples)[0], settings.events)
     documents = [document for part in splits.values() for document in part]
-    rows, counts = [], []
+    rows, counted = [], []
     with atomic_directory(out) as folder:
         for seed in settings.seeds:
             if settings.pooling == "chains":
@@ -75,8 +75,8 @@ def rank_partners(
             write_candidates(folder / f"seed-{seed}.parquet", rankings)
             for split, part in splits.items():
                 rows += [{"seed": seed, **row} for row in retrieval_rows(part, rankings, settings.ks, split)]
-                counts += [{"seed": seed, **row} for row in retrieval_items(part, rankings, settings.ks, split)]
-    write_items(items, counts)
+                counted += [{"seed": seed, **row} for row in retrieval_items(part, rankings, settings.ks, split)]
+    write_items(counts, counted)
     write_tsv(metrics, pandas.DataFrame(rows, columns=ROW))
 
 

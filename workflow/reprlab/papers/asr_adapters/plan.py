@@ -24,7 +24,7 @@ SLUG = "asr-adapters"
 # A set may have one of them.
 _HELD_OUT = ("validation", "test")
 _CONSTANT = ("nothing", "most common")
-_COUNTS = {"cer": ("character_errors", "characters"), "wer": ("word_errors", "words")}
+COUNTS = {"cer": ("character_errors", "characters"), "wer": ("word_errors", "words")}
 _DEPTH = "ff"
 # Model, method, language, minutes and seed of a recogniser.
 _About = tuple[str, str, str, float, int]
@@ -168,7 +168,7 @@ class Recognisers:
         path = Path(made["metrics"])
         baselines = [Baseline(name=name, path=path, where={"name": name}) for name in _CONSTANT]
         where = {"name": "model", "split": list(_HELD_OUT)}
-        items = Items(path=Path(made["hypotheses"]), item="id", counts=_COUNTS)
+        items = Items(path=Path(made["hypotheses"]), item="id", counts=COUNTS)
         return found.model_copy(update={"where": where, "baselines": baselines, "items": items})
 
     def _source(

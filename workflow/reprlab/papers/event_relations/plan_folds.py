@@ -159,7 +159,7 @@ class Fold:
 
     def _retrieval(self, retriever: str, encoding: str, *, chains: bool) -> list[Source]:
         made = self._rankings(retriever, encoding, chains)
-        items = Items(path=Path(made["items"]), item="document", counts=RETRIEVED)
+        items = Items(path=Path(made["counts"]), item="document", counts=RETRIEVED)
         # Chains may say without a text which mentions are related.
         trivial = {"random order": "random"} | ({"chains without text": "chains"} if chains else {})
         trivial = {name: one for name, one in trivial.items() if one != retriever}
@@ -190,7 +190,7 @@ class Fold:
         job = self.trained(classifier, retriever, **how)
         about = {"retriever": retriever, "classifier": classifier, "encoding": how.get("encoding", "wrapped")}
         factors = self._factors(**about, chains="yes" if job.settings.events.chains else "no", k=job.settings.k)
-        items = Items(path=Path(job.scored["items"]), item="document", counts=CLASSIFIED)
+        items = Items(path=Path(job.scored["counts"]), item="document", counts=CLASSIFIED)
         return [self._scores(Path(job.scored["metrics"]), factors, items)]
 
     def trained(
