@@ -1,4 +1,4 @@
-"""Held-out losses of masked language models beside word frequencies and refitted output biases."""
+"""Held-out losses of masked language models beside a rule that reads no context, and refitted output biases."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def evaluate_mask_controls(
     )
     counts = label_counts(fit, objective.masks.size)
     about = {"run": UNIGRAM, "step": 0, "control": UNIGRAM}
-    rows = [{**about, **row} for row in unigram_rows(held_out, counts, objective.masks.mask_id)]
+    rows = [{**about, **row} for row in unigram_rows(held_out, fit, counts, objective.masks.mask_id)]
     for run in track(runs.runs, "models"):
         (step,) = run.steps
         model = load_model(find_step(run.ladder, step))

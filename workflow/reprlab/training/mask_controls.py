@@ -22,14 +22,33 @@ _TINY = 1e-12
 
 def label_counts(batches: Sequence[FixedBatch], size: int) -> torch.Tensor:
     """[V] how often each token is predicted in some batches, one more than it is: none is impossible."""
-    labels = torch.cat([batch.tensors["labels"].flatten() for batch in batches])
-    return torch.bincount(labels[labels != IGNORED], minlength=size).double() + 1
+    labels = torch.cat([_predicted(batch)[0] for batch in batches])
+    return torch.bincount(labels, minlength=size).double() + 1
 
 
-def unigram_rows(held_out: Sequence[FixedBatch], counts: torch.Tensor, mask_id: int) -> list[dict[str, Any]]:
-    """A row for each batch: the loss of answering every mask with the frequencies of what was masked in training."""
-    logits = counts.log().float()
-    return [_row(batch, logits.expand(_labelled(batch), -1), mask_id) for batch in held_out]
+def unigram_rows(
+    held_out: Sequence[FixedBatch], fit: Sequence[FixedBatch], counts: torch.Tensor, mask_id: int
+) -> list[dict[str, Any]]:
+    """A row for each batch of a rule that reads no text around: word frequencies, and a token that is seen is itself.
+
+    A tenth of what is predicted stays as it is, a tenth is replaced: what is seen is right as often as it was in `fit`,
+    and what is left of its probability, as all of that behind a mask, goes to `counts`, the label counts of `fit`.
+    """
+    frequencies = counts / counts.sum()
+    seen, same = 0, 0
+    for batch in fit:
+        target, given = _predicted(batch)
+        seen, same = seen + int((given != mask_id).sum()), same + int((given == target).sum())
+    # One more of each, so that neither is impossible.
+    share = (same + 1) / (seen + 2)
+    rows = []
+    for batch in held_out:
+        _, given = _predicted(batch)
+        copied = torch.where(given == mask_id, 0.0, share).double()
+        chances = (1 - copied)[:, None] * frequencies
+        chances.scatter_add_(1, given[:, None], copied[:, None])
+        rows.append(_row(batch, chances.log().float(), mask_id))
+    return rows
 
 
 def control_rows(
@@ -70,15 +89,16 @@ def _on(batch: FixedBatch, device: torch.device) -> dict[str, torch.Tensor]:
     return {name: value.to(device) for name, value in batch.tensors.items()}
 
 
-def _labelled(batch: FixedBatch) -> int:
-    return int((batch.tensors["labels"] != IGNORED).sum())
+def _predicted(batch: FixedBatch) -> tuple[torch.Tensor, torch.Tensor]:
+    """[N] what is to be predicted in a batch, and [N] what the model is given in its place."""
+    counted = batch.tensors["labels"] != IGNORED
+    return batch.tensors["labels"][counted], batch.tensors["input_ids"][counted]
 
 
 def _row(batch: FixedBatch, logits: torch.Tensor, mask_id: int) -> dict[str, Any]:
     """Sums and counts of a batch, from logits [N, V] of its labelled tokens."""
-    counted = batch.tensors["labels"] != IGNORED
-    target, hidden = batch.tensors["labels"][counted], batch.tensors["input_ids"][counted] == mask_id
-    right = logits.argmax(-1) == target
+    target, given = _predicted(batch)
+    right, hidden = logits.argmax(-1) == target, given == mask_id
     loss = functional.cross_entropy(logits, target, reduction="sum")
     found = {"loss_sum": float(loss), "count": len(target), "correct": int(right.sum()), "total": len(target)}
     return {"batch": batch.number, **found, "hidden_correct": int(right[hidden].sum()), "hidden": int(hidden.sum())}

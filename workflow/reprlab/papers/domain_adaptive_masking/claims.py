@@ -40,7 +40,7 @@ def _refitted(first: str, second: str) -> Ratio:
 
 
 def _over_unigram(masking: str) -> Ratio:
-    """As `_accuracy`, less that of the most frequent token."""
+    """As `_accuracy`, less that of the most frequent token where nothing is seen, and of what is seen elsewhere."""
     where: dict[str, Choice] = {"part": "controls", "masks": "concepts"}
     ends = ({**where, "masking": masking, "control": "as trained"}, {**where, "masking": "unigram"})
     return Ratio(("correct", "total"), *ends, units=_UNITS, times=100)
@@ -83,7 +83,7 @@ CLAIMS = (
     Claim("D9",
           "It teaches them more than how often words occur (ours: D4 after both output biases are refitted)",
           "accuracy on held-out concepts, points", ABOVE_ZERO, _refitted("concept", "random")),
-    Claim("D10", "What it teaches of concepts is more than word frequencies (ours)",
+    Claim("D10", "What it teaches of concepts is more than word frequencies, and copies of what is seen, have (ours)",
           "accuracy on held-out concepts, points", ABOVE_ZERO, _over_unigram("concept")),
     Claim("D6", "Masking concepts improves named entities over the model before (Table 2, BERT)", _POINTS, ABOVE_ZERO,
           f1("concept", "none"), **_LARGE),
