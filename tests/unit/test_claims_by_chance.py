@@ -11,7 +11,7 @@ import pandas
 import pytest
 from reprlab.results.chance import decided_by_chance
 from reprlab.results.claims import Claim
-from reprlab.results.contrasts import Paired
+from reprlab.results.contrasts import Paired, Ratio
 from reprlab.results.frame import Frame, frame_of
 from reprlab.results.records import PaperResults, records_of
 from reprlab.results.schema import FIXED, Factor, Metric
@@ -49,10 +49,28 @@ def test_claims_that_chance_decides_are_listed_with_their_reason():
     assert any("shuffled" in why for why in listed(ABOVE_ZERO, best_less_worst))
     assert any("never supported" in why for why in listed(BELOW_ZERO, best_less_worst))
     assert any("never not supported" in why for why in listed(Rule(low=-1), lambda frame: every_unit([1.0], "model")))
+    # Two conditions can be equal within narrow bounds.
+    nearly = Rule(low=-0.05, high=0.05)
+    assert listed(nearly, Paired({"metric": "f1"}, {"model": "large"}, {"model": "small"}, "seed")) == []
+    assert any("never supported" in why for why in listed(nearly, lambda frame: best_less_worst(frame).less(-10.0)))
     # A bound on a score can be reached and missed.
     assert (
         listed(Rule(low=20.0), lambda frame: mean_over_units(frame.select(model="large")["value"] * [1, 1], "x")) == []
     )
+
+
+def test_two_metrics_that_a_claim_compares_are_shuffled_together():
+    """One loss is ten times the other, however its own rows are put in order; shuffled together neither is lower."""
+    metrics = {name: Metric(about=name, unit="number") for name in ("first", "second", "count")}
+    records, values = PaperResults(FACTORS, metrics, []), {"first": 1.0, "second": 10.0, "count": 5.0}
+    rows = [
+        {"model": model, "seed": seed, "metric": name, "unit": "number", "value": value + seed / 10}
+        for (name, value), model, seed in itertools.product(values.items(), ("small", "large"), range(6))
+    ]
+    table = pandas.DataFrame(rows).assign(n=50).reindex(columns=[*FACTORS, *FIXED])
+    lower = Ratio(("first", "count"), {"model": "large"}, {"model": "large"}, ("second", "count"), units="seed")
+    claims = [Claim("1", "the first is lower", "nats", BELOW_ZERO, lower)]
+    assert decided_by_chance(claims, frame_of(table, records.settings("mini", [], {})), draws=100) == []
 
 
 PAPERS = ("amuro_char", "asr_adapters", "depth", "domain_adaptive_masking", "event_relations", "intrinsic_dimension",
@@ -73,9 +91,15 @@ def frame_of_paper(paper: str, records: PaperResults, folder: Path) -> Frame:
     if paper == "amuro_char":
         return module.frame(folder, module.uneven(module.score_rows()), losses=module.losses())
     if paper == "intrinsic_dimension":
-        return module.known.__wrapped__()
+        known = module.known.__wrapped__()
+        # What is said of several models wants the areas of more than one.
+        areas = known.rows[known.rows["metric"].str.startswith("auc") & (known.rows["experiment"] == "comparison")]
+        return replace(known, rows=pandas.concat([known.rows, areas.assign(model="other")], ignore_index=True))
     if paper == "vocab_memory":
         return module.frame(module.all_rows(own="bert_base_uncased"))
+    if paper == "universal_features":
+        # The claims that take the least of several gaps want more batches than two.
+        return module.whole(batches=8)
     return getattr(module, "whole", module.frame if hasattr(module, "frame") else None)()
 
 

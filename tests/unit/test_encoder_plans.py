@@ -8,6 +8,7 @@ from planned_chain import settings_of
 from reprlab.config.load import load_config
 from reprlab.planning.paper_plans import make_plan
 from reprlab.planning.plan import Plan
+from reprlab.registry.models import LINEAR_LAYERS
 from reprlab.runtime.errors import ReprlabError
 
 ROOT = Path(__file__).parents[2]
@@ -57,17 +58,22 @@ def test_triples_are_tokenised_once_by_each_tokenizer(paper: str, trainings: int
 @pytest.mark.parametrize(
     ("paper", "edits", "setting"),
     [
-        (PROMPTS, ["backbones.lm.model=mistral_1l_nano"], "lora.targets"),
-        (PRUNED, ["backbones.lm.model=gpt2", "backbones.lm.depths=[one]"], "training.adapter.targets"),
+        (PROMPTS, ["backbones.lm.model=mamba_nano"], "lora.targets"),
+        (PRUNED, ["backbones.lm.model=mamba_nano", "backbones.lm.depths=[one]"], "training.adapter.targets"),
     ],
 )
-def test_a_family_without_named_layers_is_refused_when_planning(paper: str, edits: list[str], setting: str) -> None:
+def test_a_family_of_unknown_layers_is_refused_when_planning(paper: str, edits: list[str], setting: str) -> None:
     name = next(iter(load_config(ROOT, {"scale": "nano"}).papers[paper].compared))
     with pytest.raises(
         ReprlabError, match=rf"papers\.{paper}\.{setting} has no entry \w+, the architecture of"
     ) as told:
         plan(paper, *[edit.replace(".lm.", f".{name}.") for edit in edits])
-    assert "partial" not in str(told.value)
+    assert "partial" not in str(told.value) and "or name a model of gpt2, llama" in str(told.value)
+
+
+def test_a_family_that_targets_do_not_name_has_adapters_in_all_its_linear_layers() -> None:
+    planned = plan(PROMPTS, "backbones.lm.model=mistral_1l_nano", "warm_start.text.corpus=wordnet_text")
+    assert adapters(planned, "train_encoder", "lm/prompt_tuning_lora_uni_1") == list(LINEAR_LAYERS["mistral"])
 
 
 def test_two_papers_draw_one_model_for_their_own_tokenizers() -> None:

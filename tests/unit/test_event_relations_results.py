@@ -89,6 +89,16 @@ def test_claims_name_their_unit_and_judge_what_can_be_judged() -> None:
     assert mini["E2"] == "supported" and mini["E7"] == "not testable at this scale"
 
 
+@pytest.mark.parametrize("claim", ["E11", "E14"])
+def test_encodings_are_compared_by_the_classifiers_that_have_both(claim: str) -> None:
+    """At `mini` T5 has the wrapped sentence alone: its scores were averaged with those of RoBERTa on that side."""
+    whole = frame()
+    more = pandas.DataFrame(rows_of("sbert_ft", "t5", {"f1": 0.0}, "related")).reindex(columns=whole.rows.columns)
+    both = frame_of(pandas.concat([whole.rows, more]), RESULTS.settings("small", [], OPTIONS))
+    alone, beside = (claims_table(RESULTS.claims, one, {}).set_index("id").loc[claim] for one in (whole, both))
+    assert beside.estimate == alone.estimate and beside.verdict == "supported"
+
+
 def test_tables_have_their_rows_and_reasons() -> None:
     made = {table.name: table.make(frame()) for table in RESULTS.tables}
     # No pruning and random negatives stand side by side (trap 8.1).

@@ -167,6 +167,15 @@ def test_claims_over_data_sets(known):
     assert found["I7"]["estimate"] == 1 and found["I12"]["estimate"] == pytest.approx(1)
 
 
+def test_models_are_alike_where_data_sets_differ_more():
+    """Two models that are 1 apart on each data set, two data sets that are 3 apart: deviations of 1 and 3 / root 2."""
+    rows = []
+    for model, dataset, level in (("a", "sst2", 10.0), ("b", "sst2", 11.0), ("a", "cola", 13.0), ("b", "cola", 14.0)):
+        rows += cell("comparison", "icl_5", level, 70, model=model, dataset=dataset)
+    found = next(claim for claim in RESULTS.claims if claim.id == "I11").row(frame(rows), {})
+    assert found["estimate"] == pytest.approx(0.75 * (1 - 3) / math.sqrt(2))
+
+
 def test_claims_of_one_setting_rest_on_its_prompts():
     found = verdicts(frame(all_rows()))
     assert found["I4"]["unit"] == "prompt" and found["I4"]["units"] == 3

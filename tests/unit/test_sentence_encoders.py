@@ -1,8 +1,10 @@
 """Sentence encoders from decoders: pooling, early exit, prompts (specs of SPT 5 and L3Prune 5)."""
 
 import pytest
+from reprlab.models.build import architecture_classes
 from reprlab.models.pooling import pool
 from reprlab.objectives.decoder_attention import attention_inputs
+from reprlab.registry.models import LINEAR_LAYERS
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.depths import chosen_depths, kept_layers
 from reprlab.sentences.early_exit import headless, keep_layers, layer_outputs, layers_of
@@ -17,31 +19,21 @@ SHARED = {"vocab_size": 50, "hidden_size": 16, "num_attention_heads": 4, "num_hi
 ROTARY = {**SHARED, "intermediate_size": 24, "num_key_value_heads": 2, "max_position_embeddings": 64}
 
 
+OWN = {
+    "phi3": {**ROTARY, "pad_token_id": 0, "eos_token_id": 1, "bos_token_id": 1},
+    "opt": {**SHARED, "ffn_dim": 24, "word_embed_proj_dim": 16, "max_position_embeddings": 64},
+    "gpt2": {"vocab_size": 50, "n_embd": 16, "n_head": 4, "n_layer": 5, "n_inner": 24, "n_positions": 64},
+    "olmo": {**ROTARY, "pad_token_id": 1, "eos_token_id": 1, "bos_token_id": 1},
+}
+
+
 def decoder(name: str):
     torch.manual_seed(3)
-    if name == "llama":
-        from transformers import LlamaConfig, LlamaForCausalLM
-
-        return LlamaForCausalLM(LlamaConfig(**ROTARY)).eval()
-    if name == "mistral":
-        from transformers import MistralConfig, MistralForCausalLM
-
-        return MistralForCausalLM(MistralConfig(**ROTARY)).eval()
-    if name == "qwen2":
-        from transformers import Qwen2Config, Qwen2ForCausalLM
-
-        return Qwen2ForCausalLM(Qwen2Config(**ROTARY)).eval()
-    if name == "phi3":
-        from transformers import Phi3Config, Phi3ForCausalLM
-
-        return Phi3ForCausalLM(Phi3Config(**ROTARY, pad_token_id=0, eos_token_id=1, bos_token_id=1)).eval()
-    from transformers import OPTConfig, OPTForCausalLM
-
-    shape = {**SHARED, "ffn_dim": 24, "word_embed_proj_dim": 16, "max_position_embeddings": 64}
-    return OPTForCausalLM(OPTConfig(**shape)).eval()
+    config_class, model_class = architecture_classes(name)
+    return model_class(config_class(**OWN.get(name, ROTARY))).eval()
 
 
-ARCHITECTURES = ("llama", "mistral", "qwen2", "phi3", "opt")
+ARCHITECTURES = tuple(LINEAR_LAYERS)
 
 
 def batch(lengths=(7, 4, 1), seed=0, width=None):
@@ -435,6 +427,17 @@ def test_names_that_match_no_layer_are_told(name, matched, caplog):
     ]
     with pytest.raises(ReprlabError, match="no layer named gate_proj, k_proj, q_proj, up_proj, v_proj"):
         add_low_rank(headless(decoder(name)), settings.model_copy(update={"partial": False}), 0)
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_the_linear_layers_of_an_architecture_are_all_that_it_has(name):
+    from reprlab.sentences.encoder import add_low_rank
+    from reprlab.sentences.settings import LowRank
+
+    layers, _ = layers_of(decoder(name))
+    linear = {one for one, module in layers.named_modules() if type(module).__name__ in ("Linear", "Conv1D")}
+    adapted = add_low_rank(headless(decoder(name)), LowRank(rank=2, alpha=4, targets=list(LINEAR_LAYERS[name])), 0)
+    assert len(adapted) == len(linear) and all(one.rpartition(".")[2] in LINEAR_LAYERS[name] for one in linear)
 
 
 @pytest.mark.parametrize("name", ["llama", "mistral", "qwen2", "phi3"])

@@ -26,12 +26,12 @@ def frame(rows, scale="mini"):
     return frame_of(filled, settings)
 
 
-def losses(seed):
+def losses(seed, batches):
     values = {("base", "lua"): 4.0, ("lua", "lua"): 3.0, ("stories", "lua"): 5.0, ("merged", "lua"): 3.5,
               ("base", "stories"): 4.0, ("lua", "stories"): 5.0, ("stories", "stories"): 3.0,
               ("merged", "stories"): 3.4}  # fmt: skip
     for (model, corpus), loss in values.items():
-        for batch in range(2):
+        for batch in range(batches):
             about = {"part": "models", "seed": seed, "model": model, "corpus": corpus, "batch": batch}
             sums = {
                 "loss_sum": 10
@@ -65,8 +65,8 @@ def flows(seed):
         yield from ({**about, **names, "metric": metric, "value": value} for metric, value in counts.items())
 
 
-def whole():
-    rows = [row for seed in (0, 1) for row in (*losses(seed), *flows(seed))]
+def whole(batches=2):
+    rows = [row for seed in (0, 1) for row in (*losses(seed, batches), *flows(seed))]
     for seed in (0, 1):
         for feature, (score, group) in enumerate([(0.9, "persisting"), (0.4, "disappeared"), (0.5, "disappeared")]):
             about = {"part": "interpretation", "seed": seed, "model": "lua", "feature": feature, "group": group}

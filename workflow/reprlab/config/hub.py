@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,11 +23,14 @@ class Adopted:
     place: str
     """Where it was set."""
     beside: tuple[str, ...] = ()
-    """What the shipped setting names."""
+    """What the shipped setting names, at the scale or as published."""
 
 
-def adopt(merged: Merged, shipped: Mapping[str, Any], prefix: Key) -> tuple[Merged, dict[str, Adopted]]:
+def adopt(merged: Merged, shipped: Sequence[Mapping[str, Any]], prefix: Key) -> tuple[Merged, dict[str, Adopted]]:
     """Settings with names in place of `hub:owner/name@revision`, and the models of the hub by these names.
+
+    `shipped` are the settings of the scale and those as published, which say of what kind a model is that the scale
+    leaves out.
 
     Raises:
         ReprlabError: a text that begins so is of another form.
@@ -46,7 +49,8 @@ def adopt(merged: Merged, shipped: Mapping[str, Any], prefix: Key) -> tuple[Merg
             model = parse(value)
         except ReprlabError as error:
             raise setting_error((*prefix, *path), value, place, str(error)) from None
-        found[model.name] = Adopted(model, path, place, tuple(_texts(_at(shipped, path))))
+        beside = next(filter(None, (tuple(_texts(_at(values, path))) for values in shipped)), ())
+        found[model.name] = Adopted(model, path, place, beside)
         return model.name
 
     values = named(merged.values, ())

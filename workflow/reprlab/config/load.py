@@ -136,6 +136,12 @@ class LoadedConfig:
         values = self.papers[slug].model_dump(mode="json")
         return restored(values, hub) if hub else values
 
+    def as_named(self, message: str) -> str:
+        """A message that calls models of the hub as the settings do."""
+        for name, (_, one) in self.hub.items():
+            message = message.replace(name, str(one.model))
+        return message
+
 
 def load_config(
     root: Path,
@@ -292,7 +298,7 @@ def _paper(
     base = _without(file, "scales")
     scaled = _below(file, ("scales", scale))
     merged = merge([base, scaled, *(_below(layer, (slug,)) for layer in edits)])
-    merged, hub = adopt(merged, merge([base, scaled]).values, ("papers", slug))
+    merged, hub = adopt(merged, [merge([base, scaled]).values, base.values], ("papers", slug))
     settings = _validated(model, merged, ("papers", slug))
     check_names(root, settings, merged, ("papers", slug), hub)
     return settings, list(_shadowed(root, slug, scale, base, scaled, merged)), hub

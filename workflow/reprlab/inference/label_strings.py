@@ -17,17 +17,17 @@ def label_string_scores(
         input_ids: [B, L]. attention_mask: [B, L].
         labels: [C, T] ids of the label strings with their end token, -100 behind it.
     """
-    import torch
     from transformers.modeling_outputs import BaseModelOutput
 
     rows, classes = len(input_ids), len(labels)
     states = model.get_encoder()(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+    # Without `labels`, of which the model would make a loss that nobody reads.
     logits = model(
         encoder_outputs=BaseModelOutput(last_hidden_state=states.repeat_interleave(classes, dim=0)),
         attention_mask=attention_mask.repeat_interleave(classes, dim=0),
-        labels=labels.repeat(rows, 1),
-    ).logits
+        decoder_input_ids=model.prepare_decoder_input_ids_from_labels(labels).repeat(rows, 1),
+    ).logits.float()
     known = labels != -100
     tokens = labels.clamp(min=0).repeat(rows, 1).unsqueeze(-1)
-    chosen = torch.log_softmax(logits.float(), dim=-1).gather(-1, tokens).squeeze(-1)
+    chosen = logits.gather(-1, tokens).squeeze(-1) - logits.logsumexp(-1)
     return (chosen.view(rows, classes, -1) * known).sum(-1) / known.sum(-1)

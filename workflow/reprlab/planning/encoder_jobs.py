@@ -28,24 +28,6 @@ from reprlab.sentences.text_baselines import FREQUENT, LEXICAL, RANDOM
 from reprlab.settings.base import derive
 
 
-def adapted_layers(config: LoadedConfig, model: str, targets: Mapping[str, list[str]], setting: str) -> list[str]:
-    """The linear layers of a model that get adapters, by its architecture.
-
-    Args:
-        setting: dotted name of `targets`, for the message.
-
-    Raises:
-        ReprlabError: none are named for its architecture.
-    """
-    architecture = config.models[model].architecture
-    if architecture not in targets:
-        raise ReprlabError(
-            f"{setting} has no entry {architecture}, the architecture of {model}; add one that names its linear "
-            f"layers, as those of {', '.join(targets)} are named"
-        )
-    return targets[architecture]
-
-
 def check_positions(config: LoadedConfig, model: str, encoder: EncoderSettings, setting: str) -> EncoderSettings:
     """The settings of an encoder, whose texts and trained vectors have room in the learned positions of its model.
 

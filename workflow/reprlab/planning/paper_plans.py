@@ -29,6 +29,8 @@ def make_plan(config: "LoadedConfig") -> Plan:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
             raise ReprlabError(f"papers.{slug}: {error.title} {where}: {first['msg']}") from None
+        except ReprlabError as error:
+            raise ReprlabError(config.as_named(str(error))) from None
     check_jobs(plan, config)
     if set(config.workflow.build) <= plan.targets.keys():
         add_report(plan, config)

@@ -84,19 +84,24 @@ def entry_of(model: HubModel, beside: Iterable[str], registry: Mapping[str, Mode
     taken = {registry[name].architecture for name in beside if name in registry}
     fitting = [name for name in known if not taken or taken & _kind(name)]
     if not fitting:
-        wanted = f"this setting takes {', '.join(sorted(taken))}" if taken else f"known are {', '.join(_KNOWN)}"
-        raise ReprlabError(f"is a {config.model_type}, and {wanted}; name a model of that architecture")
+        wanted = sorted({one for architecture in taken for one in _kind(architecture)}) or _KNOWN
+        raise ReprlabError(
+            f"is of the architecture {config.model_type}, and this setting takes {', '.join(wanted)}; name a model of "
+            f"{'that architecture' if len(wanted) == 1 else 'one of them'}"
+        )
     architecture = next((name for name in fitting if name in taken), fitting[0])
     alike = next((one for one in registry.values() if one.architecture == architecture), None)
     if alike is None:
-        raise ReprlabError(f"is a {architecture}, of which models.yaml has no entry to take the names of numbers from")
+        raise ReprlabError(
+            f"is of the architecture {architecture}, of which models.yaml has no entry that names its numbers"
+        )
     numbers = {name: getattr(config, name, None) for name in alike.config}
     return ModelEntry(
         architecture=architecture,  # type: ignore[arg-type]
         config={name: value for name, value in numbers.items() if isinstance(value, bool | int | float | str)},
         source=f"{model.repository} config.json, {model.revision}",
-        # As it is written: some classes change it when they read it.
-        tie_output=bool(written.get("tie_word_embeddings", config.tie_word_embeddings)),
+        # As it is written: some classes change it when they read it, and those of speech have none.
+        tie_output=bool(written.get("tie_word_embeddings", getattr(config, "tie_word_embeddings", False))),
         origin=HubOrigin(kind="hub", repository=model.repository, revision=model.revision),
         licence=f"that of {model.repository} on the hub",
     )

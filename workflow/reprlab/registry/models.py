@@ -1,5 +1,6 @@
 """The registry of models: architecture numbers with their source, and where weights come from."""
 
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
@@ -106,6 +107,15 @@ class ModelEntry(BaseModel):
         name, unused = _LEARNED_POSITIONS.get(self.architecture, ("", 0))
         return int(self.config[name]) - unused if name in self.config else None
 
+
+_GATED = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+LINEAR_LAYERS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("llama", "mistral", "qwen2", "olmo"), _GATED),
+    "phi3": ("qkv_proj", "o_proj", "gate_up_proj", "down_proj"),
+    "opt": ("q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2"),
+    "gpt2": ("c_attn", "c_proj", "c_fc"),
+}
+"""Names of the linear layers within the layers of a decoder, by architecture: those that can have adapters."""
 
 # Where the number of learned positions stands in the configuration, and how many of them no token has.
 _LEARNED_POSITIONS = {

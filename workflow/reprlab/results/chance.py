@@ -9,8 +9,9 @@ import argparse
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,8 @@ DRAWS = 200
 """Sets of any values for each claim; few are made where both verdicts come up."""
 SHUFFLES = 40
 _MOST = 0.9
+# Deviation of the logarithms of conditions, and its share where they are nearly equal.
+_APART, _NEARLY = 0.7, 1e-4
 # Factors that count what could be drawn anew, or name items: values under them differ by chance alone.
 _UNITS = {"seed", "fold", "pretraining_seed", "tuning_seed", "batch", "feature", "place", "context"}
 _SCORE = ["value", "low", "high"]
@@ -42,10 +45,11 @@ class Constant:
 def decided_by_chance(claims: Sequence[Claim], frame: Frame, draws: int = DRAWS) -> list[Constant]:
     """The claims that shuffled values support nearly always, or whose verdict no values change.
 
-    Rows are shuffled within a metric (shares among each other) over all conditions, so that no condition is better; a
-    claim that compares with a number and not with rows is alike then, and not asked. Afterwards each condition has a
-    level of its own at random, so that any may be better by far: a rule that never supports there, or never does not,
-    measures nothing of them. A claim that no values decide for want of units or rows is not listed.
+    Rows are shuffled within a metric (shares among each other, and metrics that the claim compares) over all
+    conditions, so that no side is better; a claim that compares with a number and not with rows is alike then, and not
+    asked. Afterwards each condition has a level of its own at random, so that any may be better by far, or now and then
+    all are nearly equal: a rule that never supports there, or never does not, measures nothing of them. A claim that no
+    values decide for want of units or rows is not listed.
     """
     # Scores of single items would stay as they are.
     judged = replace(frame, scale="paper", rows=frame.rows.assign(items=""))
@@ -63,7 +67,7 @@ def decided_by_chance(claims: Sequence[Claim], frame: Frame, draws: int = DRAWS)
             continue
         found += [Constant(claim.id, f"never {never[0]} in {draws} sets of values")] if never else []
         shuffled, estimates, others = 0, set[float](), 0
-        for verdict, estimate in _verdicts(claim, chosen, _shuffled, SHUFFLES):
+        for verdict, estimate in _verdicts(claim, chosen, partial(_shuffled, _compared(claim)), SHUFFLES, whole=False):
             estimates.add(round(estimate, 9))
             shuffled, others = shuffled + (verdict == SUPPORTED), others + (verdict != SUPPORTED)
             if others > (1 - _MOST) * SHUFFLES:
@@ -75,54 +79,65 @@ def decided_by_chance(claims: Sequence[Claim], frame: Frame, draws: int = DRAWS)
 
 
 def _verdicts(
-    claim: Claim, frame: Frame, change: Callable[[Frame, np.random.Generator], Frame], draws: int
+    claim: Claim, frame: Frame, change: Callable[[Frame, np.random.Generator], Frame], draws: int, whole: bool = True
 ) -> Iterator[tuple[str, float]]:
     import numpy as np
 
     rng = np.random.default_rng(0)
     for number in range(draws if len(frame.select()) else 0):
         # The values that are there are one set of values.
-        row = claim.row(change(frame, rng) if number or change is _shuffled else frame, {})
+        row = claim.row(frame if whole and not number else change(frame, rng), {})
         verdict = INCONCLUSIVE if row["verdict"] == NOT_TESTABLE else str(row["verdict"])
         yield verdict, float(row.get("estimate", math.nan))
 
 
-def _shuffled(frame: Frame, rng: np.random.Generator) -> Frame:
-    """The scores with their intervals, in another order, among the rows of each metric and all shares."""
+def _compared(claim: Claim) -> dict[str, str]:
+    """The metrics whose rows are another side of the claim than those of a metric, by name."""
+    sides = [where.get("metric") for where in getattr(claim.find, "selections", list)()][:2]
+    first, second = ([side] if isinstance(side, str) else list(side or []) for side in [*sides, None, None][:2])
+    return {other: one for one, other in zip(first, second, strict=False) if one != other}
+
+
+def _shuffled(compared: Mapping[str, str], frame: Frame, rng: np.random.Generator) -> Frame:
+    """The scores with their intervals, in another order, among the rows of each metric and of those that it is compared
+    with, and among all shares."""
     rows = frame.rows.copy()
     known = frame.select()
-    for _, part in known.groupby(known["metric"].where(known["unit"] != "percent", "share"), sort=False):
+    together = known["metric"].replace(compared).where(known["unit"] != "percent", "share")
+    for _, part in known.groupby(together, sort=False):
         rows.loc[part.index, _SCORE] = part[_SCORE].to_numpy()[rng.permutation(len(part))]
     return replace(frame, rows=rows)
 
 
 def _scattered(frame: Frame, rng: np.random.Generator) -> Frame:
     """Each value of some factors times a level of its own, and now and then each combination of them: units and items
-    differ a little, conditions by far."""
+    differ a little, conditions by far, or all by next to nothing."""
     import numpy as np
 
     known, rows = frame.select(), frame.rows.copy()
     conditions = [name for name in (*frame.factors, "metric", "split", "subset") if name not in _UNITS]
     conditions = [name for name in conditions if known[name].nunique() > 1]
-    # A bound may lie far from the rows that are there.
-    level = _levels(known, ["metric"], rng, 1.5)
+    # A bound may lie far from the rows that are there, and a claim may be one of equality.
+    level, apart = _levels(known, ["metric"], rng, 1.5), 1.0 if rng.random() < 0.9 else _NEARLY
     # Every other time each: units of two kinds that differ by far decide nothing.
     for name in conditions:
-        level *= _levels(known, [name], rng) if rng.random() < 0.5 else 1.0
+        level *= _levels(known, [name], rng, apart * _APART) if rng.random() < 0.5 else 1.0
     if conditions and rng.random() < 0.25:
-        level *= _levels(known, conditions, rng)
+        level *= _levels(known, conditions, rng, apart * _APART)
     percent = (known["unit"] == "percent").to_numpy()
     middle = known.groupby("metric")["value"].transform(lambda values: values.abs().mean() or 1.0).to_numpy()
-    value = np.where(percent, np.clip(45 * level, 0, 99), middle * level) * np.exp(0.01 * rng.normal(size=len(known)))
+    value = np.where(percent, np.clip(45 * level, 0, 99), middle * level) * np.exp(
+        apart * 0.01 * rng.normal(size=len(known))
+    )
     # A difference may have either sign.
     value = np.where(known["unit"] == "number", (value - middle) * 2, value)
     rows.loc[known.index, "value"] = value
-    reach = np.where(known["low"].isna(), np.nan, 0.02 * np.abs(value) + 1e-6)
+    reach = np.where(known["low"].isna(), np.nan, apart * (0.02 * np.abs(value) + 1e-6))
     rows.loc[known.index, "low"], rows.loc[known.index, "high"] = value - reach, value + reach
     return replace(frame, rows=rows)
 
 
-def _levels(rows: Rows, names: list[str], rng: np.random.Generator, spread: float = 0.7) -> np.ndarray:
+def _levels(rows: Rows, names: list[str], rng: np.random.Generator, spread: float) -> np.ndarray:
     import numpy as np
 
     groups = rows.groupby(names, dropna=False, sort=False).ngroup().to_numpy()

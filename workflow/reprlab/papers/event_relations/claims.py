@@ -1,6 +1,7 @@
 """Claims of event relations: what is measured, over which units, and the rule, written before the numbers."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from reprlab.results.claims import Claim
@@ -11,6 +12,7 @@ from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Estimate
 _WRAPPED = {"dataset": "esc", "encoding": "wrapped", "chains": "no"}
 _RECALL = {**_WRAPPED, "classifier": "none", "metric": "retrieval_recall", "split": "test", "part": "main"}
 _F1 = {**_WRAPPED, "metric": "f1", "subset": "related", "split": "test", "part": "main"}
+_BOTH = ("roberta", "t5")
 _LARGE: dict[str, Any] = {
     "only_at": ("paper", "small"),
     "because": "specification, section 6: differences between classifiers and encodings are not visible at this scale",
@@ -26,10 +28,21 @@ def _density(frame: Frame) -> Estimate | str:
     return sum_over_seeds(sides, (1, -1), "document") or frame.reason()
 
 
+@dataclass(frozen=True)
+class _Ablation(Paired):
+    """A pair of conditions of the classifiers that have both: Tables 3 and 5 are made with one of them."""
+
+    def __call__(self, frame: Frame) -> Estimate | str:
+        sides = [set(frame.select(**where)["classifier"]) for where in self.selections()]
+        shared = tuple(sorted(set.intersection(*sides)))
+        return super().__call__(frame.narrowed({"classifier": shared}) if shared else frame)
+
+
 def _f1(
     id: str, claim: str, statistic: str, first: Mapping[str, Choice], second: Mapping[str, Choice], **where: Choice
 ) -> Claim:
-    find = Paired({**_F1, **where}, first, second)
+    kind = _Ablation if where.get("classifier") == _BOTH else Paired
+    find = kind({**_F1, **where}, first, second)
     return Claim(id, claim, statistic, ABOVE_ZERO, find, **_LARGE)
 
 
@@ -38,7 +51,6 @@ def _recall(id: str, claim: str, statistic: str, first: str, second: str) -> Cla
     return Claim(id, claim, statistic, ABOVE_ZERO, find)
 
 
-_BOTH = ("roberta", "t5")
 _TUNED = {**_RECALL, "retriever": "sbert_ft"}
 _SWEEP: dict[str, Choice] = {**_F1, "retriever": "sbert_ft", "classifier": _BOTH, "part": "sweep"}
 CLAIMS = (
@@ -62,8 +74,9 @@ CLAIMS = (
         classifier="roberta"),
     _f1("E8", "Hard negatives train better than random ones", "difference of micro F1 over the relations, points",
         {"retriever": "sbert_ft"}, {"retriever": "random"}, classifier="roberta"),
-    _f1("E9", "T5 classifies better than RoBERTa", "difference of micro F1 over the relations, points",
-        {"classifier": "t5"}, {"classifier": "roberta"}, retriever="sbert_ft"),
+    # Elsewhere a T5 that was pre-trained here for a minute stands beside a published encoder.
+    replace(_f1("E9", "T5 classifies better than RoBERTa", "difference of micro F1 over the relations, points",
+                {"classifier": "t5"}, {"classifier": "roberta"}, retriever="sbert_ft"), only_at=("paper",)),
     Claim("E10", "More partners cost precision (k = 10 against 3)",
           "difference of micro precision over the relations, points", BELOW_ZERO,
           Paired({**_SWEEP, "metric": "precision"}, {"k": 10}, {"k": 3})),

@@ -22,6 +22,7 @@ from reprlab.papers.event_relations.names import MATCHED
 from reprlab.planning import paths
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.shared_jobs import add_model, add_task
+from reprlab.planning.warm_starts import Recipe, Start, add_start
 from reprlab.plugins import load_plugin
 from reprlab.registry.dataset_entries import reader_settings
 from reprlab.results.sources import Baseline, Items, Missing, Source
@@ -214,16 +215,32 @@ class Fold:
             negatives=how[0],
             inference=how[1],
             engine=self._engine(recipe),
-            seeds=paper.seeds[: paper.sweep_seeds] if sweep else paper.seeds,
+            seeds=(paper.seeds[: paper.sweep_seeds] if sweep else paper.seeds)[: recipe.most_seeds],
         )
         key = f"{classifier}/{self.data.dataset}/{retriever}.{self._cell(encoding, chains)}.k{settings.k}"
-        model = add_model(self.plan, self.config, recipe.model, seed=0)
-        inputs = {"examples": self.examples, "rankings": rankings}
-        job = Job({**inputs, "model": model, "tokenizer": model}, {"settings": settings})
+        start, inputs = self._start(classifier), {"examples": self.examples, "rankings": rankings}
+        job = start.job({**inputs, "tokenizer": start.tokenizer}, {"settings": settings})
         trained = self.plan.add("train_pair_classifier", key, job)
         inputs |= {"models": trained["out"], "training": trained["metrics"]}
         scored = self.plan.add("classify_pairs", key, Job(inputs, {"settings": settings}))
         return _Trained(key, settings, trained, scored)
+
+    def _start(self, classifier: _Classifier) -> Start:
+        """The model of a classifier: as its entry has it, or an encoder-decoder of no tokenizer, pre-trained here."""
+        recipe = self.paper.classifiers[classifier]
+        model, origin = str(recipe.model), self.config.models[str(recipe.model)].origin
+        if recipe.kind == "discriminative" or origin.kind != "scratch" or origin.tokenizer:
+            folder = add_model(self.plan, self.config, model, seed=0)
+            return Start(folder, folder, folder)
+        wanted = Recipe(
+            warm=self.paper.warm_start,
+            setting=f"papers.{SLUG}.warm_start",
+            name="event_relations",
+            optimizer=recipe.optimizer,
+            schedule="linear",
+            objective="t5",
+        )
+        return add_start(self.plan, self.config, model, wanted)
 
     def _zero_shot(self) -> list[Source]:
         """The answers of a chat model to all pairs."""

@@ -66,6 +66,7 @@ class ClassifierRecipe(Recipe):
     features: Features
     decoding: Literal["scored", "greedy"]
     relation_weight: t.PositiveFloat
+    most_seeds: groups.Limit
 
 
 class GraphEncoding(t.Settings):
@@ -90,6 +91,9 @@ class EventRelationsSettings(t.Settings):
     encoders: dict[Literal["roberta", "sbert"], Encoder]
     retriever_training: RetrieverRecipe
     classifiers: dict[Literal["roberta", "t5"], ClassifierRecipe]
+    warm_start: Annotated[
+        groups.WarmStart, t.ReadBeside("classifiers.t5.model=t5_mini; warm_start.text.corpus=squad_text")
+    ]
     zero_shot: ZeroShot
     k: t.PositiveInt
     ks: Annotated[list[t.PositiveInt], Field(min_length=1), t.Distinct]

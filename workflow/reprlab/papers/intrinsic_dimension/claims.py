@@ -16,6 +16,7 @@ from reprlab.results.contrasts import Contrast
 from reprlab.results.frame import Frame, Rows
 from reprlab.statistics import (
     ABOVE_ZERO,
+    BELOW_ZERO,
     Estimate,
     Rule,
     correlation_over_halves,
@@ -124,14 +125,19 @@ def peaks(frame: Frame) -> Estimate | str:
 
 
 def spread_of_models(frame: Frame) -> Estimate | str:
-    """Largest minus smallest AUC of icl_5 over models and data sets; noise makes a range larger."""
+    """Deviation of the AUC of icl_5 over models on a data set less that over data sets within a model, means of both.
+
+    The paper says that all lie within a range of 20. AUCs themselves are about 20, and so any order of the conditions
+    would be as near; its point is that models represent a data set alike, beside how data sets differ.
+    """
 
     def statistic(rows: Rows) -> Rows:
-        return rows.groupby(SETTING)["value"].mean()
+        wide = rows.pivot_table("value", "dataset", "model")
+        over_models, over_sets = (wide.std(axis=axis).dropna().mean() for axis in (1, 0))
+        return type(wide.iloc[0])([over_models - over_sets])
 
     values, halves = _by_items(frame, statistic, **TWO_NN, experiment="comparison", condition="icl_5")
-    ranges = [float(part.max() - part.min()) for part in (values, *halves) if len(part) > 1]
-    return over_halves(ranges[0], ranges[1:], "prompt") if len(values) > 1 else ""
+    return over_halves(values.item(), [half.item() for half in halves], "prompt") if len(values) else ""
 
 
 def correlation_of_estimators(frame: Frame) -> Estimate | str:
@@ -216,9 +222,9 @@ CLAIMS = (
     _claim("I10", "fine-tuned models are more accurate than five demonstrations (7.4)",
            "accuracy of sft_1k minus that of icl_5 in points, mean over models and data sets",
            _more_accurate("sft_1k", "icl_5")),
-    _claim("I11", "AUCs of five demonstrations are alike across model families: within a range of 20 (7.3.1)",
-           "largest minus smallest AUC of icl_5 over models and data sets", spread_of_models, Rule(high=20.0),
-           **_LARGE),
+    _claim("I11", "models of several families represent a data set alike: AUCs of five demonstrations differ less "
+           "between models than between data sets (7.3.1)",
+           "deviation of AUC of icl_5 over models less that over data sets", spread_of_models, BELOW_ZERO, **_LARGE),
     _claim("I12", "TwoNN and Levina-Bickel agree (appendix F)",
            "Pearson correlation over layers, mean over conditions and data sets", correlation_of_estimators),
     _claim("I13", "fine-tuned models are more accurate than the same models without demonstrations (7.1, Table 1)",

@@ -12,6 +12,7 @@ from reprlab.papers.intrinsic_dimension.schema import (
     PromptedDataset,
     SftDynamicsSettings,
 )
+from reprlab.planning.adapted_layers import check_adapted
 from reprlab.planning.language_model_jobs import add_scratch_text
 from reprlab.planning.plan import Plan
 from reprlab.planning.representation_jobs import add_adapter, add_dimension, add_prompts, add_states
@@ -19,6 +20,8 @@ from reprlab.planning.shared_jobs import add_model, add_task
 from reprlab.representations.settings import AdapterSettings, CollectSettings, DimensionSettings, PromptSettings
 from reprlab.settings.base import derive
 from reprlab.training.settings import EngineSettings, ScheduleSettings
+
+_TARGETS = "papers.intrinsic-dimension.finetuning.targets"
 
 Split = Literal["train", "validation"]
 Dtype = Literal["float32", "bfloat16"]
@@ -173,6 +176,7 @@ class StatesPlanner:
         """Plan adapters, collections and estimates."""
         ladders = {}
         for key, run in self.runs.items():
+            check_adapted(self.config, run.model, self.paper.finetuning.targets, _TARGETS)
             ladders[key] = add_adapter(self.plan, key, *self._model(run.model), run.prompts, self.recipe(run))
         for key, one in self.collections.items():
             passes = derive(

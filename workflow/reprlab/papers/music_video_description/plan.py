@@ -13,6 +13,7 @@ from reprlab.music.settings import (
     ExampleSettings,
 )
 from reprlab.papers.music_video_description.results import RESULTS
+from reprlab.planning.adapted_layers import check_adapted
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.result_jobs import add_results
 from reprlab.planning.shared_jobs import add_archive, add_model
@@ -64,6 +65,7 @@ class Descriptions:
         encoder = {} if paper.audio_model is None else {"model": self._model(paper.audio_model)}
         encoded = Job({"tracks": self.tracks, **encoder}, {"settings": paper.encoding})
         self.states = plan.add("encode_audio", paper.name, encoded)["out"]
+        check_adapted(config, paper.model, paper.lora.targets, "papers.music-video-description.lora.targets")
         self.model = self._model(paper.model)
 
     def heard_in(self) -> Iterator[Source]:

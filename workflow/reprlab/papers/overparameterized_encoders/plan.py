@@ -3,13 +3,14 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reprlab.models.sizes import layers_of
 from reprlab.papers.overparameterized_encoders.plan_cost import cost_runs
 from reprlab.papers.overparameterized_encoders.results import CHOSEN, COSTS, PARTS, RESULTS, TRIPLES
 from reprlab.planning import paths
+from reprlab.planning.adapted_layers import adapted_layers
 from reprlab.planning.cost_jobs import add_cost
 from reprlab.planning.encoder_jobs import (
     TextBaselines,
-    adapted_layers,
     add_encoder,
     add_published,
     add_triples,
@@ -170,12 +171,7 @@ class _Backbone:
         if depth == "one":
             return 1
         entry = self.config.models[self.backbone.model]
-        if "num_hidden_layers" not in entry.config:
-            raise ReprlabError(
-                f"papers.{SLUG}.backbones.{self.name}.model: {self.backbone.model} ({entry.architecture}) is no "
-                "decoder whose layers can be counted; name one of Llama, Mistral, Qwen2, Phi-3 or OPT"
-            )
-        return kept_layers(int(entry.config["num_hidden_layers"]), int(depth[1:]))
+        return kept_layers(layers_of(entry), int(depth[1:]))
 
     def _instructions(self) -> dict[str, list[str]]:
         for name in self.paper.instructions:

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from reprlab.config.load import LoadedConfig
+from reprlab.models.sizes import layers_of
 from reprlab.papers.overparameterized_encoders.results import CHOSEN, LABELS
+from reprlab.planning.adapted_layers import adapted_layers
 from reprlab.planning.cost_jobs import computed, equal_jobs
-from reprlab.planning.encoder_jobs import adapted_layers
 from reprlab.reporting.cost_layout import CostRun
 from reprlab.reporting.published import read_printed
 from reprlab.sentences.contrastive import share_read_twice
@@ -47,7 +48,7 @@ def cost_runs(
             note=_FILLED,
             **shared,
         )
-        layers = int(config.models[backbone.model].config["num_hidden_layers"])
+        layers = layers_of(config.models[backbone.model])
         setting = "papers.overparameterized-encoders.training.adapter.targets"
         targets = adapted_layers(config, backbone.model, recipe.adapter.targets, setting)
         for depth in backbone.depths:

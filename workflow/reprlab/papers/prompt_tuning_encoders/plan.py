@@ -9,10 +9,10 @@ from reprlab.papers.prompt_tuning_encoders.names import PUBLISHED, TFIDF, UNTRAI
 from reprlab.papers.prompt_tuning_encoders.plan_cost import cost_runs
 from reprlab.papers.prompt_tuning_encoders.results import RESULTS
 from reprlab.planning import paths
+from reprlab.planning.adapted_layers import adapted_layers
 from reprlab.planning.cost_jobs import add_cost
 from reprlab.planning.encoder_jobs import (
     TextBaselines,
-    adapted_layers,
     add_encoder,
     add_published,
     add_triples,

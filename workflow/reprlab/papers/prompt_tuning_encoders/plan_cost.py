@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reprlab.config.load import LoadedConfig
+from reprlab.planning.adapted_layers import adapted_layers
 from reprlab.planning.cost_jobs import computed, equal_jobs, examples_of
-from reprlab.planning.encoder_jobs import adapted_layers
 from reprlab.reporting.cost_layout import CostRun
 from reprlab.sentences.contrastive import share_read_twice
 

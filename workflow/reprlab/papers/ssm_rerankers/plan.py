@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from reprlab.papers.ssm_rerankers.plan_cost import cost_runs
 from reprlab.papers.ssm_rerankers.plan_models import add_ranking_start, add_start, ranking_engine, stages_on_spans
 from reprlab.papers.ssm_rerankers.results import CONTRAST, RESULTS, SPEED
+from reprlab.papers.ssm_rerankers.schema import Family
 from reprlab.papers.ssm_rerankers.schema import FirstStage as Kind
 from reprlab.planning.cost_jobs import add_cost
 from reprlab.planning.plan import Job, Plan
@@ -23,6 +24,7 @@ from reprlab.retrieval.rerank_settings import (
     Reranking,
 )
 from reprlab.retrieval.rerank_speed import SpeedSettings
+from reprlab.runtime.errors import ReprlabError
 from reprlab.settings.base import derive
 
 if TYPE_CHECKING:
@@ -31,12 +33,16 @@ if TYPE_CHECKING:
 
 SLUG = "ssm-rerankers"
 _TASKS = ("passages", "documents")
+# The paper's families that are called otherwise than the architecture.
+_FAMILIES = {"bert_mlm": "bert", "mamba": "mamba1"}
 _NO_DOCUMENTS = "no documents are named: set papers.ssm-rerankers.documents.dataset"
 
 
 def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     """Plan all of the paper at the config's scale."""
     paper = config.papers[SLUG]
+    for reranker in dict.fromkeys((*paper.compared, *paper.speed.models)):
+        _check_family(config, paper, reranker)
     entries: list[Source | Missing] = []
     for name in _TASKS:
         task: Task = getattr(paper, name)
@@ -51,6 +57,20 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
         entries.append(_speed(plan, config, paper, reranker))
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale)
     add_cost(plan, config, SLUG, lambda settings, scale: cost_runs(config, settings, scale))
+
+
+def _check_family(config: "LoadedConfig", paper: "SsmRerankersSettings", name: str) -> None:
+    """Refuse a model of another family than the one that tables and claims would call it."""
+    reranker = paper.rerankers[name]
+    architecture = config.models[reranker.model].architecture
+    family = _FAMILIES.get(architecture, architecture)
+    if family != reranker.family:
+        known = get_args(Family)
+        remedy = f"set {{family: {family}}} beside it" if family in known else f"name one of {', '.join(known)}"
+        raise ReprlabError(
+            f"papers.{SLUG}.rerankers.{name}.model: {reranker.model} is of the family {family}, and family says "
+            f"{reranker.family}; {remedy}"
+        )
 
 
 def _factors(paper: "SsmRerankersSettings", name: str) -> dict[str, Any]:
