@@ -9,6 +9,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from reprlab.artifacts.tables import read_tsv
 from reprlab.audio.adapters import Adapted, ConvAdapter, FFAdapter, counts, tune
 from reprlab.audio.recognition import Recogniser, Vocabulary, ctc_loss, log_mel, subset
 from reprlab.audio.scores import error_counts, score_rows
@@ -18,7 +19,10 @@ from reprlab.audio.transcripts import TranscriptSettings, normalised
 from reprlab.data.schema import write_rows
 from reprlab.models.build import build_from_config, save_model
 from reprlab.models.ctranslate2 import whisper_encoder
+from reprlab.papers.asr_adapters.plan import COUNTS
 from reprlab.registry.models import ModelEntry, ScratchOrigin, load_models
+from reprlab.results.items import difference_over_items
+from reprlab.results.sources import Items
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.train_recogniser import train_recogniser
 from reprlab.training.settings import EngineSettings, OptimizerSettings
@@ -342,6 +346,20 @@ def train_to(folder: Path, given: Path, encoder: Path, **more: object) -> dict[s
     )  # fmt: skip
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def test_utterances_add_up_to_the_rates(tmp_path: Path) -> None:
+    """As claims read them, which refuse what does not."""
+    save_model(build_from_config(WHISPER, seed=0), tmp_path / "encoder")
+    train_to(tmp_path / "one", speech(tmp_path / "speech.parquet"), tmp_path / "encoder")
+    items = Items(path=tmp_path / "one/h.parquet", item="id", counts=COUNTS).model_dump_json()
+    rows = read_tsv(tmp_path / "one/m.tsv").assign(items=items, source="m.tsv")
+    rows["subset"] = rows["subset"].astype(object).fillna("")
+    rows = rows[rows["metric"].isin(list(COUNTS)) & (rows["name"] == "model") & (rows["subset"] == "")]
+    assert len(rows) >= len(COUNTS)
+    for place in range(len(rows)):
+        gap = difference_over_items([rows.iloc[[place]]] * 2, (1, -1), "utterance")
+        assert gap is not None and (gap.low, gap.high, gap.n) == (0, 0, rows.iloc[place]["n"])
 
 
 def test_a_resumed_training_ends_with_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

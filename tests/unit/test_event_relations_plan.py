@@ -39,6 +39,17 @@ def test_a_random_encoder_has_the_tokenizer_that_its_entry_names() -> None:
     assert list(plan.jobs["extract_tokenizer"]) == ["minilm_l6"]
 
 
+def test_claims_wait_for_the_documents_behind_their_scores() -> None:
+    """Also that of a figure's title, which is judged on the rows of its table."""
+    plan = Plan()
+    add_jobs(plan, load_config(ROOT, {"scale": "nano"}))
+    stages = ("rank_partners", "classify_pairs")
+    ranked, classified = ({plan.outputs(stage, key)["counts"] for key in plan.jobs[stage]} for stage in stages)
+    assert set(plan.jobs["test_claims"]["event-relations"].inputs["after"]) == ranked | classified
+    assert set(plan.jobs["plot_figure"]["event-relations/figure_recall"].inputs["after"]) == ranked
+    assert "after" not in plan.jobs["plot_figure"]["event-relations/figure3"].inputs
+
+
 @pytest.mark.parametrize("scale", ["mini", "small"])
 def test_a_t5_without_a_tokenizer_is_pretrained_before_it_classifies(scale: str) -> None:
     plan = Plan()

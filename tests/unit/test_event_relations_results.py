@@ -89,16 +89,6 @@ def test_claims_name_their_unit_and_judge_what_can_be_judged() -> None:
     assert mini["E2"] == "supported" and mini["E7"] == "not testable at this scale"
 
 
-def test_differences_of_the_paired_bootstrap_are_taken_where_a_stage_wrote_them() -> None:
-    whole = frame()
-    about = {"part": "contrast", "metric": "f1_gain", "value": 7.0, "low": 6.0, "high": 9.0}
-    rows = rows_of("none", "roberta", {"f1": 1.0}, "related", seeds=(0, 1))
-    more = pandas.DataFrame([row | about for row in rows]).reindex(columns=whole.rows.columns)
-    both = frame_of(pandas.concat([whole.rows, more]), RESULTS.settings("small", [], OPTIONS))
-    found = claims_table(RESULTS.claims, both, {}).set_index("id").loc["E7"]
-    assert found[["estimate", "low", "high", "unit"]].tolist() == [7.0, 6.0, 9.0, "document within 2 seeds"]
-
-
 @pytest.mark.parametrize("claim", ["E11", "E14"])
 def test_encodings_are_compared_by_the_classifiers_that_have_both(claim: str) -> None:
     """At `mini` T5 has the wrapped sentence alone: its scores were averaged with those of RoBERTa on that side."""

@@ -156,7 +156,7 @@ def test_from_trees_to_rankings(encoder: Path, tmp_path: Path) -> None:
         )
         rank_partners(
             **common, model=folder / "models", out=folder / "rankings", metrics=folder / "recall.tsv",
-            settings=RETRIEVAL.model_copy(update={"seeds": [0, 1]}),
+            counts=folder / "counts.parquet", settings=RETRIEVAL.model_copy(update={"seeds": [0, 1]}),
         )  # fmt: skip
         made[name] = [path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()]
     assert made["one"] == made["two"], "the same bytes again"
@@ -170,7 +170,8 @@ def test_from_trees_to_rankings(encoder: Path, tmp_path: Path) -> None:
 
     def ranked(**changes: Any) -> None:
         given = {**common, "model": encoder, "settings": RETRIEVAL, **changes}
-        rank_partners(out=tmp_path / "no", metrics=tmp_path / "no.tsv", **given)
+        made = {"metrics": tmp_path / "no.tsv", "counts": tmp_path / "no.parquet"}
+        rank_partners(out=tmp_path / "no", **made, **given)
 
     with pytest.raises(ReprlabError, match="has no graph layer; encoding: graph goes with a fine-tuned retriever"):
         ranked()

@@ -115,7 +115,8 @@ def test_an_encoder_as_it_was_reads_markers_as_text(
     for pooling in ("first", "mean"):
         settings = Retrieval.model_validate({"events": {}, "pooling": pooling, "ks": [1], "max_length": 32})
         out = tmp_path / pooling
-        rank_partners(examples=examples, out=out, metrics=tmp_path / "m.tsv", settings=settings, model=bert)
+        made = {"out": out, "metrics": tmp_path / "m.tsv", "counts": tmp_path / "counts.parquet"}
+        rank_partners(examples=examples, **made, settings=settings, model=bert)
         texts = [text for one in documents for text in mention_texts(one, "wrapped")]
         assert given[-1] == [reader(text)["input_ids"] for text in texts]
         assert reader.convert_ids_to_tokens(given[-1][0]) == ["the", *["<unk>"] * 3, "good", *["<unk>"] * 3, "."]

@@ -12,6 +12,9 @@ from reprlab.events.documents import load_events
 from reprlab.events.pairs import write_candidates
 from reprlab.events.rankings import of_seed, rank_at_random
 from reprlab.events.settings import PairClassification, Retrieval, RetrieverTraining
+from reprlab.papers.event_relations.plan_folds import CLASSIFIED, RETRIEVED
+from reprlab.results.items import difference_over_items
+from reprlab.results.sources import Items
 from reprlab.retrieval.settings import BiEncoderTraining
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.classify_pairs import classify_pairs
@@ -49,9 +52,11 @@ def run_all(
         settings=RetrieverTraining.model_validate({"events": {}, "training": training, "seeds": SEEDS}),
     )  # fmt: skip
     ranking = Retrieval.model_validate({"events": {}, "ks": [1, 2], "seeds": SEEDS, "max_length": 16})
+    items = {name: folder / f"{name}.parquet" for name in ("retrieved", "classified")}
     rank_partners(
-        examples=examples, out=out["rankings"], metrics=tables["recall"], settings=ranking, model=out["retriever"]
-    )
+        examples=examples, out=out["rankings"], metrics=tables["recall"], counts=items["retrieved"], settings=ranking,
+        model=out["retriever"],
+    )  # fmt: skip
     settings = PairClassification.model_validate(
         {"events": {}, "kind": kind, "labels": ["CAUSE", "ENTAILS"], "k": 2, "engine": engine}
         | {"epochs": 2, "max_length": 48, "seeds": SEEDS, "patience": patience, "frozen_layers": frozen}
@@ -62,10 +67,15 @@ def run_all(
     )  # fmt: skip
     classify_pairs(
         examples=examples, rankings=out["rankings"], models=out["models"], training=tables["training"],
-        out=folder / "predictions.parquet", metrics=tables["scores"], settings=settings,
+        out=folder / "predictions.parquet", metrics=tables["scores"], counts=items["classified"], settings=settings,
     )  # fmt: skip
     assert not any((folder / "work").iterdir())
-    return {**tables, "predictions": folder / "predictions.parquet", "ranking": out["rankings"] / "seed-1.parquet"}
+    return {
+        **tables,
+        **items,
+        "predictions": folder / "predictions.parquet",
+        "ranking": out["rankings"] / "seed-1.parquet",
+    }
 
 
 @pytest.mark.parametrize("kind", ["discriminative", "generative"])
@@ -90,10 +100,27 @@ def test_from_documents_to_scores(kind: str, tmp_path: Path) -> None:
     )
 
 
+def test_documents_add_up_to_the_scores(tmp_path: Path) -> None:
+    """As `reprlab.results.items` reads them, which refuses what does not."""
+    models, examples = model_folders(tmp_path), write_documents(tmp_path / "events.parquet")
+    found = run_all(tmp_path / "one", models, "discriminative", examples)
+    for table, name, counts in (("recall", "retrieved", RETRIEVED), ("scores", "classified", CLASSIFIED)):
+        items = Items(path=found[name], item="document", counts=counts).model_dump_json()
+        rows = read_tsv(found[table]).assign(items=items, source=table)
+        rows["subset"] = rows["subset"].astype(object).fillna("")
+        rows = rows[rows.metric.isin(list(counts)) & rows.subset.isin(["", "related"]) & (rows["name"] == "model")]
+        for place in range(len(rows)):
+            # Of a score less itself.
+            gap = difference_over_items([rows.iloc[[place]]] * 2, (1, -1), "document")
+            assert gap is not None and (gap.value, gap.low, gap.high) == (0, 0, 0)
+        assert len(rows) == len(SEEDS) * len(counts) * {"recall": 2 * 3, "scores": 2}[table]
+
+
 def test_random_order_needs_no_model(tmp_path: Path) -> None:
     examples = write_documents(tmp_path / "events.parquet", {"train": 1, "validation": 1, "test": 60})
     settings = Retrieval.model_validate({"events": {}, "pooling": "random", "ks": [1], "seeds": [0, 1, 2]})
-    rank_partners(examples=examples, out=tmp_path / "out", metrics=tmp_path / "m.tsv", settings=settings)
+    made = {"metrics": tmp_path / "m.tsv", "counts": tmp_path / "counts.parquet"}
+    rank_partners(examples=examples, out=tmp_path / "out", **made, settings=settings)
     rows = read_tsv(tmp_path / "m.tsv")
     found = rows[(rows.split == "test") & (rows.metric == "retrieval_recall")].value.mean()
     # A pair is kept if either of its ends names the other: 1 - (1 - 1 / (n - 1))^2, over documents of 4 to 7 mentions.
@@ -105,6 +132,7 @@ def test_random_order_needs_no_model(tmp_path: Path) -> None:
             examples=examples,
             out=tmp_path / "x",
             metrics=tmp_path / "x.tsv",
+            counts=tmp_path / "x.parquet",
             settings=settings.model_copy(update={"pooling": "mean"}),
         )
     with pytest.raises(ReprlabError, match="nothing of seed 7"):

@@ -19,6 +19,7 @@ from reprlab.results.comparison import compare
 from reprlab.results.frame import frame_of
 from reprlab.results.records import Drawn
 from reprlab.results.schema import FIXED
+from reprlab.results.sources import Items
 from reprlab.retrieval.rerank_groups import mine_groups, only_judged
 
 ROOT = Path(__file__).parents[2]
@@ -107,6 +108,30 @@ def test_claims_have_their_units_and_directions() -> None:
     assert mini.loc["M5", "verdict"] == "not testable at this scale" and mini.loc["M1", "verdict"] == "supported"
     none = claims_table(RESULTS.claims, frame(without=("mamba1_130m",)), RESULTS.unjudged).set_index("id")
     assert "not run" in none.loc["M8", "note"]
+
+
+def test_one_model_on_one_data_set_is_judged_by_its_queries(tmp_path: Path) -> None:
+    """Drawn of the reranker and of the better first stage together: which queries are hard widens nothing."""
+    hard, rows = pandas.Series(range(50)) * 1.5, []
+    for name, gain in (("bge_large_en_v1_5", 1.0), ("bm25", 0.0), ("random order", -5.0), ("mamba2_130m", 4.0)):
+        scores = pandas.DataFrame({"query": hard.index.astype(str), "ndcg_at_10": hard + gain, "split": "test"})
+        scores.assign(name=name).to_parquet(tmp_path / f"{name}.parquet")
+        items = Items(path=tmp_path / f"{name}.parquet", item="query", where={"name": name})
+        about = {"value": scores.ndcg_at_10.mean(), "low": 1.0, "high": 70.0, "items": items.model_dump_json()}
+        rows.append(row(name, "ndcg_at_10", split="test", **about))
+    table = pandas.DataFrame(rows).reindex(columns=[*RESULTS.factors, *FIXED])
+    one = frame_of(table.assign(scale="paper"), RESULTS.settings("paper", [], {}))
+    found = claims_table(RESULTS.claims, one, {}).set_index("id")
+    about = ["estimate", "low", "high", "unit", "verdict"]
+    assert found.loc["M1", about].tolist() == [9.0, 9.0, 9.0, "query", "supported"]
+    assert found.loc["M2", about].tolist() == [3.0, 3.0, 3.0, "query", "supported"]
+
+
+def test_a_longer_input_is_compared_of_the_models_that_read_it() -> None:
+    """At mini BERT reads no longer one: its score was among the shorter ones."""
+    short = [row("bert_base", "mrr_at_100", 90.0, "document", "docs", split) for split in ("validation", "test")]
+    found = claims_table(RESULTS.claims, frame(more=short), {}).set_index("id").loc["M7"]
+    assert found["estimate"] == pytest.approx(2.1)
 
 
 def test_tables_hold_first_stage_random_order_and_rerankers() -> None:

@@ -20,11 +20,16 @@ def related_scores(table: np.ndarray) -> dict[str, np.ndarray]:
     No relation is outside the label set: a relation predicted for an unrelated pair is a false positive, a related pair
     that was not retrieved is predicted to have none and so a false negative. Without any prediction all three are 0.
     """
+    right, named, related = related_counts(table)
+    precision, recall = _share(right, named), _share(right, related)
+    return {"precision": precision, "recall": recall, "f1": _harmonic(precision, recall)}
+
+
+def related_counts(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Relations of matrices [..., C, C] that are named rightly, that are named, and that there are."""
     table = np.asarray(table, dtype=float)
     right = np.trace(table[..., 1:, 1:], axis1=-2, axis2=-1)
-    precision = _share(right, table[..., :, 1:].sum((-1, -2)))
-    recall = _share(right, table[..., 1:, :].sum((-1, -2)))
-    return {"precision": precision, "recall": recall, "f1": _harmonic(precision, recall)}
+    return right, table[..., :, 1:].sum((-1, -2)), table[..., 1:, :].sum((-1, -2))
 
 
 def all_pair_scores(table: np.ndarray) -> dict[str, np.ndarray]:

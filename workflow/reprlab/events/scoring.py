@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from reprlab.artifacts.tables import write_parquet
 from reprlab.evaluation.bootstrap import mean_interval
-from reprlab.evaluation.relation_scores import all_pair_scores, confusion, related_scores
+from reprlab.evaluation.relation_scores import all_pair_scores, confusion, related_counts, related_scores
 from reprlab.evaluation.resampling import percentiles, resample_sums
 from reprlab.events.documents import EventDocument
 from reprlab.events.pairs import LabelledPairs, Ranking, known_pairs
@@ -60,9 +61,26 @@ def retrieval_rows(
     return found
 
 
+def retrieval_items(
+    documents: Sequence[EventDocument], rankings: dict[str, Ranking], ks: Sequence[int], split: str
+) -> list[dict[str, Any]]:
+    """What of each document makes `retrieval_recall`, `positive_share` and `density`: unordered pairs."""
+    found = []
+    for k, document in itertools.product(ks, documents):
+        related, kept = _pairs(document, rankings[document.name], k)
+        counts = {"recalled": int((related & kept).sum()), "related": int(related.sum()), "kept": int(kept.sum())}
+        pairs = len(document) * (len(document) - 1) // 2
+        found.append({"k": k, "split": split, "document": document.name, **counts, "pairs": pairs})
+    return found
+
+
+def _pairs(document: EventDocument, ranking: Ranking, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Related and kept pairs [n, n], above the diagonal."""
+    return np.triu(document.related, 1), np.triu(kept_pairs(ranking.ranked, k), 1)
+
+
 def _retrieved(document: EventDocument, ranking: Ranking, k: int) -> tuple[int, ...]:
-    related = np.triu(document.related, 1)
-    kept = np.triu(kept_pairs(ranking.ranked, k), 1)
+    related, kept = _pairs(document, ranking, k)
     size = len(document)
     recalled = int((related & kept).sum())
     greedy = int((related & np.triu(kept_pairs(gold_ranking(document), k), 1)).sum())
@@ -204,6 +222,29 @@ def confusions(
     first, second = known.pairs.T
     answer, seen = answers[first, second], asked[first, second] | (known.labels > 0)
     return np.stack([confusion(known.labels, answer, classes), confusion(known.labels[seen], answer[seen], classes)])
+
+
+def classification_items(
+    documents: Sequence[EventDocument],
+    classified: Sequence[LabelledPairs],
+    predicted: Sequence[np.ndarray],
+    settings: PairTask,
+    split: str,
+) -> list[dict[str, Any]]:
+    """What of each document makes precision, recall and F1 of regime 1; `half` is half of those named and related."""
+    found = []
+    for document, pairs, labels in zip(documents, classified, predicted, strict=True):
+        right, named, related = map(int, related_counts(confusions(document, pairs, labels, settings)[0]))
+        counts = {"right": right, "named": named, "related": related, "half": (named + related) / 2}
+        found.append({"k": settings.k, "split": split, "subset": RELATED, "document": document.name, **counts})
+    return found
+
+
+def write_items(path: Path, rows: list[dict[str, Any]]) -> None:
+    """The rows of `retrieval_items` or `classification_items` with their seed, as a table."""
+    import pyarrow
+
+    write_parquet(path, pyarrow.Table.from_pylist(rows))
 
 
 def write_answers(path: Path, rows: list[dict[str, Any]]) -> None:

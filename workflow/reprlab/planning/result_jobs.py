@@ -42,15 +42,17 @@ def add_results(
     plugins = (f"papers.{slug.replace('-', '_')}.results",)
     # Selections and columns take names from it, and no code says so.
     keyed = {"after": keys} if (root / (keys := f"{PUBLISHED}/{slug}/printed.yaml")).is_file() else {}
-    tabulated: dict[str, Job] = {}
+    judged: dict[str, Job] = {}
     for table in results.tables:
         # A table is made of its own sources: asking for one does not run what the others need.
         part = settings.narrowed({name: table.choices(name, settings.options) for name in table.where})
-        tabulated[table.name] = replace(short.gathering(part, "gather", plugins), files=keyed)
-        plan.add("tabulate_paper", f"{slug}/{table.name}", tabulated[table.name])
+        tabulated = replace(short.gathering(part, "gather", plugins), files=keyed)
+        plan.add("tabulate_paper", f"{slug}/{table.name}", tabulated)
+        judged[table.name] = replace(tabulated, inputs={**tabulated.inputs, **_items(part)})
     frame = [paths.result(slug, "results.parquet")]
     if results.claims:
-        plan.add("test_claims", slug, Job(inputs={"inputs": frame}, plugins=plugins, files=keyed))
+        scored: dict[str, Any] = {"inputs": frame, **_items(settings)}
+        plan.add("test_claims", slug, Job(inputs=scored, plugins=plugins, files=keyed))
     files = {"published": published_files(root, slug)}
     read = Job(inputs={"tables": frame}, settings={"scale": scale}, plugins=plugins, files=files)
     if results.printed:
@@ -60,9 +62,9 @@ def add_results(
     for figure in results.figures:
         inputs = {"tables": [paths.result(slug, f"{figure.table}.tsv")]}
         # The claim of a title is judged on the rows of the table, at hand wherever the table is.
-        judged = tabulated[figure.table] if figure.claim else Job()
-        settled = {**judged.settings, **shown.settings}
-        drawn = replace(shown, inputs={**judged.inputs, **inputs}, settings=settled)
+        claimed = judged[figure.table] if figure.claim else Job()
+        settled = {**claimed.settings, **shown.settings}
+        drawn = replace(shown, inputs={**claimed.inputs, **inputs}, settings=settled)
         plan.add("plot_figure", f"{slug}/{figure.name}", drawn)
     if has_plugin("papers", f"{slug}.audit"):
         plan.add("audit_paper", slug, audit_job(root, slug, plugins[0].replace(".results", ".audit")))
@@ -72,6 +74,12 @@ def add_results(
     made = [name for stage, name in further.items() if slug in plan.jobs.get(stage, {})]
     plan.add_targets(slug, [paths.result(slug, f"{name}.tsv") for name in made])
     plan.add_targets(slug, [paths.result(slug, f"{figure.name}.png") for figure in results.figures])
+
+
+def _items(settings: GatherSettings) -> dict[str, list[str]]:
+    """The files with the items behind scores, which a frame names and claims on it read."""
+    found = [str(path) for path in settings.items()]
+    return {"after": found} if found else {}
 
 
 class _Shortened:

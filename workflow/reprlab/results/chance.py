@@ -53,7 +53,8 @@ def decided_by_chance(claims: Sequence[Claim], frame: Frame, draws: int = DRAWS)
     all are nearly equal: a rule that never supports there, or never does not, measures nothing of them. A claim that no
     values decide for want of units or rows is not listed.
     """
-    judged = replace(frame, scale="paper")
+    # Scores of single items would stay as they are.
+    judged = replace(frame, scale="paper", rows=frame.rows.assign(items=""))
     found = []
     for claim in claims:
         chosen = judged.narrowed(claim.where)

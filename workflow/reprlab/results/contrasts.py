@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reprlab.results.frame import Choice, Frame, Rows
+from reprlab.results.items import difference_over_items
 from reprlab.statistics import (
     FEWEST_SEEDS,
     Estimate,
@@ -40,8 +41,9 @@ def sum_over_seeds(
     """Weighted sum of scores: by t over seeds where there are enough, else over the items of the test set within them.
 
     Several rows of a side and seed are averaged; they share the items, unless they differ in `apart`. A side with one
-    seed (a model that is not trained) stands beside each of the others. Intervals of two sides join as if their items
-    were drawn apart, which makes them wider than pairs of answers would be. None where no seed has all sides.
+    seed (a model that is not trained) stands beside each of the others. Items are drawn of all sides together where
+    each has a score of its own (`difference_over_items`). Else the intervals join as if items were drawn apart, which
+    makes them wider than pairs of answers would be. None where no seed has all sides.
 
     Args:
         sides: rows of scores with low, high and n over items, and the column `seed`.
@@ -50,14 +52,16 @@ def sum_over_seeds(
         seed: the column of the seeds.
         apart: a column (data set) whose values have items of their own, and weigh the same.
     """
-    runs = [contrast([_mean(rows, item, apart) for rows in run], weights, item) for run in by_unit(sides, seed)]
+    runs = [_one_run(run, weights, item, apart) for run in by_unit(sides, seed)]
     return over_seeds(runs, seed.replace("_", " ")) if runs else None
 
 
-def _mean(rows: Rows, item: str, apart: str) -> Estimate:
-    parts = [part for _, part in rows.groupby(apart, sort=False)] if apart else [rows]
-    means = [mean_of_shared(scores_of(part, item)) for part in parts]
-    return contrast(means, [1 / len(means)] * len(means), item) if len(means) > 1 else means[0]
+def _one_run(sides: Sequence[Rows], weights: Sequence[float], item: str, apart: str) -> Estimate:
+    if apart and (parts := [_one_run(part, weights, item, "") for part in by_unit(sides, apart)]):
+        return contrast(parts, [1 / len(parts)] * len(parts), item) if len(parts) > 1 else parts[0]
+    if paired := difference_over_items(sides, weights, item):
+        return paired
+    return contrast([mean_of_shared(scores_of(rows, item)) for rows in sides], weights, item)
 
 
 def by_unit(sides: Sequence[Rows], unit: str) -> list[list[Rows]]:
@@ -102,8 +106,7 @@ class Paired:
 
     The unit is the outer one of `units`. A side with a single unit (a model that is not trained has one seed) stands
     beside every unit of the other. Where the unit is the seed and there are few, it is the `item` of the test set
-    within them (`sum_over_seeds`). `written` selects the differences where a stage has drawn both sides' items together
-    (the paired bootstrap), which is surer than joining two intervals.
+    within them (`sum_over_seeds`).
     """
 
     where: Where
@@ -111,20 +114,14 @@ class Paired:
     second: Where
     units: str = "fold seed"
     item: str = "document"
-    written: Where | None = None
 
     def selections(self) -> Iterator[Where]:
         """Its selections, to be checked when planning."""
         yield {**self.where, **self.first}
         yield {**self.where, **self.second}
-        if self.written is not None:
-            yield self.written
 
     def __call__(self, frame: Frame) -> Estimate | str:
-        first, second, *written = [frame.select(**where) for where in self.selections()]
-        if written and 0 < written[0]["seed"].nunique() < FEWEST_SEEDS:
-            return sum_over_seeds(written, [1], self.item) or _reason(frame, self.selections())
-        sides = (first, second)
+        sides = [frame.select(**where) for where in self.selections()]
         if any(side.empty for side in sides):
             return _reason(frame, self.selections())
         unit = outer_unit(self.units, *sides)

@@ -105,6 +105,8 @@ def _rows(source: Source, files: _Files, settings: GatherSettings) -> Rows:
     found = found.assign(**source.factors)
     found["unit"] = [metrics[name].unit for name in found["metric"]]
     found["source"] = str(source.path)
+    if source.items is not None:
+        found["items"] = source.items.model_dump_json(exclude_defaults=True)
     if source.data:
         found["data"] = source.data
     return found

@@ -38,6 +38,7 @@ FIXED: dict[str, tuple[Kind, str]] = {
     "above_untrained": ("text", "above, not above: that is the untrained model; empty: there is none"),
     "reason": ("text", "why there is no value"),
     "source": ("text", "file below the run's folder that holds the value"),
+    "items": ("text", "where the scores of its items are (`sources.Items` as JSON); empty: none are kept"),
 }
 
 

@@ -32,6 +32,22 @@ class Baseline(BaseModel):
     """The column that holds it: `value`, or one beside the scores themselves."""
 
 
+class Items(BaseModel):
+    """The scores of single items behind a source, so that items are drawn together of all sides of a difference."""
+
+    model_config = _STRICT
+
+    path: Path
+    """Parquet below the run's folder, or a folder with one: a row for each item and whatever tells scores apart."""
+    item: str
+    """Column that names the items, which are the same wherever the names are."""
+    counts: dict[str, tuple[str, str]] = {}
+    """Metric: the columns whose sums over items make it, the first as a percentage of the second. Of others the mean
+    over items of a column with the metric's name is taken."""
+    where: dict[str, Value] = {}
+    """Its rows in the file, by column."""
+
+
 class Source(BaseModel):
     """Rows of one file of a scored stage."""
 
@@ -55,6 +71,8 @@ class Source(BaseModel):
     """Trivial answers that the rows must beat to be called `above_trivial`: all of them."""
     untrained: dict[str, Value] = {}
     """Factors of the rows of the same model without training, tuned alike, behind `above_untrained`."""
+    items: Items | None = None
+    """The items that its scores are over, where each has a score of its own."""
 
 
 class Missing(BaseModel):
@@ -106,6 +124,10 @@ class GatherSettings(BaseModel):
         sources = [entry for entry in self.entries if isinstance(entry, Source)]
         found = {path for one in sources for path in (one.path, one.selection) if path is not None}
         return sorted(found | {baseline.path for one in sources for baseline in one.baselines})
+
+    def items(self) -> list[Path]:
+        """Every file with the items of a source, sorted."""
+        return sorted({one.items.path for one in self.entries if isinstance(one, Source) and one.items})
 
 
 def _known(entry: Source | Missing) -> dict[str, Any]:

@@ -14,13 +14,15 @@ def classify_pairs(
     training: Path,
     out: Path,
     metrics: Path,
+    counts: Path,
     settings: PairClassification,
     device: str = "cpu",
     inference_batch: int = 32,
 ) -> None:
     """Write `out`, one row for each classified pair of the test split, and `metrics`, the scores of both regimes.
 
-    The validation split is scored beside the test split, so that settings can be chosen on it.
+    The validation split is scored beside the test split, so that settings can be chosen on it. `counts` has what each
+    document adds to the scores over the relations.
 
     Args:
         examples: documents with events.
@@ -38,14 +40,22 @@ def classify_pairs(
     from reprlab.events.documents import load_events
     from reprlab.events.pairs import inference_pairs, read_candidates
     from reprlab.events.rankings import of_seed, selected
-    from reprlab.events.scoring import ROW, commonest_relation, prediction_rows, scored_rows, write_answers
+    from reprlab.events.scoring import (
+        ROW,
+        classification_items,
+        commonest_relation,
+        prediction_rows,
+        scored_rows,
+        write_answers,
+        write_items,
+    )
     from reprlab.models.build import quiet_transformers
 
     quiet_transformers()
     splits = selected(load_events(examples)[0], settings.events)
     majority = commonest_relation(splits["train"], settings)
     trained = read_tsv(training).groupby("seed")[["step", "tokens"]].max()
-    rows, answers = [], []
+    rows, answers, counted = [], [], []
     for seed in settings.seeds:
         classifier = open_classifier(of_seed(models, seed), settings, trained=True)
         about = {"seed": seed, "steps": int(trained["step"][seed]), "tokens": int(trained["tokens"][seed])}
@@ -56,8 +66,11 @@ def classify_pairs(
             pairs = [inference_pairs(document, ranked[document.name], settings) for document in documents]
             found = predict_labels(classifier, documents, pairs, device=device, batch_size=inference_batch)
             rows += [{**about, **row} for row in scored_rows(documents, pairs, found, settings, split, majority)]
+            items_of = classification_items(documents, pairs, found, settings, split)
+            counted += [{"seed": seed, **row} for row in items_of]
         answers += [{"seed": seed, **row} for row in prediction_rows(documents, pairs, found, settings)]
     write_answers(out, answers)
+    write_items(counts, counted)
     write_tsv(metrics, pandas.DataFrame(rows, columns=ROW))
 
 

@@ -12,6 +12,7 @@ def rank_partners(
     examples: Path,
     out: Path,
     metrics: Path,
+    counts: Path,
     settings: Retrieval,
     model: Path | None = None,
     tokenizer: Path | None = None,
@@ -20,6 +21,8 @@ def rank_partners(
     parses: Path | None = None,
 ) -> None:
     """Write `out`, a ranking `seed-<seed>.parquet` for each seed, and `metrics`, recall and candidates on each split.
+
+    `counts` has what each document adds to these.
 
     Args:
         examples: documents with events.
@@ -38,7 +41,7 @@ def rank_partners(
     from reprlab.events.pairs import write_candidates
     from reprlab.events.parses import read_parses
     from reprlab.events.rankings import mention_vectors, of_seed, rank_at_random, rank_by_chain, rank_mentions, selected
-    from reprlab.events.scoring import ROW, retrieval_rows
+    from reprlab.events.scoring import ROW, retrieval_items, retrieval_rows, write_items
     from reprlab.events.sentence_graphs import graph_vectors
     from reprlab.models.build import load_model, quiet_transformers
     from reprlab.runtime.errors import ReprlabError
@@ -51,7 +54,7 @@ def rank_partners(
     quiet_transformers()
     splits = selected(load_events(examples)[0], settings.events)
     documents = [document for part in splits.values() for document in part]
-    rows = []
+    rows, counted = [], []
     with atomic_directory(out) as folder:
         for seed in settings.seeds:
             if settings.pooling == "chains":
@@ -72,6 +75,8 @@ def rank_partners(
             write_candidates(folder / f"seed-{seed}.parquet", rankings)
             for split, part in splits.items():
                 rows += [{"seed": seed, **row} for row in retrieval_rows(part, rankings, settings.ks, split)]
+                counted += [{"seed": seed, **row} for row in retrieval_items(part, rankings, settings.ks, split)]
+    write_items(counts, counted)
     write_tsv(metrics, pandas.DataFrame(rows, columns=ROW))
 
 

@@ -10,12 +10,12 @@ def test_claims(*, paper: str, inputs: list[Path], out: Path) -> None:
 
     Args:
         paper: its slug.
-        inputs: results.parquet.
+        inputs: results.parquet; it names the files with the items behind its scores.
         out: TSV with the columns id, claim, rule, statistic, estimate, low, high, interval, unit, units,
             verdict, note.
 
     Raises:
-        ReprlabError: two claims have one id, or the frame is damaged.
+        ReprlabError: two claims have one id, or the frame or the items are damaged.
     """
     from reprlab.reporting.provenance import write_provenance
     from reprlab.results import claims

@@ -12,7 +12,7 @@ from reprlab.papers.asr_adapters.results import RESULTS
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.result_jobs import add_results
 from reprlab.planning.shared_jobs import add_model, add_task
-from reprlab.results.sources import Baseline, Source, Value
+from reprlab.results.sources import Baseline, Items, Source, Value
 from reprlab.settings.base import derive
 from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
 
@@ -24,6 +24,7 @@ SLUG = "asr-adapters"
 # A set may have one of them.
 _HELD_OUT = ("validation", "test")
 _CONSTANT = ("nothing", "most common")
+COUNTS = {"cer": ("character_errors", "characters"), "wer": ("word_errors", "words")}
 _DEPTH = "ff"
 # Model, method, language, minutes and seed of a recogniser.
 _About = tuple[str, str, str, float, int]
@@ -166,7 +167,9 @@ class Recognisers:
         found = self._source(made["metrics"], part, about, more=more)
         path = Path(made["metrics"])
         baselines = [Baseline(name=name, path=path, where={"name": name}) for name in _CONSTANT]
-        return found.model_copy(update={"where": {"name": "model", "split": list(_HELD_OUT)}, "baselines": baselines})
+        where = {"name": "model", "split": list(_HELD_OUT)}
+        items = Items(path=Path(made["hypotheses"]), item="id", counts=COUNTS)
+        return found.model_copy(update={"where": where, "baselines": baselines, "items": items})
 
     def _source(
         self,

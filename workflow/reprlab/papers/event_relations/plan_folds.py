@@ -25,7 +25,7 @@ from reprlab.planning.shared_jobs import add_model, add_task
 from reprlab.planning.warm_starts import Recipe, Start, add_start
 from reprlab.plugins import load_plugin
 from reprlab.registry.dataset_entries import reader_settings
-from reprlab.results.sources import Baseline, Missing, Source
+from reprlab.results.sources import Baseline, Items, Missing, Source
 from reprlab.retrieval.settings import BiEncoderTraining
 from reprlab.settings.base import derive
 from reprlab.training.settings import EngineSettings, ScheduleSettings
@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 SLUG = "event-relations"
 RETRIEVERS = ("random", "roberta", "roberta_ft", "sbert", "sbert_ft")
 _Classifier = Literal["roberta", "t5"]
+# Counts of each document behind scores.
+RETRIEVED = {"retrieval_recall": ("recalled", "related"), "positive_share": ("recalled", "kept")}
+RETRIEVED |= {"density": ("related", "pairs")}
+CLASSIFIED = {"precision": ("right", "named"), "recall": ("right", "related"), "f1": ("right", "half")}
 
 
 @dataclass(frozen=True)
@@ -155,7 +159,8 @@ class Fold:
         return {"dataset": self.name, "fold": self.fold, "part": part, **own}
 
     def _retrieval(self, retriever: str, encoding: str, *, chains: bool) -> list[Source]:
-        path = Path(self._rankings(retriever, encoding, chains)["metrics"])
+        made = self._rankings(retriever, encoding, chains)
+        items = Items(path=Path(made["counts"]), item="document", counts=RETRIEVED)
         # Chains may say without a text which mentions are related.
         trivial = {"random order": "random"} | ({"chains without text": "chains"} if chains else {})
         trivial = {name: one for name, one in trivial.items() if one != retriever}
@@ -168,7 +173,8 @@ class Fold:
         }
         return [
             Source(
-                path=path,
+                path=Path(made["metrics"]),
+                items=items,
                 factors=self._factors(**about, k=k),
                 keys={"seed": "seed"},
                 where={"k": k},
@@ -185,7 +191,8 @@ class Fold:
         job = self.trained(classifier, retriever, **how)
         about = {"retriever": retriever, "classifier": classifier, "encoding": how.get("encoding", "wrapped")}
         factors = self._factors(**about, chains="yes" if job.settings.events.chains else "no", k=job.settings.k)
-        return [self._scores(Path(job.scored["metrics"]), factors)]
+        items = Items(path=Path(job.scored["counts"]), item="document", counts=CLASSIFIED)
+        return [self._scores(Path(job.scored["metrics"]), factors, items)]
 
     def trained(
         self, classifier: _Classifier, retriever: str, *, encoding: str = "wrapped", chains: bool = False, k: int = 0
@@ -247,11 +254,12 @@ class Fold:
         about = {"retriever": "none", "classifier": "gpt", "encoding": "wrapped", "chains": "no"}
         return [self._scores(Path(asked["metrics"]), self._factors(**about, k=self.paper.k))]
 
-    def _scores(self, path: Path, factors: dict[str, Any]) -> Source:
+    def _scores(self, path: Path, factors: dict[str, Any], items: Items | None = None) -> Source:
         """Scores beside the trivial answers to the same pairs."""
         trivial = ("majority relation", "no relation")
         return Source(
             path=path,
+            items=items,
             factors=factors,
             keys={"seed": "seed"},
             where={"name": "model", "subset": [RELATED, ALL, CANDIDATES]},

@@ -9,7 +9,15 @@ from reprlab.results.claims import Claim, Find
 from reprlab.results.contrasts import sum_over_seeds
 from reprlab.results.frame import Choice, Frame
 from reprlab.retrieval.collections import RANDOM
-from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Estimate, Rule, mean_over_crossed, mean_over_units
+from reprlab.statistics import (
+    ABOVE_ZERO,
+    BELOW_ZERO,
+    FEWEST_SEEDS,
+    Estimate,
+    Rule,
+    mean_over_crossed,
+    mean_over_units,
+)
 
 _MRR: dict[str, Choice] = {"part": "in_domain", "metric": "mrr_at_10"}
 _BEYOND: dict[str, Choice] = {"part": "out_of_domain", "metric": "ndcg_at_10"}
@@ -24,7 +32,10 @@ _KEYS = ["part", "dataset", "split"]
 
 
 def above(*, chance: bool) -> Find:
-    """nDCG@10 of trained models less that of the random order, or of the better first stage, on the same queries."""
+    """nDCG@10 of trained models less that of the random order, or of the better first stage, on the same queries.
+
+    Crossed over models and data sets; of one model on one data set over seeds, or queries within few of them.
+    """
 
     def find(frame: Frame) -> Estimate | str:
         scores = frame.select(metric="ndcg_at_10", part=("in_domain", "out_of_domain", "document"))
@@ -33,6 +44,10 @@ def above(*, chance: bool) -> Find:
         level = beside.groupby(_KEYS)["value"].max()
         if trained.empty or level.empty:
             return f"not run at scale {frame.scale}"
+        if len(trained[["model", "dataset"]].drop_duplicates()) == 1:
+            best = beside[beside["value"] == beside.groupby(_KEYS)["value"].transform("max")].assign(seed=0)
+            best = best[best["dataset"].isin(trained["dataset"])]
+            return sum_over_seeds((trained, best), (1, -1), "query", apart="split") or frame.reason()
         gaps = trained["value"].to_numpy() - level.loc[list(map(tuple, trained[_KEYS].to_numpy()))].to_numpy()
         return mean_over_crossed(gaps, {"model": trained["model"], "data set": trained["dataset"]})
 
@@ -42,7 +57,8 @@ def above(*, chance: bool) -> Find:
 def between(where: dict[str, Choice], column: str, first: Sequence[str], second: Sequence[str]) -> Find:
     """Mean score of some families (or truncations) less that of others, of one size, on the same queries.
 
-    Crossed over sizes and data sets; over seeds, or queries within few of them, where there is one of each.
+    Crossed over sizes and data sets. Of one size on fewer data sets than four, which judge as little as so many seeds,
+    over seeds, or queries within few of them.
     """
 
     def find(frame: Frame) -> Estimate | str:
@@ -57,9 +73,12 @@ def between(where: dict[str, Choice], column: str, first: Sequence[str], second:
         if gaps.empty:
             return frame.reason(**where) or f"not run at scale {frame.scale}"
         units = {"size": gaps["size"], "data set": gaps["dataset"] + " " + gaps["split"]}
-        if all(unit.nunique() == 1 for unit in units.values()):
-            sides = [rows[rows[column].isin(names) & (rows["size"] == gaps["size"][0])] for names in (first, second)]
-            return sum_over_seeds(sides, (1, -1), "query") or frame.reason(**where)
+        if units["size"].nunique() == 1 and units["data set"].nunique() < FEWEST_SEEDS:
+            own = rows[rows["size"] == gaps["size"][0]].assign(place=rows["dataset"] + " " + rows["split"])
+            if column == "truncation":
+                own = own[own["model"].isin(gaps["model"])]
+            sides = [own[own[column].isin(names)] for names in (first, second)]
+            return sum_over_seeds(sides, (1, -1), "query", apart="place") or frame.reason(**where)
         return mean_over_crossed(gaps["value"], units)
 
     return find

@@ -14,7 +14,7 @@ from reprlab.planning.plan import Job, Plan
 from reprlab.planning.result_jobs import add_results
 from reprlab.planning.shared_jobs import add_model, add_task
 from reprlab.registry.dataset_entries import reader_settings
-from reprlab.results.sources import Baseline, Missing, Source
+from reprlab.results.sources import Baseline, Items, Missing, Source
 from reprlab.retrieval.collections import RANDOM
 from reprlab.retrieval.rerank_settings import (
     FirstStage,
@@ -95,16 +95,17 @@ class _TaskJobs:
         found = []
         for dataset, splits, part in self._collections():
             for kind in kinds:
-                path = Path(self._first_stage(dataset, kind)["metrics"])
+                made = self._first_stage(dataset, kind)
                 reranked = kind == self.task.first_stage
                 for name in (kind, RANDOM) if reranked else (kind,):
                     model = self.paper.retriever.model if name == "dense" else name
                     about: dict[str, Any] = {"model": model, "part": part, "dataset": dataset, "truncation": "none"}
                     found.append(
                         Source(
-                            path=path,
+                            path=Path(made["metrics"]),
                             factors=about,
                             where={"name": name, "split": list(splits)},
+                            items=Items(path=Path(made["out"]), item="query", where={"name": name}),
                             data=self.config.datasets.tasks[dataset].title,
                         )
                     )
@@ -250,6 +251,7 @@ class _TaskJobs:
                         path=Path(made["metrics"]),
                         factors={**known, "dataset": dataset},
                         keys={"seed": "seed"},
+                        items=Items(path=Path(made["out"]), item="query"),
                         baselines=[Baseline(name=RANDOM, path=first, where={"name": RANDOM})],
                         **shared,
                     ),

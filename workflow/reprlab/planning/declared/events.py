@@ -26,7 +26,12 @@ STAGES = (
     Stage(
         "rank_partners",
         "Rank partners of the events of {dataset} by {model} ({cell})",
-        within("results/shared/rankings/{model}/{dataset}/{cell}", out="seeds/", metrics="metrics.tsv"),
+        within(
+            "results/shared/rankings/{model}/{dataset}/{cell}",
+            out="seeds/",
+            metrics="metrics.tsv",
+            counts="documents.parquet",
+        ),
         mb=4000,
         minutes=240,
         grows="both",
@@ -47,7 +52,12 @@ STAGES = (
     Stage(
         "classify_pairs",
         "Classify pairs of events of {dataset} with {model} ({cell})",
-        within("results/shared/classified/{model}/{dataset}/{cell}", out="predictions.parquet", metrics="scores.tsv"),
+        within(
+            "results/shared/classified/{model}/{dataset}/{cell}",
+            out="predictions.parquet",
+            metrics="scores.tsv",
+            counts="documents.parquet",
+        ),
         mb=4000,
         minutes=720,
         grows="both",
