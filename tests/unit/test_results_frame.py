@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pandas
+import pyarrow.parquet
 import pytest
 from reprlab.reporting.published import read_published
 from reprlab.results.claims import Claim, NoVerdict, claims_table
@@ -82,6 +83,14 @@ def test_the_frame_keeps_identity_order_and_options(frame):
     assert frame.select(model="small")["seed"].tolist() == [1, 2]
     assert set(frame.rows["unit"][:4]) == {"percent"} and set(frame.rows["scale"]) == {"nano"}
     assert frame.options == {"level": 0.95} and frame.scale == "nano"
+
+
+def test_results_of_another_version_are_refused_in_one_line(frame, tmp_path):
+    path = tmp_path / "results.parquet"
+    table = pyarrow.parquet.read_table(path)
+    pyarrow.parquet.write_table(table.drop_columns(["items"]), path)
+    with pytest.raises(ReprlabError, match="lacks the columns items, as results of another version do"):
+        read_frame(path)
 
 
 def test_above_is_judged_over_seeds_where_there_are_several(frame):

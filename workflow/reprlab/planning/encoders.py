@@ -5,7 +5,7 @@ import sys
 
 from reprlab.config.load import load_config
 from reprlab.planning.paper_plans import make_plan
-from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.errors import ReprlabError, told_in_one_line
 from reprlab.runtime.folders import checkout_root
 from reprlab.settings.errors import nearest
 
@@ -22,6 +22,7 @@ def require_encoder(name: str, known: list[str], scale: str) -> None:
         raise ReprlabError(f"{given} at scale {scale}{(name and nearest(name, known)) or example}")
 
 
+@told_in_one_line()
 def main(arguments: list[str] | None = None) -> int:
     """1 with one line where there is no such encoder."""
     parser = argparse.ArgumentParser(prog="make export", description=__doc__)
@@ -30,12 +31,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--set", default=None)
     given = parser.parse_args(arguments)
     asked = {name: value for name, value in (("scale", given.scale), ("set", given.set)) if value}
-    try:
-        config = load_config(checkout_root(), asked)
-        require_encoder(given.encoder, list(make_plan(config).jobs.get("export_encoder", {})), config.scale)
-    except ReprlabError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
+    config = load_config(checkout_root(), asked)
+    require_encoder(given.encoder, list(make_plan(config).jobs.get("export_encoder", {})), config.scale)
     return 0
 
 

@@ -16,7 +16,7 @@ from reprlab.config.load import load_config
 from reprlab.planning import paths
 from reprlab.planning.paper_plans import make_plan
 from reprlab.planning.run_plan import RunPlan
-from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.errors import told_in_one_line
 from reprlab.runtime.files import write_text
 from reprlab.runtime.folders import checkout_root
 from reprlab.runtime.log import used
@@ -95,19 +95,16 @@ def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
+@told_in_one_line()
 def main(arguments: list[str] | None = None) -> int:
     """Print the rows of a scale's run, or put them in the place of the ones that the table has of these results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scale", default=None, help="nano, mini, small or paper; the default is that of config.yaml")
     parser.add_argument("--write", action="store_true", help=f"write {TABLE}")
     given = parser.parse_args(arguments)
-    try:
-        root = checkout_root()
-        config = load_config(root, {"scale": given.scale} if given.scale else {})
-        rows = measure(config.run_folder, RunPlan(make_plan(config), root), config.scale)
-    except ReprlabError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
+    root = checkout_root()
+    config = load_config(root, {"scale": given.scale} if given.scale else {})
+    rows = measure(config.run_folder, RunPlan(make_plan(config), root), config.scale)
     if given.write:
         new = {(row["target"], row["scale"]) for row in rows}
         kept = [row for row in read_measured(root) if (row["target"], row["scale"]) not in new]

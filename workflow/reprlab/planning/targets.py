@@ -9,7 +9,7 @@ from reprlab.config.runtime import SCALES
 from reprlab.planning.measured import measure, read_measured
 from reprlab.planning.paper_plans import make_plan
 from reprlab.planning.run_plan import RunPlan
-from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.errors import told_in_one_line
 from reprlab.runtime.folders import checkout_root
 
 
@@ -43,16 +43,13 @@ def _in_words(row: dict[str, str] | None) -> str:
     return f"{row['minutes']} min{cores}" + (f", {row['disk_mb']} MB" if row["disk_mb"] else "")
 
 
+@told_in_one_line()
 def main(arguments: list[str] | None = None) -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scale", default=None, help="nano, mini, small or paper; the default is that of config.yaml")
     given = parser.parse_args(arguments)
-    try:
-        rows = list_targets(load_config(checkout_root(), {"scale": given.scale} if given.scale else {}))
-    except ReprlabError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
+    rows = list_targets(load_config(checkout_root(), {"scale": given.scale} if given.scale else {}))
     widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in rows[0]}
     for row in [dict(zip(rows[0], rows[0], strict=True)), *rows]:
         sys.stdout.write("  ".join(value.ljust(widths[name]) for name, value in row.items()).rstrip() + "\n")

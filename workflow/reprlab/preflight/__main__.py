@@ -10,7 +10,7 @@ from reprlab.config.load import LoadedConfig, load_config
 from reprlab.planning.plan import Plan
 from reprlab.plugins import load_plugin
 from reprlab.preflight.findings import Finding
-from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.errors import ReprlabError, told_in_one_line
 from reprlab.runtime.folders import checkout_root, download_cache
 from reprlab.runtime.training_memory import TrainingMemory
 from reprlab.settings.errors import nearest
@@ -61,6 +61,7 @@ def report(findings: list[Finding]) -> str:
     return "\n".join([*lines, f"{len(findings)} checks, {ending}"]) + "\n"
 
 
+@told_in_one_line()
 def main(arguments: list[str] | None = None) -> int:
     """Print all findings; 1 if any is a problem."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -70,13 +71,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="findings as JSON")
     given = parser.parse_args(arguments)
     overrides = {**({"scale": given.scale} if given.scale else {}), **({"set": given.set} if given.set else {})}
-    try:
-        root = checkout_root()
-        config = load_config(root, overrides, targets=given.paper or ())
-        findings = preflight(config, given.paper or list(config.needed), download_cache(root), given.set)
-    except ReprlabError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
+    root = checkout_root()
+    config = load_config(root, overrides, targets=given.paper or ())
+    findings = preflight(config, given.paper or list(config.needed), download_cache(root), given.set)
     if given.json:
         sys.stdout.write(json.dumps([dataclasses.asdict(finding) for finding in findings], indent=2) + "\n")
     else:

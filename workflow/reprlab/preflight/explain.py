@@ -16,7 +16,7 @@ from reprlab.config.load import load_config
 from reprlab.planning.paper_plans import make_plan
 from reprlab.planning.reruns import READS_NEW, running
 from reprlab.planning.run_plan import RunPlan
-from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.errors import ReprlabError, told_in_one_line
 from reprlab.runtime.folders import checkout_root
 from reprlab.runtime.plan_file import FOLDER, PlanFile, PlannedJob, parsed
 from reprlab.runtime.seals import Seal
@@ -103,6 +103,7 @@ def report(found: Mapping[str, Mapping[str, list[str]]]) -> str:
     return "\n".join([*lines, f"{count} job{'s' * (count != 1)} would run"]) + "\n"
 
 
+@told_in_one_line()
 def main(arguments: list[str] | None = None) -> int:
     """Print why jobs would run; 1 where the settings or the targets are wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -110,15 +111,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--scale", help="nano, mini, small or paper")
     parser.add_argument("--set", help="edits of settings")
     options = parser.parse_args(arguments)
-    try:
-        root = checkout_root()
-        given = {name: value for name in ("scale", "set") if (value := getattr(options, name))}
-        config = load_config(root, given, targets=options.targets)
-        plan = RunPlan(make_plan(config), root)
-        sys.stdout.write(report(explain(plan, config.run_folder, options.targets)))
-    except ReprlabError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
+    root = checkout_root()
+    given = {name: value for name in ("scale", "set") if (value := getattr(options, name))}
+    config = load_config(root, given, targets=options.targets)
+    plan = RunPlan(make_plan(config), root)
+    sys.stdout.write(report(explain(plan, config.run_folder, options.targets)))
     return 0
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.errors import told_in_one_line
 from reprlab.runtime.folders import checkout_root, download_cache, runs_of
 from reprlab.runtime.locks import is_at_work
 from reprlab.runtime.plan_file import FOLDER as PLANS
@@ -45,16 +45,13 @@ def size_of(path: Path) -> int:
     return sum(path.stat().st_size for path in path.rglob("*") if path.is_file() and not path.is_symlink())
 
 
+@told_in_one_line()
 def main(arguments: list[str] | None = None) -> int:
     """Delete, and say how much was freed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dry-run", action="store_true", help="say what would be freed and delete nothing")
     given = parser.parse_args(arguments)
-    try:
-        root = checkout_root()
-    except ReprlabError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
+    root = checkout_root()
     cache = download_cache(root)
     freed = 0
     for run in filter(is_at_work, runs_of(root)):

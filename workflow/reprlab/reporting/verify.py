@@ -7,7 +7,7 @@ from pathlib import Path
 
 from reprlab.artifacts.json_files import read_json
 from reprlab.reporting.provenance import digest
-from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.errors import ReprlabError, told_in_one_line
 from reprlab.runtime.folders import checkout_root, runs_of
 from reprlab.runtime.seals import RESULTS, sealed_results
 from reprlab.runtime.stale import Results
@@ -56,15 +56,12 @@ def _differs(record: Path, run: Path, named: set[Path]) -> Iterator[str]:
         yield f"{result.relative_to(run)}: is not the result that {record.name} describes; delete both and run again"
 
 
+@told_in_one_line(2)
 def main(arguments: list[str] | None = None) -> int:
     """Check the runs named (default: all that there are); 1 where a result differs."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("runs", nargs="*", type=Path, help="folders that hold results/ (default: every run)")
-    try:
-        runs = parser.parse_args(arguments).runs or runs_of(checkout_root())
-    except ReprlabError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 2
+    runs = parser.parse_args(arguments).runs or runs_of(checkout_root())
     found = 0
     for run in runs:
         for line in problems(run):

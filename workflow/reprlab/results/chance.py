@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from reprlab.reporting.claims import NOT_TESTABLE
 from reprlab.results.claims import Claim
 from reprlab.results.frame import Frame, Rows, read_frame
+from reprlab.runtime.errors import told_in_one_line
 from reprlab.statistics import INCONCLUSIVE, NOT_SUPPORTED, SUPPORTED
 
 if TYPE_CHECKING:
@@ -146,6 +147,7 @@ def _levels(rows: Rows, names: list[str], rng: np.random.Generator, spread: floa
     return np.exp(spread * rng.normal(size=groups.max() + 1))[groups]
 
 
+@told_in_one_line()
 def main(arguments: list[str] | None = None) -> int:
     """List such claims of every paper of a results folder; returns the exit status."""
     from reprlab.results.records import records_of

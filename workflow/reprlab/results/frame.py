@@ -147,11 +147,16 @@ def read_frame(path: Path) -> Frame:
     """The frame of a results.parquet.
 
     Raises:
-        ReprlabError: it is missing, damaged, or was not written by `write_results`.
+        ReprlabError: it is missing, damaged, or was not written by the `write_results` of this version.
     """
     table = read_parquet(path)
     about = (table.schema.metadata or {}).get(_ABOUT)
     if about is None:
         raise ReprlabError(f"{path}: is not a frame of results; delete it and run the same command again")
     settings = GatherSettings.model_validate({**json.loads(about), "entries": []})
+    if missing := sorted({*settings.factors, *FIXED} - {*table.column_names}):
+        raise ReprlabError(
+            f"{path}: lacks the columns {', '.join(missing)}, as results of another version do; run the same command "
+            "again"
+        )
     return frame_of(table.to_pandas(integer_object_nulls=True), settings)

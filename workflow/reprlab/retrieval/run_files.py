@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from reprlab.retrieval.trec import Run, ordered
-from reprlab.runtime.errors import ReprlabError, first_line, raise_if_machine_is_short
+from reprlab.runtime.errors import ReprlabError, first_line, raise_if_machine_is_short, told_in_one_line
 
 ENDING = "arrow"
 """Of the name of a run's file."""
@@ -122,17 +122,14 @@ def trec_lines(path: Path) -> Iterator[str]:
             yield f"{query} Q0 {document} {rank} {score:.9g} {tag}"
 
 
+@told_in_one_line()
 def main(arguments: list[str] | None = None) -> int:
     """Print a run in TREC's form; 1 with one line where that cannot be."""
     parser = argparse.ArgumentParser(prog="python -m reprlab.retrieval.run_files", description=main.__doc__)
     parser.add_argument("run", type=Path, help="a file of a run, results/shared/…/<split>.arrow")
     given = parser.parse_args(arguments)
-    try:
-        for line in trec_lines(given.run):
-            sys.stdout.write(f"{line}\n")
-    except ReprlabError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
+    for line in trec_lines(given.run):
+        sys.stdout.write(f"{line}\n")
     return 0
 
 

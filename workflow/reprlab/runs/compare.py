@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.errors import ReprlabError, told_in_one_line
 from reprlab.runtime.folders import checkout_root, runs_of
 from reprlab.settings.errors import nearest
 
@@ -110,6 +110,7 @@ def _text(title: str, frame: "pandas.DataFrame") -> str:
     return f"{title} ({len(frame)})\n{text}{more}\n"
 
 
+@told_in_one_line()
 def main(arguments: list[str] | None = None) -> int:
     """Compare two runs."""
     parser = argparse.ArgumentParser(prog="make compare", description=__doc__)
@@ -117,13 +118,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--page", type=Path, help="write all of it as an HTML page")
     parser.add_argument("--table", type=Path, help="write the cells that differ as TSV")
     given = parser.parse_args(arguments)
-    try:
-        if len(given.runs) != 2:
-            raise ReprlabError(f'give two runs: make compare RUNS="mini mask15"; {_known(_runs_of(checkout_root()))}')
-        sys.stdout.write(compare(checkout_root(), tuple(given.runs), given.page, given.table))
-    except ReprlabError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
+    if len(given.runs) != 2:
+        raise ReprlabError(f'give two runs: make compare RUNS="mini mask15"; {_known(_runs_of(checkout_root()))}')
+    sys.stdout.write(compare(checkout_root(), tuple(given.runs), given.page, given.table))
     return 0
 
 

@@ -32,7 +32,7 @@ import numpy
 from pydantic import Field, ValidationError
 
 from reprlab.config.runtime import SCALES
-from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.errors import ReprlabError, told_in_one_line
 from reprlab.settings.base import Settings
 
 if TYPE_CHECKING:
@@ -199,6 +199,7 @@ def _verdicts(claims: pandas.DataFrame) -> str:
     return f"Claims {'; '.join(parts)}.".translate(_NO_MARKDOWN)
 
 
+@told_in_one_line()
 def main(arguments: list[str] | None = None) -> int:
     """Print a page's tables, or write them into the page; returns the exit status."""
     from reprlab.config.load import DEFAULT_SCALE
@@ -217,18 +218,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--run", type=Path, help="folder that holds the run's results/ (default: that of the scale)")
     parser.add_argument("--write", action="store_true", help="renew the tables in the page")
     options = parser.parse_args(arguments)
-    try:
-        root = checkout_root()
-        path = options.page or root / "docs" / "papers" / f"{options.paper}.md"
-        run = options.run or (root if options.scale == DEFAULT_SCALE else root / "runs" / options.scale)
-        if not path.is_file():
-            raise ReprlabError(f"{path}: no such page")
-        text, tables = renew(path, path.read_text(encoding="utf-8"), run / "results", options.scale)
-        if options.write:
-            write_text(path, text)
-    except ReprlabError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
+    root = checkout_root()
+    path = options.page or root / "docs" / "papers" / f"{options.paper}.md"
+    run = options.run or (root if options.scale == DEFAULT_SCALE else root / "runs" / options.scale)
+    if not path.is_file():
+        raise ReprlabError(f"{path}: no such page")
+    text, tables = renew(path, path.read_text(encoding="utf-8"), run / "results", options.scale)
+    if options.write:
+        write_text(path, text)
     sys.stdout.write(f"{path}: renewed\n" if options.write else "\n".join(tables))
     return 0
 

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.errors import ReprlabError, told_in_one_line
 
 KINDS = ("tensorboard", "csv")
 FOLDER = "track"
@@ -101,6 +101,7 @@ def _write_table(path: Path, logs: dict[str, list[Row]]) -> Path:
     return path
 
 
+@told_in_one_line()
 def main(arguments: list[str] | None = None) -> int:
     """Write the view of a run that was made; returns the exit status."""
     parser = argparse.ArgumentParser(
@@ -111,13 +112,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--run", type=Path, default=Path(), help="folder that holds the run's results/ (default: here)")
     parser.add_argument("--as", dest="kind", choices=KINDS, default=KINDS[0], help="what is written")
     options = parser.parse_args(arguments)
-    try:
-        if not (options.run / "results").is_dir():
-            raise ReprlabError(f"{options.run / 'results'}: no such folder; --run names the folder of a run")
-        written = write_track(options.run, options.kind)
-    except ReprlabError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
+    if not (options.run / "results").is_dir():
+        raise ReprlabError(f"{options.run / 'results'}: no such folder; --run names the folder of a run")
+    written = write_track(options.run, options.kind)
     folder = options.run / FOLDER
     said = f"{folder / _TABLE}" if options.kind == "csv" else f"{folder}: {len(written)} trainings"
     sys.stdout.write(f"{said}\n" if written else f"{options.run}: no training log yet\n")

@@ -1,6 +1,9 @@
 """The one error class that users see, and what says nothing of the file that was read."""
 
 import errno
+import functools
+import sys
+from collections.abc import Callable
 
 _SHORT = (errno.ENOMEM, errno.EMFILE, errno.ENFILE)
 
@@ -15,6 +18,23 @@ class ReprlabError(Exception):
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.splitlines()))
+
+
+def told_in_one_line(status: int = 1) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Around the `main` of a command: a `ReprlabError` becomes one line on standard error and the exit status."""
+
+    def around(main: Callable[..., int]) -> Callable[..., int]:
+        @functools.wraps(main)
+        def told(arguments: list[str] | None = None) -> int:
+            try:
+                return main(arguments)
+            except ReprlabError as error:
+                sys.stderr.write(f"error: {error}\n")
+                return status
+
+        return told
+
+    return around
 
 
 def raise_if_machine_is_short(error: BaseException) -> None:

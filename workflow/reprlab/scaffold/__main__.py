@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from reprlab.data.sources import tab_rows
-from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.errors import ReprlabError, told_in_one_line
 from reprlab.runtime.folders import checkout_root
 from reprlab.scaffold.blocks import Block, Texts, blocks_of
 from reprlab.settings.errors import nearest
@@ -164,6 +164,7 @@ def _with_sorted_imports(text: str) -> str:
     )
 
 
+@told_in_one_line()
 def main(arguments: list[str] | None = None) -> int:
     """Write the files and say what comes next."""
     parser = argparse.ArgumentParser(prog="python -m reprlab.scaffold", description=__doc__)
@@ -175,19 +176,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--file", default="", help="tab-separated file of id, label and text")
     given = parser.parse_args(arguments)
     texts = Texts(checkout_root())
-    try:
-        if given.paper is not None:
-            following = new_paper(texts, given.paper)
-        elif given.model is not None:
-            following = new_model(texts, given.model, given.like)
-        else:
-            following = new_task(texts, given.task, given.file)
-        written = texts.write()
-        for module in _GENERATED if given.paper is not None else ():
-            subprocess.run([sys.executable, "-m", module, "--write"], check=True)
-    except ReprlabError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
+    if given.paper is not None:
+        following = new_paper(texts, given.paper)
+    elif given.model is not None:
+        following = new_model(texts, given.model, given.like)
+    else:
+        following = new_task(texts, given.task, given.file)
+    written = texts.write()
+    for module in _GENERATED if given.paper is not None else ():
+        subprocess.run([sys.executable, "-m", module, "--write"], check=True)
     sys.stdout.write("".join(f"wrote {name}\n" for name in written) + f"next: {following}\n")
     return 0
 
