@@ -73,6 +73,21 @@ def test_two_metrics_that_a_claim_compares_are_shuffled_together():
     assert decided_by_chance(claims, frame_of(table, records.settings("mini", [], {})), draws=100) == []
 
 
+def test_that_scores_are_those_of_the_trivial_answer_can_be_found():
+    """Trivial answers that differ by far between sets, each of which a model may be near to."""
+    rows = [
+        ABOUT | {"model": f"on {name}", "seed": 0, "value": 50.0, "baseline_value": 25.0 * name} for name in range(4)
+    ]
+    table = pandas.DataFrame(rows).assign(n=50).reindex(columns=[*FACTORS, *FIXED])
+
+    def gap(frame: Frame):
+        found = frame.select()
+        return mean_over_units((found["value"] - found["baseline_value"]).to_numpy(), "set")
+
+    claims = [Claim("1", "it is trivial", "points", Rule(-1, 1), gap)]
+    assert decided_by_chance(claims, frame_of(table, RECORDS.settings("mini", [], {})), draws=100) == []
+
+
 def test_times_are_shuffled_together_since_one_may_be_a_part_of_another():
     """A share of 1 % is below 5 % whatever the order of either time; of times in any order it is not."""
     metrics = {name: Metric(about=name, unit="seconds") for name in ("part", "whole")}

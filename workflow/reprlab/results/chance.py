@@ -114,8 +114,9 @@ def _shuffled(compared: Mapping[str, str], frame: Frame, rng: np.random.Generato
 
 def _scattered(frame: Frame, rng: np.random.Generator) -> Frame:
     """Each value of some factors times a level of its own, and now and then each combination of them: units and items
-    differ a little, conditions by far, or all by next to nothing."""
+    differ a little, conditions by far, or all by next to nothing, also from their trivial answers."""
     import numpy as np
+    import pandas
 
     known, rows = frame.select(), frame.rows.copy()
     conditions = [name for name in (*frame.factors, "metric", "split", "subset") if name not in _UNITS]
@@ -129,9 +130,11 @@ def _scattered(frame: Frame, rng: np.random.Generator) -> Frame:
         level *= _levels(known, conditions, rng, apart * _APART)
     percent = (known["unit"] == "percent").to_numpy()
     middle = known.groupby("metric")["value"].transform(lambda values: values.abs().mean() or 1.0).to_numpy()
-    value = np.where(percent, np.clip(45 * level, 0, 99), middle * level) * np.exp(
-        apart * 0.01 * rng.normal(size=len(known))
-    )
+    value = np.where(percent, np.clip(45 * level, 0, 99), middle * level)
+    # A claim may be that scores are those of the trivial answer.
+    if apart == _NEARLY and rng.random() < 0.5:
+        value = known["baseline_value"].fillna(pandas.Series(value, known.index)).to_numpy()
+    value = value * np.exp(apart * 0.01 * rng.normal(size=len(known)))
     # A difference may have either sign.
     value = np.where(known["unit"] == "number", (value - middle) * 2, value)
     rows.loc[known.index, "value"] = value
