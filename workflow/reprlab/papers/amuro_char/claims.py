@@ -48,7 +48,8 @@ _LARGE: dict[str, Any] = {"only_at": ("paper",), "because": "needs the published
 _between = partial(partial, measures.between_checkpoints)
 CLAIMS = (
     _claim("A1", "fine-tuning helps on the task it was made for (4.2, 6)",
-           "accuracy, fine-tuned minus base, points, last checkpoint, the classification set that gains most",
+           "accuracy, fine-tuned minus the better of base and most frequent class, points, last checkpoint, the "
+           "classification set that gains most",
            measures.largest_gain),
     _claim("A2", "before fine-tuning, classification is no better than a constant answer (4.3)",
            "accuracy of base minus that of the most frequent class, points, mean over sets and checkpoints",

@@ -60,12 +60,19 @@ def largest_gain(model: Model) -> Estimate | str:
     last = last_checkpoint(model.perf["ckpt"])
     rows = model.perf[(model.perf["ckpt"] == last) & (model.perf["kind"] == "classification")]
     names = [Pair(*pair) for pair in rows[["eval", "train"]].to_numpy()]
-    cells, flags = (dict(zip(names, one, strict=True)) for one in (_scores(rows), rows["above_trivial"]))
+    columns = (_scores(rows), rows["above_trivial"], rows["majority"])
+    cells, flags, majority = (dict(zip(names, one, strict=True)) for one in columns)
     pairs = [Pair(*pair) for pair in model.groups["in_domain"]]
     pairs = [pair for pair in pairs if pair in cells and Pair(pair.eval, BASE) in cells]
     if not pairs:
         return ""
-    gains = [contrast([cells[pair], cells[Pair(pair.eval, BASE)]], (1, -1)) for pair in pairs]
+    # A constant answer is no help, also where the untuned model answers with no label at all.
+    gains = [
+        cells[pair].less(majority[pair])
+        if majority[pair] > cells[Pair(pair.eval, BASE)].value
+        else contrast([cells[pair], cells[Pair(pair.eval, BASE)]], (1, -1))
+        for pair in pairs
+    ]
     place, best = largest_of(gains)
     told = ", ".join(
         f"{pair.eval} {gain.value:+.1f} ({flags[pair]} the trivial)" for pair, gain in zip(pairs, gains, strict=True)
