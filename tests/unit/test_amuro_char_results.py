@@ -248,7 +248,7 @@ def test_the_numbers_of_the_claims(tmp_path):
 
 def test_a_constant_answer_is_no_help_where_the_untuned_model_answers_with_no_label(tmp_path):
     rows = [
-        {**one, **{name: level - (one["train"] == BASE) * 30 for name in ("value", "low", "high")}}
+        {**one, **dict.fromkeys(("value", "low", "high"), level - (one["train"] == BASE) * 30)}
         if one["kind"] == "classification" and (level := one["majority"])
         else one
         for one in score_rows()

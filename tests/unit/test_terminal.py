@@ -10,10 +10,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from reprlab.planning.measured_tables import JOBS, job_seconds
 from reprlab.runtime import log as runtime_log
 from reprlab.runtime import progress
+from reprlab.runtime.files import write_text
 from reprlab.terminal.display import Display
-from reprlab.terminal.engine import show_run
+from reprlab.terminal.engine import show_run, view_of
 from reprlab.terminal.estimate import Estimate, in_words, measured_seconds
 from reprlab.terminal.hints import TargetHints
 from reprlab.terminal.jobs import Jobs
@@ -153,6 +155,17 @@ def test_seconds_of_an_earlier_run(tmp_path):
         (tmp_path / name).write_text(text)
     assert measured_seconds(tmp_path) == {"a": 3.0}
     assert measured_seconds(tmp_path / "none") == {}
+
+
+def test_a_first_run_is_estimated_by_what_jobs_took_on_another_machine(tmp_path):
+    (tmp_path / "resources").mkdir()
+    write_text(tmp_path / JOBS, "rule\tscale\tseconds\ntrain\tmini\t60\ntrain\tnano\t1\nfetch\tmini\t5\n")
+    (tmp_path / "results/benchmarks/fetch").mkdir(parents=True)
+    (tmp_path / "results/benchmarks/fetch/x.tsv").write_text("s\n2.0\n")
+    view = view_of(tmp_path, {}.get, io.StringIO(), seconds=job_seconds(tmp_path, "mini"))
+    assert view.jobs.estimate.seconds("train") == 60
+    assert view.jobs.estimate.seconds("fetch") == 2, "this folder's own goes first"
+    assert job_seconds(tmp_path / "none", "mini") == {}
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(0.2, "0 s"), (89, "89 s"), (100, "2 min"), (7800, "2 h 10 min")])

@@ -64,7 +64,7 @@ CHECKOUT = ORIGIN.root if ORIGIN else ROOT
 PLANNED_CODE = checkout_digest(ROOT, LOADED.config_root) if MAIN else ""
 config.clear()
 config.update(LOADED.as_dict())
-show_run(workflow, RUN_FOLDER, lambda: PLAN.asked, LOADED.again)
+show_run(workflow, RUN_FOLDER, lambda: PLAN.asked, LOADED.again, (ROOT, LOADED.scale))
 for warning in LOADED.warnings:
     print(f"warning: {warning}", file=sys.stderr)
 

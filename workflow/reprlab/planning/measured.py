@@ -1,7 +1,8 @@
 """Minutes and disk of each result with all that it is made from, by the benchmarks of a finished run.
 
 `python -m reprlab.planning.measured --scale nano --write` notes those of a scale's run in
-`resources/measured.tsv`, which `make list` shows.
+`resources/measured.tsv`, which `make list` shows, and the mean seconds of each rule's jobs in
+`resources/job_seconds.tsv`, from which a first run says how long it will take.
 """
 
 import argparse
@@ -9,11 +10,13 @@ import csv
 import io
 import math
 import sys
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from reprlab.config.load import load_config
 from reprlab.planning import paths
+from reprlab.planning.measured_tables import COLUMNS, JOB_COLUMNS, JOBS, TABLE, read_rows
 from reprlab.planning.paper_plans import make_plan
 from reprlab.planning.run_plan import RunPlan
 from reprlab.runtime.errors import told_in_one_line
@@ -22,18 +25,7 @@ from reprlab.runtime.folders import checkout_root
 from reprlab.runtime.log import used
 from reprlab.runtime.plan_file import PlannedJob
 
-TABLE = "resources/measured.tsv"
 _SHORT = 60.0
-COLUMNS = ("target", "scale", "minutes", "cores", "disk_mb")
-
-
-def read_measured(root: Path) -> list[dict[str, str]]:
-    """The rows of the table; none where there is no table."""
-    path = root / TABLE
-    if not path.exists():
-        return []
-    with path.open(encoding="utf-8", newline="") as handle:
-        return list(csv.DictReader(handle, delimiter="\t"))
 
 
 def measure(run: Path, plan: RunPlan, scale: str) -> list[dict[str, str]]:
@@ -53,6 +45,18 @@ def measure(run: Path, plan: RunPlan, scale: str) -> list[dict[str, str]]:
             minutes = sum(value for value in seconds if value is not None) / 60
             rows.append(dict(zip(COLUMNS, (name, scale, f"{minutes:.1f}", "1", f"{size / 1e6:.0f}"), strict=True)))
     return rows
+
+
+def measure_jobs(run: Path, plan: RunPlan, scale: str) -> list[dict[str, str]]:
+    """A row for each rule with a job that has a benchmark in `run`."""
+    found = defaultdict[str, list[float]](list)
+    for job in plan.jobs.values():
+        if (seconds := _seconds(run, job)) is not None:
+            found[job.stage].append(seconds)
+    return [
+        dict(zip(JOB_COLUMNS, (rule, scale, f"{sum(seconds) / len(seconds):.2g}"), strict=True))
+        for rule, seconds in found.items()
+    ]
 
 
 def _behind(targets: Iterable[str], makers: dict[str, PlannedJob]) -> list[PlannedJob]:
@@ -100,24 +104,30 @@ def main(arguments: list[str] | None = None) -> int:
     """Print the rows of a scale's run, or put them in the place of the ones that the table has of these results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scale", default=None, help="nano, mini, small or paper; the default is that of config.yaml")
-    parser.add_argument("--write", action="store_true", help=f"write {TABLE}")
+    parser.add_argument("--write", action="store_true", help=f"write {TABLE} and {JOBS}")
     given = parser.parse_args(arguments)
     root = checkout_root()
     config = load_config(root, {"scale": given.scale} if given.scale else {})
-    rows = measure(config.run_folder, RunPlan(make_plan(config), root), config.scale)
-    if given.write:
-        new = {(row["target"], row["scale"]) for row in rows}
-        kept = [row for row in read_measured(root) if (row["target"], row["scale"]) not in new]
-        rows = sorted([*kept, *rows], key=lambda row: (row["scale"], row["target"]))
+    plan = RunPlan(make_plan(config), root)
+    rows = measure(config.run_folder, plan, config.scale)
+    if not given.write:
+        sys.stdout.write(_text(rows, COLUMNS))
+        return 0
+    for name, columns, new in (
+        (TABLE, COLUMNS, rows),
+        (JOBS, JOB_COLUMNS, measure_jobs(config.run_folder, plan, config.scale)),
+    ):
+        kept = {(row["scale"], row[columns[0]]): row for row in [*read_rows(root / name), *new]}
+        write_text(root / name, _text([kept[key] for key in sorted(kept)], columns))
+    return 0
+
+
+def _text(rows: list[dict[str, str]], columns: Sequence[str]) -> str:
     text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, delimiter="\t", lineterminator="\n")
+    writer = csv.DictWriter(text, columns, delimiter="\t", lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    if given.write:
-        write_text(root / TABLE, text.getvalue())
-    else:
-        sys.stdout.write(text.getvalue())
-    return 0
+    return text.getvalue()
 
 
 if __name__ == "__main__":

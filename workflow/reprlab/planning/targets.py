@@ -6,7 +6,8 @@ import sys
 
 from reprlab.config.load import LoadedConfig, load_config
 from reprlab.config.runtime import SCALES
-from reprlab.planning.measured import measure, read_measured
+from reprlab.planning.measured import measure
+from reprlab.planning.measured_tables import TABLE, read_rows
 from reprlab.planning.paper_plans import make_plan
 from reprlab.planning.run_plan import RunPlan
 from reprlab.runtime.errors import told_in_one_line
@@ -19,7 +20,7 @@ def list_targets(config: LoadedConfig) -> list[dict[str, str]]:
     That is measured where this checkout has a run of the scale that made it, else what `resources/measured.tsv` says. A
     scale at which nobody measured anything has no column.
     """
-    known = {(row["target"], row["scale"]): row for row in read_measured(config.root)}
+    known = {(row["target"], row["scale"]): row for row in read_rows(config.root / TABLE)}
     plan = RunPlan(make_plan(config), config.root)
     for scale in SCALES:
         run = config if scale == config.scale else load_config(config.root, {"scale": scale})
