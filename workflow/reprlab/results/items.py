@@ -54,7 +54,8 @@ def _sums(row: Any) -> Any:
     """[items, 2] whose sums over items, the first over the second, are the score of a row; None where none are kept."""
     import pandas
 
-    if not row["items"]:
+    # A side that a claim has computed of several rows has none.
+    if not row.get("items"):
         return None
     about = Items.model_validate_json(row["items"])
     path = next(iter(sorted(about.path.glob("*.parquet"))), about.path)
