@@ -1,9 +1,12 @@
+import contextlib
 import json
 import math
 
 import pytest
 import torch
 from reprlab.runtime.errors import ReprlabError
+from reprlab.training.checkpoints import Progress, load_resume_point, save_resume_point
+from reprlab.training.engine import build_optimizer, train
 from reprlab.training.metrics import means_of
 from training_samples import tiny_batch, tiny_loss, tiny_model, tiny_settings, train_tiny
 
@@ -89,6 +92,59 @@ def test_a_resumed_run_ends_with_the_same_bytes(tmp_path, stop_at):
     # `state.json` also holds seconds; the tensors must be the same bytes.
     last = [files(tmp_path / run / "resume-00000012")["tensors.safetensors"] for run in ("a", "b")]
     assert last[0] == last[1]
+
+
+@pytest.mark.parametrize("layout", [lambda one: one.T.contiguous().T, lambda one: one.repeat(2, 1)[::2], torch.clone])
+def test_a_resumed_run_keeps_the_order_in_memory_of_every_parameter(tmp_path, layout):
+    """The fused kernel walks raw memory: a transposed weight beside row-major moments would get those of others."""
+    settings, ends = tiny_settings(), {}
+
+    def model():
+        made = tiny_model()
+        for part in made:
+            if isinstance(part, torch.nn.Linear):
+                part.weight = torch.nn.Parameter(layout(part.weight.detach()))
+        return made
+
+    def slots(trained, optimizer):
+        state = optimizer.state
+        return {
+            name: [(state[one][slot].stride(), state[one][slot].tolist()) for slot in ("exp_avg", "exp_avg_sq")]
+            for name, one in trained.named_parameters()
+        }
+
+    for run, kills in (("whole", []), ("resumed", [5, 9])):
+        for stop in [*kills, None]:
+            trained = model()
+            ends[run] = weights_after(tmp_path / run, settings, trained, stop)
+    assert ends["whole"] == ends["resumed"]
+    # What is restored lies as what AdamW itself makes.
+    made, restored = (model() for _ in range(2))
+    fresh, resumed = (build_optimizer(one, settings.optimizer) for one in (made, restored))
+    tiny_loss(made, tiny_batch(settings)(0, 0, 0, 1))[0].backward()
+    fresh.step()
+    save_resume_point(tmp_path / "point", Progress(step=1), made, fresh, "one")
+    assert load_resume_point(tmp_path / "point", restored, resumed, "one")
+    assert slots(restored, resumed) == slots(made, fresh)
+
+
+def weights_after(folder, settings, model, stop):
+    """Train in `folder` up to the update `stop`, or to the end; the bytes of the weights."""
+
+    class PulledPlugError(Exception):
+        pass
+
+    def batch_of(step, part, rank, world):
+        if step == stop:
+            raise PulledPlugError
+        return tiny_batch(settings)(step, part, rank, world)
+
+    with contextlib.suppress(PulledPlugError):
+        train(
+            model, batch_of, tiny_loss, settings, work=folder, save_every=2, fingerprint="one",
+            on_checkpoint=lambda step, kept: None, device="cpu",
+        )  # fmt: skip
+    return {name: one.tolist() for name, one in model.named_parameters()}
 
 
 def test_a_finished_run_trains_no_further(tmp_path):
