@@ -64,7 +64,7 @@ def site(request, tmp_path_factory) -> Site:
     assert jobs, f"{request.param} trains nothing at nano"
     # The deepest: it stands for the others on its way.
     job = max(jobs, key=lambda one: (len(list(ancestors(plan, one))), one.stage))
-    site = Site(copy_project(tmp_path_factory.mktemp(request.param) / "project"), job, list(ancestors(plan, job)))
+    site = Site(copy_project(tmp_path_factory.mktemp(request.param) / "project", build=request.param), job, list(ancestors(plan, job)))
     site.checkout.run(*site.command)
     site.expected.update(digests(site.checkout.nano))
     site.forget()
