@@ -84,6 +84,26 @@ def test_a_plugin_counts_where_it_is_named(package):
     assert digest("a", "objectives.depth") != before[1]
 
 
+def test_what_is_imported_for_types_alone_does_not_run(package):
+    root, digest = package
+    typed = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from reprlab.lib import other\n    import torch\n"
+    edit(root / "stages/a.py", "def a", f"{typed}else:\n    import numpy.linalg\n\n\ndef a")
+    before = digest("a")
+    edit(root / "lib/other.py", "X = 1", "X = 2")
+    assert digest("a") == before
+    assert module.imported_packages(module.imported_modules("reprlab.stages.a")) == {"numpy"}
+
+
+def test_packages_of_elsewhere_are_found_by_any_import(package):
+    root, digest = package
+    edit(root / "lib/used.py", "    return 1", "    with open('x'):\n        import scipy.stats as s\n    return 1")
+    edit(root / "objectives/depth.py", "Y = 1", "from PIL import Image\nimport os, json, yaml.nodes\n")
+    digest("a")
+    stage = module.imported_modules("reprlab.stages.a")
+    assert module.imported_packages(stage) == {"scipy"}
+    assert module.imported_packages({*stage, "reprlab.objectives.depth"}) == {"scipy", "PIL", "yaml"}
+
+
 def test_a_deleted_module_is_not_found(package):
     root, digest = package
     shutil.rmtree(root / "stages")
@@ -106,7 +126,7 @@ def test_what_writes_the_bytes_of_a_result_is_in_its_digest(stage, writes):
 
 def test_what_is_called_neutral_knows_no_format_of_results():
     for path in (module.ROOT / "runtime").glob("*.py"):
-        imported, _ = module._read(f"{module.NEUTRAL}.{path.stem}")
+        imported, _, _ = module._read(f"{module.NEUTRAL}.{path.stem}")
         assert {name for name in imported if not name.startswith(module.NEUTRAL)} <= {"reprlab"}, path
         names = {node.names[0].name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Import)}
         assert not names & {"csv", "numpy", "pandas", "pyarrow", "torch", "pyarrow.parquet"}, path

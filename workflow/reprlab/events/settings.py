@@ -5,7 +5,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from reprlab.events.encodings import Encoding
-from reprlab.inference.chat import ChatSettings
+from reprlab.inference.chat_settings import ChatSettings
 from reprlab.models.span_pairs import Features
 from reprlab.retrieval.settings import BiEncoderTraining
 from reprlab.training.settings import EngineSettings

@@ -9,11 +9,14 @@ from reprlab.planning import paths
 from reprlab.planning.plan import Plan
 from reprlab.runtime.code_digest import module_digests
 from reprlab.runtime.plan_file import Code, PlannedJob, digest_of, paths_of
+from reprlab.runtime.versions import distributions
 
 
 @functools.cache
 def _code(stage: str, *plugins: str) -> Code:
-    return Code(module_digests(stage, *plugins))
+    code = Code(module_digests(stage, *plugins))
+    code.distributions = distributions(code)
+    return code
 
 
 def planned_jobs(plan: Plan, root: Path, settings: Path | None = None) -> Iterator[PlannedJob]:

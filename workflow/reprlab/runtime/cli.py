@@ -44,7 +44,7 @@ def _run_planned(function: Callable[..., None], given: list[str]) -> None:
     from reprlab.runtime.seals import Making, sign_results
     from reprlab.runtime.stale import contents
     from reprlab.runtime.training_memory import TrainingMemory, save_memory
-    from reprlab.runtime.versions import installed
+    from reprlab.runtime.versions import versions_of
 
     options = parse_arguments(function.__name__, given)
     try:
@@ -60,7 +60,7 @@ def _run_planned(function: Callable[..., None], given: list[str]) -> None:
         _fail(error)
     if options.into is None:
         inputs = contents(job, Path())
-        sign_results(Making(job.digest, options.plan.name, inputs, installed(), options.threads))
+        sign_results(Making(job.digest, options.plan.name, inputs, versions_of(job.distributions), options.threads))
     _run(function, arguments, log, options.log_level)
 
 

@@ -54,6 +54,11 @@ def sign_results(making: Making) -> None:
     _making = making
 
 
+def making() -> Making:
+    """How this process makes results."""
+    return _making
+
+
 def read_seal(path: Path | str, run_folder: Path) -> Seal | None:
     """The seal of a result, `path` being relative to the run's folder; None where there is none, or a damaged one."""
     try:

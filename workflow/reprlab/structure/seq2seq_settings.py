@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.inference.chat import ChatSettings
+from reprlab.inference.chat_settings import ChatSettings
 from reprlab.structure.formats import StructureTask
 from reprlab.training.settings import EngineSettings
 
