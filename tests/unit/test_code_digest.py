@@ -1,6 +1,7 @@
 """What changes a stage's digest, and what does not."""
 
 import ast
+import collections
 import shutil
 
 import pytest
@@ -159,3 +160,45 @@ def test_no_module_imports_in_a_way_that_the_graph_cannot_see():
         "plugins.py: importlib",
         "runtime/preloaded.py: importlib",
     ]
+
+
+def modules():
+    return [
+        ".".join(("reprlab", *path.relative_to(module.ROOT).with_suffix("").parts)).removesuffix(".__init__")
+        for path in sorted(module.ROOT.rglob("*.py"))
+    ]
+
+
+def is_declaration(name):
+    """Settings, entries of registries, and packages, whose own file says what they are for."""
+    last = name.rpartition(".")[2]
+    return last.endswith("settings") or name.startswith(("reprlab.settings", "reprlab.registry"))
+
+
+def test_settings_import_settings_alone():
+    """An edit of what asks a chat model must not make everything again whose settings name one."""
+    found = {
+        name: {
+            one
+            for one in module._read(name)[0]
+            if not is_declaration(one) and module.module_path(one).name != "__init__.py" and "runtime" not in one
+        }
+        for name in modules()
+        if name.rpartition(".")[2].endswith("settings")
+    }
+    assert {name: imported for name, imported in found.items() if imported} == {}
+
+
+def test_the_widest_edits():
+    """Of 103 stages, those that an edit of a module runs again; the five widest, beside settings and registries."""
+    stages = [name for name in modules() if name.startswith("reprlab.stages.")]
+    reached = collections.Counter(name for stage in stages for name in module.imported_modules(stage))
+    code = {
+        name.removeprefix("reprlab."): reached[name]
+        for name in modules()
+        if not is_declaration(name) and module.module_path(name).name != "__init__.py"
+    }
+    widest = dict(sorted(code.items(), key=lambda one: -one[1])[:5])
+    held = {"artifacts.tsv": 97, "artifacts.tables": 92, "artifacts.json_files": 84, "plugins": 81, "text.encoding": 59}
+    assert widest.keys() == held.keys() and all(widest[name] <= held[name] for name in held), widest
+    assert code["inference.chat"] <= 7

@@ -11,7 +11,7 @@ from reprlab.config import groups
 from reprlab.inference.chat_settings import ChatSettings
 from reprlab.objectives.settings import SpanSettings
 from reprlab.settings import base as t
-from reprlab.structure.formats import StructureTask
+from reprlab.structure.seq2seq_settings import StructureTask
 from reprlab.text.segmentation import SegmentationSettings
 from reprlab.training.settings import UpdateSettings
 
