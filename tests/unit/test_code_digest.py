@@ -87,7 +87,7 @@ def test_a_plugin_counts_where_it_is_named(package):
 
 def test_what_is_imported_for_types_alone_does_not_run(package):
     root, digest = package
-    typed = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from reprlab.lib import other\n    import torch\n"
+    typed = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from reprlab.lib import other\n    import torch\n"
     edit(root / "stages/a.py", "def a", f"{typed}else:\n    import numpy.linalg\n\n\ndef a")
     before = digest("a")
     edit(root / "lib/other.py", "X = 1", "X = 2")
@@ -190,7 +190,7 @@ def test_settings_import_settings_alone():
 
 
 def test_the_widest_edits():
-    """Of 103 stages, those that an edit of a module runs again; the five widest, beside settings and registries."""
+    """Of 103 stages, how many an edit of a module runs again; the five widest, beside settings and registries."""
     stages = [name for name in modules() if name.startswith("reprlab.stages.")]
     reached = collections.Counter(name for stage in stages for name in module.imported_modules(stage))
     code = {
@@ -199,6 +199,7 @@ def test_the_widest_edits():
         if not is_declaration(name) and module.module_path(name).name != "__init__.py"
     }
     widest = dict(sorted(code.items(), key=lambda one: -one[1])[:5])
-    held = {"artifacts.tsv": 97, "artifacts.tables": 92, "artifacts.json_files": 84, "plugins": 81, "text.encoding": 59}
+    held = {"artifacts.tsv": 97, "artifacts.tables": 92, "artifacts.json_files": 84}
+    held |= {"plugins": 81, "text.encoding": 59}
     assert widest.keys() == held.keys() and all(widest[name] <= held[name] for name in held), widest
     assert code["inference.chat"] <= 7

@@ -17,7 +17,7 @@ from typing import Any
 from reprlab.runtime.errors import ReprlabError
 
 FOLDER = Path(".snakemake/plans")
-_PARTS = ("inputs", "outputs", "settings", "factors", "files", "neutral", "code", "upstream")
+_PARTS = ("inputs", "outputs", "settings", "factors", "files", "given", "neutral", "code", "upstream")
 
 
 class Code(dict[str, str]):
@@ -49,6 +49,8 @@ class PlannedJob:
     settings: Mapping[str, Any] = field(default_factory=dict)
     factors: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, Any] = field(default_factory=dict)
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """Files and folders of the user's by the setting that names them: `paths`, and `state`, what they hold."""
     neutral: Mapping[str, Any] = field(default_factory=dict)
     code: Mapping[str, str] = field(default_factory=dict)
     upstream: str = ""
@@ -65,6 +67,11 @@ class PlannedJob:
         """The installed distributions whose versions may decide its results."""
         return list(self.code.distributions) if isinstance(self.code, Code) else []
 
+    @property
+    def states(self) -> dict[str, str]:
+        """What the files and folders of the user's hold."""
+        return {name: one["state"] for name, one in self.given.items()}
+
     @functools.cached_property
     def code_digest(self) -> str:
         """Sixteen hex digits for the code."""
@@ -73,7 +80,9 @@ class PlannedJob:
     @functools.cached_property
     def digest(self) -> str:
         """Sixteen hex digits for all that can change the result, and with `upstream` its inputs."""
-        own = [self.stage, self.inputs, self.settings, self.factors, self.files, self.code_digest]
+        own: list[Any] = [self.stage, self.inputs, self.settings, self.factors, self.files, self.code_digest]
+        if self.given:
+            own.append(self.states)
         return digest_of([*own, self.upstream])
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.folders import download_cache
 from reprlab.runtime.plan_file import PlanFile, PlannedJob, as_json, parsed
+from reprlab.runtime.stale import require_given
 
 # What a command says behind its job: none of it changes a result.
 _NEUTRAL = {"device": str, "save_every": int, "inference_batch": int}
@@ -50,6 +51,7 @@ def planned_call(function: Callable[..., None], options: argparse.Namespace) -> 
     stage = function.__name__
     job = PlanFile(options.plan).job(stage, options.job)
     _require_planned_code(job)
+    require_given(job, Path())
     job = _edited(job, options)
     log = options.log or _below(options.into, f"results/logs/{stage}/{job.key.replace('/', '.')}.log")
     neutral = {name: options.__dict__[name] for name in _NEUTRAL if options.__dict__[name] is not None}
