@@ -4,6 +4,7 @@ import dataclasses
 import importlib
 import inspect
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from reprlab.planning.run_plan import RunPlan
 from reprlab.runtime import planned
 from reprlab.runtime.cli import run_stage
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.plan_file import PlanFile, PlannedJob, plan_name, write_plan
+from reprlab.runtime.plan_file import Code, PlanFile, PlannedJob, plan_name, write_plan
 
 ROOT = Path(__file__).resolve().parents[2]
 SCALES = ["nano", "mini", "small", "paper"]
@@ -45,6 +46,43 @@ def test_a_written_plan_gives_back_its_jobs_and_is_read_only(tmp_path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
     with pytest.raises(ReprlabError, match="no job 'x' of build_model"):
         plan.job("build_model", "x")
+
+
+def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path, monkeypatch) -> None:
+    """SQLite's own error, where a file may not grow."""
+    connect = sqlite3.connect
+
+    def on_a_full_disk(path):
+        base = connect(path)
+        base.execute("PRAGMA max_page_count = 3")
+        return base
+
+    monkeypatch.setattr(sqlite3, "connect", on_a_full_disk)
+    jobs = [dataclasses.replace(JOB, key=str(number), settings={"text": "x" * 4000}) for number in range(20)]
+    with pytest.raises(ReprlabError, match=r"p\.sqlite: the plan cannot be written \(.*full\); free space"):
+        write_plan(tmp_path / "plans/p.sqlite", jobs, {})
+    assert list(tmp_path.rglob("*.*")) == []
+
+
+@pytest.mark.parametrize("folder", ["a file", "read-only"])
+def test_a_place_where_no_plan_can_be_written_is_one_line(tmp_path, monkeypatch, folder) -> None:
+    if folder == "a file":
+        (tmp_path / "plans").touch()
+    else:
+        monkeypatch.setattr(Path, "mkdir", lambda *_, **__: (_ for _ in ()).throw(OSError(30, "Read-only file system")))
+    with pytest.raises(ReprlabError, match=r"p\.sqlite: the plan cannot be written"):
+        write_plan(tmp_path / "plans/p.sqlite", [JOB], {})
+
+
+def test_what_a_stage_imports_travels_with_its_plan(tmp_path) -> None:
+    code = Code({"reprlab.a": "1"})
+    code.distributions = ("jiwer", "rapidfuzz")
+    job = dataclasses.replace(JOB, code=code)
+    write_plan(tmp_path / "p.sqlite", [job, dataclasses.replace(JOB, key="b")], {})
+    plan = PlanFile(tmp_path / "p.sqlite")
+    assert plan.job("build_model", "t5").distributions == ["jiwer", "rapidfuzz"]
+    assert plan.job("build_model", "b").distributions == []
+    assert job.digest == dataclasses.replace(JOB, code={"reprlab.a": "1"}).digest, "a version is told, not a key"
 
 
 def test_the_name_of_a_plan_follows_its_content_and_not_the_order(tmp_path) -> None:
