@@ -26,7 +26,7 @@ def test_what_faults_ran_is_a_row_for_each_file_and_paper(tmp_path):
     with made.test("tests/a.py::test_x[amuro-char-train]") as one:
         one.tried["kill"] += 3
         one.lost.append("x")
-    with pytest.raises(ValueError, match="^y$"), made.test("tests/a.py::test_x[depth]"), made.trial("clock", "here"):
+    with pytest.raises(ValueError, match="y"), made.test("tests/a.py::test_x[depth]"), made.trial("clock", "here"):
         raise ValueError("y")
     outcomes = [
         ("tests/a.py::test_x[amuro-char-train]", "passed", 30.0),
@@ -41,9 +41,8 @@ def test_what_faults_ran_is_a_row_for_each_file_and_paper(tmp_path):
     assert counts == [["amuro-char", "1", "1", "3", "1", "60"], ["depth", "2", "1", "1", "1", "2"]]
     assert tally.table(rows).splitlines()[-1] == "| all | | | 3 | 2 | 4 | 2 | 1 |"
     page = f"before\n{tally.BEGIN}old\n{tally.END}after\n"
-    assert (
-        tally.written(tally.written(page, rows), rows) == f"before\n{tally.BEGIN}{tally.table(rows)}{tally.END}after\n"
-    )
+    written = tally.written(page, rows)
+    assert written == tally.written(written, rows) == f"before\n{tally.BEGIN}{tally.table(rows)}{tally.END}after\n"
 
 
 def test_the_tally_of_the_page_is_what_was_recorded():
@@ -66,7 +65,7 @@ def test_what_faults_are_tried_on_is_planned_where_they_are_tried(paper):
 
 def test_every_training_of_every_paper_is_killed_in_every_way_that_it_trains():
     assert {paper for paper, _ in trainings()} == set(PAPERS) and len(PAPERS) == 14
-    # event-relations begins at mini with a T5 that it trains; at nano with one of few weights.
+    # Of another paper these two are killed: event-relations trains a T5 at mini alone.
     assert set(trained_at("mini")) - set(trained_at("nano")) == {
         ("event-relations", "pretrain_lm"),
         ("event-relations", "train_tokenizer"),

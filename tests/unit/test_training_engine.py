@@ -8,6 +8,7 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.training.checkpoints import Progress, load_resume_point, save_resume_point
 from reprlab.training.engine import build_optimizer, train
 from reprlab.training.metrics import means_of
+from reprlab.training.moments import begin_with_moments, keep_moments
 from training_samples import tiny_batch, tiny_loss, tiny_model, tiny_settings, train_tiny
 
 
@@ -145,6 +146,40 @@ def weights_after(folder, settings, model, stop):
             on_checkpoint=lambda step, kept: None, device="cpu",
         )  # fmt: skip
     return {name: one.tolist() for name, one in model.named_parameters()}
+
+
+def test_moments_of_another_run_lie_as_the_weights_that_they_are_of(tmp_path):
+    """A run with a transposed weight that begins with kept moments: killed, it ends as one that was not."""
+    settings = tiny_settings()
+
+    def model():
+        made = tiny_model()
+        made[0].weight = torch.nn.Parameter(made[0].weight.detach().T.contiguous().T)
+        return made
+
+    def begin(folder):
+        moments = tmp_path / "step/moments.safetensors"
+        begin_with_moments(moments, model(), settings.optimizer, work=folder, fingerprint="one")
+
+    def held(folder):
+        restored = model()
+        optimizer = build_optimizer(restored, settings.optimizer)
+        assert load_resume_point(folder, restored, optimizer, "one")
+        found = {name: optimizer.state[one]["exp_avg"] for name, one in restored.named_parameters()}
+        assert found["0.weight"].stride() == restored[0].weight.stride() != restored[3].weight.stride()
+        return {name: one.tolist() for name, one in found.items()}
+
+    weights_after(tmp_path / "first", settings, model(), None)
+    (tmp_path / "step").mkdir()
+    (tmp_path / "step/config.json").touch()
+    keep_moments(tmp_path / "first/resume-00000012", tmp_path / "step")
+    begin(tmp_path / "new")
+    assert held(tmp_path / "new") == held(tmp_path / "first")
+    ends = []
+    for run, stop in (("whole", None), ("resumed", 5), ("resumed", None)):
+        begin(tmp_path / run)
+        ends.append(weights_after(tmp_path / run, settings, model(), stop))
+    assert ends[0] == ends[2] != ends[1]
 
 
 def test_a_finished_run_trains_no_further(tmp_path):
