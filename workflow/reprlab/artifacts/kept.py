@@ -16,6 +16,7 @@ from typing import Any
 
 from reprlab.artifacts.json_files import write_json
 from reprlab.runtime.code_digest import digest_of_modules, imported_modules
+from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.log import get_logger
 from reprlab.runtime.versions import distributions, versions_of
 
@@ -27,13 +28,21 @@ class Kept:
     folder: Path
     kind: str
     """What a value is, for messages."""
+    name: str = ""
+    """File name where the folder has room for one value; what is kept there by something else is no damage."""
+    remedy: str = ""
+    """What to do where a damaged value cannot be made again by itself; empty: it can."""
 
     def place(self, by: Mapping[str, Any]) -> Path:
         """Where the value lies that follows from `by`, a mapping that JSON can hold."""
-        return self.folder / f"{_digest(dict(by))}.json"
+        return self.folder / (self.name or f"{_digest(dict(by))}.json")
 
     def read(self, by: Mapping[str, Any]) -> Any | None:
-        """The value that follows from `by`; None where none is kept, or not as it was written."""
+        """The value that follows from `by`; None where none is kept, or not as it was written.
+
+        Raises:
+            ReprlabError: it is not as it was written, and there is a `remedy`.
+        """
         place = self.place(by)
         try:
             text = place.read_text(encoding="utf-8")
@@ -41,10 +50,16 @@ class Kept:
             return None
         except (OSError, UnicodeDecodeError):
             text = ""
-        value = _checked(text, by)
-        if value is None:
-            get_logger().warning("%s: %s that is damaged or was edited; made again", place, self.kind)
-        return value
+        found = _checked(text)
+        if found and found["by"] == _as_json(dict(by)):
+            return found["value"]
+        if found and self.name:
+            return None
+        said = f"{place}: {self.kind} that is damaged or was edited"
+        if self.remedy:
+            raise ReprlabError(f"{said}; {self.remedy}")
+        get_logger().warning("%s; made again", said)
+        return None
 
     def keep(self, by: Mapping[str, Any], value: Any) -> None:
         """Keep a value that JSON can hold.
@@ -52,7 +67,7 @@ class Kept:
         Raises:
             ReprlabError: the disk is full, or the folder cannot be written.
         """
-        held = {"by": dict(by), "value": value}
+        held = _as_json({"by": dict(by), "value": value})
         self.folder.mkdir(parents=True, exist_ok=True)
         write_json(self.place(by), {**held, "sha256": _digest(held)})
 
@@ -64,14 +79,19 @@ def made_by(module: str) -> dict[str, Any]:
     return {"code": digest_of_modules(modules), "versions": versions_of(distributions(modules))}
 
 
-def _checked(text: str, by: Mapping[str, Any]) -> Any | None:
-    """The value in the text of a file; None where the text is not what was written of this value."""
+def _checked(text: str) -> dict[str, Any] | None:
+    """What the text of a file holds; None where it is not what was written."""
     try:
         found = json.loads(text)
         whole = found["sha256"] == _digest({"by": found["by"], "value": found["value"]})
-        return found["value"] if whole and _digest(found["by"]) == _digest(dict(by)) else None
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
+    return found if whole else None
+
+
+def _as_json(value: Any) -> Any:
+    """A value as it comes back from a file."""
+    return json.loads(json.dumps(value))
 
 
 def _digest(value: Any) -> str:
