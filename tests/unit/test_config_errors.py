@@ -5,6 +5,7 @@ import random
 
 import pytest
 from reprlab.config.load import load_config
+from reprlab.runtime.errors import ReprlabError
 from reprlab.settings.errors import nearest
 
 from tests.checkouts import ROOT

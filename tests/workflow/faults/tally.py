@@ -118,7 +118,7 @@ def table(rows: Iterable[Mapping[str, str]]) -> str:
         total.update(count)
         counts = " | ".join(str(count[name]) for name in COLUMNS[4:8])
         papers = ", ".join(row["paper"] for row in found)
-        lines.append(f"| `{Path(file).name}` | {commit}, {seed} | {papers} | {counts} | {count['seconds'] / 60:.0f} |")
+        lines.append(f"| `{file}` | {commit}, {seed} | {papers} | {counts} | {count['seconds'] / 60:.0f} |")
     counts = " | ".join(str(total[name]) for name in COLUMNS[4:8])
     lines.append(f"| all | | | {counts} | {total['seconds'] / 60:.0f} |")
     return "\n".join(lines) + "\n"
