@@ -1,6 +1,7 @@
 """The plan as a file: what it holds, how it is named, what changes a job's digest, and what a stage is called with."""
 
 import dataclasses
+import hashlib
 import importlib
 import inspect
 import json
@@ -155,3 +156,21 @@ def test_edited_code_is_refused_in_one_line(written, monkeypatch, capfd) -> None
     (line,) = capfd.readouterr().err.splitlines()
     assert line.startswith("error: count_parameters none: ") and "changed since the run was planned" in line
     assert not Path("results/shared").exists()
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_an_edited_file_of_the_checkout_is_refused_where_no_copy_of_it_was_planned(
+    monkeypatch, tmp_path, listed
+) -> None:
+    """A command that is pasted later reads the checkout as it is then."""
+    monkeypatch.setattr(planned, "_root", lambda: tmp_path)
+    (tmp_path / "names.yaml").write_text("planned")
+    digest = hashlib.sha256(b"planned").hexdigest()[:16]
+    job = PlannedJob("s", "k", files={"names": {"names.yaml": digest} if listed else f"names.yaml {digest}"})
+    planned._require_planned_code(job)
+    for change in (lambda path: path.write_text("edited"), lambda path: path.unlink()):
+        change(tmp_path / "names.yaml")
+        with pytest.raises(ReprlabError, match=r"s k: names\.yaml changed since the run was planned"):
+            planned._require_planned_code(job)
+    (tmp_path / planned.FROZEN).touch()
+    planned._require_planned_code(job)

@@ -1,6 +1,7 @@
 """A stage called by its plan: `python -m reprlab.stages.<name> --plan FILE --job KEY`, from the folder of the run."""
 
 import argparse
+import hashlib
 import inspect
 import json
 import typing
@@ -115,6 +116,11 @@ def _require_planned_code(job: PlannedJob) -> None:
     if edited := edited_modules(job.code):
         names = ", ".join(edited[:3]) + (f" and {len(edited) - 3} more" if len(edited) > 3 else "")
         raise ReprlabError(f"{job.stage} {job.key}: {names} changed since the run was planned; start the run again")
+    known = [pair for value in job.files.values() for pair in _digests(value)]
+    for name, digest in known:
+        path = _root() / name
+        if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest()[:16] != digest:
+            raise ReprlabError(f"{job.stage} {job.key}: {name} changed since the run was planned; start the run again")
 
 
 def _edited(job: PlannedJob, options: argparse.Namespace) -> PlannedJob:
@@ -140,6 +146,14 @@ def _edited(job: PlannedJob, options: argparse.Namespace) -> PlannedJob:
             place[last] = text
     packed = {name: json.dumps(value) if isinstance(value, dict) else value for name, value in settings.items()}
     return replace(job, settings=packed)
+
+
+def _digests(value: Mapping[str, str] | str) -> list[tuple[str, str]]:
+    """Names and digests of files of the checkout, as the plan has them."""
+    if isinstance(value, str):
+        name, _, digest = value.rpartition(" ")
+        return [(name, digest)]
+    return list(value.items())
 
 
 def _files(value: Mapping[str, str] | str) -> list[str] | str:
