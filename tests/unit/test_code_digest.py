@@ -199,7 +199,7 @@ def test_the_widest_edits():
         if not is_declaration(name) and module.module_path(name).name != "__init__.py"
     }
     widest = dict(sorted(code.items(), key=lambda one: -one[1])[:5])
-    held = {"artifacts.tsv": 97, "artifacts.tables": 92, "artifacts.json_files": 84}
-    held |= {"plugins": 81, "text.encoding": 59}
+    held = {"artifacts.tsv": 97, "artifacts.tables": 92, "artifacts.json_files": 88}
+    held |= {"plugins": 82, "text.encoding": 59}
     assert widest.keys() == held.keys() and all(widest[name] <= held[name] for name in held), widest
     assert code["inference.chat"] <= 7
