@@ -8,7 +8,7 @@ from pathlib import Path
 from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.artifacts.kept import Kept
 from reprlab.hub.answers import reason
-from reprlab.registry.commits import is_commit
+from reprlab.hub.revisions import is_commit
 from reprlab.runtime.errors import ReprlabError
 
 _SECONDS = 20.0

@@ -1,5 +1,5 @@
-"""Commits of repositories as registries and the lock file name them: apart from what asks the hub for them, for many
-stages read registries alone."""
+"""Commits of repositories as registries and the lock file name them: apart from what asks the hub, for many stages read
+registries alone."""
 
 import re
 from collections.abc import Mapping
