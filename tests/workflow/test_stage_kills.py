@@ -88,6 +88,7 @@ def problems_after_kills(stage: ForkedStage, rng: random.Random, tally: Tally) -
     """What was lost over a kill behind a save, and over further ones at random moments."""
     kind = f"kill within {stage.job.stage}"
     if stage.resumes:
+        stage.forget()
         assert killed_behind_a_save(stage), "the kill came too late"
         tally.tried[f"{kind} behind a save"] += 1
         if rng.random() < 0.5:
