@@ -119,7 +119,7 @@ def test_a_faulty_file_gives_one_line_that_names_it(tmp_path, content, problem):
 
 def test_a_table_without_a_column_gives_one_line(tmp_path):
     folder = write_folder(tmp_path, {"a": tone(2.0)}, columns="track\tfile\tgenre\tx\tsplit")
-    with pytest.raises(ReprlabError, match=r"tracks\.tsv: a row lacks lyrics"):
+    with pytest.raises(ReprlabError, match=r"tracks\.tsv: has no column lyrics"):
         list(own_tracks(folder, settings()))
 
 

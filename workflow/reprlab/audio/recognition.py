@@ -15,6 +15,7 @@ from torch import nn
 
 from reprlab.audio.decoding import decode
 from reprlab.data.schema import read_rows
+from reprlab.models.padded_convolution import require_own_statistics, set_padding
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.log import get_logger
 
@@ -32,6 +33,7 @@ class Recogniser(nn.Module):
 
     def __init__(self, encoder: Any, symbols: int, head_rate_factor: float) -> None:
         super().__init__()
+        require_own_statistics(encoder, type(encoder).__name__)
         self.encoder = encoder
         self.head = nn.Linear(encoder.config.hidden_size, symbols)
         for parameter in self.head.parameters():
@@ -53,6 +55,8 @@ class Recogniser(nn.Module):
     def forward(self, inputs: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         """Log-probabilities [B, T, symbols] of samples [B, N] or spectrograms [B, mel, N], padded with 0 behind
         `lengths` [B]. What is padding changes no frame of an utterance."""
+        frames = self.frames(lengths)[:, None]
+        set_padding(self.encoder, torch.arange(int(self.frames(inputs.shape[-1])), device=inputs.device) < frames)
         states = self._waves(inputs, lengths) if self.reads_waves else self._spectrograms(inputs, lengths)
         found: torch.Tensor = self.head(states).float().log_softmax(-1)
         return found

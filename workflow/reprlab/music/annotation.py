@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from reprlab.inference.chat import Endpoint, converse, unanswered
+from reprlab.inference.written_forms import without_fence
 from reprlab.music import forms, template
 from reprlab.music.settings import RATE, AnnotationSettings
 from reprlab.runtime.errors import ReprlabError
@@ -139,7 +140,8 @@ class Annotator:
 
 def place(track: dict[str, Any], step: str, text: str) -> None:
     """Put the text of a step where the steps behind it find it; captions of frames are a list."""
-    track[_FIELD.get(step, step)] = json.loads(text) if step == "frames" else text
+    read: dict[str, Callable[[str], Any]] = {"frames": forms.frames_of, "type": forms.type_of}
+    track[_FIELD.get(step, step)] = read.get(step, without_fence)(text)
 
 
 def conversation(step: str, track: Mapping[str, Any]) -> list[dict[str, Any]]:
