@@ -47,7 +47,7 @@ endif
 export PYTHONPATH := $(CURDIR)/workflow$(if $(PYTHONPATH),:$(PYTHONPATH))
 
 .DEFAULT_GOAL := help
-TARGETS := help all report list explain compare export new preflight verify test test-all test-slow test-faults test-cluster test-smoke lint lock clean prune \
+TARGETS := help all report list explain compare export new preflight pin verify test test-all test-slow test-faults test-cluster test-smoke lint lock clean prune \
   setup
 .PHONY: $(TARGETS) FORCE ready
 # A file of the workflow, a paper by its name, or a slip of the finger: only Snakemake knows, and what is up to date.
@@ -148,6 +148,9 @@ test-smoke: $(DEV_STAMP) ## one array, one kill and one resume on a one-node Slu
 preflight: ready ## what a run (SCALE= SET= PAPER=) needs and does not have: origins, models, rows, disk, memory
 	@$(BIN)/python -m reprlab.preflight $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") \
 	  $(if $(GIVEN_SET),--set "$$GIVEN_SET") $(if $(GIVEN_PAPER),--paper "$$GIVEN_PAPER")
+
+pin: ready ## write config/hub.lock.json: the commit of each branch of the hub that SCALE=paper takes (ARGS=--update: anew)
+	@$(BIN)/python -m reprlab.preflight.branches $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") $(ARGS)
 
 verify: ready ## results that are not what their stages wrote
 	@$(BIN)/python -m reprlab.reporting.verify

@@ -9,7 +9,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reprlab.artifacts.json_files import write_json
+from reprlab.artifacts.json_files import read_json, write_json
+from reprlab.hub.commits import ORIGIN_FILE
 from reprlab.runtime.commit import commit
 from reprlab.runtime.machine import count_gpus
 from reprlab.runtime.seals import sources
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import pandas
 
 _BLOCK = 1 << 20
+_RECEIPTS = "results/shared/archives/"
 
 
 def write_provenance(result: Path, *, stage: str, settings: Mapping[str, Any], inputs: Sequence[Path]) -> None:
@@ -34,6 +36,7 @@ def write_provenance(result: Path, *, stage: str, settings: Mapping[str, Any], i
         "seeds": _seeds(result),
         "inputs": [{"path": public_path(path), "sha256": digest(path)} for path in inputs],
         "versions": versions(),
+        "repositories": repositories(inputs),
         "made_by_other_versions": made_by_others(inputs),
         "commit": commit(),
         "machine": machine(),
@@ -73,6 +76,19 @@ def made_by_others(inputs: Sequence[Path]) -> dict[str, dict[str, str]]:
     """Of all that a result was made from, what was made with other versions than the installed ones: these, by path."""
     found = {path: others(seal.made.versions) for path, seal in sorted(sources(map(str, inputs), Path()).items())}
     return {path: versions for path, versions in found.items() if versions}
+
+
+def repositories(inputs: Sequence[Path]) -> dict[str, str]:
+    """Of all that a result was made from, the repositories of the hub with the commits that were taken."""
+    found: dict[str, str] = {}
+    for path in sources(map(str, inputs), Path()):
+        if (origin := Path(path) / ORIGIN_FILE).is_file():
+            found |= read_json(origin)
+        elif path.startswith(_RECEIPTS) and Path(path).is_file():
+            for file in read_json(Path(path))["files"]:
+                repository, at, commit = str(file.get("revision", "")).rpartition("@")
+                found |= {f"datasets/{repository}": commit} if at else {}
+    return dict(sorted(found.items()))
 
 
 def machine() -> dict[str, Any]:
