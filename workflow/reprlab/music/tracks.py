@@ -75,7 +75,7 @@ def rendered_tracks(scores: Archive, font: Path, settings: TrackSettings) -> Ite
             except ScoreError as error:
                 get_logger().info("%s: %s; passed over", path.name, error)
                 continue
-            samples = player.render(score.notes, tempo, programme, settings.seconds)
+            samples = player.render(score, tempo, programme, settings.seconds)
             name = f"{path.parent.name}_{path.stem}".lower().replace(".", "_").replace("-", "_")
             about: dict[str, Any] = {"key": score.key, "meter": score.meter, "tempo": tempo * score.beat}
             yield Track(name, name, "rendered", kind.genre, samples, programme=programme, upbeat=score.upbeat, **about)
