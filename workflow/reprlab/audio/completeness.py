@@ -38,6 +38,15 @@ def bytes_lacking(handle: BinaryIO) -> int:
     return _mpeg(handle, size) if head[:3] == b"ID3" or _frame(head) else 0
 
 
+def is_uncounted_mpeg(handle: BinaryIO) -> bool:
+    """Whether it is MP3 whose first frame does not count the others: libsndfile then reads as many as it guesses."""
+    handle.seek(0)
+    start = _after_tag(handle.read(10))
+    handle.seek(start)
+    head = handle.read(256)
+    return bool(_frame(head)) and not any(name in head for name in (b"Xing", b"Info", b"VBRI"))
+
+
 def _chunks(handle: BinaryIO, size: int, head: bytes) -> int:
     order, place, long = ("<" if head[:4] in (b"RIFF", b"RF64") else ">"), 12, None
     while place + 8 <= size:
@@ -80,13 +89,17 @@ def _mpeg(handle: BinaryIO, size: int) -> int:
     """Frames are followed to the last one; what is not a frame (a tag at the end) ends the walk."""
     handle.seek(0)
     content = handle.read()
-    place = 0
-    if content[:3] == b"ID3" and size > 10:
-        a, b, c, d = content[6:10]
-        place = 10 + (a << 21 | b << 14 | c << 7 | d)
+    place = _after_tag(content)
     while length := _frame(content[place : place + 4]):
         place += length
     return max(0, place - size)
+
+
+def _after_tag(content: bytes) -> int:
+    if content[:3] != b"ID3" or len(content) < 10:
+        return 0
+    a, b, c, d = content[6:10]
+    return 10 + (a << 21 | b << 14 | c << 7 | d)
 
 
 def _frame(header: bytes) -> int:

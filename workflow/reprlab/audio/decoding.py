@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reprlab.audio.completeness import bytes_lacking
+from reprlab.audio.completeness import bytes_lacking, is_uncounted_mpeg
 from reprlab.runtime.errors import ReprlabError, first_line
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Sound:
             raise ReprlabError(f"{self.name}: is silent throughout; leave it out, or give another recording")
         if self.samples.shape[1] > 1 and not _level(self.mono().samples) > _CANCELLED * _level(self.samples):
             raise ReprlabError(
-                f"{self.name}: its channels are out of phase and their mean is silent; keep one channel, or turn one over"
+                f"{self.name}: its channels are out of phase and their mean is silent; keep one channel alone"
             )
         return self
 
@@ -151,8 +151,10 @@ def _by_sndfile(opened: Any, kind: str, name: str) -> tuple[np.ndarray, int]:
 
     try:
         with open(opened, "rb") if isinstance(opened, str) else nullcontext(opened) as handle:
-            lacking = bytes_lacking(handle)
+            lacking, uncounted = bytes_lacking(handle), is_uncounted_mpeg(handle)
             handle.seek(0)
+            if uncounted and not lacking:
+                return _by_ffmpeg(handle, "mp3", name)
             with soundfile.SoundFile(handle) as sound:
                 samples, whole, rate = sound.read(dtype="float32", always_2d=True), sound.frames, sound.samplerate
         if lacking or len(samples) < whole:
@@ -178,7 +180,7 @@ def _by_ffmpeg(opened: Any, kind: str, name: str) -> tuple[np.ndarray, int]:
         with av.open(opened, format=_HEADERLESS.get(kind)) as container:
             if not container.streams.audio:
                 raise ReprlabError(f"{name}: holds no sound; leave it out, or fetch it again")
-            declared = 0.0 if kind in _HEADERLESS else (container.duration or 0) / av.time_base
+            declared = 0.0 if kind in {*_HEADERLESS, "mp3"} else (container.duration or 0) / av.time_base
             resampler, rate = av.AudioResampler(format="flt"), 0
             for frame in container.decode(audio=0):
                 rate = frame.rate

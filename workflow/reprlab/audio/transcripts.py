@@ -17,9 +17,9 @@ _ASIDE = re.compile(r"\([^)]*\)")
 # read as a tag (GigaSpeech) and noises are not words; what a tag says that was not understood is not known.
 _TAG = re.compile(r"<[^<>]*>|\{[^{}]*\}|\[([^\[\]]*)\]|\*+([^*]*)\*+")
 _NOISES = {
-    *("applause background beep breath breathing click cough coughing crosstalk cry foreign hesitation laugh laughing "
-      "laughs laughter lipsmack lip-smack mumble music noise overlap pause sigh sil silence sneeze sniff static "
-      "throat vocalized-noise vocalized_noise").split(),
+    "applause", "background", "beep", "breath", "breathing", "click", "cough", "coughing", "crosstalk", "cry",
+    "foreign", "hesitation", "laugh", "laughing", "laughter", "lipsmack", "lip-smack", "mumble", "music", "noise",
+    "overlap", "pause", "sigh", "sil", "silence", "sneeze", "sniff", "static", "throat", "vocalized-noise", "vocalized_noise",
 }  # fmt: skip
 _UNKNOWN = {"unk", "unknown", "unintelligible", "inaudible", "indistinct", "unclear", "xxx", "pii", "redacted"}
 _WHOLE = re.compile(r"\s*(\[[^\]]*\]|\([^)]*\))[\s.]*")
@@ -72,4 +72,5 @@ def _name_of(tag: str) -> str:
 def _without_tag(found: re.Match[str]) -> str:
     """Nothing for a tag; words between square brackets or stars that name no noise are said, and stay."""
     bracketed = found[1] is not None or found[2] is not None
-    return found[0] if bracketed and _name_of(found[0]) not in _NOISES else " "
+    is_noise = not {name := _name_of(found[0]), name.removesuffix("s")}.isdisjoint(_NOISES)
+    return found[0] if bracketed and not is_noise else " "

@@ -163,7 +163,8 @@ def converse(
 
     Answers lie in `cache` by the digest of their request and endpoint: nothing is asked twice, also not after a
     failure. One that was cut off is kept as such (asked again it would be cut off again); one that was withheld or left
-    empty is used as it is and not kept; both with a warning. The client reads the key from OPENAI_API_KEY; it is in no request that is kept and in no message.
+    empty is used as it is and not kept; both with a warning. The client reads the key from OPENAI_API_KEY; it is in no
+    request that is kept and in no message.
 
     Args:
         likeliest: so many first tokens are asked for with their log-probabilities.

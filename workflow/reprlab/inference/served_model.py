@@ -51,7 +51,8 @@ class ServedModel:
         with self._lock, torch.inference_mode():
             ids = torch.tensor([prompt])
             written = self.model.generate(
-                input_ids=ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=max_tokens, **self._stop
+                input_ids=ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=max_tokens,
+                **self._stop,
             )[0, len(prompt) :].tolist()  # fmt: skip
         text, ended, _ = self.tokenizer.decode(written, skip_special_tokens=True).partition(_END)
         is_cut = not ended and len(written) == max_tokens and written[-1] not in (self._stop["eos_token_id"] or ())

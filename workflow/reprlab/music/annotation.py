@@ -107,7 +107,7 @@ class Annotator:
         known = settings.image_detail in settings.image_tokens.get(chat.model, {})
         if self.budget is not None and not known and any(one["video"] for one in tracks):
             raise ReprlabError(
-                f"annotation.image_tokens: has no tokens of an image of {chat.model} at detail {settings.image_detail}, "
+                f"annotation.image_tokens: no tokens of an image of {chat.model} at detail {settings.image_detail}, "
                 "so that no budget can be kept; add what its endpoint bills, or set annotation.budget to null"
             )
         whose = json.dumps([[one["track"] for one in tracks], chat.model, chat.base_url])

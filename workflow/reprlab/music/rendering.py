@@ -19,7 +19,7 @@ _NEAR = 1e-3
 def is_on_beat(onset: float, score: Score) -> bool:
     """Whether a note that begins at `onset` (quarter notes) is on a beat of the metre, which an upbeat shifts.
 
-    Quarters of the file would be beats of few jigs (6/8 has dotted quarters) and of no tune with an upbeat of an eighth.
+    Quarters of the file are beats of few jigs (6/8 has dotted quarters) and of no tune with an upbeat of an eighth.
     """
     place = onset * score.beat - score.upbeat
     return abs(place - round(place)) < _NEAR

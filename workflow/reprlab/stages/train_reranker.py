@@ -67,7 +67,7 @@ def train_reranker(
     inputs = pair_inputs(reader, queries, collection.passages, pairs.template, **lengths)
     for split, asked in collection.queries.items():
         if split != "train":
-            # Queries that are ranked afterwards: whether they leave room for a document is told before the first update.
+            # Whether queries that are ranked afterwards leave room for a document is told before the first update.
             pair_inputs(reader, asked, {}, pairs.template, **lengths)
 
     def alone(seed: int) -> RerankerTraining:

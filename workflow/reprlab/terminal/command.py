@@ -16,7 +16,6 @@ from typing import Any
 from reprlab.runtime.errors import ReprlabError
 from reprlab.settings.overrides import typed_settings
 
-
 _RUN = re.compile(r"^(\./)?runs/[^/]+/")
 
 
