@@ -19,7 +19,8 @@ _TAG = re.compile(r"<[^<>]*>|\{[^{}]*\}|\[([^\[\]]*)\]|\*+([^*]*)\*+")
 _NOISES = {
     "applause", "background", "beep", "breath", "breathing", "click", "cough", "coughing", "crosstalk", "cry",
     "foreign", "hesitation", "laugh", "laughing", "laughter", "lipsmack", "lip-smack", "mumble", "music", "noise",
-    "overlap", "pause", "sigh", "sil", "silence", "sneeze", "sniff", "static", "throat", "vocalized-noise", "vocalized_noise",
+    "overlap", "pause", "sigh", "sil", "silence", "sneeze", "sniff", "static", "throat", "vocalized-noise",
+    "vocalized_noise",
 }  # fmt: skip
 _UNKNOWN = {"unk", "unknown", "unintelligible", "inaudible", "indistinct", "unclear", "xxx", "pii", "redacted"}
 _WHOLE = re.compile(r"\s*(\[[^\]]*\]|\([^)]*\))[\s.]*")

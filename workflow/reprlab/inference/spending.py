@@ -57,8 +57,8 @@ def prompt_tokens(messages: Sequence[Mapping[str, Any]], image_tokens: int, *, m
 class Ledger:
     """Pays for requests out of a budget, and notes each payment in a file before the next request may be sent.
 
-    A request is sent if the budget covers what was paid, and what it and the requests at work may cost at most. One that fails counts as paid in full, since nobody says what it cost; so does one whose endpoint
-    counts no tokens.
+    A request is sent if the budget covers what was paid, and what it and the requests at work may cost at most. One
+    that fails counts as paid in full, since nobody says what it cost; so does one whose endpoint counts no tokens.
 
     Args:
         place: file of one payment a line, which is read when the ledger is opened; its folder is made.
