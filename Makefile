@@ -47,7 +47,7 @@ endif
 export PYTHONPATH := $(CURDIR)/workflow$(if $(PYTHONPATH),:$(PYTHONPATH))
 
 .DEFAULT_GOAL := help
-TARGETS := help all report list explain compare export new preflight pin verify test test-all test-slow test-faults test-cluster test-smoke lint lock clean prune \
+TARGETS := help all report list explain compare export new preflight pin verify test test-all test-slow test-faults test-cluster test-smoke mutants lint lock clean prune \
   setup
 .PHONY: $(TARGETS) FORCE ready
 # A file of the workflow, a paper by its name, or a slip of the finger: only Snakemake knows, and what is up to date.
@@ -144,6 +144,11 @@ test-cluster: $(DEV_STAMP) ## the slurm profile against a one-node Slurm
 
 test-smoke: $(DEV_STAMP) ## one array, one kill and one resume on a one-node Slurm
 	$(PYTEST) -m "cluster" tests/cluster/test_smoke.py $(ARGS)
+
+# Tests write what they are about; a fault is put into copies, never here.
+mutants: $(DEV_STAMP) ## plausible faults that no test sees: make mutants PACKAGE=audio | SINCE=commit; RECORD=yes first, N=40
+	@env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 $(BIN)/python -m tests.mutation $(if $(RECORD),--record) \
+	  $(foreach name,$(PACKAGE),--package '$(name)') $(if $(SINCE),--since '$(SINCE)') $(if $(N),--number '$(N)') $(ARGS)
 
 preflight: ready ## what a run (SCALE= SET= PAPER=) needs and does not have: origins, models, rows, disk, memory
 	@$(BIN)/python -m reprlab.preflight $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") \
