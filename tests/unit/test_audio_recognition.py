@@ -443,6 +443,7 @@ def test_what_is_only_scored_is_checked_before_the_first_update(
         ("well *coughs* then *sigh*", "well then"),
         ("press [one] or *two*", "press one or two"),
         ("<MUSIC>", ""),
+        ("[MUSIC PLAYING] yes", "yes"),
         ("a < b", "a b"),
     ],
 )

@@ -302,6 +302,8 @@ def test_expected_tokens_are_no_more_than_the_most(texts):
         ('"animation".', f"````\n{FRAMES}\n````"),
         ("```\nAnimation\n```", FRAMES),
         ("`Animation`", f"\n{FRAMES} "),
+        ("The type is **Animation**.", f"Sure:\n{FRAMES}\nAnything else?"),
+        ("Type: animation", f'{{"frames": {FRAMES}}}'),
     ],
 )
 def test_marks_around_an_answer_cost_no_second_request(tmp_path, kind, frames):
@@ -315,3 +317,13 @@ def test_marks_around_an_answer_cost_no_second_request(tmp_path, kind, frames):
         Annotator(asking(server), tmp_path).annotate([one])
     assert len(server.asked) == len(STEPS) and one["type"] == "Animation" and one["frames"] == json.loads(FRAMES)
     assert one["caption"] == "Some words." and one["description"] == DESCRIPTION
+
+
+@pytest.mark.parametrize("text", ["Animation or Lyric Video", "Animations", "a film", "", "Static", "[]"])
+def test_an_answer_that_names_no_type_or_two_is_none(text):
+    assert forms.type_of(text) not in forms.TYPES and forms.type_problem(text)
+
+
+@pytest.mark.parametrize("text", ["[]", "", "[1, 2]", '["a"', '["a", ""]', '["a"] and ["b"]', "[" * 2000])
+def test_what_is_no_list_of_texts_is_none(text):
+    assert forms.frames_of(text) == [] and forms.frames_problem(text, 2)

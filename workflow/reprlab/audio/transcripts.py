@@ -73,5 +73,6 @@ def _name_of(tag: str) -> str:
 def _without_tag(found: re.Match[str]) -> str:
     """Nothing for a tag; words between square brackets or stars that name no noise are said, and stay."""
     bracketed = found[1] is not None or found[2] is not None
-    is_noise = not {name := _name_of(found[0]), name.removesuffix("s")}.isdisjoint(_NOISES)
+    words = _name_of(found[0]).split()
+    is_noise = any(word in _NOISES or word.removesuffix("s") in _NOISES for word in words)
     return found[0] if bracketed and not is_noise else " "

@@ -65,14 +65,20 @@ def description_problem(text: str, frames: int) -> str:
 
 
 def type_of(text: str) -> str:
-    """The type that an answer names, whatever is written around it and in whatever case; else the answer as it is."""
-    return next((one for one in TYPES if one.casefold() == bare(text).casefold()), text.strip())
+    """The type that an answer names, whatever is written around it and in whatever case; else the answer as it is.
+
+    A sentence that names one type alone says it (`The type is **Animation**.`).
+    """
+    said = bare(text).casefold()
+    named = [one for one in TYPES if re.search(rf"(?<!\w){re.escape(one.casefold())}(?!\w)", said)]
+    return named[0] if len(named) == 1 else text.strip()
 
 
 def frames_of(text: str) -> list[str]:
-    """The captions of an answer: a JSON list of texts, in a fence or alone. Empty where it is not one."""
+    """The captions of an answer: the JSON list of texts in it, in a fence, an object, or among words. Empty: none."""
+    text = without_fence(text)
     try:
-        found = json.loads(without_fence(text))
+        found = json.loads(text[text.find("[") : text.rfind("]") + 1])
     except (ValueError, RecursionError):
         return []
     if not isinstance(found, list) or not all(isinstance(one, str) and one.strip() for one in found):
