@@ -327,3 +327,18 @@ def test_an_answer_that_names_no_type_or_two_is_none(text):
 @pytest.mark.parametrize("text", ["[]", "", "[1, 2]", '["a"', '["a", ""]', '["a"] and ["b"]', "[" * 2000])
 def test_what_is_no_list_of_texts_is_none(text):
     assert forms.frames_of(text) == [] and forms.frames_problem(text, 2)
+
+
+def test_requests_at_work_are_part_of_what_is_spent(tmp_path):
+    """Eight are at work at a time: each of them may cost as much as it may, until it has said what it cost."""
+    from reprlab.inference.spending import Ledger, Prices
+
+    request = {"messages": [{"role": "user", "content": "ab"}], "max_tokens": 10}
+    ledger = Ledger(tmp_path / "paid", Prices(1e6, 1e6), 60.0, "budget")
+    ledger.reserve(request)
+    ledger.reserve(request)
+    with pytest.raises(ReprlabError, match=r"\$0\.0000 are spent, and the next request may cost \$28\.0000, over"):
+        ledger.reserve(request)
+    ledger.settle(request, (1, 1))
+    ledger.reserve(request)
+    assert ledger.spent == 2 and ledger.requests == 1
