@@ -19,7 +19,7 @@ from reprlab.features.interpretation import (
 from reprlab.features.sample import TokenSample, draw_sample
 from reprlab.features.settings import InterpretationSettings, SampleSettings
 from reprlab.features.sparse import SparseFeatures, sample_features
-from reprlab.inference.chat import ChatSettings
+from reprlab.inference.chat_settings import ChatSettings
 from reprlab.runtime.errors import ReprlabError
 
 LINK = {"parent": "lua", "child": "merged", "threshold": 0.8}
@@ -101,7 +101,7 @@ def test_a_chat_model_explains_and_simulates(tmp_path, monkeypatch):
     assert asked[0]["messages"][0] == {"role": "system", "content": "You explain."} and asked[0]["max_tokens"] == 60
     assert asked[-1]["top_logprobs"] == 10 and asked[-1]["max_tokens"] == 1 and asked[-1]["temperature"] == 0
     assert asked[-1]["messages"][-1]["content"].startswith('Description: "the third token"\nToken: ')
-    assert json.loads(next(tmp_path.glob("*.json")).read_text())["request"]["model"] == "m"
+    assert json.loads(next(tmp_path.glob("*.json")).read_text())["by"]["request"]["model"] == "m"
 
 
 def test_one_sample_serves_all_models(tmp_path):

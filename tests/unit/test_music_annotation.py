@@ -1,6 +1,7 @@
 """The data pipeline: forms, retries, budget, restart, and a model that is served here."""
 
 import json
+from functools import partial
 
 import numpy as np
 import openai
@@ -9,7 +10,8 @@ from chat_endpoint import KEY, Endpoint, serving
 from hypothesis import given
 from hypothesis import strategies as st
 from music_samples import TEMPLATE, annotated, make_language_model, track
-from reprlab.inference.chat import ChatSettings, converse
+from reprlab.inference.chat import converse, unanswered
+from reprlab.inference.chat_settings import ChatSettings
 from reprlab.inference.served_model import ServedModel
 from reprlab.inference.served_model import serving as serving_model
 from reprlab.music import forms, template
@@ -181,12 +183,35 @@ def test_a_packaged_model_is_served_while_the_context_lasts(tmp_path):
                 base_url=endpoint.address.replace("/v1", "/v2"), api_key="x", max_retries=0
             ).chat.completions.create(model="small", messages=[{"role": "user", "content": "a"}])
     with serving_model(folder) as endpoint:
-        # On another port the same answers are found.
+        # On another port the same answers, made anew: none of them is kept for another model, or for an endpoint.
         assert converse(talks, settings, tmp_path / "a", endpoint=endpoint) == first
-        assert converse(talks, settings, tmp_path / "b", endpoint=endpoint) == first
+    assert not (tmp_path / "a").exists() and unanswered(talks, settings, tmp_path / "a") == talks
     assert all(one.tokens[0] > 3 and 0 < one.tokens[1] <= 5 for one in first)
     with pytest.raises(openai.APIConnectionError):
         openai.OpenAI(base_url=endpoint.address, api_key="x", max_retries=0).models.list()
+
+
+def test_what_answers_is_named_by_its_files_and_the_code_that_serves_it(tmp_path, monkeypatch):
+    folder = make_language_model(tmp_path / "model")
+    settings = TEMPLATE.model_copy(update={"backend": "local"})
+    # What so small a model writes has no form; all else is as it is.
+    monkeypatch.setattr(ServedModel, "answer", lambda _, messages, most: (say(messages[0]["content"]), 3, 4, False))
+
+    def writers():
+        one = track("a")
+        with serving_model(folder) as endpoint:
+            Annotator(settings, tmp_path / "kept", 1e-9, partial(serving_model, folder)).annotate([one])
+        return set(one["written_by"].values()) - {"template"}, endpoint.name
+
+    first, name = writers()
+    assert first == {name} and name.startswith("model ") and settings.chat.model not in first
+    assert writers() == (first, name)
+    (folder / "config.json").write_text((folder / "config.json").read_text() + "\n")
+    second, other = writers()
+    assert other != name and second == {other}
+    monkeypatch.setattr("reprlab.inference.served_model.digest_of_modules", lambda modules: "edited")
+    assert writers()[1] not in (name, other)
+    assert not (tmp_path / "kept").exists()
 
 
 def test_what_a_message_says_is_no_turn_of_the_served_model(tmp_path):

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from music_samples import heard, tone
 from PIL import Image
+from reprlab.music import hearing
 from reprlab.music.accuracy import accuracy_rows, feature_rows
 from reprlab.music.extra import audio_extra
 from reprlab.music.hearing import KEYS, hear, key_score, same_tempo
@@ -150,7 +151,7 @@ def test_two_tracks_of_one_name_are_refused(tmp_path):
 
 
 @needs_audio
-def test_a_track_is_heard_once_and_what_is_heard_is_well_formed(tmp_path, monkeypatch):
+def test_a_track_is_heard_once_and_what_is_heard_is_well_formed(tmp_path, monkeypatch, caplog):
     clicks = tone(6.0, 330.0) * (np.arange(6 * RATE) % (RATE // 2) < RATE // 8)
     found = hear(clicks, tmp_path)
     assert sum(strength for _, strength in found["tempo"]) == pytest.approx(1, abs=1e-6)
@@ -159,8 +160,31 @@ def test_a_track_is_heard_once_and_what_is_heard_is_well_formed(tmp_path, monkey
     assert all(one != two for one, two in pairwise(labels))
     assert found["chords"][0][0] == 0 and found["chords"][-1][1] == pytest.approx(6, abs=0.1)
     assert any(same_tempo(bpm, 120, (1.0, 2.0, 0.5)) for bpm, _ in found["tempo"])
-    monkeypatch.setattr("reprlab.music.hearing._raw", lambda samples: pytest.fail("it is heard again"))
-    assert hear(clicks, tmp_path) == found
+    (place,) = tmp_path.glob("*.json")
+    kept = place.read_bytes()
+    raw, heard = hearing._raw, []
+
+    def counted(samples):
+        heard.append(1)
+        return raw(samples)
+
+    monkeypatch.setattr(hearing, "_raw", counted)
+    assert hear(clicks, tmp_path) == found and heard == []
+    # Edited by hand: it goes into no result, and a line says so.
+    place.write_bytes(kept.replace(b'"bpm": ', b'"bpm": 1'))
+    with caplog.at_level("WARNING", logger="reprlab"):
+        assert hear(clicks, tmp_path) == found and heard == [1]
+    assert "what was heard in a track that is damaged or was edited; made again" in caplog.text
+    assert place.read_bytes() == kept
+    # Other code, or another version below it, hears anew.
+    for other in ({"code": "edited"}, {"versions": {"numpy": "0"}}):
+        by = hearing._made_by() | other
+        with monkeypatch.context() as patched:
+            patched.setattr(hearing, "_made_by", lambda by=by: by)
+            before = len(heard)
+            assert hear(clicks, tmp_path) == found and len(heard) == before + 1
+            assert hear(clicks, tmp_path) == found and len(heard) == before + 1
+    assert len(list(tmp_path.glob("*.json"))) == 3
 
 
 def test_tempo_and_key_are_judged_as_the_field_does():

@@ -70,6 +70,8 @@ show_run(workflow, RUN_FOLDER, lambda: PLAN.asked, LOADED.again, (ROOT, LOADED.s
 for warning in LOADED.warnings:
     print(f"warning: {warning}", file=sys.stderr)
 
+if MAIN and workflow.output_settings.dryrun:
+    command.clean_up_at_exit(RUN_FOLDER)
 if MAIN and not workflow.output_settings.dryrun:
     try:
         require_writable(RUN_FOLDER / "results")

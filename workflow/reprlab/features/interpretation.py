@@ -18,7 +18,8 @@ from reprlab.features.description import token_texts
 from reprlab.features.sample import TokenSample
 from reprlab.features.settings import InterpretationSettings
 from reprlab.features.sparse import SparseFeatures
-from reprlab.inference.chat import ChatSettings, converse
+from reprlab.inference.chat import converse
+from reprlab.inference.chat_settings import ChatSettings
 from reprlab.inference.written_forms import best_by_text, without_fence
 from reprlab.runtime.errors import ReprlabError
 

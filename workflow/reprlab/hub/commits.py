@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from reprlab.artifacts.json_files import read_json, write_json
+from reprlab.artifacts.kept import Kept
 from reprlab.hub.answers import reason
+from reprlab.hub.revisions import is_commit
 from reprlab.runtime.errors import ReprlabError
 
-COMMIT = re.compile(r"[0-9a-f]{40}")
 _SECONDS = 20.0
 LOCK_FILE = "hub.lock.json"
 ORIGIN_FILE = "origin.json"
 """In a folder that is made from repositories of the hub: these, with the commits that were taken."""
 
 
-def is_commit(revision: str) -> bool:
-    """Whether a revision is a commit, which never moves."""
-    return COMMIT.fullmatch(revision) is not None
-
-
 def known_commit(cache: Path, repository: str, revision: str, kind: str = "model") -> str:
     """The commit that a branch was fetched at before, without asking the hub; empty where it was not."""
     if is_commit(revision):
         return revision
-    record = _record(cache, repository, revision, kind)
-    if record.is_file():
-        return str(read_json(record)["commit"])
+    kept, by = _record(cache, repository, revision, kind)
+    if (noted_before := kept.read(by)) is not None:
+        return str(noted_before)
     # Where models were fetched by other programs, as for machines without a network, the hub's own cache has it.
     from huggingface_hub import constants
 
@@ -45,10 +40,9 @@ def commit_of(cache: Path, repository: str, revision: str, kind: str = "model") 
         ReprlabError: the hub does not say.
     """
     found = known_commit(cache, repository, revision, kind) or ask(repository, revision, kind)
-    record = _record(cache, repository, revision, kind)
-    if not is_commit(revision) and not record.is_file():
-        record.parent.mkdir(parents=True, exist_ok=True)
-        write_json(record, {"repository": repository, "kind": kind, "revision": revision, "commit": found})
+    kept, by = _record(cache, repository, revision, kind)
+    if not is_commit(revision) and kept.read(by) is None:
+        kept.keep(by, found)
     return found
 
 
@@ -89,20 +83,12 @@ def read_lock(path: Path) -> dict[str, str]:
     return found
 
 
-def locked(revision: str, repository: str, commits: Mapping[str, str], kind: str = "model") -> str:
-    """The commit that the lock file has for a branch; the revision itself where it has none."""
-    return commits.get(lock_key(repository, revision, kind), revision)
-
-
-def lock_key(repository: str, revision: str, kind: str = "model") -> str:
-    """The key of a branch in the lock file."""
-    return f"{kind}s/{repository}@{revision}"
-
-
 def note_commits(folder: Path, commits: Mapping[str, str]) -> None:
     """Write `origin.json` into a folder that was made from repositories at these commits."""
     write_json(folder / ORIGIN_FILE, dict(commits))
 
 
-def _record(cache: Path, repository: str, revision: str, kind: str) -> Path:
-    return cache / "hub" / f"{kind}s--{repository.replace('/', '--')}" / f"{revision.replace('/', '--')}.json"
+def _record(cache: Path, repository: str, revision: str, kind: str) -> tuple[Kept, dict[str, str]]:
+    folder = cache / "hub" / f"{kind}s--{repository.replace('/', '--')}"
+    by = {"repository": repository, "kind": kind, "revision": revision}
+    return Kept(folder, "the commit of a branch", f"{revision.replace('/', '--')}.json"), by

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,8 @@ from typing import Any
 
 from reprlab.inference.chat import Endpoint
 from reprlab.inference.stop_texts import stop_options
+from reprlab.runtime.code_digest import digest_of_modules, imported_modules
+from reprlab.runtime.seals import content_digest
 from reprlab.text.encoding import Control, part_ids
 
 _PATH = "/v1/chat/completions"
@@ -61,12 +64,19 @@ class ServedModel:
 
 @contextmanager
 def serving(folder: Path) -> Iterator[Endpoint]:
-    """The endpoint of a model in a folder, on a free port of this machine alone; it ends with the context."""
+    """The endpoint of a model in a folder, on a free port of this machine alone; it ends with the context.
+
+    It is called by its folder and a digest of its files and of this code: what answers is named by it.
+    """
+    code = digest_of_modules(imported_modules(__name__))
+    made = hashlib.sha256(f"{content_digest(folder)} {code}".encode())
     server = _Server(ServedModel(folder))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield Endpoint(f"http://127.0.0.1:{server.server_port}/v1", "served-here")
+        yield Endpoint(
+            f"http://127.0.0.1:{server.server_port}/v1", "served-here", f"{folder.name} {made.hexdigest()[:12]}"
+        )
     finally:
         server.shutdown()
         server.server_close()

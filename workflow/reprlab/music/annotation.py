@@ -121,6 +121,7 @@ class Annotator:
         talks = [conversation(step, one, settings.image_detail) for one in tracks]
         texts, open_places = [""] * len(tracks), list(range(len(tracks)))
         problems: dict[int, str] = {}
+        writer = endpoint.name if endpoint else settings.chat.model
         for _ in range(settings.attempts):
             asked = [talks[place] for place in open_places]
             self._require_budget(step, asked)
@@ -143,12 +144,12 @@ class Annotator:
         if problems and not settings.fallback:
             at, problem = next(iter(problems.items()))
             raise ReprlabError(
-                f"{tracks[at]['track']}: {step} by {settings.chat.model}: {problem}, after {settings.attempts} "
+                f"{tracks[at]['track']}: {step} by {writer}: {problem}, after {settings.attempts} "
                 "attempts; take another model, more attempts, or set fallback=true"
             )
         for at in problems:
             texts[at] = template.write(step, tracks[at], settings.seed)
-        return texts, ["template" if at in problems else settings.chat.model for at in range(len(tracks))]
+        return texts, ["template" if at in problems else writer for at in range(len(tracks))]
 
     def _require_budget(self, step: str, asked: Sequence[Sequence[Mapping[str, Any]]]) -> None:
         if self.budget is None or self.ledger is None:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.inference.chat import ChatSettings
+from reprlab.inference.chat_settings import ChatSettings
 from reprlab.representations.settings import AdapterRecipe
 from reprlab.training.settings import EngineSettings
 

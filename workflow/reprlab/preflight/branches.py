@@ -9,7 +9,8 @@ from pathlib import Path
 
 from reprlab.artifacts.json_files import write_json
 from reprlab.config.load import LoadedConfig, load_config
-from reprlab.hub.commits import LOCK_FILE, ask, commit_of, is_commit, lock_key
+from reprlab.hub.commits import LOCK_FILE, ask, commit_of
+from reprlab.hub.revisions import is_commit, lock_key
 from reprlab.planning.plan import Plan
 from reprlab.preflight.findings import Finding
 from reprlab.preflight.sources import planned_archives, setting

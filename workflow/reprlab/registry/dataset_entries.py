@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
-from reprlab.hub.commits import is_commit
+from reprlab.hub.revisions import is_commit
 from reprlab.plugins import load_plugin
 from reprlab.runtime.errors import ReprlabError
 from reprlab.settings.errors import registry_error

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from reprlab.hub.commits import locked
+from reprlab.hub.revisions import locked
 from reprlab.registry.dataset_entries import ArchiveEntry, ArchiveFile, CorpusEntry, Name, TaskEntry, reader_settings
 from reprlab.registry.registry_file import read_entries
 from reprlab.runtime.errors import ReprlabError

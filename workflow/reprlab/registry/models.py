@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
-from reprlab.hub.commits import locked
+from reprlab.hub.revisions import locked
 from reprlab.registry.dataset_entries import Name
 from reprlab.settings.errors import registry_error
 from reprlab.settings.yaml_text import read_with_anchors

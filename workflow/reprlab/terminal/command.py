@@ -4,10 +4,12 @@ The engine tells the Snakefile its targets only when the jobs are put in order, 
 where it has them meanwhile, among the variables of the functions that are at work.
 """
 
+import atexit
 import functools
 import os
 import re
 import shlex
+import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +19,9 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.settings.overrides import typed_settings
 
 _RUN = re.compile(r"^(\./)?runs/[^/]+/")
+_RECORD = ".snakemake"
+# The engine keeps there which files it has looked for.
+_SCANNED = Path("iocache/latest.pkl")
 
 
 def decide_by_plan() -> None:
@@ -111,6 +116,30 @@ def only_touches() -> bool:
     """Whether the command would only give results the date of now (`--touch`)."""
     arguments = _variable("snakemake.cli", "args")
     return bool(getattr(arguments, "touch", False))
+
+
+def clean_up_at_exit(run_folder: Path) -> None:
+    """Let a command that only plans leave no folder that was not there: the engine makes the run's and its own."""
+    record = run_folder / _RECORD
+    absent = [folder for folder in (record, run_folder, *run_folder.parents) if not folder.exists()]
+    if absent:
+        atexit.register(_clean_up, absent, record)
+
+
+def _clean_up(absent: Sequence[Path], record: Path) -> None:
+    # A run that began meanwhile has files here.
+    if record in absent and record.is_dir():
+        files = [path for path in record.rglob("*") if not path.is_dir()]
+        if any(path.relative_to(record) != _SCANNED for path in files):
+            return
+        shutil.rmtree(record, ignore_errors=True)
+    for folder in absent:
+        try:
+            folder.rmdir()
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return
 
 
 def only_names() -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from reprlab.data.origins.errors import OriginError
 from reprlab.data.origins.slices import write_first_rows
 from reprlab.hub.answers import free_space, reason
-from reprlab.hub.commits import is_commit
+from reprlab.hub.revisions import is_commit
 from reprlab.registry.dataset_entries import ArchiveFile
 
 _SECONDS = 20.0
