@@ -132,3 +132,38 @@ def test_features_of_a_sample_are_those_of_each_block(tmp_path):
     assert (again.values != found.values).nnz == 0
     whole = sample_features(model, 0, sample, torch.relu, 100)
     assert np.allclose(whole.values.toarray(), found.values.toarray(), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("first", "digit"),
+    [
+        ({"7": -0.2, "8": -2.0, " 7": -6.0}, 7), ({" 7": -6.0, "8": -2.0, "7": -0.2}, 7),
+        ({"3": -9.0, "4": -3.0, " 3": -0.1}, 3), ({"9\n": -4.0, "5": -1.0, "\t5": -7.0}, 5), ({"x": -0.1}, 0),
+    ],
+)  # fmt: skip
+def test_of_a_digit_that_is_there_twice_the_likelier_one_counts(first, digit):
+    assert likeliest_digit(first) == digit
+
+
+def test_quality_does_not_depend_on_how_many_blocks_are_read_at_once():
+    """Two corpora one behind the other: the mean of a batch is not that of all."""
+    import torch
+    from features_samples import INNER, tiny_mistral
+    from reprlab.features.activations import inner_states
+    from reprlab.features.quality import measure_quality
+
+    model = tiny_mistral()
+    ids = torch.cat([torch.randint(2, 8, (4, 16)), torch.randint(30, 38, (4, 16))])
+    states = inner_states(model, 0, ids).flatten(0, 1)
+    wanted = 100 * (1 - float((0.3 * states).square().sum() / (states - states.mean(0)).square().sum()))
+
+    def code(state):
+        return torch.cat([state.relu(), (-state).relu()], dim=1)
+
+    found = [
+        measure_quality(model, 0, list(ids.split(size)), code, lambda h: 0.7 * (h[:, :INNER] - h[:, INNER:]))
+        for size in (8, 3, 1)
+    ]
+    for one in found:
+        assert one.values()["explained_variance"] == pytest.approx(wanted, rel=1e-4)
+        assert one.total("meaned") == pytest.approx(found[0].total("meaned"), rel=1e-6)
