@@ -14,7 +14,7 @@ from mteb.models.model_meta import ModelMeta
 from reprlab.data.schema import write_rows
 from reprlab.sentences.evaluation import score_task
 from reprlab.sentences.settings import Evaluation
-from reprlab.sentences.text_baselines import random_vectors
+from reprlab.baselines.vectors import random_vectors
 
 # mteb's own seed: k-means starts there.
 SEED = 42

@@ -20,7 +20,7 @@ from reprlab.stages.generate_seq2seq import generate_seq2seq
 from reprlab.stages.score_seq2seq import score_seq2seq
 from reprlab.stages.train_seq2seq import train_seq2seq
 from reprlab.structure import restoration
-from reprlab.structure.lookups import fitted
+from reprlab.baselines.pairs import fitted
 from reprlab.structure.pair_scores import score_rows
 from reprlab.structure.pairs import PairSource, target_ids
 from reprlab.structure.seq2seq import course_of, engine_of, load_pairs, order_of, pair_task

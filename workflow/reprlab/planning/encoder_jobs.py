@@ -24,7 +24,7 @@ from reprlab.sentences.settings import (
     TextForm,
     TripleTexts,
 )
-from reprlab.sentences.text_baselines import FREQUENT, LEXICAL, RANDOM
+from reprlab.baselines.vectors import FREQUENT, LEXICAL, RANDOM
 from reprlab.settings.base import derive
 
 

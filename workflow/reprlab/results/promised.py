@@ -16,7 +16,7 @@ from reprlab.runtime.errors import ReprlabError
 
 # A number that every unit allows, with an interval.
 _PLACEHOLDER: dict[str, Any] = {"value": 50.0, "low": 40.0, "high": 60.0, "n": 100, "steps": 1, "tokens": 1}
-_HARDEST: dict[str, Any] = {"baseline_value": 10.0, "margin": 40.0, "above_trivial": "above"}
+_HARDEST: dict[str, Any] = {"baseline_value": 10.0, "margin": 40.0, "above_trivial": "above", "seen": 0}
 
 _KINDS: dict[str, Any] = {"text": str, "whole": int, "number": int | float}
 _MATCHED = ("metric", "split", "subset")

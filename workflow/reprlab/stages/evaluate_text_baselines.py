@@ -17,7 +17,7 @@ def evaluate_text_baselines(*, tasks: list[Path], out: Path, settings: TaskScore
     """
     from reprlab.artifacts.tsv import write_rows
     from reprlab.runtime.progress import track
-    from reprlab.sentences.text_baselines import score_baselines
+    from reprlab.baselines.vectors import score_baselines
 
     seed = settings.seeds[0]
     given = list(zip(tasks, settings.tasks, strict=True))

@@ -35,7 +35,7 @@ from reprlab.sentences.settings import (
     TripleSample,
     TripleTexts,
 )
-from reprlab.sentences.text_baselines import LEXICAL
+from reprlab.baselines.vectors import LEXICAL
 from reprlab.settings.base import derive
 from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
 

@@ -36,7 +36,7 @@ from reprlab.sentences.settings import (
     TripleTexts,
 )
 from reprlab.sentences.sizes import SizedEncoders
-from reprlab.sentences.text_baselines import LEXICAL
+from reprlab.baselines.vectors import LEXICAL
 from reprlab.settings.base import derive
 from reprlab.training.settings import EngineSettings, OptimizerSettings, PretrainSettings, ScheduleSettings
 

@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reprlab.coreference.names import RULES
+from reprlab.baselines.clusters import RULES
 from reprlab.papers.reverse_probing.plan_sources import NAME, SLUG, Sources
 from reprlab.papers.reverse_probing.results import RESULTS
 from reprlab.planning.plan import Job, Plan
