@@ -59,7 +59,9 @@ def seen_in_training(task: PairTask, sources: Texts, targets: Texts, scored: Tex
         known = _known_items(task, targets)
         return sum(known(source) != formats.NOTHING for source in scored)
     if answer == "names":
-        return sharing((formats.items(task, one).items for one in targets), [formats.items(task, one).items for one in gold])
+        return sharing(
+            (formats.items(task, one).items for one in targets), [formats.items(task, one).items for one in gold]
+        )
     return seen_answers(targets, gold)
 
 

@@ -17,6 +17,7 @@ _SLOT = "\x00"
 _FORMS = 50
 # So many answers, spread over training, are enough to fit one text, which has at most so many words.
 _FITTED, _LONGEST, _LEAD = 200, 120, 60
+_NO_WORD = -1
 
 
 def fitted_text(name: str, sources: Texts, answers: Texts) -> Answer:
@@ -40,13 +41,18 @@ def constant_text(answers: Texts) -> str:
     tokens, spelled = _tokens(_spread(answers))
     vocabulary = sorted({token for one in tokens for token in one})
     number = {token: place for place, token in enumerate(vocabulary)}
-    texts = [np.array([number[token] for token in one]) for one in tokens if one]
+    texts = [[number[token] for token in one] for one in tokens if one]
     if not texts:
         return ""
+    lengths = np.array([len(one) for one in texts])
+    # A text that is shorter is filled up with a word that nothing is equal to.
+    padded = np.full((len(texts), lengths.max()), _NO_WORD)
+    for row, one in zip(padded, texts, strict=True):
+        row[: len(one)] = one
     chosen: list[int] = []
     best = 0.0
     while len(chosen) < _LONGEST:
-        means = _insertions(np.array(chosen, dtype=int), texts, len(vocabulary))
+        means = _insertions(np.array(chosen, dtype=int), padded, lengths, len(vocabulary))
         place, word = np.unravel_index(int(means.argmax()), means.shape)
         if means[place, word] <= best + 1e-12:
             break
@@ -55,32 +61,30 @@ def constant_text(answers: Texts) -> str:
     return " ".join(spelled[vocabulary[word]] for word in chosen)
 
 
-def _insertions(chosen: np.ndarray, texts: Sequence[np.ndarray], words: int) -> np.ndarray:
-    """Mean ROUGE-L F of `chosen` [n] with each word put at each place [n + 1, words]."""
+def _insertions(chosen: np.ndarray, texts: np.ndarray, lengths: np.ndarray, words: int) -> np.ndarray:
+    """Mean ROUGE-L F of `chosen` [n] with each word put at each place [n + 1, words]; `texts` is padded."""
     n = len(chosen)
-    total = np.zeros((n + 1, words))
-    for text in texts:
-        before = _common(chosen, text)
-        behind = _common(chosen[::-1], text[::-1])[::-1, ::-1]
-        reach = n + 1 + len(text)
-        base = before[-1, -1]
-        # With the word of the text's place j put at place i: what is before both, the word, what is behind both.
-        found = before[:, :-1] + 1 + behind[:, 1:]
-        own, where = np.unique(text, return_inverse=True)
-        gained = np.zeros((n + 1, len(own)))
-        for place, word in enumerate(where):
-            np.maximum(gained[:, word], found[:, place], out=gained[:, word])
-        total += 2 * base / reach
-        total[:, own] += 2 * (np.maximum(gained, base) - base) / reach
+    before = _common(chosen, texts)
+    behind = _common(chosen[::-1], texts[:, ::-1])[:, ::-1, ::-1]
+    base = before[:, -1, -1]
+    # With the word of a text's place j put at place i: what is before both, the word, what is behind both.
+    gains = np.maximum(before[:, :, :-1] + 1 + behind[:, :, 1:] - base[:, None, None], 0)
+    reach = n + 1 + lengths
+    total = np.full((n + 1, words), (2 * base / reach).sum())
+    for text, gained, length, whole in zip(texts, gains, lengths, reach, strict=True):
+        order = np.argsort(text[:length], kind="stable")
+        own, starts = np.unique(text[order], return_index=True)
+        total[:, own] += 2 * np.maximum.reduceat(gained[:, order], starts, axis=1) / whole
     return total / len(texts)
 
 
 def _common(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Length of the longest common subsequence of all beginnings [len(first) + 1, len(second) + 1]."""
-    table = np.zeros((len(first) + 1, len(second) + 1))
+    """Lengths of the longest common subsequences of all beginnings [..., len(first) + 1, m + 1] of a text and of
+    others [..., m]."""
+    table = np.zeros((*second.shape[:-1], len(first) + 1, second.shape[-1] + 1))
     for place, word in enumerate(first):
-        longer = np.maximum(table[place, 1:], table[place, :-1] + (second == word))
-        table[place + 1, 1:] = np.maximum.accumulate(longer)
+        longer = np.maximum(table[..., place, 1:], table[..., place, :-1] + (second == word))
+        table[..., place + 1, 1:] = np.maximum.accumulate(longer, axis=-1)
     return table
 
 

@@ -64,7 +64,9 @@ def next_word_lookup(texts: Sequence[Words], answers: Sequence[Words], default: 
     return answer
 
 
-def tag_lookup(fit: Callable[[Sequence[Words], Sequence[Words]], Lookup], texts: Sequence[Words], tags: Sequence[Words]) -> Lookup:
+def tag_lookup(
+    fit: Callable[[Sequence[Words], Sequence[Words]], Lookup], texts: Sequence[Words], tags: Sequence[Words]
+) -> Lookup:
     """A lookup of tags. Of tags that say where a span begins (`B-`, `I-`) the types are looked up, and neighbours of one
     type are one span: by itself, the word inside a name would begin another."""
     known = set(chain(*tags))

@@ -48,7 +48,7 @@ def gather_rows(settings: GatherSettings) -> Rows:
         about = " ".join(f"{name}={row[name]}" for name in identity if not pandas.isna(row[name]) and row[name] != "")
         raise ReprlabError(f"{row['source']}: a second value of {about}; register another factor that tells them apart")
     sources = {place: entry for place, entry in enumerate(settings.entries) if isinstance(entry, Source)}
-    _require_ranges(frame, settings.metrics)
+    _require_ranges(frame, settings.metrics, sources)
     _require_baselines(frame, settings.metrics, sources)
     return judged(frame, names, sources, settings.metrics)[columns]
 
@@ -63,9 +63,11 @@ def require_inputs(settings: GatherSettings, inputs: Sequence[Path]) -> None:
         raise ReprlabError(f"{undeclared[0]}: the frame reads it and it is not among the inputs; pass it with --inputs")
 
 
-def _require_ranges(frame: Rows, metrics: Mapping[str, Metric]) -> None:
-    for name, rows in frame[frame["value"].notna()].groupby("metric", sort=False):
+def _require_ranges(frame: Rows, metrics: Mapping[str, Metric], sources: Mapping[int, Source]) -> None:
+    apart = frame[_ENTRY].isin([place for place, one in sources.items() if one.differences])
+    for (name, differ), rows in frame[frame["value"].notna()].groupby(["metric", apart], sort=False):
         low, high = metrics[str(name)].bounds
+        low, high = (low - high, high - low) if differ else (low, high)
         outside = rows[(rows["value"] < low - _ROUNDING) | (rows["value"] > high + _ROUNDING)]
         if len(outside):
             row = outside.iloc[0]
@@ -80,7 +82,7 @@ def _require_baselines(frame: Rows, metrics: Mapping[str, Metric], sources: Mapp
     scored = [name for name, one in metrics.items() if one.scored]
     for place in frame.loc[frame["metric"].isin(scored) & frame["reason"].isna(), _ENTRY].unique():
         source = sources[int(place)]
-        if source.answer is None and not source.unjudged:
+        if source.answer is None and not source.unjudged and not source.differences:
             raise ReprlabError(
                 f"{source.path}: its scores are beside no baseline; give its source the kind of its answers and their baselines "
                 "(`answer`), or why it is not judged (`unjudged`)"
@@ -161,9 +163,7 @@ def _selected(frame: Rows, path: Path) -> Rows:
     return frame.assign(tried=tried)[frame["learning_rate"] == frame["name"].map(rates)]
 
 
-def _beside_baselines(
-    frame: Rows, source: Source, files: _Files, metrics: Mapping[str, Metric]
-) -> dict[str, Any]:
+def _beside_baselines(frame: Rows, source: Source, files: _Files, metrics: Mapping[str, Metric]) -> dict[str, Any]:
     """Beside each score the baseline that is hardest to beat by the metric's direction: `above_trivial` means better
     than all; and how many of its items were seen in training, where a baseline's file counts them."""
     import pandas
@@ -196,9 +196,7 @@ def _matched(rows: Rows, columns: list[str]) -> Rows:
     return rows.reindex(columns=columns).astype(object).fillna("").astype(str)
 
 
-def judged(
-    frame: Rows, factors: list[str], sources: Mapping[int, Source], metrics: Mapping[str, Metric]
-) -> Rows:
+def judged(frame: Rows, factors: list[str], sources: Mapping[int, Source], metrics: Mapping[str, Metric]) -> Rows:
     """`margin`, `margin_untrained`, `above_trivial` and `above_untrained` of every row, by `statistics.standing` in the
     direction of its metric.
 

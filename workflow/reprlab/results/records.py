@@ -162,8 +162,10 @@ class PaperResults:
         """A paper may add baselines, and leaves out none that is declared for the kind of its answers."""
         named = source.where.get("metric", source.wide)
         scored = [name for name in ([named] if isinstance(named, str) else named) if self._is_scored(name)]
-        if scored and source.answer is None and not source.unjudged:
-            raise ReprlabError(f"{where}: {scored[0]} is beside no baseline; name the kind of its answers, or why it is not judged")
+        if scored and source.answer is None and not source.unjudged and not source.differences:
+            raise ReprlabError(
+                f"{where}: {scored[0]} is beside no baseline; name the kind of its answers, or why it is not judged"
+            )
         names = [one.name for one in source.baselines]
         if source.answer is not None and (lacking := [one for one in declared(source.answer) if one not in names]):
             raise ReprlabError(f"{where}: answers of the kind {source.answer} are beside {lacking[0]} as well; add it")

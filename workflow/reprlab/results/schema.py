@@ -41,7 +41,10 @@ FIXED: dict[str, tuple[Kind, str]] = {
     "data": ("text", "true name of the data"),
     "baseline": ("text", "the trivial baseline that is hardest to beat, by the metric's direction"),
     "baseline_value": ("number", "its value"),
-    "margin": ("number", "how much better than baseline_value: value minus that, or that minus value where less is better"),
+    "margin": (
+        "number",
+        "how much better than baseline_value: value minus that, or that minus value where less is better",
+    ),
     "margin_untrained": ("number", "how much better than the mean of the same model without training, tuned alike"),
     "above_trivial": (
         "text",

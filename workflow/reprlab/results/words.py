@@ -117,7 +117,9 @@ def metrics_of(slug: str) -> dict[str, Metric]:
     found, shared = {}, shared_metrics()
     for name, fields in _read(slug, "results.yaml", Words).metrics.items():
         if name in shared and (twice := sorted(set(fields) & set(shared[name]))):
-            raise ReprlabError(f"{_FOLDER / slug / 'results.yaml'}: metrics.{name}.{twice[0]} is in {METRICS}; remove it here")
+            raise ReprlabError(
+                f"{_FOLDER / slug / 'results.yaml'}: metrics.{name}.{twice[0]} is in {METRICS}; remove it here"
+            )
         found[name] = _metric(name, {**shared.get(name, {}), **fields}, f"{slug}/results.yaml")
     return found
 
@@ -128,7 +130,9 @@ def _metric(name: str, fields: Mapping[str, Any], where: str) -> Metric:
     except ValidationError as error:
         problem = error.errors()[0]
         at = ".".join(map(str, (name, *problem["loc"])))
-        raise ReprlabError(f"{_FOLDER / where}: metrics.{at}: {problem['msg']}; declare it as metrics.yaml does") from None
+        raise ReprlabError(
+            f"{_FOLDER / where}: metrics.{at}: {problem['msg']}; declare it as metrics.yaml does"
+        ) from None
 
 
 def results_of(

@@ -33,7 +33,7 @@ _MOVING = ("comparison", "sft_dynamics", "icl_dynamics")
 _ACCURATE: dict[str, Any] = {"experiment": "comparison", "metric": "accuracy"}
 _CELL = "experiment model dataset condition k step split dtype"
 _CELLS = Listing(
-    f"{_CELL} accuracy=value low high majority=baseline_value margin above_trivial n tokens data scale seed"
+    f"{_CELL} accuracy=value low high baseline baseline_value margin above_trivial n tokens data scale seed"
 )
 _LAYERS = Listing(f"{_CELL} layer estimator id=value spread n_used=n n_zero data scale seed")
 _TABLES: dict[str, tuple[Any, Any]] = {

@@ -85,6 +85,7 @@ def _published(plan: Plan, config: "LoadedConfig", name: str) -> Iterator[Source
             keys={"seed": "seed"},
             where={"dataset": task, "metric": MAIN_METRICS[its.category]},
             data=config.datasets.tasks[its.dataset].title,
+            unjudged="a published encoder, as it is",
         )
 
 
@@ -112,7 +113,11 @@ class _BackboneJobs:
                     keys={"seed": "seed", "learning_rate": "learning_rate"},
                     where={"dataset": task, "metric": MAIN_METRICS[about.category]},
                     data=self.config.datasets.tasks[about.dataset].title,
-                    baselines=self.baselines.of(task) if encoder != UNTRAINED else [],
+                    **(
+                        self.baselines.of(task)
+                        if encoder != UNTRAINED
+                        else {"unjudged": "not trained: trained rows are judged against it"}
+                    ),
                     untrained={**raw, "dataset": task} if encoder != UNTRAINED else {},
                 )
 
