@@ -26,7 +26,7 @@ FACTORS = {
     "task": Factor(about="task"),
     "seed": Factor(about="seed", kind="whole"),
 }
-METRICS = {"accuracy": Metric(about="share of right answers", unit="percent")}
+METRICS = {"accuracy": Metric(about="share of right answers", unit="percent", better="higher", scored=True)}
 SCORES = {"where": {"split": "validation"}, "data": "True name"}
 WIDE = Table(
     "wide", "All tasks.", Pivot("model", "task", over="seed"), where={"metric": "accuracy", "model": ("small", "large")}
@@ -47,8 +47,9 @@ def write_scores(path: Path, values: dict[str, float], low: float = 40.0) -> Pat
 
 def source(path: Path, name: str, baselines: list[Baseline] | None = None, **factors: object) -> Source:
     """The rows of one name."""
+    beside = {"answer": "class", "baselines": baselines} if baselines else {"unjudged": "for tests"}
     where = {"name": name, "split": "validation"}
-    return Source(path=path, factors=factors, where=where, data="True name", baselines=baselines or [])
+    return Source(path=path, factors=factors, where=where, data="True name", **beside)
 
 
 @pytest.fixture
@@ -245,7 +246,8 @@ def test_wide_files_and_chosen_learning_rates(tmp_path):
     path = tmp_path / "wide.tsv"
     path.write_text("name\tlearning_rate\tloss\taccuracy\tn\na\t0.1\t2.0\t50\t7\na\t0.2\t1.0\t60\t7\n")
     (tmp_path / "selected.json").write_text('{"best": {"a": {"learning_rate": 0.2}}}')
-    wanted = Source(path=path, wide=["accuracy"], selection=tmp_path / "selected.json", factors={"model": "small"})
+    more = {"factors": {"model": "small"}, "unjudged": "for tests"}
+    wanted = Source(path=path, wide=["accuracy"], selection=tmp_path / "selected.json", **more)
     write_results(tmp_path / "r.parquet", results().settings("nano", [wanted], {}))
     found = read_frame(tmp_path / "r.parquet").select()
     assert found[["metric", "value", "n"]].to_numpy().tolist() == [["accuracy", 60.0, 7]]
@@ -255,7 +257,9 @@ def test_a_column_beside_the_metrics_of_a_file_is_one_too(tmp_path):
     path = tmp_path / "scores.tsv"
     head = "task\tmetric\tvalue\tlow\thigh\tn\tparameters"
     path.write_text(f"{head}\ncola\taccuracy\t50\t40\t60\t9\t123\ncola\tf1\t70\t60\t80\t9\t123\n")
-    both = replace(results(), metrics={**METRICS, "parameters": Metric(about="all parameters", unit="count")})
+    both = replace(
+        results(), metrics={**METRICS, "parameters": Metric(about="all parameters", unit="count", better="neither")}
+    )
     wanted = Source(path=path, wide=["parameters"], where={"task": "cola"}, factors={"model": "small"})
     write_results(tmp_path / "r.parquet", both.settings("nano", [wanted], {}))
     found = read_frame(tmp_path / "r.parquet").select()
@@ -305,7 +309,7 @@ def sums(seeds=(1,), batches=4, skip=()):
     """Losses and counts of two models at two steps; every seed and batch has another loss."""
     factors = {name: Factor(about=name, kind="text" if name == "model" else "whole") for name in
                ("model", "step", "seed", "batch")}  # fmt: skip
-    metrics = {name: Metric(about=name, unit="count") for name in ("loss_sum", "count")}
+    metrics = {name: Metric(about=name, unit="count", better="neither") for name in ("loss_sum", "count")}
     rows = [
         {"model": model, "step": step, "seed": seed, "batch": batch, "metric": metric, "value": value}
         for model, level in (("small", 3.0), ("large", 2.0)) if model not in skip
@@ -328,7 +332,7 @@ def test_an_edge_is_the_first_or_last_value_among_the_others_that_are_selected()
 
 def test_of_several_reasons_the_one_of_the_whole_selection_is_given():
     factors = {name: Factor(about=name, kind="text") for name in ("model", "encoding")}
-    records = PaperResults(factors, {"f1": Metric(about="f1", unit="percent")}, [])
+    records = PaperResults(factors, {"f1": Metric(about="f1", unit="percent", better="higher")}, [])
     rows = [{"encoding": "graph", "reason": "no parser"}, {"model": "t5", "reason": "no weights"},
             {"model": "gpt", "encoding": "words", "reason": "off"},
             {"model": "bert", "encoding": "words", "metric": "f1", "value": 1.0}]  # fmt: skip
@@ -422,7 +426,7 @@ def test_baselines_of_many_cells_are_matched_by_their_columns(tmp_path):
         Baseline(name="majority", path=tmp_path / "own.tsv", column="majority", on=on),
         Baseline(name="raw", path=tmp_path / "raw.tsv", where={"kind": "b"}, on=on),
     ]
-    entry = Source(path=tmp_path / "own.tsv", keys={"task": "task", "model": "kind"}, baselines=against)
+    entry = Source(path=tmp_path / "own.tsv", keys={"task": "task", "model": "kind"}, baselines=against, answer="class")
     write_results(tmp_path / "results.parquet", results().settings("nano", [entry], {}))
     found = read_frame(tmp_path / "results.parquet").rows
     assert found["task"].tolist() == ["1", "1", "2", "2"], "text, though the file has numbers"

@@ -8,6 +8,7 @@ import torch
 from chat_endpoint import KEY, serving
 from checkouts import ROOT
 from reprlab.artifacts.tables import read_tsv
+from reprlab.baselines.pairs import fitted
 from reprlab.data.schema import write_rows
 from reprlab.evaluation.examples import load_examples
 from reprlab.models.build import load_model, save_model
@@ -20,7 +21,6 @@ from reprlab.stages.generate_seq2seq import generate_seq2seq
 from reprlab.stages.score_seq2seq import score_seq2seq
 from reprlab.stages.train_seq2seq import train_seq2seq
 from reprlab.structure import restoration
-from reprlab.baselines.pairs import fitted
 from reprlab.structure.pair_scores import score_rows
 from reprlab.structure.pairs import PairSource, target_ids
 from reprlab.structure.seq2seq import course_of, engine_of, load_pairs, order_of, pair_task

@@ -56,8 +56,8 @@ _DECLARED: dict[AnswerKind, tuple[str, ...]] = {
     "score": ("majority", "tfidf", "char_tfidf"),
     # A tag for each word: the commonest, the word's, that of the word before another word (by its shape where unseen).
     "tags": ("majority", "word_majority", "next_word"),
-    # Free text: the commonest answer, one text fitted on all, the commonest form with the input's first word, the input's
-    # first words, the answer to the nearest input, the input itself.
+    # Free text: the commonest answer, one text fitted on all, the commonest form with the input's first word, the
+    # input's first words, the answer to the nearest input, the input itself.
     "text": _TEXT,
     # A text about something that is not a text, such as a piece of music: also with what it was told in words.
     "description": ("another track's", "constant", "nearest", "nearest with its lyrics"),

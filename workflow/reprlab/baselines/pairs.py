@@ -1,4 +1,4 @@
-"""Baselines of pairs of texts (`structure.formats`), fitted on the pairs that the model is trained on and on nothing else."""
+"""Baselines of pairs of texts (`structure.formats`), fitted on the pairs that the model is trained on alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Texts = Sequence[str]
 Answer = Callable[[str], str]
 _ENDS = (".", "!", "?")
 _LOOKUPS = {"word_majority": word_lookup, "next_word": next_word_lookup}
-# Of each item the parts that must be in a text for it to be said: both ends of a triple, a verb and the words of a role.
+# Of each item what must be in a text for it to be said: both ends of a triple, a verb and the words of a role.
 Ends = tuple[str, ...]
 
 

@@ -1,11 +1,12 @@
-"""Texts that need no model: fitted on training answers, cut from the input, or taken from the nearest training input."""
+"""Texts that need no model: fitted on training answers, cut from the input, or those of the nearest training input."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import takewhile
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from reprlab.baselines.words import commonest
 
 Texts = Sequence[str]
 Answer = Callable[[Texts], list[str]]
+# What scikit-learn takes for words: those of one letter are words, too.
+WORDS: dict[str, Any] = {"analyzer": "word", "token_pattern": r"(?u)\b\w+\b"}
 _SLOT = "\x00"
 _FORMS = 50
 # So many answers, spread over training, are enough to fit one text, which has at most so many words.
@@ -27,7 +30,10 @@ def fitted_text(name: str, sources: Texts, answers: Texts) -> Answer:
 
 def without_frame(training: Texts, texts: Texts) -> list[str]:
     """Inputs without the words that all training inputs begin with, such as those of a template."""
-    common = os.path.commonprefix(list(training)) if len(set(training)) > 1 else ""
+    # What the first and the last in alphabetical order have in common, all have.
+    first, last = (min(training), max(training)) if len(set(training)) > 1 else ("", "")
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False)))
+    common = first[:shared]
     words = common[: len(common) - len(re.split(r"\s", common)[-1])]
     return [text.removeprefix(words) for text in texts]
 
@@ -158,7 +164,7 @@ def _nearest(sources: Texts, answers: Texts) -> Answer:
     """The answer to the training input with the largest cosine by TF-IDF of words; of equal ones the first."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    vectors = TfidfVectorizer(sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
+    vectors = TfidfVectorizer(sublinear_tf=True, **WORDS)
     known = vectors.fit_transform([text or "0" for text in sources])
 
     def answer(texts: Texts) -> list[str]:

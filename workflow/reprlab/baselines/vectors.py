@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from reprlab.baselines.declared import declared
+from reprlab.baselines.texts import WORDS as ANY_WORD
 from reprlab.sentences.evaluation import Encode, score_task
 from reprlab.sentences.settings import EmbeddingTask, TaskScores
 
@@ -40,7 +41,7 @@ def character_ngrams(texts: Sequence[str], seed: int, width: int = _LEXICAL_WIDT
 
 def word_vectors(texts: Sequence[str], seed: int, width: int = _LEXICAL_WIDTH) -> Encode:
     """`tfidf_vectors` of the words."""
-    return tfidf_vectors(texts, seed, width, analyzer="word", token_pattern=r"(?u)\b\w+\b")
+    return tfidf_vectors(texts, seed, width, **ANY_WORD)
 
 
 def tfidf_vectors(texts: Sequence[str], seed: int, width: int, **how: Any) -> Encode:

@@ -29,7 +29,7 @@ def best_answers(seen: Iterable[tuple[Any, str]]) -> dict[Any, str]:
 
 
 def shape(word: str) -> str:
-    """How a word is written: `X` for capitals, `x` for small letters, `d` for digits, its other signs; each run once."""
+    """How a word is written: `X` for capitals, `x` for small letters, `d` for digits, other signs; each run once."""
     return _RUNS.sub(r"\1", _DIGIT.sub("d", _SMALL.sub("x", _CAPITAL.sub("X", word))))
 
 
@@ -67,8 +67,8 @@ def next_word_lookup(texts: Sequence[Words], answers: Sequence[Words], default: 
 def tag_lookup(
     fit: Callable[[Sequence[Words], Sequence[Words]], Lookup], texts: Sequence[Words], tags: Sequence[Words]
 ) -> Lookup:
-    """A lookup of tags. Of tags that say where a span begins (`B-`, `I-`) the types are looked up, and neighbours of one
-    type are one span: by itself, the word inside a name would begin another."""
+    """A lookup of tags. Of tags that say where a span begins (`B-`, `I-`) the types are looked up, and neighbours of
+    one type are one span: by itself, the word inside a name would begin another."""
     known = set(chain(*tags))
     if not all(tag == _OUTSIDE or tag[:2] in ("B-", "I-") for tag in known):
         return fit(texts, tags)

@@ -64,7 +64,7 @@ def _f_measure(found: np.ndarray, known: np.ndarray) -> float:
 
 
 def constant_rows(tracks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """One row for each rendered track: how right the constant answer is that is best on the rendered tracks of training."""
+    """One row for each rendered track: how right the constant answer is that is best on those of training."""
     rendered = [one for one in tracks if one["kind"] == "rendered"]
     training = [one for one in rendered if one["split"] == "train"] or rendered
     found = best_constants(training, rendered, right)

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from reprlab.baselines.vectors import LEXICAL
 from reprlab.config.groups import PublishedEncoder
 from reprlab.config.load import LoadedConfig
 from reprlab.planning.plan import Job, Plan
@@ -24,7 +25,6 @@ from reprlab.sentences.settings import (
     TextForm,
     TripleTexts,
 )
-from reprlab.baselines.vectors import LEXICAL
 from reprlab.settings.base import derive
 
 

@@ -72,8 +72,8 @@ def _require_ranges(frame: Rows, metrics: Mapping[str, Metric], sources: Mapping
         if len(outside):
             row = outside.iloc[0]
             raise ReprlabError(
-                f"{row['source']}: {name} is {row['value']:g}, and its declared range is {low:g} to {high:g}; {_AGAIN}, or mend "
-                "`range` where the metric is declared"
+                f"{row['source']}: {name} is {row['value']:g}, outside its range, {low:g} to {high:g}; {_AGAIN}, or "
+                "mend `range` where the metric is declared"
             )
 
 
@@ -84,8 +84,8 @@ def _require_baselines(frame: Rows, metrics: Mapping[str, Metric], sources: Mapp
         source = sources[int(place)]
         if source.answer is None and not source.unjudged and not source.differences:
             raise ReprlabError(
-                f"{source.path}: its scores are beside no baseline; give its source the kind of its answers and their baselines "
-                "(`answer`), or why it is not judged (`unjudged`)"
+                f"{source.path}: its scores are beside no baseline; give its source the kind of its answers and their "
+                "baselines (`answer`), or why it is not judged (`unjudged`)"
             )
 
 
@@ -176,7 +176,7 @@ def _beside_baselines(frame: Rows, source: Source, files: _Files, metrics: Mappi
         for column in (baseline.column, *baseline.on):
             _require(rows, column, baseline.path)
         keys = [*_MATCHED, *baseline.on]
-        counted = rows["seen"] if "seen" in rows else math.nan
+        counted = rows.get("seen", math.nan)
         known = _matched(rows, keys).assign(value=rows[baseline.column].astype(float), seen=counted)
         found = _matched(frame, keys).merge(known.groupby(keys, as_index=False).mean(), on=keys, how="left")
         values.append(found["value"])

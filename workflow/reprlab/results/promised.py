@@ -110,10 +110,14 @@ class _Promised:
         # The cells that a job lists say which values go together.
         listed = [one for one in given.values() if isinstance(one, list) and one and isinstance(one[0], dict)]
         cells = [
-            [{name: one[column] for name, column in columns.items() if column in one} for one in part]
+            [
+                {name: one[column] for name, column in columns.items() if column in one}
+                for one in part
+                if _meant(one, entry)
+            ]
             for part in listed
         ]
-        known: list[dict[str, Value]] = max(cells, key=lambda part: len(part[0]), default=[{}])
+        known: list[dict[str, Value]] = max(filter(None, cells), key=lambda part: len(part[0]), default=[{}])
         yield from ({**row, **one} for row in rows for one in known)
 
     def _of_job(self, name: str, column: str, given: Job) -> list[Value]:
@@ -141,3 +145,11 @@ class _Promised:
         if factor is None:
             return ["", *self.asked.get(name, [])]
         return self.asked.get(name) or ["" if factor.kind == "text" else 0]
+
+
+def _meant(cell: Mapping[str, Any], entry: Source) -> bool:
+    """Whether a cell that a job lists is among the rows of a source."""
+    several = (
+        (cell[name], one if isinstance(one, list) else [one]) for name, one in entry.where.items() if name in cell
+    )
+    return all(value in wanted for value, wanted in several)

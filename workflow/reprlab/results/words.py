@@ -24,6 +24,7 @@ from reprlab.settings.yaml_text import read_with_anchors
 _FOLDER = Path(__file__).resolve().parents[3] / "resources/published"
 LABELS = "labels.yaml"
 METRICS = "metrics.yaml"
+_SHARED, _SHARED_METRICS = _FOLDER / LABELS, _FOLDER / METRICS
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -96,13 +97,13 @@ def printed_of(slug: str) -> Print:
 @functools.cache
 def _shared() -> dict[str, str]:
     """Words for names that several papers have."""
-    return TypeAdapter(dict[str, str]).validate_python(read_with_anchors(_FOLDER / LABELS))
+    return TypeAdapter(dict[str, str]).validate_python(read_with_anchors(_SHARED))
 
 
 @functools.cache
 def shared_metrics() -> dict[str, dict[str, Any]]:
     """Unit, direction and range of the metrics that several papers have, by name."""
-    found = TypeAdapter(dict[str, dict[str, Any]]).validate_python(read_with_anchors(_FOLDER / METRICS))
+    found = TypeAdapter(dict[str, dict[str, Any]]).validate_python(read_with_anchors(_SHARED_METRICS))
     for name, fields in found.items():
         _metric(name, {"about": name, **fields}, METRICS)
     return found

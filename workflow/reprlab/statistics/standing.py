@@ -69,8 +69,8 @@ def standing(
         scores: one of each seed, on the same examples, in the unit of `trivial`.
         trivial: what the trivial answer scores on these examples.
         untrained: scores of the same model without training (random or pre-trained weights), tuned alike, one a seed.
-        tried: learning rates (or layers, …) of which the best was chosen on the examples that are judged; the reach above
-            the trivial answer is Bonferroni's. 1 where it was fixed, or chosen on other examples.
+        tried: rates or layers of which the best was chosen on the examples that are judged; the reach above the
+            trivial answer is Bonferroni's. 1 where it was fixed, or chosen on other examples.
         better: lower for errors and losses: then all is turned round, and `above` and the margins say how much better.
 
     Raises:

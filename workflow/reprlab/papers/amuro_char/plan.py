@@ -66,7 +66,9 @@ def _entries(scale: str, paper: AmuroCharSettings, scored: Scored) -> Iterator[S
                 path=Path(path), factors=factors, keys=_COLUMNS, unjudged="not fine-tuned: others are judged against it"
             )
             continue
-        for kind in scored.kinds[path]:
+        evals = scored.evals.get(path, list(scored.sets))
+        for kind in dict.fromkeys(paper.evaluations[name].kind for name in evals):
+            own: Any = {"eval": [name for name in evals if paper.evaluations[name].kind == kind]}
             beside = rivals(ANSWERS[kind], scored.baselines, on=["eval"])
             if kind != "generation":
                 # What one answer can get at best on these very questions is harder than the commonest of training.
@@ -75,7 +77,7 @@ def _entries(scale: str, paper: AmuroCharSettings, scored: Scored) -> Iterator[S
                 base: Any = paths.output("score_completions", "out", f"{family}/{BASE}/{group}")
                 where: Any = {"kind": kind}
                 beside["baselines"] += [Baseline(name="not fine-tuned", path=base, where=where, on=_ON)]
-            yield Source(path=Path(path), factors=factors, keys=_COLUMNS, where={"kind": kind}, **beside)
+            yield Source(path=Path(path), factors=factors, keys=_COLUMNS, where=own, **beside)
     for family, path in scored.losses.items():
         yield Source(
             path=Path(path),

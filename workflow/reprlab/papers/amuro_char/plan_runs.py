@@ -37,8 +37,8 @@ class Scored:
     files: dict[str, tuple[str, str, str]] = field(default_factory=dict)
     """Score files, one row per (checkpoint, evaluation set, format, shots, method): family, training set and group of
     checkpoints of each; the training set is base where nothing was trained."""
-    kinds: dict[str, list[str]] = field(default_factory=dict)
-    """Score file to the kinds of its evaluation sets."""
+    evals: dict[str, list[str]] = field(default_factory=dict)
+    """Score file to its evaluation sets; all, where it is not named."""
     losses: dict[str, str] = field(default_factory=dict)
     """Family to the held-out losses of its ladder (`evaluate_lm`), where it was trained here."""
     baselines: str = ""
@@ -195,7 +195,7 @@ class RunPlanner:
         )
         path = add_scores(self.plan, key, models, found.tokenizer, settings, tuning)
         self.scored.files[path] = (name, train, group)
-        self.scored.kinds[path] = list(dict.fromkeys(entry.kind for entry in evals.values()))
+        self.scored.evals[path] = list(evals)
         self.scored.jobs.append(("score_completions", key))
 
     def _model(self, family: Family, checkpoint: str, step: int) -> ScoredModel:

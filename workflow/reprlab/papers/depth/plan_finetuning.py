@@ -1,7 +1,6 @@
 """DEPTH's fine-tuning: every checkpoint that the settings name, on every task that has data."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from reprlab.config.load import LoadedConfig
 from reprlab.papers.depth.plan_runs import RunPlanner

@@ -185,8 +185,8 @@ class Fold:
         ]
 
     def _floors(self, retriever: str, chains: bool) -> Callable[[int], dict[str, Any]]:
-        """What a retriever must beat at each k: what is declared, and the chains where they may say without a text which
-        mentions are related."""
+        """What a retriever must beat at each k: what is declared, and the chains where they may say without a text
+        which mentions are related."""
         if retriever == "random":
             return lambda k: {"unjudged": "a baseline"}
         names = dict(zip(declared("partners"), ("random", "nearest"), strict=True))

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reprlab.baselines.vectors import LEXICAL
 from reprlab.models.sizes import layers_of
 from reprlab.papers.overparameterized_encoders.plan_cost import cost_runs
 from reprlab.papers.overparameterized_encoders.results import CHOSEN, COSTS, PARTS, RESULTS, TRIPLES
@@ -35,7 +36,6 @@ from reprlab.sentences.settings import (
     TripleSample,
     TripleTexts,
 )
-from reprlab.baselines.vectors import LEXICAL
 from reprlab.settings.base import derive
 from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
 

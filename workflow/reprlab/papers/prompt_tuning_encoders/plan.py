@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reprlab.baselines.vectors import LEXICAL
 from reprlab.papers.prompt_tuning_encoders.names import PUBLISHED, TFIDF, UNTRAINED
 from reprlab.papers.prompt_tuning_encoders.plan_cost import cost_runs
 from reprlab.papers.prompt_tuning_encoders.results import RESULTS
@@ -36,7 +37,6 @@ from reprlab.sentences.settings import (
     TripleTexts,
 )
 from reprlab.sentences.sizes import SizedEncoders
-from reprlab.baselines.vectors import LEXICAL
 from reprlab.settings.base import derive
 from reprlab.training.settings import EngineSettings, OptimizerSettings, PretrainSettings, ScheduleSettings
 
