@@ -72,10 +72,11 @@ def test_scores_stand_beside_their_trivial_baselines(results):
     perf = results["perf"].query("family == 'small' and fmt == 'default' and shots == 4 and ckpt == 'main'")
     cells = perf[~perf["method"].isin(["free", "constrained"])].set_index(["train", "eval"])
     tuned = cells.loc[("mnli", "mnli_matched")]
-    assert (tuned["baseline"], tuned["baseline_value"], tuned["above_trivial"]) == ("majority", 40, "above")
+    assert (tuned["baseline"], tuned["baseline_value"], tuned["above_trivial"]) == ("best constant", 40, "above")
     assert tuned["margin"] == pytest.approx(30)
     assert cells.loc[("paws", "qqp"), "above_trivial"] == "not above"
     text = cells.loc[("xsum", "xsum")]
+    assert text["seen"] == 3
     assert (text["baseline"], text["baseline_value"], text["above_trivial"]) == ("not fine-tuned", 20, "above")
     assert cells.loc[("mnli", "xsum"), "above_trivial"] == "not above"
     base = cells.loc[(BASE, "mnli_matched")]

@@ -16,7 +16,7 @@ from reprlab.results.frame import FIRST, LAST, frame_of, read_frame, write_resul
 from reprlab.results.gather import gather_rows
 from reprlab.results.records import Drawn, Figure, PaperResults, Table
 from reprlab.results.schema import FIXED, Factor, Metric
-from reprlab.results.sources import Baseline, Missing, Source
+from reprlab.results.sources import Baseline, Missing, Source, rivals
 from reprlab.results.table_forms import Listing, Pivot
 from reprlab.runtime.errors import ReprlabError
 from reprlab.statistics import ABOVE_ZERO, Estimate
@@ -509,3 +509,49 @@ def test_counts_of_several_sizes_stand_on_a_logarithmic_axis():
     with house_style():
         (panel,) = curves(table, Drawn("nano", {})).axes
         assert (panel.get_xscale(), panel.get_yscale()) == ("linear", "log")
+
+
+def test_of_errors_the_least_is_hardest_and_less_is_better(tmp_path):
+    """19.7 % of the characters beside nothing at 100 % and a string of the right length at 74 %."""
+    rows = [("model", 19.7, 18.0, 21.4), ("worse", 80.0, 78.0, 82.0), ("nothing", 100.0, 100.0, 100.0),
+            ("most common", 90.0, 88.0, 92.0), ("duration alone", 74.0, 73.0, 75.0)]  # fmt: skip
+    table = pandas.DataFrame(rows, columns=["name", "value", "low", "high"]).assign(metric="cer", seen=2, n=64)
+    table.to_csv(tmp_path / "s.tsv", sep="\t", index=False)
+    beside = rivals("transcript", tmp_path / "s.tsv")
+    entries = [Source(path=tmp_path / "s.tsv", factors={"model": name, "seed": 1}, where={"name": said}, **beside)
+               for name, said in (("small", "model"), ("large", "worse"))]  # fmt: skip
+    cer = Metric(about="character errors", unit="percent", better="lower", scored=True, range=(0, None))
+    records = replace(results(), metrics={"cer": cer})
+    write_results(tmp_path / "r.parquet", records.settings("nano", entries, {}))
+    found = read_frame(tmp_path / "r.parquet").rows
+    assert found["baseline"].tolist() == ["duration alone"] * 2 and found["baseline_value"].tolist() == [74, 74]
+    assert found["above_trivial"].tolist() == ["above", "not above"]
+    assert found["margin"].tolist() == pytest.approx([54.3, -6.0]) and found["seen"].tolist() == [2, 2]
+
+
+def test_a_choice_among_settings_on_the_scored_items_is_paid_for(tmp_path):
+    trivial = write_scores(tmp_path / "b.tsv", {"majority": 53.0})
+    own = write_scores(tmp_path / "own.tsv", {"s1": 60.0}, low=54.0)
+    against = [Baseline(name="majority", path=trivial, where={"name": "majority", "split": "validation"})]
+    flags = []
+    for tried in (1, 9):
+        entry = source(own, "s1", against, model="small", task="sst2", seed=1).model_copy(update={"tried": tried})
+        write_results(tmp_path / "r.parquet", results().settings("nano", [entry], {}))
+        flags += read_frame(tmp_path / "r.parquet").rows["above_trivial"].tolist()
+    assert flags == ["above", "not above"]
+
+
+def test_a_value_outside_the_range_of_its_metric_is_refused(tmp_path):
+    def written(value, **about):
+        table = pandas.DataFrame([("accuracy", value)], columns=["metric", "value"])
+        table.to_csv(tmp_path / "s.tsv", sep="\t", index=False)
+        settings = results().settings("nano", [Source(path=tmp_path / "s.tsv", **about)], {})
+        write_results(tmp_path / "r.parquet", settings)
+
+    with pytest.raises(ReprlabError, match="accuracy is 101, outside its range, 0 to 100"):
+        written(101.0, unjudged="for tests")
+    with pytest.raises(ReprlabError, match="accuracy is -40, outside"):
+        written(-40.0, unjudged="for tests")
+    written(-40.0, differences=True)
+    with pytest.raises(ReprlabError, match="beside no baseline"):
+        written(40.0)
