@@ -47,7 +47,7 @@ endif
 export PYTHONPATH := $(CURDIR)/workflow$(if $(PYTHONPATH),:$(PYTHONPATH))
 
 .DEFAULT_GOAL := help
-TARGETS := help all report list explain compare export new preflight verify test test-all test-slow test-faults test-cluster test-smoke lint lock clean prune \
+TARGETS := help all report list metrics explain compare export new preflight verify test test-all test-slow test-faults test-cluster test-smoke lint lock clean prune \
   setup
 .PHONY: $(TARGETS) FORCE ready
 # A file of the workflow, a paper by its name, or a slip of the finger: only Snakemake knows, and what is up to date.
@@ -104,6 +104,9 @@ report: $(STAMP) ## results/report.html and results/summary.tsv
 
 list: ready ## targets with minutes and disk
 	@$(BIN)/python -m reprlab.planning.targets $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE")
+
+metrics: ready ## every metric with its unit, direction and range
+	@$(BIN)/python -m reprlab.results.metric_list
 
 explain: ready ## what would run and why: make explain TARGET=results/depth/glue.tsv SET=…
 	@$(BIN)/python -m reprlab.preflight.explain $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") \

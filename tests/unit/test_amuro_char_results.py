@@ -373,10 +373,10 @@ def test_the_plan_names_every_input():
     add_results(plan, config, PAPER, runs)
     tables = plan.jobs["tabulate_paper"]
     assert set(tables) == {f"amuro-char/{table.name}" for table in RESULTS.tables}
-    base = "results/shared/scored/small/base/all/scores.tsv"
-    assert tables["amuro-char/perf"].inputs == {"inputs": ["a.tsv", "b.tsv", base]}
+    base, beside = "results/shared/scored/small/base/all/scores.tsv", "results/shared/scored/baselines/amuro-char.tsv"
+    assert tables["amuro-char/perf"].inputs == {"inputs": ["a.tsv", "b.tsv", beside, base]}
     assert tables["amuro-char/fig6_fewshot_base"].inputs == {"inputs": ["b.tsv"]}, "models before fine-tuning alone"
-    assert plan.job("gather_results", "amuro-char").inputs["inputs"] == ["a.tsv", "b.tsv", "lm.tsv", base]
+    assert plan.job("gather_results", "amuro-char").inputs["inputs"] == ["a.tsv", "b.tsv", "lm.tsv", beside, base]
     settings = json.loads(plan.job("sum_hours", "amuro-char").settings["settings"])
     assert settings["jobs"] == {"xsum": {"training": ["finetune_completions/small.xsum.all"]}}
     options = json.loads(plan.job("gather_results", "amuro-char").settings["settings"])["options"]

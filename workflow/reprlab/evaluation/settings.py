@@ -34,8 +34,8 @@ class BaselineSettings(BaseModel):
 
     metrics: list[MetricName] = Field(min_length=1)
     """Scores to report."""
-    baselines: list[BaselineName] = Field(min_length=1)
-    """Their names; `baselines.declared` says what they do."""
+    baselines: list[BaselineName] = Field(default=["majority", "tfidf", "char_tfidf"], min_length=1)
+    """Their names; `baselines.declared` says what they do. By default those of one label."""
     splits: list[str] = ["validation"]
     """Splits to score."""
     train_limit: int | None = Field(default=None, ge=1)

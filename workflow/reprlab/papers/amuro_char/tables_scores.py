@@ -31,8 +31,8 @@ _CELL = ["family", "ckpt", "train", "eval", "fmt", "shots", "method"]
 _PERF = [
     "model_id", "family", "ckpt", "step", "tokens", "train", "lr", "eval", "data", "kind", "fmt", "shots", "method",
     "metric", "performance", "performance_boot", "std", "low", "high", "majority", "n", "seen", "histogram",
-    "outside_labels", "empty_share", "mean_output_tokens", "dropped_shots", "seed", "train_rows", "train_steps", "top_label",
-    "top_share", "baseline", "baseline_value", "margin", "above_trivial", "scale", "note",
+    "outside_labels", "empty_share", "mean_output_tokens", "dropped_shots", "seed", "train_rows", "train_steps",
+    "top_label", "top_share", "baseline", "baseline_value", "margin", "above_trivial", "scale", "note",
 ]  # fmt: skip
 _CURVE = [
     "place", "model", "series", "family", "ckpt", "step", "train", "eval", "kind", "fmt", "shots", "metric",

@@ -47,7 +47,7 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "precision": (precision_table, {**_CURVES, "experiment": "precision"}),
     "seeds": (seeds_table, {"experiment": "replication", "metric": ("accuracy", Option("auc"))}),
 }
-_ACCURACY = Axis("accuracy", "accuracy (%)", "low", "high", "majority", "most frequent class")
+_ACCURACY = Axis("accuracy", "accuracy (%)", "low", "high", "trivial", "hardest without a model")
 _AREA = Axis("auc", "normalised AUC", "auc_low", "auc_high")
 _SHOTS = Axis("k", "demonstrations")
 _COMPARED = {"estimator": "two_nn", "experiment": "comparison"}
