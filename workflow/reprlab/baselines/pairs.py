@@ -40,6 +40,7 @@ def _fitted(name: str, task: PairTask, sources: Texts, targets: Texts) -> Answer
     if name == "rule":
         return rule
     if name == "known_items":
+        assert task != "restoration"
         return _known_items(task, targets)
     if name == "majority":
         tag = commonest((tag for target in targets for tag in formats.tags_of(target)), formats.NOTHING)
@@ -55,13 +56,11 @@ def seen_in_training(task: PairTask, sources: Texts, targets: Texts, scored: Tex
     """How many scored texts hold an item of training (both ends of a triple, a name with its type, …); of restoration
     and tags, how many have an answer that training has."""
     answer = answer_of_pairs(task)
-    if answer in ("triples", "items", "roles"):
+    if answer in ("triples", "items", "roles") and task != "restoration":
         known = _known_items(task, targets)
         return sum(known(source) != formats.NOTHING for source in scored)
     if answer == "names":
-        return sharing(
-            (formats.items(task, one).items for one in targets), [formats.items(task, one).items for one in gold]
-        )
+        return sharing(*([formats.items("ner", one).items for one in texts] for texts in (targets, gold)))
     return seen_answers(targets, gold)
 
 
@@ -104,7 +103,7 @@ def _names(name: str, sources: Texts, targets: Texts) -> Answer:
     return answer
 
 
-def _known_items(task: PairTask, targets: Texts) -> Answer:
+def _known_items(task: formats.StructureTask, targets: Texts) -> Answer:
     """A table of the items of training; a text is answered with those whose ends it holds as whole words."""
     found: dict[str, dict[str, Ends]] = defaultdict(dict)
     for target in targets:

@@ -182,6 +182,8 @@ def _beside_baselines(frame: Rows, source: Source, files: _Files, metrics: Mappi
         values.append(found["value"])
         seen.append(found["seen"])
     signs = frame["metric"].map({name: one.sign if one.scored else 0 for name, one in metrics.items()}).to_numpy()
+    if not (signs != 0).any():
+        return {}
     each = pandas.concat(values, axis=1, keys=range(len(values))).astype(float)[signs != 0]
     turned = each.mul(signs[signs != 0], axis="index")
     names = dict(enumerate(baseline.name for baseline in source.baselines))
@@ -189,7 +191,7 @@ def _beside_baselines(frame: Rows, source: Source, files: _Files, metrics: Mappi
     beside = pandas.DataFrame({"baseline": hardest, "baseline_value": turned.max(axis=1) * signs[signs != 0]})
     beside["seen"] = pandas.concat(seen, axis=1).astype(float).max(axis=1)
     beside = beside.reindex(range(len(frame)))
-    return {name: beside[name].to_numpy() for name in beside}
+    return {str(name): beside[name].to_numpy() for name in beside}
 
 
 def _matched(rows: Rows, columns: list[str]) -> Rows:

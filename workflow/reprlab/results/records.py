@@ -161,7 +161,7 @@ class PaperResults:
     def _check_baselines(self, where: str, source: Source) -> None:
         """A paper may add baselines, and leaves out none that is declared for the kind of its answers."""
         named = source.where.get("metric", source.wide)
-        scored = [name for name in ([named] if isinstance(named, str) else named) if self._is_scored(name)]
+        scored = [name for name in (named if isinstance(named, list) else [named]) if self._is_scored(name)]
         if scored and source.answer is None and not source.unjudged and not source.differences:
             raise ReprlabError(
                 f"{where}: {scored[0]} is beside no baseline; name the kind of its answers, or why it is not judged"
