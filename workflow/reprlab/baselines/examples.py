@@ -55,11 +55,12 @@ def predict_baseline(
 
 
 def seen_in_training(train: ExampleTable, split: ExampleTable) -> int | None:
-    """How many rows of a split have an answer that training has (texts), or one of its entities (tags); None: labels
-    and scores, which all occur in training."""
+    """How many rows of a split have an answer that training has (texts), or one of its entities (tags of spans);
+    None: labels and scores, which all occur in training."""
     if train.kind == "text_to_text":
         return seen_answers(chain(*gold_of(train)), [texts[0] for texts in gold_of(split)])
-    if train.kind == "tags":
+    tags = {*chain(*train.columns.get("tags", [])), *chain(*split.columns.get("tags", []))}
+    if train.kind == "tags" and all(tag == "O" or tag[1:2] == "-" for tag in tags):
         return sharing(_entities(train), _entities(split))
     return None
 
