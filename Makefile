@@ -47,11 +47,11 @@ endif
 export PYTHONPATH := $(CURDIR)/workflow$(if $(PYTHONPATH),:$(PYTHONPATH))
 
 .DEFAULT_GOAL := help
-TARGETS := help all report list explain compare export new preflight pin verify test test-all test-slow test-faults test-cluster test-smoke mutants lint lock clean prune \
+TARGETS := help all report list metrics explain compare export new preflight pin verify test test-all test-slow test-faults test-cluster test-smoke mutants lint lock clean prune \
   setup
 .PHONY: $(TARGETS) FORCE ready
 # A goal that reads or lists computes nothing: what stands beside it is its argument, never a second goal.
-READS := help list explain compare export new preflight pin verify prune mutants
+READS := help list metrics explain compare export new preflight pin verify prune mutants
 READING := $(firstword $(filter $(READS),$(MAKECMDGOALS)))
 BESIDE := $(if $(READING),$(filter-out $(READING),$(MAKECMDGOALS)))
 ifneq ($(BESIDE),)
@@ -124,6 +124,9 @@ report: $(STAMP) ## results/report.html and results/summary.tsv
 
 list: ready ## targets with minutes and disk; of one paper: make list depth
 	@$(BIN)/python -m reprlab.planning.targets $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") $(foreach name,$(BESIDE),'$(name)')
+
+metrics: ready ## every metric with its unit, direction and range
+	@$(BIN)/python -m reprlab.results.metric_list
 
 explain: ready ## what would run and why: make explain results/depth/glue.tsv SET=…
 	@$(BIN)/python -m reprlab.preflight.explain $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") \

@@ -92,7 +92,7 @@ def table(name, known):
 def test_accuracy(known):
     found = table("accuracy", known)
     assert found["dataset"].tolist() == ["sst2", "tweets", "cola"]
-    assert found.loc[0, list(LEVELS)].tolist() == [40, 50, 70, 90] and found.loc[0, "majority"] == 50
+    assert found.loc[0, list(LEVELS)].tolist() == [40, 50, 70, 90] and found.loc[0, "trivial"] == 50
     assert found.loc[0, [f"above_trivial_{name}" for name in LEVELS]].tolist() == ["not above"] * 3 + ["above"]
     assert found.loc[2, "note"] == "no data at scale mini" and math.isnan(found.loc[2, "icl_0"])
     cells = table("accuracy_cells", known).query("dataset == 'sst2'").set_index("condition")

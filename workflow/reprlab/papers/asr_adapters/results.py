@@ -10,9 +10,9 @@ from reprlab.results.frame import Frame, Rows
 from reprlab.results.table_forms import Listing, Pivot
 from reprlab.results.words import results_of
 
-_RATES = ("wer", "cer", "empty", "characters_right")
+_RATES = ("wer", "cer", "empty")
 _TEST = {"split": "test", "metric": _RATES}
-_BESIDE = "value low high n steps tokens baseline baseline_value above_trivial data scale"
+_BESIDE = "value low high n seen steps tokens baseline baseline_value above_trivial data scale"
 _CELLS = Pivot(
     "language size model subset metric", "method", "scale seed n", "data low high above_trivial", over="seed",
     same_items=True,

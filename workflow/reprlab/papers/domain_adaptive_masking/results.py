@@ -31,8 +31,8 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "table2": (scores_by_masking, {"part": "tagging", "metric": "entity_f1"}),
     "scores": (
         Listing(
-            "task masking pretraining_seed seed metric value low high n steps tokens baseline baseline_value margin "
-            "margin_untrained above_trivial above_untrained data scale"
+            "task masking pretraining_seed seed metric value low high n seen steps tokens baseline baseline_value "
+            "margin margin_untrained above_trivial above_untrained data scale"
         ),
         {"part": "tagging"},
     ),

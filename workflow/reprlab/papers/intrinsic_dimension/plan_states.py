@@ -14,7 +14,7 @@ from reprlab.papers.intrinsic_dimension.schema import (
 )
 from reprlab.planning.adapted_layers import check_adapted
 from reprlab.planning.language_model_jobs import add_scratch_text
-from reprlab.planning.plan import Plan
+from reprlab.planning.plan import Job, Plan
 from reprlab.planning.representation_jobs import add_adapter, add_dimension, add_prompts, add_states
 from reprlab.planning.shared_jobs import add_model, add_task
 from reprlab.representations.settings import AdapterSettings, CollectSettings, DimensionSettings, PromptSettings
@@ -171,6 +171,13 @@ class StatesPlanner:
         examples = add_task(self.plan, self.config, str(entry.dataset))
         cell = f"{'unique_' if unique else ''}{split}_{k}{_suffix(seed)}"
         return add_prompts(self.plan, f"{_folder(name)}/{cell}", examples, settings)
+
+    def add_baselines(self, one: Collection) -> str:
+        """Plan what needs no model on the items of a collection, without demonstrations; returns the scores."""
+        entry = self.paper.data.datasets.get(one.dataset) or self.paper.icl_unique.datasets[one.dataset]
+        asked, training = (self._prompts(one.dataset, entry, split, 0) for split in (one.split, "train"))
+        key = f"{_folder(one.dataset)}/{one.split}"
+        return self.plan.add("score_prompt_baselines", key, Job({"training": training, "prompts": asked}))["out"]
 
     def add_jobs(self) -> None:
         """Plan adapters, collections and estimates."""

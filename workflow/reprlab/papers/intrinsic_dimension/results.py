@@ -33,7 +33,7 @@ _MOVING = ("comparison", "sft_dynamics", "icl_dynamics")
 _ACCURATE: dict[str, Any] = {"experiment": "comparison", "metric": "accuracy"}
 _CELL = "experiment model dataset condition k step split dtype"
 _CELLS = Listing(
-    f"{_CELL} accuracy=value low high majority=baseline_value margin above_trivial n tokens data scale seed"
+    f"{_CELL} accuracy=value low high baseline baseline_value margin above_trivial n tokens data scale seed"
 )
 _LAYERS = Listing(f"{_CELL} layer estimator id=value spread n_used=n n_zero data scale seed")
 _TABLES: dict[str, tuple[Any, Any]] = {
@@ -47,7 +47,7 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "precision": (precision_table, {**_CURVES, "experiment": "precision"}),
     "seeds": (seeds_table, {"experiment": "replication", "metric": ("accuracy", Option("auc"))}),
 }
-_ACCURACY = Axis("accuracy", "accuracy (%)", "low", "high", "majority", "most frequent class")
+_ACCURACY = Axis("accuracy", "accuracy (%)", "low", "high", "trivial", "hardest without a model")
 _AREA = Axis("auc", "normalised AUC", "auc_low", "auc_high")
 _SHOTS = Axis("k", "demonstrations")
 _COMPARED = {"estimator": "two_nn", "experiment": "comparison"}

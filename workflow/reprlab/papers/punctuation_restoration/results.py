@@ -32,7 +32,7 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "losses": (first_losses, {"part": "losses"}),
     "scores": (
         Listing(
-            "part task train_set eval_set init seed metric value low high n steps tokens baseline baseline_value "
+            "part task train_set eval_set init seed metric value low high n seen steps tokens baseline baseline_value "
             "margin above_trivial data scale"
         ),
         {"part": ("generative", "joint", "discriminative")},
