@@ -51,12 +51,14 @@ TARGETS := help all report list explain compare export new preflight verify test
   setup
 .PHONY: $(TARGETS) FORCE ready
 # A file of the workflow, a paper by its name, or a slip of the finger: only Snakemake knows, and what is up to date.
-ASKED := $(filter-out $(TARGETS) FORCE ready $(VENV)/%,$(MAKECMDGOALS))
+VARIED := $(filter results/%/sensitivity.tsv,$(MAKECMDGOALS))
+ASKED := $(filter-out $(TARGETS) $(VARIED) FORCE ready $(VENV)/%,$(MAKECMDGOALS))
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-zA-Z_\/…-]+:.*## /{printf "  make %-22s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo "  make <paper>           all of one paper: $(basename $(notdir $(wildcard config/papers/*.yaml)))"
 	@echo "  make results/<paper>/<table>.tsv   any file of the workflow; options: SCALE= CORES= SET=key=value ARGS="
+	@echo "  make results/<paper>/sensitivity.tsv   what its verdicts depend on"
 
 ready:
 	@test -x $(BIN)/python || { echo "error: there is no $(BIN)/python; run make setup first" >&2; exit 1; }
@@ -90,6 +92,13 @@ endif
 ifneq ($(ASKED),)
 $(ASKED): $(STAMP) FORCE
 	@$(SNAKEMAKE) '$(subst ','\'',$@)'
+endif
+
+# What verdicts depend on: a run for each variation of the paper, and then its claims again.
+ifneq ($(VARIED),)
+$(VARIED): $(STAMP) FORCE
+	@$(BIN)/python -m reprlab.runs.sensitivity $(patsubst results/%/sensitivity.tsv,%,$@) --cores $(CORES) \
+	  $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") $(if $(GIVEN_SET),--set "$$GIVEN_SET")
 endif
 
 FORCE:

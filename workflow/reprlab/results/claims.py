@@ -41,6 +41,10 @@ class Claim:
     because: str = ""
     note: Callable[[Frame], str] = _about_scale
 
+    def selections(self) -> list[Mapping[str, Choice]]:
+        """The rows that it reads: those of `where`, and among them of each side where the statistic is a record."""
+        return [{**self.where, **one} for one in getattr(self.find, "selections", lambda: [{}])()]
+
     def row(self, frame: Frame, unjudged: Mapping[str, str]) -> dict[str, Any]:
         """The row of the claim. `unjudged` are scales at which no claim of the paper is judged, with the reason."""
         reason = self.because if self.only_at and frame.scale not in self.only_at else unjudged.get(frame.scale, "")
