@@ -99,7 +99,7 @@ def test_what_both_plans_make_alike_is_copied_with_its_seal(plans, tmp_path, mon
 
 def claims_and_varied(verdict="not supported", **more):
     claims = pandas.DataFrame([{"id": "A5", "estimate": -79.6, "verdict": "supported", "note": ""}])
-    row = {"id": "A5", "estimate_here": -79.6, "verdict_here": "supported", "estimate": 3.14159, "verdict": verdict}
+    row = {"id": "A5", "estimate_run": -79.6, "verdict_run": "supported", "estimate": 3.14159, "verdict": verdict}
     row |= {"words": "the start (as drawn)", "turns": turned("supported", verdict)} | more
     return claims, pandas.DataFrame([row])
 
@@ -112,8 +112,8 @@ def test_a_claim_says_what_turns_it():
     assert said(*claims_and_varied("supported")) == NOTHING
     assert said(*claims_and_varied("not testable at this scale")) == ""
     # A table of another run says nothing of this one.
-    assert said(*claims_and_varied(estimate_here=-79.5)) == OTHER_RUN
-    assert said(*claims_and_varied(verdict_here="inconclusive")) == OTHER_RUN
+    assert said(*claims_and_varied(estimate_run=-79.5)) == OTHER_RUN
+    assert said(*claims_and_varied(verdict_run="inconclusive")) == OTHER_RUN
     assert said(*claims_and_varied(id="A6")) == said(claims_and_varied()[0], None) == ""
     assert list(with_dependence(claims_and_varied()[0], None)) == ["id", "estimate", "verdict", "depends_on", "note"]
 

@@ -31,12 +31,14 @@ class Variation(Settings):
     """What is another, behind "depends on": `the start of adapters (as PyTorch draws them)`."""
     claims: Annotated[list[str], Field(min_length=1), Distinct]
     """Their ids."""
-    set: dict[str, Any] = {}
-    """New values by dotted setting of the paper. Lists that plan more than the claims need are cut here as well."""
-    times: dict[str, float] = {}
-    """Factors of numbers, by dotted setting."""
-    scales: list[str] = []
-    """Scales at which it is made; empty: all."""
+    set: dict[str, Any] = Field(default_factory=dict)
+    """New values by dotted setting of the paper."""
+    times: dict[str, float] = Field(default_factory=dict)
+    """Factors of a number, or of each number of a list, by dotted setting."""
+    cut: dict[str, Any] = Field(default_factory=dict)
+    """What is left out before and after, for minutes: seeds, and conditions that the claims do not need."""
+    scales: list[str] = Field(default_factory=list)
+    """Scales at which it is made; empty: all. Two variations may have one name where they have no scale in common."""
 
 
 def variations_of(file: Layer, slug: str, scale: str) -> list[Variation]:
@@ -54,35 +56,34 @@ def variations_of(file: Layer, slug: str, scale: str) -> list[Variation]:
             found.append(Variation.model_validate(values, strict=True))
         except ValidationError as error:
             raise registry_error(error, Variation, f"{where}.{place}.") from None
+    found = [one for one in found if not one.scales or scale in one.scales]
     names = [one.name for one in found]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ReprlabError(f"{where}: two variations of {slug} are named {twice[0]}; rename one of them")
-    return [one for one in found if not one.scales or scale in one.scales]
+    return found
 
 
-def edits_of(variation: Variation, config: LoadedConfig, slug: str) -> list[str]:
-    """The variation as dotted edits of the settings of a run, `papers.<slug>.<setting>=<value>`.
+def edits_of(variation: Variation, config: LoadedConfig, slug: str, *, before: bool = False) -> list[str]:
+    """The variation as dotted edits of a run, `papers.<slug>.<setting>=<value>`; `before`: its cut alone.
 
     Raises:
         ReprlabError: a factor is given for what is not there or is not a number.
     """
-    values = config.plain(slug)
-    return [
-        f"papers.{slug}.{name}={json.dumps(value)}"
-        for name, value in (*_products(variation, values, slug), *variation.set.items())
-    ]
+    changed = [] if before else [*_products(variation, config.plain(slug), slug), *variation.set.items()]
+    return [f"papers.{slug}.{name}={json.dumps(value)}" for name, value in (*variation.cut.items(), *changed)]
 
 
-def _products(variation: Variation, values: Mapping[str, Any], slug: str) -> Iterator[tuple[str, int | float]]:
+def _products(variation: Variation, values: Mapping[str, Any], slug: str) -> Iterator[tuple[str, Any]]:
     for name, factor in variation.times.items():
         found: Any = values
+        where = f"config/papers/{slug}.yaml: sensitivity.{variation.name}.times.{name}"
         for key in name.split("."):
             known = list(found) if isinstance(found, Mapping) else []
             if key not in known:
-                said = f"config/papers/{slug}.yaml: sensitivity.{variation.name}.times.{name}: there is no such setting"
-                raise ReprlabError(f"{said}{nearest(key, known)}")
+                raise ReprlabError(f"{where}: there is no such setting{nearest(key, known)}")
             found = found[key]
-        if isinstance(found, bool) or not isinstance(found, int | float):
-            said = f"config/papers/{slug}.yaml: sensitivity.{variation.name}.times.{name}"
-            raise ReprlabError(f"{said}: is {found!r}, not a number; name it under `set` with its new value")
-        yield name, round(found * factor) if isinstance(found, int) else found * factor
+        numbers = found if isinstance(found, list) else [found]
+        if any(isinstance(one, bool) or not isinstance(one, int | float) for one in numbers):
+            raise ReprlabError(f"{where}: is {found!r}, not a number; name it under `set` with its new value")
+        times = [round(one * factor) if isinstance(one, int) else one * factor for one in numbers]
+        yield name, times if isinstance(found, list) else times[0]

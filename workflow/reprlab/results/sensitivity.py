@@ -9,8 +9,8 @@ from reprlab.reporting.claims import NOT_TESTABLE
 from reprlab.results.digits import sensible
 from reprlab.results.frame import Rows
 
-COLUMNS = ("id", "variation", "settings", "reason", "estimate_here", "verdict_here", "estimate", "low", "high",
-           "verdict", "turns", "words", "note")  # fmt: skip
+COLUMNS = ("id", "variation", "settings", "reason", "estimate_run", "verdict_run", "estimate_before",
+           "verdict_before", "estimate", "low", "high", "verdict", "turns", "words", "note")  # fmt: skip
 NOTHING, OTHER_RUN = "nothing that was varied", "not known: sensitivity.tsv is of other results; make it again"
 
 
@@ -39,9 +39,9 @@ def _words(claim: dict[str, Any], varied: Rows) -> str:
     rows = varied[varied["id"] == claim["id"]]
     if not len(rows):
         return ""
-    own, known = claim["estimate"], rows["estimate_here"].iloc[0]
+    own, known = claim["estimate"], rows["estimate_run"].iloc[0]
     same = _missing(own) == _missing(known) and (_missing(own) or math.isclose(sensible(own), known, rel_tol=1e-9))
-    if not same or rows["verdict_here"].iloc[0] != claim["verdict"]:
+    if not same or rows["verdict_run"].iloc[0] != claim["verdict"]:
         return OTHER_RUN
     turns = rows[rows["turns"] == "yes"]
     if len(turns):

@@ -23,8 +23,6 @@ from typing import TYPE_CHECKING, Any
 from reprlab.runtime.errors import ReprlabError, told_in_one_line
 
 if TYPE_CHECKING:
-    import pandas
-
     from reprlab.config.load import LoadedConfig
     from reprlab.config.variations import Variation
     from reprlab.planning.run_plan import RunPlan
@@ -49,7 +47,6 @@ def vary(root: Path, slug: str, given: Mapping[str, str], cores: int) -> Path:
         ReprlabError: a variation is wrong, or a run fails.
     """
     from reprlab.config.load import load_config
-    from reprlab.config.variations import edits_of
     from reprlab.planning.run_plan import plan_run
     from reprlab.results.records import records_of
 
@@ -62,25 +59,64 @@ def vary(root: Path, slug: str, given: Mapping[str, str], cores: int) -> Path:
         for id in one.claims:
             records.claim(id)
     # All are planned before the first runs.
-    changed = {
-        one.name: {**given, "set": "; ".join([*filter(None, [given.get("set")]), *edits_of(one, base, slug)])}
-        | {"run": f"{base.run}.{slug}.{one.name}"}
+    made = {
+        (one.name, before): _Run(base, given, slug, one, before)
         for one in variations
+        for before in (True, False)
+        if one.cut or not before
     }
-    configs = {name: load_config(root, settings, targets=[target]) for name, settings in changed.items()}
     plan = plan_run(base)
     _run(root, given, [target], cores)
     rows = []
     for one in variations:
-        config = configs[one.name]
-        gathering, wanted = needed_files(config, slug, [records.claim(id) for id in one.claims])
-        reused = reuse(base.run_folder, plan, config.run_folder, plan_run(config), wanted)
-        sys.stderr.write(f"{slug}: {one.name}: {len(reused)} results are those of the run\n")
-        _run(root, changed[one.name], wanted, cores)
-        rows += judged(one, records, gathering, config.run_folder)
+        after = made[one.name, False].judged(plan, records, cores)
+        cut = made[one.name, True].judged(plan, records, cores) if one.cut else {}
+        rows += [_row(one, id, cut.get(id), after[id]) for id in one.claims]
     path = write_sensitivity(base.run_folder, slug, rows)
     _run(root, given, [target], cores)
     return path
+
+
+class _Run:
+    """The run of a variation, or of what it cuts alone."""
+
+    def __init__(
+        self, base: LoadedConfig, given: Mapping[str, str], slug: str, variation: Variation, before: bool
+    ) -> None:
+        from reprlab.config.load import load_config
+        from reprlab.config.variations import edits_of
+
+        edits = edits_of(variation, base, slug, before=before)
+        name = f"{base.run}.{slug}.{variation.name}" + (".before" if before else "")
+        self.given = {**given, "set": "; ".join([*filter(None, [given.get("set")]), *edits]), "run": name}
+        self.config = load_config(base.root, self.given, targets=[f"results/{slug}/claims.tsv"])
+        self.slug, self.ids, self.base = slug, variation.claims, base
+
+    def judged(self, plan: RunPlan, records: PaperResults, cores: int) -> dict[str, dict[str, Any]]:
+        """The row of each claim of the variation, by its id."""
+        from reprlab.planning.run_plan import plan_run
+        from reprlab.results.frame import frame_of
+        from reprlab.results.gather import gather_rows
+
+        claims, folder = [records.claim(id) for id in self.ids], self.config.run_folder
+        settings, wanted = needed_files(self.config, self.slug, claims)
+        reused = reuse(self.base.run_folder, plan, folder, plan_run(self.config), wanted)
+        sys.stderr.write(f"{self.given['run']}: {len(reused)} results are those of the run\n")
+        _run(self.base.root, self.given, wanted, cores)
+        with contextlib.chdir(folder):
+            frame: Frame = frame_of(gather_rows(settings), settings)
+            return {claim.id: claim.row(frame, records.unjudged) for claim in claims}
+
+
+def _row(variation: Variation, id: str, cut: Mapping[str, Any] | None, after: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of the table; what the run itself says stands where nothing is cut."""
+    changes = [
+        *(f"{name} x {factor:g}" for name, factor in variation.times.items()),
+        *(f"{name} = {'null' if value is None else value}" for name, value in variation.set.items()),
+    ]
+    about = {"id": id, "variation": variation.name, "settings": "; ".join(changes), "reason": variation.reason}
+    before = {f"{name}_before": cut.get(name) for name in ("estimate", "verdict")} if cut else {}
+    return {**about, "words": variation.words, **before, **{name: after.get(name) for name in _JUDGED}}
 
 
 def needed_files(config: LoadedConfig, slug: str, claims: Sequence[Claim]) -> tuple[GatherSettings, list[str]]:
@@ -138,30 +174,12 @@ def reuse(folder: Path, plan: RunPlan, other: Path, planned: RunPlan, wanted: Se
     return copied
 
 
-def judged(
-    variation: Variation, records: PaperResults, settings: GatherSettings, run_folder: Path
-) -> list[dict[str, Any]]:
-    """A row for each claim of a variation, judged on the files of its run."""
-    from reprlab.results.frame import frame_of
-    from reprlab.results.gather import gather_rows
-
-    with contextlib.chdir(run_folder):
-        frame: Frame = frame_of(gather_rows(settings), settings)
-        rows = [records.claim(id).row(frame, records.unjudged) for id in variation.claims]
-    settled = "; ".join([*(f"{name} x {factor:g}" for name, factor in variation.times.items()), *_set(variation)])
-    about = {"variation": variation.name, "settings": settled, "reason": variation.reason, "words": variation.words}
-    return [{"id": row["id"], **about, **{name: row.get(name) for name in _JUDGED}} for row in rows]
-
-
-def _set(variation: Variation) -> list[str]:
-    return [f"{name} = {'null' if value is None else value}" for name, value in variation.set.items()]
-
-
 def write_sensitivity(run_folder: Path, slug: str, rows: Sequence[Mapping[str, Any]]) -> Path:
     """Put each estimate beside that of the run, say whether the verdict turns, and write the table.
 
-    Columns: id, variation, settings, reason, words, estimate_here, verdict_here (those of the run), estimate, low,
-    high, verdict, turns (yes or no; empty where one of the two judges nothing), note.
+    Columns: id, variation, settings, reason, estimate_run and verdict_run (of the run), estimate_before and
+    verdict_before (the same without what the variation cuts), estimate, low, high, verdict, turns (yes or no; empty
+    where one of the two judges nothing), words, note.
     """
     import pandas
 
@@ -172,14 +190,15 @@ def write_sensitivity(run_folder: Path, slug: str, rows: Sequence[Mapping[str, A
 
     with contextlib.chdir(run_folder):
         claims, out = Path(f"results/{slug}/claims.tsv"), Path(f"results/{slug}/sensitivity.tsv")
-        here = read_tsv(claims).set_index("id")
-        table: pandas.DataFrame = pandas.DataFrame(list(rows))
-        beside = here.loc[table["id"], ["estimate", "verdict"]].to_numpy()
-        table = table.assign(estimate_here=beside[:, 0], verdict_here=beside[:, 1])
-        pairs = zip(table["verdict_here"], table["verdict"], strict=True)
-        table = table.assign(turns=[turned(one, other) for one, other in pairs])
-        write_table(out, table[list(COLUMNS)])
-        about = {"paper": slug, "variations": sorted(set(table["variation"]))}
+        own = read_tsv(claims).set_index("id")
+        lines = []
+        for row in rows:
+            run = own.loc[row["id"]]
+            line = {"estimate_before": run["estimate"], "verdict_before": run["verdict"], **row}
+            line |= {"estimate_run": run["estimate"], "verdict_run": run["verdict"]}
+            lines.append(line | {"turns": turned(line["verdict_before"], line["verdict"])})
+        write_table(out, pandas.DataFrame(lines, columns=list(COLUMNS)))
+        about = {"paper": slug, "variations": list(dict.fromkeys(row["variation"] for row in rows))}
         write_provenance(out, stage="sensitivity", settings=about, inputs=[claims])
     return run_folder / out
 
@@ -191,7 +210,9 @@ def _run(root: Path, given: Mapping[str, str], targets: Sequence[str], cores: in
     done = subprocess.run(command, cwd=root, stdin=subprocess.DEVNULL, check=False)
     if done.returncode:
         said = f"the run {given['run']}" if "run" in given else "the run"
-        raise ReprlabError(f"{said} failed with status {done.returncode}; its error is above, and the same command goes on")
+        raise ReprlabError(
+            f"{said} failed with status {done.returncode}; its error is above, and the same command goes on"
+        )
 
 
 @told_in_one_line()
