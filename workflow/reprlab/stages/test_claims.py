@@ -27,7 +27,7 @@ def test_claims(*, paper: str, inputs: list[Path], varied: Path | None = None, o
     from reprlab.results.sensitivity import with_dependence
 
     frame, records = read_frame(inputs[0]), records_of(paper)
-    table = claims.claims_table(records.claims, frame, records.unjudged)
+    table = claims.claims_table(records.claims, frame, records.unjudged, records.twins)
     write_table(out, with_dependence(table, read_tsv(varied) if varied else None))
     about = {"paper": paper, "scale": frame.scale, "options": dict(frame.options)}
     write_provenance(out, stage="test_claims", settings=about, inputs=[*inputs, *([varied] if varied else [])])
