@@ -77,14 +77,15 @@ def flows(seed, shares=None, dictionary="trained"):
 
 
 def whole(batches=2):
-    rows = [
-        row
-        for seed in (0, 1)
-        for row in (*losses(seed, batches), *flows(seed), *flows(seed, TWIN, "random"))
-    ]
+    rows = [row for seed in (0, 1) for row in (*losses(seed, batches), *flows(seed), *flows(seed, TWIN, "random"))]
     for seed, (dictionary, less) in itertools.product((0, 1), (("trained", 0.0), ("random", 0.2))):
         of = {"seed": seed, "dictionary": dictionary}
-        known = [(0.9 - 2 * less, "persisting"), (0.85 - 2 * less, "persisting"), (0.4, "disappeared"), (0.5, "disappeared")]
+        known = [
+            (0.9 - 2 * less, "persisting"),
+            (0.85 - 2 * less, "persisting"),
+            (0.4, "disappeared"),
+            (0.5, "disappeared"),
+        ]
         for feature, (score, group) in enumerate(known):
             about = {"part": "interpretation", **of, "model": "lua", "feature": feature, "group": group}
             for metric, value in (("score", score + 0.01 * seed), ("score_other", 0.1)):
@@ -172,7 +173,7 @@ def test_claims_find_what_the_rows_hold():
 def test_the_random_dictionary_supports_no_claim_on_itself():
     """The learnt features replaced by the twin's own: what is left is nothing, whatever the twin is."""
     (twin,) = [twin for twin in RESULTS.twins if "F8" in twin.claims]
-    found = claims_table(RESULTS.claims, as_twin(whole(), twin), {}, RESULTS.twins).set_index("id")
+    found = claims_table(RESULTS.claims, as_twin(twin, whole()), {}, RESULTS.twins).set_index("id")
     assert found.loc[list(twin.claims), "estimate"].abs().max() < 1e-9
     assert not (found.loc[list(twin.claims), "verdict"] == "supported").any()
     assert found.loc["F8", "twin"] == "a random dictionary of equal number and density"
@@ -222,9 +223,13 @@ def test_a_case_without_a_feature_says_so():
 def test_each_seed_shows_its_own_partner():
     rows = [*case("exception", {"base": 3, "lua": 5})]
     rows += [{**row, "seed": 1, "partner": row["partner"] + 10} for row in rows]
-    drawn = RESULTS.figure("fig4_lost_feature").draw(RESULTS.table("fig4_lost_feature").make(frame(rows)), Drawn("mini", {}))
+    drawn = RESULTS.figure("fig4_lost_feature").draw(
+        RESULTS.table("fig4_lost_feature").make(frame(rows)), Drawn("mini", {})
+    )
     words = [text.get_text() for text in drawn.axes[0].texts]
-    assert any("base: feature 3 (seed 0)" in word for word in words) and any("feature 13 (seed 1)" in word for word in words)
+    assert any("base: feature 3 (seed 0)" in word for word in words) and any(
+        "feature 13 (seed 1)" in word for word in words
+    )
     assert any(word.startswith("lua: feature 15, r = 0.90") for word in words)
 
 

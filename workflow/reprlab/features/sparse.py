@@ -69,8 +69,7 @@ def sample_features(
     import scipy.sparse
 
     parts = [
-        scipy.sparse.csr_array(encode(states).cpu().numpy())
-        for states in _states(model, layer, sample, batch_blocks)
+        scipy.sparse.csr_array(encode(states).cpu().numpy()) for states in _states(model, layer, sample, batch_blocks)
     ]
     return SparseFeatures(scipy.sparse.csr_array(scipy.sparse.vstack(parts)), sample.identity)
 
@@ -93,7 +92,8 @@ def random_features(
     """Features of a dictionary that learnt nothing: directions drawn evenly, as many as `like` has.
 
     Feature j is what of its direction lies above a threshold, which is such that it fires on as many positions of the
-    sample as feature j of `like`: the same number and density, one by one. One seed draws the same directions for
+    sample as feature j of `like`: the same number and density, one by one, but for
+    positions of equal states, which fire together or not at all. One seed draws the same directions for
     every model of equal width.
 
     Args:
@@ -106,8 +106,8 @@ def random_features(
 
     if like.sample != sample.identity:
         raise ReprlabError(
-            f"features of the sample {like.sample} say nothing of densities on the sample {sample.identity}: encode both "
-            "on one sample"
+            f"features of the sample {like.sample} say nothing of densities on the sample {sample.identity}: encode "
+            "both on one sample"
         )
     states = np.concatenate([part.cpu().numpy() for part in _states(model, layer, sample, batch_blocks)])
     counts = np.bincount(like.values.indices, minlength=like.values.shape[1])

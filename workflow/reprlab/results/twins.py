@@ -1,7 +1,7 @@
 """The unlearned twin of what a paper learns: the same in all but what was learnt.
 
-A claim about what was learnt is judged against its twin (a random dictionary of equal number and density, a drawn model,
-the model without the update), or says in one line why it is not.
+A claim about what was learnt is judged against its twin (a random dictionary of equal number and density, a drawn
+model, the model without the update), or says in one line why it is not.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from reprlab.results.frame import Choice, Frame
+from reprlab.results.frame import Choice, Frame, Rows
 from reprlab.runtime.errors import ReprlabError
 
 if TYPE_CHECKING:
     import numpy as np
 
 _SCORE = ["value", "low", "high"]
-_SAME = ("metric", "split", "subset")
 _LEVEL = 3.92
 """Width of a 95 % interval in standard deviations."""
 
@@ -32,7 +31,8 @@ class Twin:
     learned: Mapping[str, Choice] = field(default_factory=dict)
     """What the rows of the learnt object have in common."""
     rows: Mapping[str, Any] = field(default_factory=dict)
-    """What the rows of the twin have in its place; in all other factors they are the same."""
+    """What the rows of the twin have in its place; all else that `learned` names holds of them as well, but for what is
+    None here, of which they may have any value."""
     why_not: str = ""
     """Why these claims are not judged against a twin."""
 
@@ -62,27 +62,42 @@ def check_twins(twins: Sequence[Twin], claims: Sequence[str]) -> None:
         raise ReprlabError(f"a twin of {unknown[0]}: there is no such claim")
     for twin in twins:
         if bool(twin.name) == bool(twin.why_not) or bool(twin.name) != bool(twin.learned and twin.rows):
-            raise ReprlabError(f"the twin of {', '.join(twin.claims)} has a name with its rows, or a reason why there is none")
+            raise ReprlabError(
+                f"the twin of {', '.join(twin.claims)} has a name with its rows, or a reason why there is none"
+            )
 
 
-def as_twin(frame: Frame, twin: Twin, rng: np.random.Generator | None = None) -> Frame:
-    """The frame with the twin's rows in place of those of the learnt object; what has no twin in it stays.
+def as_twin(twin: Twin, frame: Frame, rng: np.random.Generator | None = None) -> Frame:
+    """The frame with the twin's rows, under the names of the learnt object's, in the place of these.
 
-    With `rng` each value is drawn anew within its own interval, as if the twin had been made a second time. Scores of
-    single items, which would stay as they are, are left out.
+    With `rng` each value is drawn anew within its own interval, as if the twin had been made a second time. Metrics
+    that the twin lacks stay as they are. Scores of single items, which would stay as well, are left out.
     """
+    import pandas
+
     rows, known = frame.rows.assign(items=""), frame.select(**twin.learned)
-    keys = [name for name in (*frame.factors, *_SAME) if name not in twin.rows]
-    changed = known.assign(**twin.rows)[[*keys, *twin.rows]]
-    beside = frame.select(**{name: value for name, value in twin.rows.items()})
-    beside = beside[[*keys, *twin.rows, *_SCORE]].drop_duplicates([*keys, *twin.rows])
-    types = {name: beside[name].dtype for name in twin.rows}
-    found = changed.astype(types).merge(beside, on=[*keys, *twin.rows], how="left", validate="many_to_one")
-    has = found["value"].notna().to_numpy()
-    values = found.loc[has, _SCORE].set_axis(known.index[has])
+    own = rows.loc[twin_rows(twin, frame).index]
+    labels = [*dict.fromkeys([*twin.learned, *twin.rows])]
+    replaced = known.index[known["metric"].isin(own["metric"])]
+    copies = [own.assign(**dict(zip(labels, row, strict=True))) for row in _distinct(known.loc[replaced, labels])]
     if rng is not None:
-        width = (values["high"] - values["low"]).fillna(0.0).clip(lower=0.0)
-        moved = rng.normal(size=len(values)) * width / _LEVEL
-        values = values.assign(**{name: values[name] + moved for name in _SCORE})
-    rows.loc[values.index, _SCORE] = values
-    return replace(frame, rows=rows)
+        copies = [_redrawn(one, rng) for one in copies]
+    types = dict(rows.dtypes)
+    changed = pandas.concat([rows.drop(index=replaced), *(one.astype(types) for one in copies)], ignore_index=True)
+    return replace(frame, rows=changed)
+
+
+def twin_rows(twin: Twin, frame: Frame) -> Rows:
+    """The rows of the twin itself."""
+    asked = {name: value for name, value in {**twin.learned, **twin.rows}.items() if value is not None}
+    return frame.select(**asked)
+
+
+def _distinct(rows: Rows) -> list[tuple[Any, ...]]:
+    return list(rows.drop_duplicates().itertuples(index=False, name=None))
+
+
+def _redrawn(rows: Rows, rng: np.random.Generator) -> Rows:
+    width = (rows["high"] - rows["low"]).fillna(0.0).clip(lower=0.0)
+    moved = rng.normal(size=len(rows)) * width / _LEVEL
+    return rows.assign(**{name: rows[name] + moved for name in _SCORE})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reprlab.geometry.curves import NORMS
-from reprlab.papers.intrinsic_dimension.claims import CLAIMS
+from reprlab.papers.intrinsic_dimension.claims import CLAIMS, TWINS
 from reprlab.papers.intrinsic_dimension.figures import draw_heatmap, draw_scatter
 from reprlab.papers.intrinsic_dimension.measures import (
     ALL,
@@ -29,7 +29,7 @@ from reprlab.results.words import printed_of, results_of
 FINETUNED = "sft_1k"
 CONDITIONS = printed_of("intrinsic-dimension").tables["accuracy"].values
 _CURVES: dict[str, Any] = {"metric": "id", "subset": ALL}
-_MOVING = ("comparison", "sft_dynamics", "icl_dynamics")
+_MOVING = ("comparison", "sft_dynamics", "icl_dynamics", "drawn", "drawn_unique")
 _ACCURATE: dict[str, Any] = {"experiment": "comparison", "metric": "accuracy"}
 _CELL = "experiment model dataset condition k step split dtype"
 _CELLS = Listing(
@@ -57,7 +57,7 @@ _TITLES = {"sft_dynamics": "I1", "icl_unique": "I5"}
 _ALONG = {"sft_dynamics": Axis("step", "step"), "icl_dynamics": _SHOTS, "icl_unique": _SHOTS}
 _FIGURES: dict[str, tuple[Any, ...]] = {
     "id_layers": ("id_layers", Curves(Axis("layer", "layer"), _IDS, "condition", _SETTING, _COMPARED)),
-    "auc_heatmap": ("auc_heatmap", draw_heatmap, "I9"),
+    "auc_heatmap": ("auc_heatmap", draw_heatmap),
     "auc_by_condition": ("auc", Boxes("condition", _AREA, where=_COMPARED), "I8"),
     **{
         f"auc_by_model_{name}": (
@@ -110,5 +110,6 @@ RESULTS = results_of(
     figures=_FIGURES,
     ours={"accuracy": _MATCHED, "statements": _statement},
     claims=CLAIMS,
+    twins=TWINS,
     unjudged={"nano": "a random model, for tests"},
 )

@@ -214,15 +214,15 @@ CLAIMS = (
           ABOVE_ZERO,
           share_less("neurons", lambda parent, child: (f"{parent}_neurons", f"{child}_neurons"), twin=False), _COUNTED),
     Claim("F12", "Features that persist are generic, punctuation and formatting (second-hand)",
-          "activation on tokens without letter or digit, persisting less disappeared, points, less the same of the twin",
-          ABOVE_ZERO, formatted, {"part": "formatting"}),
+          "activation on tokens without letter or digit, persisting less disappeared, points, less the same of the "
+          "twin", ABOVE_ZERO, formatted, {"part": "formatting"}),
     Claim("F13",
           "Features that persist into the merged model are explained better (Figure 6 puts the two side by side)",
           "score of explanations, persisting less disappeared, less the same of the twin", ABOVE_ZERO, explained_better,
           {"part": "interpretation"}),
     Claim("F14", "Explanations say something of their own feature (ours: against another feature's)",
-          "score of a feature's own explanation less that of another's, less the same of the twin", ABOVE_ZERO, explained,
-          {"part": "interpretation"}),
+          "score of a feature's own explanation less that of another's, less the same of the twin", ABOVE_ZERO,
+          explained, {"part": "interpretation"}),
 )  # fmt: skip
 TWINS = (
     Twin(("F7", "F8", "F9", "F10", "F12", "F13", "F14"), "a random dictionary of equal number and density",

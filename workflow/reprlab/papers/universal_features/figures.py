@@ -103,7 +103,9 @@ def shaded(table: Rows, drawn: Drawn) -> Figure:
         return nothing(table.assign(note=table.get("note", "no feature fits")), drawn)
     # Each seed has a feature and partners of its own: what one of them shows may not hold of the other.
     models = list(dict.fromkeys(zip(table["seed"], table["model"], strict=True)))
-    lines = [((seed, model), rows) for (seed, model, _), rows in table.groupby(["seed", "model", "context"], sort=False)]
+    lines = [
+        ((seed, model), rows) for (seed, model, _), rows in table.groupby(["seed", "model", "context"], sort=False)
+    ]
     figure, grid = panels(1, 1, width=9.6, height=0.7 + 0.24 * len(lines) + 0.32 * len(models))
     panel, last = grid[0][0], (None, "")
     height = 0.0

@@ -140,7 +140,9 @@ class _Jobs:
         key = f"{NAME}_{role}_s{seed}/{DRAWN}{drawn_seed}"
         return _Encoded(Path(self._features(key, role, seed, "", str(like.features), drawn_seed)))
 
-    def _features(self, key: str, role: str, seed: int, coder: str, like: str = "", drawn_seed: int | None = None) -> str:
+    def _features(
+        self, key: str, role: str, seed: int, coder: str, like: str = "", drawn_seed: int | None = None
+    ) -> str:
         model = self.models.model(role, seed)
         inputs: dict[str, str | list[str]] = {"after": [model.made_in], "sample": self.sample}
         if coder:

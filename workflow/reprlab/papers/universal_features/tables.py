@@ -97,12 +97,18 @@ def persistence(frame: Frame) -> Rows:
 
 
 def _beside(frame: Frame, edges: Rows) -> Rows:
-    """For each link: the shares of controls and of random dictionaries at the same threshold; that of another autoencoder
-    is the mean of its models' own."""
+    """For each link: shares of controls and of random dictionaries at the same threshold; that of another autoencoder is
+    the mean of its models' own."""
     rows = frame.select(metric="share_parent")
     keys = ["seed", "positions", "match", "threshold"]
     known: dict[Any, float] = {
-        (*key, of, control, parent.removesuffix("_neurons"), child.removesuffix("_neurons").removesuffix("_again")): value
+        (
+            *key,
+            of,
+            control,
+            parent.removesuffix("_neurons"),
+            child.removesuffix("_neurons").removesuffix("_again"),
+        ): value
         for *key, of, control, parent, child, value in rows[
             [*keys, "dictionary", "control", "parent", "child", "value"]
         ].to_numpy()
@@ -163,8 +169,18 @@ def interpreted(frame: Frame) -> Rows:
     """Scores of each interpreted feature."""
     keys = ["dictionary", "seed", "feature", "group", "explainer", "explanation"]
     wide = _wide(frame.select(), keys).reindex(columns=[*keys, "data", "score", "score_other", "score_all"])
-    order = ["feature", "group", "score", "score_other", "score_all", "explainer", "explanation", "dictionary",
-             "seed", "data"]
+    order = [
+        "feature",
+        "group",
+        "score",
+        "score_other",
+        "score_all",
+        "explainer",
+        "explanation",
+        "dictionary",
+        "seed",
+        "data",
+    ]
     return wide[order].assign(scale=frame.scale)
 
 
