@@ -28,8 +28,8 @@ class Twin:
     claims: tuple[str, ...]
     name: str = ""
     """In words: "a random dictionary of equal number and density"."""
-    learned: Mapping[str, Choice] = field(default_factory=dict)
-    """What the rows of the learnt object have in common."""
+    learned: Mapping[str, Any] = field(default_factory=dict)
+    """What the rows of the learnt object have in common; None is any value."""
     rows: Mapping[str, Any] = field(default_factory=dict)
     """What the rows of the twin have in its place; all else that `learned` names holds of them as well, but for what is
     None here, of which they may have any value."""
@@ -75,7 +75,7 @@ def as_twin(twin: Twin, frame: Frame, rng: np.random.Generator | None = None) ->
     """
     import pandas
 
-    rows, known = frame.rows.assign(items=""), frame.select(**twin.learned)
+    rows, known = frame.rows.assign(items=""), frame.select(**_given(twin.learned))
     own = rows.loc[twin_rows(twin, frame).index]
     labels = [*dict.fromkeys([*twin.learned, *twin.rows])]
     replaced = known.index[known["metric"].isin(own["metric"])]
@@ -89,8 +89,11 @@ def as_twin(twin: Twin, frame: Frame, rng: np.random.Generator | None = None) ->
 
 def twin_rows(twin: Twin, frame: Frame) -> Rows:
     """The rows of the twin itself."""
-    asked = {name: value for name, value in {**twin.learned, **twin.rows}.items() if value is not None}
-    return frame.select(**asked)
+    return frame.select(**_given({**twin.learned, **twin.rows}))
+
+
+def _given(where: Mapping[str, Any]) -> dict[str, Choice]:
+    return {name: value for name, value in where.items() if value is not None}
 
 
 def _distinct(rows: Rows) -> list[tuple[Any, ...]]:

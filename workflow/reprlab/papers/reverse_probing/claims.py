@@ -8,6 +8,7 @@ from typing import Any
 from reprlab.results.claims import Claim, Find
 from reprlab.results.contrasts import sum_over_seeds
 from reprlab.results.frame import Frame, Rows
+from reprlab.results.twins import Twin
 from reprlab.statistics import (
     ABOVE_ZERO,
     BELOW_ZERO,
@@ -178,4 +179,14 @@ CLAIMS = (
     Claim("R14",
           "The frozen coreference encoder with a new head is above the encoder with the head that it was trained "
           "with (ours; trap 1 of the specification)", _POINTS, ABOVE_ZERO, frozen_less_scratch),
+)  # fmt: skip
+TWINS = (
+    Twin(("R1",), "random weights", learned={"part": "main", "combo": "coref"}, rows={"combo": "random"}),
+    Twin(("R12",), "random weights", learned={"part": "main", "combo": "bert"}, rows={"combo": "random"}),
+    Twin(("R2", "R3", "R8", "R13"),
+         why_not="sources of one start beside each other: random weights would be on both sides"),
+    Twin(("R4", "R5", "R6", "R7", "R9", "R10"),
+         why_not="layers and heads of one source; how far random weights give as much is not taken off"),
+    Twin(("R11",), why_not="about the first pass of attention, which begins even by construction"),
+    Twin(("R14",), why_not="one encoder under two heads that are both trained"),
 )  # fmt: skip

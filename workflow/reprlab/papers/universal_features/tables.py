@@ -97,8 +97,8 @@ def persistence(frame: Frame) -> Rows:
 
 
 def _beside(frame: Frame, edges: Rows) -> Rows:
-    """For each link: shares of controls and of random dictionaries at the same threshold; that of another autoencoder is
-    the mean of its models' own."""
+    """For each link: shares of controls and of random dictionaries at the same threshold; that of another autoencoder
+    is the mean of its models' own."""
     rows = frame.select(metric="share_parent")
     keys = ["seed", "positions", "match", "threshold"]
     known: dict[Any, float] = {
