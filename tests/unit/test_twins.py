@@ -45,7 +45,7 @@ def claim(second: str) -> Claim:
 def test_a_claim_that_what_learnt_nothing_supports_is_refused():
     assert supported_by_twins([claim("drawn")], frame(), [DRAWN]) == []
     (found,) = supported_by_twins([claim("other reading")], frame(), [DRAWN])
-    assert found.claim == "1" and found.why.startswith("supported in 40 of 40 draws of the drawn model")
+    assert found.claim == "1" and found.why.startswith("supported in 10 of 10 draws of the drawn model")
     # A twin that nobody ran protects nobody.
     alone = frame({"learnt": 60.0, "other reading": 20.0})
     assert (

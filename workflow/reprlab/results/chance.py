@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from reprlab.reporting.claims import NOT_TESTABLE
 from reprlab.results.claims import Claim
 from reprlab.results.frame import Frame, Rows, read_frame
-from reprlab.results.twins import Twin, as_twin, twin_of, twin_rows
+from reprlab.results.twins import Twin, as_twin, learnt_rows, twin_of, twin_rows
 from reprlab.runtime.errors import told_in_one_line
 from reprlab.statistics import INCONCLUSIVE, NOT_SUPPORTED, SUPPORTED
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 DRAWS = 600
 """Sets of any values for each claim; few are made where both verdicts come up. A rank correlation of few points lies
 wholly on one side in one or two of a hundred."""
-SHUFFLES = 40
+SHUFFLES, TWINS = 40, 10
 _MOST = 0.2
 # Deviation of the logarithms of conditions, and its share where they are nearly equal.
 _APART, _NEARLY = 0.7, 1e-4
@@ -92,18 +92,16 @@ def supported_by_twins(claims: Sequence[Claim], frame: Frame, twins: Sequence[Tw
     judged, found = replace(frame, scale="paper"), []
     for claim in claims:
         twin = twin_of(twins, claim.id)
-        if twin is None or not twin.name:
+        if twin is None or not twin.name or learnt_rows(twin, judged).empty:
             continue
         if twin_rows(twin, judged).empty:
             found.append(Constant(claim.id, f"its twin, {twin.name}, has no rows"))
             continue
         # The whole frame: a selection of the learnt rows alone has no row of the twin.
-        drawn = _verdicts(claim, judged, partial(as_twin, twin), SHUFFLES, whole=False)
+        drawn = _verdicts(claim, judged, partial(as_twin, twin), TWINS, whole=False)
         count = sum(verdict == SUPPORTED for verdict, _ in drawn)
-        if count > _MOST * SHUFFLES:
-            found.append(
-                Constant(claim.id, f"supported in {count} of {SHUFFLES} draws of {twin.name} as what was learnt")
-            )
+        if count > _MOST * TWINS:
+            found.append(Constant(claim.id, f"supported in {count} of {TWINS} draws of {twin.name} as what was learnt"))
     return found
 
 

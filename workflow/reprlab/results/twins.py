@@ -75,7 +75,7 @@ def as_twin(twin: Twin, frame: Frame, rng: np.random.Generator | None = None) ->
     """
     import pandas
 
-    rows, known = frame.rows.assign(items=""), frame.select(**_given(twin.learned))
+    rows, known = frame.rows.assign(items=""), learnt_rows(twin, frame)
     own = rows.loc[twin_rows(twin, frame).index]
     labels = [*dict.fromkeys([*twin.learned, *twin.rows])]
     replaced = known.index[known["metric"].isin(own["metric"])]
@@ -85,6 +85,11 @@ def as_twin(twin: Twin, frame: Frame, rng: np.random.Generator | None = None) ->
     types = dict(rows.dtypes)
     changed = pandas.concat([rows.drop(index=replaced), *(one.astype(types) for one in copies)], ignore_index=True)
     return replace(frame, rows=changed)
+
+
+def learnt_rows(twin: Twin, frame: Frame) -> Rows:
+    """The rows of the learnt object."""
+    return frame.select(**_given(twin.learned))
 
 
 def twin_rows(twin: Twin, frame: Frame) -> Rows:
