@@ -132,7 +132,9 @@ def test_dynamics(known):
     assert (found["accuracy"] == 60).all() and len(found) == 6
     shots = table("icl_dynamics", known).query("dataset == 'sst2'")
     assert shots["k"].tolist() == [0, 1, 5] and shots["accuracy"].tolist() == [40, 50, 70]
-    assert len(table("icl_unique", known)) == 6
+    # The drawn model, which stands beside it, reads none and five on both sets.
+    unique = table("icl_unique", known)
+    assert unique["model"].tolist().count("small") == 6 and unique["model"].tolist().count("drawn") == 4
 
 
 def test_estimators_and_precision(known):
