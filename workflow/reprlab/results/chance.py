@@ -30,7 +30,9 @@ DRAWS = 600
 """Sets of any values for each claim; few are made where both verdicts come up. A rank correlation of few points lies
 wholly on one side in one or two of a hundred."""
 SHUFFLES, TWINS = 40, 10
-_MOST = 0.2
+_MOST_SHUFFLED, _MOST_OF_TWIN = 0.7, 0.2
+"""Shuffled values put either side of a plain difference ahead by far, so that they support half of such claims: 0.7 is
+beyond what 40 of them do in one of two hundred. The twin is the null itself."""
 # Deviation of the logarithms of conditions, and its share where they are nearly equal.
 _APART, _NEARLY = 0.7, 1e-4
 # Factors that count what could be drawn anew, or name items: values under them differ by chance alone.
@@ -79,7 +81,7 @@ def decided_by_chance(
         for verdict, estimate in _verdicts(claim, chosen, partial(_shuffled, _compared(claim)), SHUFFLES, whole=False):
             estimates.add(round(estimate, 9))
             shuffled, others = shuffled + (verdict == SUPPORTED), others + (verdict != SUPPORTED)
-            if others >= (1 - _MOST) * SHUFFLES:
+            if others >= (1 - _MOST_SHUFFLED) * SHUFFLES:
                 break
         else:
             if len(estimates) > 1:
@@ -100,7 +102,7 @@ def supported_by_twins(claims: Sequence[Claim], frame: Frame, twins: Sequence[Tw
         # The whole frame: a selection of the learnt rows alone has no row of the twin.
         drawn = _verdicts(claim, judged, partial(as_twin, twin), TWINS, whole=False)
         count = sum(verdict == SUPPORTED for verdict, _ in drawn)
-        if count > _MOST * TWINS:
+        if count > _MOST_OF_TWIN * TWINS:
             found.append(Constant(claim.id, f"supported in {count} of {TWINS} draws of {twin.name} as what was learnt"))
     return found
 
