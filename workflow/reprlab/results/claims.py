@@ -44,7 +44,8 @@ class Claim:
 
     def selections(self) -> list[Mapping[str, Choice]]:
         """The rows that it reads: those of `where`, and among them of each side where the statistic is a record."""
-        return [{**self.where, **one} for one in getattr(self.find, "selections", lambda: [{}])()]
+        sides: list[Mapping[str, Choice]] = list(getattr(self.find, "selections", lambda: [{}])())
+        return [{**self.where, **one} for one in sides]
 
     def row(self, frame: Frame, unjudged: Mapping[str, str]) -> dict[str, Any]:
         """The row of the claim. `unjudged` are scales at which no claim of the paper is judged, with the reason."""

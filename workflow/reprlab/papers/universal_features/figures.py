@@ -148,13 +148,13 @@ def histograms(table: Rows, drawn: Drawn) -> Figure:
         return nothing(table, drawn)
     figure, grid = panels(1, 1, width=5.6, height=3.0)
     panel, bins = grid[0][0], np.linspace(-0.5, 1, 31).tolist()
-    drawn, table = (table[(table["dictionary"] == "random") == is_drawn] for is_drawn in (True, False))
+    twin, table = (table[(table["dictionary"] == "random") == is_twin] for is_twin in (True, False))
     persisting = table[table["group"] == "persisting"]
     shown = {
         f"all ({len(table)})": table["score"],
         f"persisting ({len(persisting)})": persisting["score"],
         "explanation of another feature": table["score_other"],
-        f"random dictionary ({len(drawn)})": drawn["score"],
+        f"random dictionary ({len(twin)})": twin["score"],
     }
     for number, (label, values) in enumerate(shown.items()):
         panel.hist(values.dropna(), bins, histtype="step", color=CYCLE[number], label=label, linewidth=1.6)
