@@ -71,12 +71,14 @@ ifneq ($(UNKNOWN),)
 $(error $(UNKNOWN)=…: there is no such variable; there are $(KNOWN), in capital letters)
 endif
 # A file of the workflow, a paper by its name, or a slip of the finger: only Snakemake knows, and what is up to date.
-ASKED := $(filter-out $(TARGETS) FORCE ready $(VENV)/% $(BESIDE),$(MAKECMDGOALS))
+VARIED := $(filter results/%/sensitivity.tsv,$(filter-out $(BESIDE),$(MAKECMDGOALS)))
+ASKED := $(filter-out $(TARGETS) $(VARIED) FORCE ready $(VENV)/% $(BESIDE),$(MAKECMDGOALS))
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-zA-Z_\/…-]+:.*## /{printf "  make %-22s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo "  make <paper>           all of one paper: $(basename $(notdir $(wildcard config/papers/*.yaml)))"
 	@echo "  make results/<paper>/<table>.tsv   any file of the workflow; options: SCALE= CORES= SET=key=value ARGS="
+	@echo "  make results/<paper>/sensitivity.tsv   what its verdicts depend on"
 
 ready:
 	@test -x $(BIN)/python || { echo "error: there is no $(BIN)/python; run make setup first" >&2; exit 1; }
@@ -110,6 +112,13 @@ endif
 ifneq ($(ASKED),)
 $(ASKED): $(STAMP) FORCE
 	@$(SNAKEMAKE) '$(subst ','\'',$@)'
+endif
+
+# What verdicts depend on: a run for each variation of the paper, and then its claims again.
+ifneq ($(VARIED),)
+$(VARIED): $(STAMP) FORCE
+	@$(BIN)/python -m reprlab.runs.sensitivity $(patsubst results/%/sensitivity.tsv,%,$@) --cores $(CORES) \
+	  $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") $(if $(GIVEN_SET),--set "$$GIVEN_SET")
 endif
 
 FORCE:

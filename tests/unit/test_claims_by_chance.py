@@ -163,4 +163,6 @@ def test_no_claim_of_a_paper_is_decided_by_chance(paper, tmp_path):
     records = records_of(paper)
     given = frame_of_paper(paper, records, tmp_path)
     units = [records.metrics[name].unit if name else "" for name in given.rows["metric"]]
-    assert decided_by_chance(records.claims, replace(given, rows=given.rows.assign(unit=units))) == []
+    assert (
+        decided_by_chance(records.claims, replace(given, rows=given.rows.assign(unit=units)), twins=records.twins) == []
+    )

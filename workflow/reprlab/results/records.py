@@ -13,6 +13,7 @@ from reprlab.results.comparison import Own, Printed
 from reprlab.results.frame import Choice, Edge, Frame, Option, Rows
 from reprlab.results.schema import FIXED, Factor, Metric
 from reprlab.results.sources import GatherSettings, Missing, Source
+from reprlab.results.twins import Twin
 from reprlab.runtime.errors import ReprlabError
 
 if TYPE_CHECKING:
@@ -83,6 +84,8 @@ class PaperResults:
     """Scales at which no claim is judged, with the reason."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """People's words for names of the workflow, in figures."""
+    twins: Sequence[Twin] = ()
+    """What claims about learnt objects are judged against."""
 
     def table(self, name: str) -> Table:
         """The table of a name.
@@ -136,6 +139,9 @@ class PaperResults:
         for claim in self.claims:
             for where in (claim.where, *getattr(claim.find, "selections", list)()):
                 self._check_choice(f"{slug}: claim {claim.id}", where)
+        for twin in self.twins:
+            for where in (twin.learned, twin.rows):
+                self._check_choice(f"{slug}: twin of {', '.join(twin.claims)}", where)
         for entry in entries:
             about = entry.reason if isinstance(entry, Missing) else str(entry.path)
             keys = [] if isinstance(entry, Missing) else list(entry.keys)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reprlab.papers.asr_adapters.claims import CLAIMS
+from reprlab.papers.asr_adapters.claims import CLAIMS, TWINS
 from reprlab.reporting.comparison import Counterpart
 from reprlab.results.comparison import Cell, Own, about
 from reprlab.results.figures import Axis, Curves
@@ -91,5 +91,6 @@ RESULTS = results_of(
     figures=_FIGURES,
     ours={"table2": of_table2, "table4": _of_split("table4"), "table5": _of_split("table5")},
     claims=CLAIMS,
+    twins=TWINS,
     unjudged={"nano": "a few updates test the workflow, not the claim"},
 )

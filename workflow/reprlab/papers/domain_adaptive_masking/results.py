@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reprlab.papers.domain_adaptive_masking.claims import CLAIMS
+from reprlab.papers.domain_adaptive_masking.claims import CLAIMS, TWINS
 from reprlab.papers.domain_adaptive_masking.tables_masking import (
     annotated,
     compute,
@@ -80,5 +80,6 @@ RESULTS = results_of(
     figures=_FIGURES,
     ours=_OURS,
     claims=CLAIMS,
+    twins=TWINS,
     unjudged={"nano": "a few updates test the workflow, not the claim"},
 )

@@ -75,7 +75,7 @@ def dynamics_table(frame: Frame) -> Rows:
 
     `auc_equal_n` takes as many items of training and validation, because an estimate depends on their number (T6).
     """
-    keys = [*SETTING, "step", "k", "split", "seed"]
+    keys = ["experiment", *SETTING, "step", "k", "split", "seed"]
     accuracy = frame.select(metric="accuracy")[[*keys, "value", "low", "high", "baseline_value", "n", "data", "scale"]]
     accuracy = accuracy.rename(columns={"value": "accuracy", "baseline_value": "trivial"})
     area = with_interval(frame.narrowed(TWO_NN), keys)[[*keys, "value", "low", "high"]]

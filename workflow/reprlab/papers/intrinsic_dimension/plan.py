@@ -25,6 +25,7 @@ def add_jobs(plan: Plan, config: LoadedConfig) -> None:
     options = {
         "auc": f"auc_{paper.estimation.norm}",
         "confidence": paper.estimation.confidence,
+        "drawn": paper.comparison.drawn,
         "equal": f"first {min(paper.data.train_items, paper.data.validation_items)}",
     }
     entries = list(_entries(planner))
@@ -36,7 +37,7 @@ def _entries(planner: StatesPlanner) -> Iterator[Source | Missing]:
     """Sources by experiment and data set, in the paper's order."""
     paper, config = planner.paper, planner.config
     for experiment in map(str, RESULTS.factors["experiment"].values):
-        sets = paper.icl_unique.datasets if experiment == "icl_unique" else paper.data.datasets
+        sets = paper.icl_unique.datasets if experiment in ("icl_unique", "drawn_unique") else paper.data.datasets
         for name, entry in sets.items():
             if entry.dataset is None:
                 about: dict[str, Any] = {"experiment": experiment, "dataset": name}

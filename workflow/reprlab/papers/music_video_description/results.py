@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reprlab.papers.music_video_description.claims import CLAIMS
+from reprlab.papers.music_video_description.claims import CLAIMS, TWINS
 from reprlab.results.comparison import Match
 from reprlab.results.figures import Axis, Bars, Curves
 from reprlab.results.frame import Rows, chosen
@@ -63,5 +63,6 @@ RESULTS = results_of(
     figures=_FIGURES,
     ours={"table1": Match("table1", _KEYS, places=1)},
     claims=CLAIMS,
+    twins=TWINS,
     unjudged={"nano": "a few updates test the workflow, not the claim"},
 )

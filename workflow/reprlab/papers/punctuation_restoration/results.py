@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reprlab.papers.punctuation_restoration.claims import CLAIMS
+from reprlab.papers.punctuation_restoration.claims import CLAIMS, TWINS
 from reprlab.papers.punctuation_restoration.tables_structure import (
     arms,
     by_init,
@@ -61,5 +61,6 @@ RESULTS = results_of(
     figures=_FIGURES,
     ours=_OURS,
     claims=CLAIMS,
+    twins=TWINS,
     unjudged={"nano": "a few updates test the workflow, not the claim"},
 )

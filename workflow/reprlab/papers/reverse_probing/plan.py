@@ -78,7 +78,8 @@ class Probes:
 
     def sweep(self) -> Iterator[Source]:
         """Layers of the single sources by their mean (Figure 5)."""
-        for name in self.paper.singles:
+        # The untrained source is the twin: what lower layers give of it was not learnt.
+        for name in (*self.paper.singles, self.paper.untrained):
             for layer in self.paper.layers:
                 factors: dict[str, Value] = {**self._factors([name], _FULL), "part": "layers", "layer": layer}
                 yield self._scores(self._layer(name, layer)["out"], factors, {})

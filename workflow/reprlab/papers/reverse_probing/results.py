@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reprlab.papers.reverse_probing.claims import CLAIMS
+from reprlab.papers.reverse_probing.claims import CLAIMS, TWINS
 from reprlab.papers.reverse_probing.tables_probes import (
     NAMES,
     by_layer,
@@ -80,6 +80,7 @@ RESULTS = results_of(
         "sum": of_sum,
     },
     claims=CLAIMS,
+    twins=TWINS,
     unjudged={"nano": "a few documents and steps test the workflow, not the claim"},
     labels=NAMES,
 )
