@@ -1,17 +1,27 @@
 """Describers where the answer is known: losses one by one, rows in any order, stages that start from each other."""
 
 import json
+from contextlib import nullcontext
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from finetune_fixtures import make_bert, make_tokenizer
-from music_samples import annotated, write_example_files
+from music_samples import TEMPLATE, annotated, heard, tone, write_example_files
+from PIL import Image
 from reprlab.artifacts.json_files import read_json
 from reprlab.artifacts.tables import read_parquet, read_tsv
+from reprlab.music import template
+from reprlab.music.accuracy import accuracy_rows, constant_rows, feature_rows, right
+from reprlab.music.annotated import to_annotate, write_annotations
+from reprlab.music.annotation import Annotator, conversation
 from reprlab.music.describer import Examples, asked, prompt_ids, target_loss, write_texts
 from reprlab.music.description_scores import description_rows
+from reprlab.music.hearing import key_score
+from reprlab.music.own_folder import TABLE, own_paths
 from reprlab.music.settings import DescriptionScoring
+from reprlab.music.tracks import Track, is_still, write_tracks
 from reprlab.music.training import effort, load_describer, load_examples, new_describer
 from reprlab.text.tokenizer_folder import open_tokenizer
 from test_music_describer import files, model, settings, texts_of, trained  # noqa: F401 (fixtures)
@@ -142,3 +152,100 @@ def test_shares_of_well_formed_and_empty_texts(tmp_path):
     rows = {row["metric"]: row for row in found}
     assert len(rows) == len(found) == 10
     assert rows["well_formed"]["value"] == 40 and rows["empty"]["value"] == 20 and rows["empty"]["n"] == 5
+
+
+def test_measures_of_a_heard_track_by_hand():
+    """Bars of 3 beats at 96 a minute are 1.875 s; heard downbeats are at 0 and 1.8 s, the second within no 70 ms."""
+    about = {"kind": "rendered", "genre": "chorale", "split": "train", "tempo": 96.0, "key": "A major", "meter": 3,
+             "upbeat": 0.0, "seconds": 3.0}  # fmt: skip
+    found = heard()
+    assert found["tempo"][0][0] == 96 and found["tempo"][1][0] == 192
+    assert right(about, found) == {
+        "tempo": 1, "tempo_octave": 1, "tempo_candidate": 1, "key": 1, "key_weighted": 1, "meter": 1, "downbeats": 0.5,
+    }  # fmt: skip
+    slow = right(about | {"tempo": 48.0, "key": "F# minor", "meter": 6, "upbeat": 1.0}, found)
+    assert (slow["tempo"], slow["tempo_octave"], slow["key"], slow["key_weighted"]) == (0, 1, 0, 0.3)
+    assert slow["meter"] == 1 and slow["downbeats"] == 0
+    # The second candidate alone is right, where the first is neither the tempo nor an octave of it.
+    second = right(about | {"tempo": 64.0}, found | {"tempo": [[100.0, 0.9], [64.0, 0.1]]})
+    assert (second["tempo"], second["tempo_octave"], second["tempo_candidate"]) == (0, 0, 1)
+    nothing = right(about, found | {"tempo": [], "downbeats": [[0.5, 2.0]]})
+    assert [nothing[name] for name in ("tempo", "tempo_octave", "tempo_candidate", "downbeats")] == [0] * 4
+    assert [key_score("C major", known) for known in ("A minor", "C minor", "F major", "G major", "D major")] == [
+        0.3, 0.2, 0.5, 0, 0,
+    ]  # fmt: skip
+    assert [key_score("A minor", known) for known in ("C major", "F# major", "D minor")] == [0.3, 0, 0.5]
+
+
+def test_accuracy_is_of_rendered_tracks_and_constants_are_chosen_on_training_ones():
+    about = {"kind": "rendered", "genre": "tune", "key": "A major", "meter": 4, "upbeat": 0.0, "seconds": 3.0}
+    tempi = [("train", 60.0), ("train", 60.0), ("test", 97.0), ("test", 97.0), ("test", 97.0)]
+    tracks = [
+        {"track": f"t{place}", **about, "split": split, "tempo": tempo} for place, (split, tempo) in enumerate(tempi)
+    ]
+    own = {**tracks[0], "track": "own", "kind": "own", "tempo": 0.0, "genre": "song"}
+    rows = constant_rows([*tracks, own])
+    assert len(rows) == 5 and [row["tempo"] for row in rows] == [1, 1, 0, 0, 0]
+    found = accuracy_rows([*rows, {"kind": "own", "genre": "song"}], "best")
+    assert {row["genre"] for row in found} == {"all", "tune"} and {row["name"] for row in found} == {"best"}
+    tempo = next(row for row in found if row["metric"] == "tempo" and row["genre"] == "all")
+    assert tempo["value"] == 40 and tempo["n"] == 5 and 0 < tempo["low"] < 40 < tempo["high"] < 100
+    graded = accuracy_rows([row | {"key_weighted": 0.5} for row in rows])
+    assert {row["low"] for row in graded if row["metric"] == "key_weighted"} == {""}
+    heard_rows = feature_rows([*tracks, own], {one["track"]: heard() for one in [*tracks, own]})
+    assert [row["known_bpm"] for row in heard_rows] == [*(tempo for _, tempo in tempi), ""]
+    assert [row["tempo"] for row in heard_rows] == [0, 0, 1, 1, 1, ""]
+
+
+def test_annotations_are_of_the_tracks_of_a_shard(tmp_path):
+    tracks = [
+        Track(f"t{place}", f"t{place}", "own", "pop", tone(4.0, loudness=0.1 + 0.1 * place)) for place in range(5)
+    ]
+    write_tracks(
+        tmp_path / "tracks.parquet", [(one, "train" if number else "test") for number, one in enumerate(tracks)]
+    )
+    with (tmp_path / "heard.jsonl").open("w") as handle:
+        for place in (3, 0, 4, 1, 2):
+            handle.write(json.dumps({"track": f"t{place}", **heard(90.0 + place)}) + "\n")
+    shards = [
+        to_annotate(tmp_path / "tracks.parquet", [tmp_path / "heard.jsonl"], TEMPLATE, (one, 2)) for one in range(2)
+    ]
+    assert sorted(one["track"] for shard in shards for one in shard) == [f"t{place}" for place in range(5)]
+    assert all(shards) and len(to_annotate(tmp_path / "tracks.parquet", [tmp_path / "heard.jsonl"], TEMPLATE)) == 5
+    found = [one for shard in shards for one in shard]
+    for one in found:
+        assert one["heard"]["tempo"][0][0] == 90 + int(one["track"][1:]) and "samples" not in one
+        assert len(one["levels"]) == 2 and one["frame_seconds"] == 2.0
+    loud = {one["track"]: one["loudness"] for one in found}
+    assert [loud[f"t{place}"] for place in range(5)] == sorted(loud.values())
+    Annotator(TEMPLATE, tmp_path / "answers", None, nullcontext).annotate(found)
+    write_annotations(tmp_path / "a.parquet", found, TEMPLATE)
+    rows = read_parquet(tmp_path / "a.parquet").to_pylist()
+    assert [row["track"] for row in rows] == [one["track"] for one in found]
+    for row, one in zip(rows, found, strict=True):
+        mood = template.mood_of(one, TEMPLATE.seed)
+        assert row["genre"] == f"pop, {mood}" and row["lyrics_text"] == one["lyrics_text"] != row["caption"]
+        assert json.loads(row["frames"]) == one["frames"] and set(json.loads(row["written_by"]).values()) == {
+            "template"
+        }
+    assert len({template.mood_of({"track": "t"}, seed) for seed in range(8)}) > 2
+    chat = TEMPLATE.model_copy(update={"backend": "local"})
+    write_annotations(tmp_path / "b.parquet", found, chat)
+    assert {row["genre"] for row in read_parquet(tmp_path / "b.parquet").to_pylist()} == {"pop"}
+
+
+def test_the_order_of_files_in_a_folder_decides_nothing(tmp_path, monkeypatch):
+    """The first frame is the first by name: two others that differ from it by less than the tolerance are still."""
+    for name, grey in (("0.png", 102), ("1.png", 101), ("2.png", 103)):
+        Image.new("L", (64, 64), grey).save(tmp_path / name)
+    one = annotated() | {"video": str(tmp_path)}
+    plain, listed = Path.glob, []
+    for turned in (False, True):
+        monkeypatch.setattr(Path, "glob", lambda self, form, t=turned: sorted(plain(self, form), reverse=t))
+        listed.append((is_still(tmp_path), conversation("frames", one)))
+    assert listed[0] == listed[1] and listed[0][0]
+
+
+def test_columns_of_an_own_table_that_a_row_lacks_name_no_file(tmp_path):
+    (tmp_path / TABLE).write_text("track\tfile\tvideo\na\t/far/a.wav\t/far/a\nb\t/far/b.wav\n")
+    assert own_paths(tmp_path)[1:] == [Path("/far/a"), Path("/far/a.wav"), Path("/far/b.wav")]
