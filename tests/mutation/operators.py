@@ -21,6 +21,9 @@ _OTHER_NAMES = {
     "argmin": "argmax", "mean": "sum", "cumsum": "sum", "precision": "recall", "recall": "precision", "train": "eval",
     "maximum": "minimum", "minimum": "maximum", "floor": "ceil", "ceil": "floor", "softmax": "sigmoid", "log": "log1p",
 }  # fmt: skip
+# Their first two arguments may change places; the first size of these may be any negative number.
+_SYMMETRIC = ("max", "min", "maximum", "minimum", "gcd", "equal", "array_equal")
+_SIZED = ("reshape",)
 _SILENT = ("no_grad", "inference_mode")
 # Their arguments say what is told, not what is computed.
 _TELLS = ("ReprlabError", "ValueError", "TypeError", "warning", "info", "debug", "Field", "cast", "TypeVar", "getattr")
@@ -105,6 +108,10 @@ def _skipped(tree: ast.Module) -> set[int]:
                     skip(argument.annotation)
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in _TELLS:
                 skip(node)
+            case ast.Call(func=ast.Attribute(attr=name), args=sizes) if name in _SIZED:
+                for size in sizes:
+                    if isinstance(size, ast.UnaryOp):
+                        skip(size)
             case ast.keyword(arg=name) if name in _SAID:
                 skip(node)
             case ast.If(test=ast.Name(id="TYPE_CHECKING")) | ast.Raise() | ast.Import() | ast.ImportFrom():
@@ -162,7 +169,7 @@ def _of_call(node: ast.Call, line: int, put: object) -> Iterator[tuple[int, str,
         owner = node.func.value
         yield line, f"dropped {name}", lambda: put(owner)  # type: ignore[operator]
     plain = [one for one in node.args if not isinstance(one, ast.Starred)]
-    if len(plain) > 1 and plain == node.args and ast.dump(plain[0]) != ast.dump(plain[1]):
+    if name not in _SYMMETRIC and len(plain) > 1 and plain == node.args and ast.dump(plain[0]) != ast.dump(plain[1]):
         yield line, "swapped arguments", lambda: node.args.__setitem__(slice(0, 2), node.args[1::-1])
     for place, keyword in enumerate(node.keywords):
         if keyword.arg and keyword.arg not in _SAID:

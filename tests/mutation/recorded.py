@@ -60,21 +60,20 @@ def merged(known: dict[str, float], files: Iterable[str]) -> dict[str, float]:
 
 
 class Contexts:
-    """A plugin of pytest: the node that runs becomes the context of coverage, and its seconds are noted.
-
-    A test that fails, or is skipped, says nothing of a fault, and is not noted.
-    """
+    """A plugin of pytest: the node that runs becomes the context of coverage, and its seconds are noted."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
-        self._silent: set[str] = set()
+        self.failed: set[str] = set()
 
     def pytest_runtest_logreport(self, report) -> None:
         self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
-        if not report.passed:
-            self._silent.add(report.nodeid)
-        for silent in self._silent & self.seconds.keys():
-            del self.seconds[silent]
+        if report.failed:
+            self.failed.add(report.nodeid)
+
+    def passed(self) -> dict[str, float]:
+        """Seconds of the tests that pass as the code is: one that fails anyway would kill every fault."""
+        return {test: taken for test, taken in self.seconds.items() if test not in self.failed}
 
     def pytest_runtest_logstart(self, nodeid) -> None:
         import coverage
@@ -119,7 +118,7 @@ def main(tests: list[str]) -> int:
 
     contexts = Contexts()
     status = pytest.main(["-q", "-p", "no:cacheprovider", "-m", _SHORT, *tests], plugins=[contexts])
-    (FOLDER / f"seconds-{os.getpid()}.json").write_text(json.dumps(contexts.seconds))
+    (FOLDER / f"seconds-{os.getpid()}.json").write_text(json.dumps(contexts.passed()))
     return int(status)
 
 

@@ -1,13 +1,12 @@
 """Faults that are put into code by `make mutants`: one place each, and none in what people read."""
 
 import ast
-from types import SimpleNamespace
 
 import pytest
 
 from tests.mutation.__main__ import equivalent, modules_of
 from tests.mutation.operators import mutants
-from tests.mutation.recorded import Contexts, merged
+from tests.mutation.recorded import merged
 
 SOURCE = '''
 """Words for people: 1 < 2."""
@@ -63,11 +62,14 @@ def test_every_fault_is_a_module_and_none_touches_words_types_or_messages():
     assert mutants(SOURCE) == found
 
 
-def test_what_fails_without_a_fault_finds_none():
-    contexts = Contexts()
-    for name, passed in (("a::good", True), ("a::bad", True), ("a::bad", False), ("a::bad", True), ("a::good", True)):
-        contexts.pytest_runtest_logreport(SimpleNamespace(nodeid=name, duration=1.0, passed=passed))
-    assert contexts.seconds == {"a::good": 2.0}
+def test_what_is_the_same_in_either_order_is_not_swapped():
+    source = "a = max(0, min(b, c))\nd = np.maximum(a, b).reshape(-1, 3)\ne = pad(a, b)\n"
+    kinds = [(one.line, one.kind) for one in mutants(source)]
+    # Sizes and the last call alone: neither `max` nor `maximum`.
+    assert [line for line, kind in kinds if kind == "swapped arguments"] == [2, 3]
+    # The place that is to be found has any negative number; the other number is a size.
+    assert [line for line, kind in kinds if kind == "constant"] == [1, 2]
+    assert (2, "sign") not in kinds
 
 
 def test_a_record_of_some_files_keeps_what_is_known_of_others(tmp_path, monkeypatch):
