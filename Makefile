@@ -47,16 +47,38 @@ endif
 export PYTHONPATH := $(CURDIR)/workflow$(if $(PYTHONPATH),:$(PYTHONPATH))
 
 .DEFAULT_GOAL := help
-TARGETS := help all report list explain compare export new preflight pin verify test test-all test-slow test-faults test-cluster test-smoke mutants lint lock clean prune \
+TARGETS := help all report list metrics explain compare export new preflight pin verify test test-all test-slow test-faults test-cluster test-smoke mutants lint lock clean prune \
   setup
 .PHONY: $(TARGETS) FORCE ready
+# A goal that reads or lists computes nothing: what stands beside it is its argument, never a second goal.
+READS := help list metrics explain compare export new preflight pin verify prune mutants
+READING := $(firstword $(filter $(READS),$(MAKECMDGOALS)))
+BESIDE := $(if $(READING),$(filter-out $(READING),$(MAKECMDGOALS)))
+ifneq ($(BESIDE),)
+ifeq ($(filter list explain preflight,$(READING)),)
+$(error make $(READING) takes no other goal ($(firstword $(BESIDE))); call make once for each)
+endif
+ifneq ($(filter $(TARGETS),$(BESIDE)),)
+$(error make $(READING) and make $(firstword $(filter $(TARGETS),$(BESIDE))) are two goals; call make once for each)
+endif
+.PHONY: $(BESIDE)
+$(BESIDE): ; @:
+endif
+# A variable that nothing reads is a slip: the run would be that of the defaults.
+KNOWN := PYTHON CORES SCALE SET ARGS EXTRAS PAPER TARGET RUNS MODEL TASK LIKE FILE ENCODER PACKAGE SINCE RECORD N TORCH_INDEX TEST_JOBS CC
+UNKNOWN := $(firstword $(filter-out $(KNOWN) MAKE% -%,$(foreach name,$(.VARIABLES),$(if $(findstring command line,$(origin $(name))),$(name)))))
+ifneq ($(UNKNOWN),)
+$(error $(UNKNOWN)=…: there is no such variable; there are $(KNOWN), in capital letters)
+endif
 # A file of the workflow, a paper by its name, or a slip of the finger: only Snakemake knows, and what is up to date.
-ASKED := $(filter-out $(TARGETS) FORCE ready $(VENV)/%,$(MAKECMDGOALS))
+VARIED := $(filter results/%/sensitivity.tsv,$(filter-out $(BESIDE),$(MAKECMDGOALS)))
+ASKED := $(filter-out $(TARGETS) $(VARIED) FORCE ready $(VENV)/% $(BESIDE),$(MAKECMDGOALS))
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-zA-Z_\/…-]+:.*## /{printf "  make %-22s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo "  make <paper>           all of one paper: $(basename $(notdir $(wildcard config/papers/*.yaml)))"
 	@echo "  make results/<paper>/<table>.tsv   any file of the workflow; options: SCALE= CORES= SET=key=value ARGS="
+	@echo "  make results/<paper>/sensitivity.tsv   what its verdicts depend on"
 
 ready:
 	@test -x $(BIN)/python || { echo "error: there is no $(BIN)/python; run make setup first" >&2; exit 1; }
@@ -92,6 +114,13 @@ $(ASKED): $(STAMP) FORCE
 	@$(SNAKEMAKE) '$(subst ','\'',$@)'
 endif
 
+# What verdicts depend on: a run for each variation of the paper, and then its claims again.
+ifneq ($(VARIED),)
+$(VARIED): $(STAMP) FORCE
+	@$(BIN)/python -m reprlab.runs.sensitivity $(patsubst results/%/sensitivity.tsv,%,$@) --cores $(CORES) \
+	  $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") $(if $(GIVEN_SET),--set "$$GIVEN_SET")
+endif
+
 FORCE:
 
 # Where the one paper that needs a compiler cannot run, the others do.
@@ -102,12 +131,15 @@ all: $(STAMP) ## every paper, and the report
 report: $(STAMP) ## results/report.html and results/summary.tsv
 	@$(SNAKEMAKE) results/report.html
 
-list: ready ## targets with minutes and disk
-	@$(BIN)/python -m reprlab.planning.targets $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE")
+list: ready ## targets with minutes and disk; of one paper: make list depth
+	@$(BIN)/python -m reprlab.planning.targets $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") $(foreach name,$(BESIDE),'$(name)')
 
-explain: ready ## what would run and why: make explain TARGET=results/depth/glue.tsv SET=…
+metrics: ready ## every metric with its unit, direction and range
+	@$(BIN)/python -m reprlab.results.metric_list
+
+explain: ready ## what would run and why: make explain results/depth/glue.tsv SET=…
 	@$(BIN)/python -m reprlab.preflight.explain $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") \
-	  $(if $(GIVEN_SET),--set "$$GIVEN_SET") $(or $(TARGET),all)
+	  $(if $(GIVEN_SET),--set "$$GIVEN_SET") $(or $(TARGET),$(foreach name,$(BESIDE),'$(name)'),all)
 
 compare: ready ## two runs side by side: make compare RUNS="mini mask15" ARGS="--page compare.html --table cells.tsv"
 	@$(BIN)/python -m reprlab.runs.compare $(RUNS) $(ARGS)
@@ -152,7 +184,8 @@ mutants: $(DEV_STAMP) ## plausible faults that no test sees: make mutants PACKAG
 
 preflight: ready ## what a run (SCALE= SET= PAPER=) needs and does not have: origins, models, rows, disk, memory
 	@$(BIN)/python -m reprlab.preflight $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") \
-	  $(if $(GIVEN_SET),--set "$$GIVEN_SET") $(if $(GIVEN_PAPER),--paper "$$GIVEN_PAPER")
+	  $(if $(GIVEN_SET),--set "$$GIVEN_SET") $(if $(GIVEN_PAPER),--paper "$$GIVEN_PAPER") \
+	  $(foreach name,$(BESIDE),--paper '$(name)')
 
 pin: ready ## write config/hub.lock.json: the commit of each branch of the hub that SCALE=paper takes (ARGS=--update: anew)
 	@$(BIN)/python -m reprlab.preflight.branches $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") $(ARGS)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_endpoint import KEY, Endpoint, serving
+from chat_endpoint import KEY, Endpoint, serving, trickling
 from reprlab.config.load import load_config
 from reprlab.inference import chat
 from reprlab.inference.chat import ask, converse
@@ -151,12 +151,13 @@ def test_a_response_that_quotes_the_key_is_kept_without_it(endpoint: Endpoint, t
 @pytest.mark.parametrize(
     ("reason", "text", "said"),
     [
-        ("length", "ON", "cut off at max_tokens=16"),
         ("content_filter", None, "withheld by the endpoint's filter"),
         ("stop", None, "without a text"),
+        ("stop", "", "without a text"),
+        ("length", " \n", "without a text"),
     ],
 )
-def test_an_answer_that_is_not_whole_is_used_and_said_but_not_kept(
+def test_an_answer_that_says_nothing_is_used_and_said_but_not_kept(
     endpoint: Endpoint, tmp_path: Path, caplog: pytest.LogCaptureFixture, reason: str, text: str | None, said: str
 ) -> None:
     endpoint.shape = choice(finish_reason=reason, message={"role": "assistant", "content": text})
@@ -165,6 +166,38 @@ def test_an_answer_that_is_not_whole_is_used_and_said_but_not_kept(
     assert f"2 of 2 answers {said}" in caplog.text.replace("are ", "") and not list(tmp_path.iterdir())
     endpoint.shape = None
     assert ask(["one", "two"], at(endpoint), tmp_path) == ["ONE", "TWO"] and len(endpoint.asked) == 4
+
+
+def test_an_answer_that_was_cut_off_is_kept_as_such(
+    endpoint: Endpoint, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Asked again it would be paid again and cut off again; with another longest answer it is another request."""
+    endpoint.shape = choice(finish_reason="length", message={"role": "assistant", "content": "ON"})
+    for _ in range(2):
+        caplog.clear()
+        with caplog.at_level("WARNING", logger="reprlab"):
+            (answer,) = converse([[{"role": "user", "content": "one"}]], at(endpoint), tmp_path)
+        assert answer.text == "ON" and answer.cut and "1 of 1 answers are cut off at max_tokens=16" in caplog.text
+    assert len(endpoint.asked) == 1
+    endpoint.shape = None
+    assert ask(["one"], at(endpoint, max_tokens=17), tmp_path) == ["ONE"] and len(endpoint.asked) == 2
+
+
+def test_the_longest_answer_has_the_name_that_the_endpoint_takes(endpoint: Endpoint, tmp_path: Path) -> None:
+    ask(["one"], at(endpoint), tmp_path)
+    ask(["one"], at(endpoint, length_name="max_completion_tokens", temperature=None), tmp_path)
+    first, second = endpoint.asked
+    assert first["max_tokens"] == 16 and first["temperature"] == 0 and "max_completion_tokens" not in first
+    assert second["max_completion_tokens"] == 16 and not {"max_tokens", "temperature"} & set(second)
+
+
+def test_an_answer_that_does_not_come_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytes that trickle in are no answer either: each of them would begin a time-out of the client's own anew."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setattr(chat, "_RETRIES", 0)
+    with trickling(0.1) as address, pytest.raises(ReprlabError, match=r"chat model m: .*timed out"):
+        ask(["one"], ChatSettings(model="m", base_url=address, timeout=0.4), tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_first_token_is_whole_where_it_alone_is_asked_for(endpoint: Endpoint, tmp_path: Path) -> None:

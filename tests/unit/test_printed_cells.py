@@ -53,7 +53,7 @@ def test_a_cell_left_open_ends_in_an_error(capsys, monkeypatch):
 
 
 FACTORS = {"model": Factor(about="model"), "size": Factor(about="size", kind="whole")}
-METRICS = {name: Metric(about=name, unit="percent") for name in ("f1", "recall")}
+METRICS = {name: Metric(about=name, unit="percent", better="higher") for name in ("f1", "recall")}
 RECORDS = PaperResults(
     FACTORS, METRICS, [Table("one", "One.", Pivot("model size", "metric", about="scale n"), {"split": "test"})]
 )
@@ -83,3 +83,8 @@ def test_a_selection_that_no_source_has_is_not_promised():
     assert beside([source], {}).note == "not run at scale paper"
     missing = Missing(factors={"model": "b"}, reason="b is licensed")
     assert beside([source, missing], {}, model="b").note == "b is licensed"
+
+
+def test_a_paper_that_does_not_exist_is_one_line(capsys):
+    assert main(["nope"]) == 1
+    assert capsys.readouterr().err.startswith("error: nope: there is no such paper; known: ")

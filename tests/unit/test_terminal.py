@@ -312,6 +312,13 @@ def test_a_setting_that_the_engine_refuses_is_one_line(monkeypatch):
     assert name_settings(other) and other.getMessage() == "Building DAG of jobs..."
 
 
+def test_a_target_behind_config_is_told_where_the_dashes_belong(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["snakemake", "-n", "--config", "scale=nano", "results/depth/glue.tsv"])
+    said = logging.makeLogRecord({"msg": "Invalid config definition: Config entry must be a pair"})
+    assert name_settings(said)
+    assert "write -- before it: … --config scale=nano -- results/depth/glue.tsv" in said.getMessage()
+
+
 TABLE = (
     "model\tsst2\tcola\tscale\tn\tlow_sst2\tabove_trivial_sst2\tabove_untrained_sst2\n"
     "majority\t50.0\t0.0\tmini\t9\t41\t\t\n"

@@ -7,12 +7,14 @@ anew each time, so that an edit of this code reaches results, and no answer is p
 from __future__ import annotations
 
 import json
+import math
 import os
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol
 
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
@@ -43,6 +45,24 @@ class Answer(NamedTuple):
     """Log-probability of each of the likeliest first tokens; empty where they were not asked for."""
     tokens: tuple[int, int] = (0, 0)
     """Tokens that were sent and answered, as the endpoint counts them."""
+    cut: bool = False
+    """Whether it ends because it is as long as an answer may be."""
+
+
+class Purse(Protocol):
+    """What pays for requests; both are called from several threads."""
+
+    def reserve(self, request: Mapping[str, Any]) -> None:
+        """Set aside what a request costs at most.
+
+        Raises:
+            ReprlabError: it is not there; the request is not sent.
+        """
+        ...
+
+    def settle(self, request: Mapping[str, Any], tokens: tuple[int, int] | None) -> None:
+        """Pay for a request with its tokens of prompt and answer; None: it failed, and nobody says what it cost."""
+        ...
 
 
 class Endpoint(NamedTuple):
@@ -101,17 +121,20 @@ def converse(
     cache: Path,
     likeliest: int = 0,
     endpoint: Endpoint | None = None,
+    purse: Purse | None = None,
 ) -> list[Answer]:
     """The answer to each conversation (messages of a `role` and a `content`), in order.
 
     Responses lie in `cache` by their request and address: nothing is asked twice, also not after a failure, unless the
-    kept file is damaged or was edited. An answer that was cut off, withheld or left empty is used as it is, with a
-    warning, but not kept. The client reads the key from OPENAI_API_KEY; it is in no request that is kept and in no
-    message. Nothing is kept of a model that is served here: it gives the same answers again, and no other model may.
+    kept file is damaged or was edited. An answer that was cut off is kept as such (asked again it would be cut off
+    again); one that was withheld or left empty is used as it is and not kept; both with a warning. The client reads the
+    key from OPENAI_API_KEY; it is in no request that is kept and in no message. Nothing is kept of a model that is
+    served here: it gives the same answers again, and no other model may.
 
     Args:
         likeliest: so many first tokens are asked for with their log-probabilities.
         endpoint: that of a model which is served here; without one, that of the settings and the environment.
+        purse: what pays for each request that is sent; kept answers cost nothing.
 
     Raises:
         ReprlabError: there is no key; the endpoint refuses, cannot be reached, gives no log-probabilities, or answers
@@ -129,7 +152,12 @@ def converse(
             found[text] = answer
     missing = {text: request for text, request in asked.items() if text not in found}
     if missing:
-        found |= _ask_all(missing, settings, endpoint, kept)
+        found |= _ask_all(missing, settings, endpoint, kept, purse)
+    if cut := sum(one.cut for one in found.values()):
+        get_logger().warning(
+            "chat model %s: %d of %d answers are cut off at %s=%d; used as they are", settings.model, cut, len(asked),
+            settings.length_name, settings.max_tokens,
+        )  # fmt: skip
     return [found[text] for text in texts]
 
 
@@ -149,7 +177,8 @@ def answers_in(cache: Path) -> Kept:
 def _request(messages: Sequence[Mapping[str, Any]], settings: ChatSettings, likeliest: int) -> dict[str, Any]:
     return {
         "messages": [dict(message) for message in messages],
-        **settings.model_dump(include={"model", "temperature", "max_tokens"}),
+        **settings.model_dump(include={"model", "temperature"}, exclude_none=True),
+        settings.length_name: settings.max_tokens,
         **({"logprobs": True, "top_logprobs": likeliest} if likeliest else {}),
     }
 
@@ -163,7 +192,7 @@ def _kept_answer(kept: Kept, request: dict[str, Any], settings: ChatSettings) ->
     if not isinstance(body, str):
         return None
     try:
-        answer, flaw = _answer(body, request, settings, settings.base_url or "")
+        answer, flaw = _answer(body, request, settings.base_url or "")
     except ReprlabError as error:
         # Whole when it was kept: this code reads more of it than it did then.
         get_logger().warning("%s; asked again", error)
@@ -172,18 +201,29 @@ def _kept_answer(kept: Kept, request: dict[str, Any], settings: ChatSettings) ->
 
 
 def _ask_all(
-    missing: dict[str, dict[str, Any]], settings: ChatSettings, endpoint: Endpoint | None, kept: Kept | None
+    missing: dict[str, dict[str, Any]],
+    settings: ChatSettings,
+    endpoint: Endpoint | None,
+    kept: Kept | None,
+    purse: Purse | None,
 ) -> dict[str, Answer]:
     import openai
 
     name = endpoint.name if endpoint else settings.model
     try:
         where = endpoint or Endpoint(settings.base_url or "", "", "")
+        # A model that is served here answers one request after the other, however long that takes.
+        seconds = settings.timeout if endpoint is None else None
         client = openai.OpenAI(
-            base_url=where.address, api_key=where.key or None, max_retries=_RETRIES, http_client=_bounded_client()
-        )
+            base_url=where.address, api_key=where.key or None, max_retries=_RETRIES, timeout=seconds,
+            http_client=_bounded_client(seconds),
+        )  # fmt: skip
+
+        def one_of_them(request: dict[str, Any]) -> tuple[Answer, str]:
+            return _asked(client, request, settings, where.address, kept, purse)
+
         with client, ThreadPoolExecutor(_AT_ONCE) as pool:
-            said = list(pool.map(lambda one: _asked(client, one, settings, where.address, kept), missing.values()))
+            said = list(pool.map(one_of_them, missing.values()))
     except openai.AuthenticationError:
         # What the endpoint says of it may quote a part of the key.
         raise ReprlabError(f"chat model {name}: the endpoint refuses the key in {KEY_VARIABLE}") from None
@@ -212,17 +252,21 @@ def without_key(text: str, key: str) -> str:
     return found
 
 
-def _bounded_client() -> Any:
-    """The HTTP client of openai, for responses of at most `LARGEST_ANSWER` bytes after decompression."""
+def _bounded_client(seconds: float | None) -> Any:
+    """The HTTP client of openai, for responses of at most `LARGEST_ANSWER` bytes after decompression that are there
+    after so many seconds: its own time-out begins anew with each byte."""
     import openai
 
     class Bounded(openai.DefaultHttpxClient):
         def send(self, request: Any, **more: Any) -> Any:
+            end = math.inf if seconds is None else time.monotonic() + seconds
             response = super().send(request, **{**more, "stream": True})
             body = bytearray()
             try:
                 for piece in response.iter_bytes():
                     body += piece
+                    if time.monotonic() > end:
+                        raise openai.APITimeoutError(request)
                     if len(body) > LARGEST_ANSWER:
                         raise openai.OpenAIError(
                             f"{request.url} answers with what is larger than {LARGEST_ANSWER:,} bytes"
@@ -238,18 +282,27 @@ def _bounded_client() -> Any:
 
 
 def _asked(
-    client: OpenAI, request: dict[str, Any], settings: ChatSettings, address: str, kept: Kept | None
-) -> tuple[Answer, str]:
-    """The answer, its response kept if it is whole, and what it lacks otherwise."""
-    raw = client.chat.completions.with_raw_response.create(**request)
-    body = raw.content.decode("utf-8", errors="replace")
-    answer, flaw = _answer(body, request, settings, address)
+    client: OpenAI, request: dict[str, Any], settings: ChatSettings, address: str, kept: Kept | None,
+    purse: Purse | None,
+) -> tuple[Answer, str]:  # fmt: skip
+    """The answer, its response kept unless it is withheld or empty, and what it lacks then."""
+    if purse is not None:
+        purse.reserve(request)
+    used: tuple[int, int] | None = None
+    try:
+        raw = client.chat.completions.with_raw_response.create(**request)
+        body = raw.content.decode("utf-8", errors="replace")
+        answer, flaw = _answer(body, request, address)
+        used = answer.tokens
+    finally:
+        if purse is not None:
+            purse.settle(request, used)
     if not flaw and kept:
         kept.keep(_by(request, settings), body.replace(os.environ.get(KEY_VARIABLE) or "\0", "***"))
     return answer, flaw
 
 
-def _answer(body: str, request: Mapping[str, Any], settings: ChatSettings, address: str) -> tuple[Answer, str]:
+def _answer(body: str, request: Mapping[str, Any], address: str) -> tuple[Answer, str]:
     """What a response says, and what it lacks."""
     try:
         completion = _Completion.model_validate_json(body)
@@ -265,16 +318,14 @@ def _answer(body: str, request: Mapping[str, Any], settings: ChatSettings, addre
         if choice.logprobs is None or not choice.logprobs.content or not choice.logprobs.content[0].top_logprobs:
             raise ReprlabError(f"chat model {request['model']}: its endpoint gives no log-probabilities; name another")
         first = {one.token: one.logprob for one in choice.logprobs.content[0].top_logprobs}
-    answer = Answer(choice.message.content or "", first, (used.prompt_tokens, used.completion_tokens))
-    return answer, _flaw(choice, settings, first_alone=bool(first))
+    # Where the first token alone is asked for, it is all there is.
+    cut = choice.finish_reason == _CUT_OFF and not first
+    answer = Answer(choice.message.content or "", first, (used.prompt_tokens, used.completion_tokens), cut)
+    return answer, _flaw(choice, first_alone=bool(first))
 
 
-def _flaw(choice: _Choice, settings: ChatSettings, *, first_alone: bool) -> str:
-    """Why an answer is not whole; '' where it is. Where the first token alone is asked for, it is all there is."""
+def _flaw(choice: _Choice, *, first_alone: bool) -> str:
+    """Why an answer is not worth keeping; '' where it is."""
     if choice.finish_reason == "content_filter":
         return "withheld by the endpoint's filter"
-    if first_alone:
-        return ""
-    if choice.finish_reason == _CUT_OFF:
-        return f"cut off at max_tokens={settings.max_tokens}"
-    return "without a text" if choice.message.content is None else ""
+    return "" if first_alone or (choice.message.content or "").strip() else "without a text"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -20,10 +21,14 @@ class ChatSettings(BaseModel):
     """Its name at the endpoint."""
     base_url: str | None = Field(default=None, validate_default=True)
     """Address of the endpoint; null: what OPENAI_BASE_URL names, else OpenAI's own."""
-    temperature: float = Field(default=0.0, ge=0)
-    """Temperature of sampling."""
+    temperature: float | None = Field(default=0.0, ge=0)
+    """Temperature of sampling; null sends none, for models that take no other than their own."""
     max_tokens: int = Field(default=16, ge=1)
     """Longest answer in tokens."""
+    length_name: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    """What the endpoint calls the longest answer; newer models of OpenAI refuse max_tokens."""
+    timeout: float = Field(default=300.0, gt=0)
+    """Seconds that an answer may take, from the question to its last byte."""
 
     @field_validator("base_url")
     @classmethod

@@ -37,12 +37,11 @@ def with_interval(frame: Frame, keys: list[str]) -> Rows:
 def accuracy_table(frame: Frame) -> Rows:
     """Table 1: mean accuracy over models beside the most frequent class; conditions that do not beat it are named."""
     about = "data scale seed n steps tokens"
-    table = Pivot("dataset", "condition", over="model", beside="above_trivial", about=about)(frame)
+    table = Pivot("dataset", "condition", over="model", beside="above_trivial", about=about, same_items=True)(frame)
     by_set = frame.select().groupby("dataset", sort=False)
     conditions = [name for name in table if f"above_trivial_{name}" in table]
-    table.insert(1 + len(conditions), "majority", table["dataset"].map(by_set["baseline_value"].mean()))
-    # Every condition asks the same items.
-    whole = {"n": by_set["n"].first(), "steps": by_set["step"].max()}
+    table.insert(1 + len(conditions), "trivial", table["dataset"].map(by_set["baseline_value"].mean()))
+    whole = {"steps": by_set["step"].max()}
     return table.assign(**{name: table["dataset"].map(values).astype("Int64") for name, values in whole.items()})
 
 
@@ -76,9 +75,9 @@ def dynamics_table(frame: Frame) -> Rows:
 
     `auc_equal_n` takes as many items of training and validation, because an estimate depends on their number (T6).
     """
-    keys = [*SETTING, "step", "k", "split", "seed"]
+    keys = ["experiment", *SETTING, "step", "k", "split", "seed"]
     accuracy = frame.select(metric="accuracy")[[*keys, "value", "low", "high", "baseline_value", "n", "data", "scale"]]
-    accuracy = accuracy.rename(columns={"value": "accuracy", "baseline_value": "majority"})
+    accuracy = accuracy.rename(columns={"value": "accuracy", "baseline_value": "trivial"})
     area = with_interval(frame.narrowed(TWO_NN), keys)[[*keys, "value", "low", "high"]]
     table = accuracy.merge(area.rename(columns={"value": "auc", "low": "auc_low", "high": "auc_high"}), on=keys)
     others = {
