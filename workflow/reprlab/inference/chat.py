@@ -147,8 +147,8 @@ def converse(
     asked = dict(zip(texts, requests, strict=True))
     kept = None if endpoint else answers_in(cache)
     found = {}
-    for text, request in asked.items() if kept else ():
-        if (answer := _kept_answer(kept, request, settings)) is not None:
+    for text, request in asked.items():
+        if kept is not None and (answer := _kept_answer(kept, request, settings)) is not None:
             found[text] = answer
     missing = {text: request for text, request in asked.items() if text not in found}
     if missing:
