@@ -47,11 +47,11 @@ endif
 export PYTHONPATH := $(CURDIR)/workflow$(if $(PYTHONPATH),:$(PYTHONPATH))
 
 .DEFAULT_GOAL := help
-TARGETS := help all report list explain compare export new preflight pin verify test test-all test-slow test-faults test-cluster test-smoke mutants lint lock clean prune \
+TARGETS := help all report list metrics explain compare export new preflight pin verify test test-all test-slow test-faults test-cluster test-smoke mutants lint lock clean prune \
   setup
 .PHONY: $(TARGETS) FORCE ready
 # A goal that reads or lists computes nothing: what stands beside it is its argument, never a second goal.
-READS := help list explain compare export new preflight pin verify prune mutants
+READS := help list metrics explain compare export new preflight pin verify prune mutants
 READING := $(firstword $(filter $(READS),$(MAKECMDGOALS)))
 BESIDE := $(if $(READING),$(filter-out $(READING),$(MAKECMDGOALS)))
 ifneq ($(BESIDE),)
@@ -71,12 +71,14 @@ ifneq ($(UNKNOWN),)
 $(error $(UNKNOWN)=…: there is no such variable; there are $(KNOWN), in capital letters)
 endif
 # A file of the workflow, a paper by its name, or a slip of the finger: only Snakemake knows, and what is up to date.
-ASKED := $(filter-out $(TARGETS) FORCE ready $(VENV)/% $(BESIDE),$(MAKECMDGOALS))
+VARIED := $(filter results/%/sensitivity.tsv,$(filter-out $(BESIDE),$(MAKECMDGOALS)))
+ASKED := $(filter-out $(TARGETS) $(VARIED) FORCE ready $(VENV)/% $(BESIDE),$(MAKECMDGOALS))
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-zA-Z_\/…-]+:.*## /{printf "  make %-22s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo "  make <paper>           all of one paper: $(basename $(notdir $(wildcard config/papers/*.yaml)))"
 	@echo "  make results/<paper>/<table>.tsv   any file of the workflow; options: SCALE= CORES= SET=key=value ARGS="
+	@echo "  make results/<paper>/sensitivity.tsv   what its verdicts depend on"
 
 ready:
 	@test -x $(BIN)/python || { echo "error: there is no $(BIN)/python; run make setup first" >&2; exit 1; }
@@ -112,6 +114,13 @@ $(ASKED): $(STAMP) FORCE
 	@$(SNAKEMAKE) '$(subst ','\'',$@)'
 endif
 
+# What verdicts depend on: a run for each variation of the paper, and then its claims again.
+ifneq ($(VARIED),)
+$(VARIED): $(STAMP) FORCE
+	@$(BIN)/python -m reprlab.runs.sensitivity $(patsubst results/%/sensitivity.tsv,%,$@) --cores $(CORES) \
+	  $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") $(if $(GIVEN_SET),--set "$$GIVEN_SET")
+endif
+
 FORCE:
 
 # Where the one paper that needs a compiler cannot run, the others do.
@@ -124,6 +133,9 @@ report: $(STAMP) ## results/report.html and results/summary.tsv
 
 list: ready ## targets with minutes and disk; of one paper: make list depth
 	@$(BIN)/python -m reprlab.planning.targets $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") $(foreach name,$(BESIDE),'$(name)')
+
+metrics: ready ## every metric with its unit, direction and range
+	@$(BIN)/python -m reprlab.results.metric_list
 
 explain: ready ## what would run and why: make explain results/depth/glue.tsv SET=…
 	@$(BIN)/python -m reprlab.preflight.explain $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") \

@@ -8,6 +8,8 @@ from zlib import crc32
 
 import pandas
 from reprlab.artifacts.tables import write_tsv
+from reprlab.baselines.completions import ANSWERS
+from reprlab.baselines.declared import declared
 from reprlab.config.load import load_config
 from reprlab.evaluation.completion_scores import COLUMNS
 from reprlab.papers.amuro_char.names import BASE, Pair
@@ -29,6 +31,7 @@ N = 200
 
 def scored(*, without=(), **more):
     sets = {name: f"Data of {name}" for name in PAPER.evaluations if name not in without}
+    more = {"baselines": paths.output("score_completion_baselines", "out", "amuro-char"), **more}
     return Scored(sets=sets, trainings={name: name for name in PAPER.trainings}, **more)
 
 
@@ -104,19 +107,30 @@ def uneven(rows):
     return found
 
 
+def baseline_rows():
+    """What needs no model, on every set: less than the best constant answer."""
+    return [
+        {"name": name, "eval": eval, "metric": "rougeL" if one.kind == "generation" else "accuracy",
+         "value": 5.0 + place, "low": 4.0, "high": 12.0, "n": N, "seen": 3 if one.kind == "generation" else None}
+        for eval, one in PAPER.evaluations.items() for place, name in enumerate(declared(ANSWERS[one.kind]))
+    ]  # fmt: skip
+
+
 def settings_of(folder, rows, *, scale="mini", without=(), losses=None):
     """Settings of the gather job over score files that are written below `folder`, one for each model and training."""
-    files = {}
+    files, evals = {}, {}
     for (family, train), part in pandas.DataFrame(rows).groupby(["family", "train"], sort=False):
         path = paths.output("score_completions", "out", f"{family}/{train}/all")
         write_tsv(folder / path, part[COLUMNS])
-        files[path] = (family, train, "all")
+        files[path], evals[path] = (family, train, "all"), list(part["eval"].unique())
+    beside = paths.output("score_completion_baselines", "out", "amuro-char")
+    write_tsv(folder / beside, pandas.DataFrame(baseline_rows()))
     known = {"small": paths.evaluation("small")} if losses is not None else {}
     if losses is not None:
         write_tsv(folder / known["small"], losses)
     config = SimpleNamespace(scale=scale, runtime=SimpleNamespace(device="cpu"), root=Path(__file__).parents[2])
     plan = Plan()
-    add_results(plan, config, PAPER, scored(without=without, files=files, losses=known))
+    add_results(plan, config, PAPER, scored(without=without, files=files, evals=evals, losses=known, baselines=beside))
     return GatherSettings.model_validate_json(plan.job("gather_results", "amuro-char").settings["settings"])
 
 

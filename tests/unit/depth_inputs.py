@@ -13,7 +13,7 @@ from reprlab.papers.depth.names import DISCOEVAL, SIDE_EXPERIMENTS
 from reprlab.papers.depth.results import RESULTS
 from reprlab.results.frame import Frame, frame_of
 from reprlab.results.gather import gather_rows
-from reprlab.results.sources import Baseline, Missing, Source
+from reprlab.results.sources import Missing, Source, rivals
 
 STEPS = (100, 200, 400)
 CORPUS = "Invented corpus"
@@ -109,12 +109,12 @@ def scores(folder: Path, task: str, model: str, init: str, trivial: Path, **more
     return [
         Source(path=metrics, factors={**about, "step": step}, where={**where, "name": f"step-{step:08d}"},
                keys={"lr": "learning_rate", "outside_labels": "outside_labels"}, data=f"stand-in for {task}",
-               selection=selection, baselines=[Baseline(name="majority", path=trivial, where={"name": "majority"})])
+               selection=selection, **rivals("class", trivial))
         for step in STEPS[:2]
     ]  # fmt: skip
 
 
-def baselines(path: Path, majority: float = 48.0, tfidf: float = 60.0) -> Path:
+def baselines(path: Path, majority: float = 48.0, tfidf: float = 47.5) -> Path:
     """A file of evaluate_baselines."""
     return _tsv(
         path,
@@ -122,7 +122,7 @@ def baselines(path: Path, majority: float = 48.0, tfidf: float = 60.0) -> Path:
             {"name": name, "learning_rate": 0.0, "split": "validation", "subset": "", "metric": "accuracy",
              "value": value, "low": value - 2, "high": value + 2, "n": 40, "steps": 0, "tokens": 0,
              "outside_labels": 0.0, "eval_mode": "baseline", "diverged": 0}
-            for name, value in (("majority", majority), ("tfidf", tfidf))
+            for name, value in (("majority", majority), ("tfidf", tfidf), ("char_tfidf", majority - 1))
         ],
     )  # fmt: skip
 
@@ -138,7 +138,8 @@ def discoeval(folder: Path, seeds: tuple[int, ...] = (1,)) -> list[Source | Miss
             continue
         for name in ("majority", "tfidf"):
             own = {**about, "column": column, "init": "baseline", "model": name}
-            found.append(Source(path=trivial[column], factors=own, where={"name": name}, data=f"stand-in for {column}"))
+            about_file = {"where": {"name": name}, "data": f"stand-in for {column}", "unjudged": "a baseline"}
+            found.append(Source(path=trivial[column], factors=own, **about_file))
     for task in FILLED:
         for init in ("fs", "cpt"):
             for model, base in (("t5", 49.0), ("depth", 55.0)):

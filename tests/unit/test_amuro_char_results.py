@@ -72,10 +72,11 @@ def test_scores_stand_beside_their_trivial_baselines(results):
     perf = results["perf"].query("family == 'small' and fmt == 'default' and shots == 4 and ckpt == 'main'")
     cells = perf[~perf["method"].isin(["free", "constrained"])].set_index(["train", "eval"])
     tuned = cells.loc[("mnli", "mnli_matched")]
-    assert (tuned["baseline"], tuned["baseline_value"], tuned["above_trivial"]) == ("majority", 40, "above")
+    assert (tuned["baseline"], tuned["baseline_value"], tuned["above_trivial"]) == ("best constant", 40, "above")
     assert tuned["margin"] == pytest.approx(30)
     assert cells.loc[("paws", "qqp"), "above_trivial"] == "not above"
     text = cells.loc[("xsum", "xsum")]
+    assert text["seen"] == 3
     assert (text["baseline"], text["baseline_value"], text["above_trivial"]) == ("not fine-tuned", 20, "above")
     assert cells.loc[("mnli", "xsum"), "above_trivial"] == "not above"
     base = cells.loc[(BASE, "mnli_matched")]
@@ -372,10 +373,10 @@ def test_the_plan_names_every_input():
     add_results(plan, config, PAPER, runs)
     tables = plan.jobs["tabulate_paper"]
     assert set(tables) == {f"amuro-char/{table.name}" for table in RESULTS.tables}
-    base = "results/shared/scored/small/base/all/scores.tsv"
-    assert tables["amuro-char/perf"].inputs == {"inputs": ["a.tsv", "b.tsv", base]}
+    base, beside = "results/shared/scored/small/base/all/scores.tsv", "results/shared/scored/baselines/amuro-char.tsv"
+    assert tables["amuro-char/perf"].inputs == {"inputs": ["a.tsv", "b.tsv", beside, base]}
     assert tables["amuro-char/fig6_fewshot_base"].inputs == {"inputs": ["b.tsv"]}, "models before fine-tuning alone"
-    assert plan.job("gather_results", "amuro-char").inputs["inputs"] == ["a.tsv", "b.tsv", "lm.tsv", base]
+    assert plan.job("gather_results", "amuro-char").inputs["inputs"] == ["a.tsv", "b.tsv", "lm.tsv", beside, base]
     settings = json.loads(plan.job("sum_hours", "amuro-char").settings["settings"])
     assert settings["jobs"] == {"xsum": {"training": ["finetune_completions/small.xsum.all"]}}
     options = json.loads(plan.job("gather_results", "amuro-char").settings["settings"])["options"]

@@ -18,7 +18,7 @@ from reprlab.results.schema import FIXED, Factor, Metric
 from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Rule, every_unit, mean_over_units
 
 FACTORS = {name: Factor(about=name, kind=kind) for name, kind in (("model", "text"), ("seed", "whole"))}
-RECORDS = PaperResults(FACTORS, {"f1": Metric(about="f1", unit="percent")}, [])
+RECORDS = PaperResults(FACTORS, {"f1": Metric(about="f1", unit="percent", better="higher")}, [])
 ABOUT = {"metric": "f1", "unit": "percent"}
 ROWS = [
     ABOUT | {"model": model, "seed": seed, "value": value + seed, "low": value - 4, "high": value + 5}
@@ -61,7 +61,7 @@ def test_claims_that_chance_decides_are_listed_with_their_reason():
 
 def test_two_metrics_that_a_claim_compares_are_shuffled_together():
     """One loss is ten times the other, however its own rows are put in order; shuffled together neither is lower."""
-    metrics = {name: Metric(about=name, unit="number") for name in ("first", "second", "count")}
+    metrics = {name: Metric(about=name, unit="number", better="neither") for name in ("first", "second", "count")}
     records, values = PaperResults(FACTORS, metrics, []), {"first": 1.0, "second": 10.0, "count": 5.0}
     rows = [
         {"model": model, "seed": seed, "metric": name, "unit": "number", "value": value + seed / 10}
@@ -90,7 +90,7 @@ def test_that_scores_are_those_of_the_trivial_answer_can_be_found():
 
 def test_times_are_shuffled_together_since_one_may_be_a_part_of_another():
     """A share of 1 % is below 5 % whatever the order of either time; of times in any order it is not."""
-    metrics = {name: Metric(about=name, unit="seconds") for name in ("part", "whole")}
+    metrics = {name: Metric(about=name, unit="seconds", better="neither") for name in ("part", "whole")}
     rows = [
         {"model": "large", "seed": seed, "metric": name, "unit": "seconds", "value": value * (1 + seed / 10)}
         for name, value in (("part", 0.1), ("whole", 10.0))
@@ -163,4 +163,6 @@ def test_no_claim_of_a_paper_is_decided_by_chance(paper, tmp_path):
     records = records_of(paper)
     given = frame_of_paper(paper, records, tmp_path)
     units = [records.metrics[name].unit if name else "" for name in given.rows["metric"]]
-    assert decided_by_chance(records.claims, replace(given, rows=given.rows.assign(unit=units))) == []
+    assert (
+        decided_by_chance(records.claims, replace(given, rows=given.rows.assign(unit=units)), twins=records.twins) == []
+    )

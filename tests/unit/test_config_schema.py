@@ -7,7 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from reprlab.config.load import leaves, load_config
-from reprlab.config.papers import PAPERS
+from reprlab.config.papers import APART, PAPERS
 from reprlab.config.runtime import WorkflowSettings
 from reprlab.config.schema import main, render_schema
 from reprlab.settings.base import Settings
@@ -25,7 +25,7 @@ def text_of(slug: str) -> str:
 
 def base(slug: str) -> dict:
     values = read_yaml(ROOT / f"config/papers/{slug}.yaml").values
-    return {key: value for key, value in values.items() if key != "scales"}
+    return {key: value for key, value in values.items() if key not in APART}
 
 
 @pytest.mark.parametrize("slug", PAPERS)

@@ -7,9 +7,10 @@ import pytest
 from coreference_samples import CONLL, bert_tokenizer, litbank, text, write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from reprlab.baselines.clusters import linked_by_rule
 from reprlab.coreference.documents import read_documents, write_documents
 from reprlab.coreference.model import document_tensors
-from reprlab.coreference.names import linked_by_rule, name_runs, words_of
+from reprlab.coreference.names import name_runs, words_of
 from reprlab.coreference.rows import chain_row
 from reprlab.coreference.segments import segment_text
 from reprlab.coreference.settings import SegmentSettings

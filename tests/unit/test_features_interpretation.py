@@ -1,10 +1,15 @@
 import json
 
 import numpy as np
+import pyarrow
 import pytest
+import scipy.sparse
 import torch
 from chat_endpoint import serving_digits
 from features_samples import INNER, tiny_mistral, token_file
+from reprlab.artifacts.tables import write_parquet
+from reprlab.features.comparison import LINK_COLUMNS
+from reprlab.features.description import Description
 from reprlab.features.interpretation import (
     ChatExplainer,
     Feature,
@@ -17,8 +22,8 @@ from reprlab.features.interpretation import (
     restored,
 )
 from reprlab.features.sample import TokenSample, draw_sample
-from reprlab.features.settings import InterpretationSettings, SampleSettings
-from reprlab.features.sparse import SparseFeatures, sample_features
+from reprlab.features.settings import CaseStudy, DescriptionSettings, InterpretationSettings, SampleSettings
+from reprlab.features.sparse import SparseFeatures, random_features, sample_features
 from reprlab.inference.chat_settings import ChatSettings
 from reprlab.runtime.errors import ReprlabError
 
@@ -167,3 +172,58 @@ def test_quality_does_not_depend_on_how_many_blocks_are_read_at_once():
     for one in found:
         assert one.values()["explained_variance"] == pytest.approx(wanted, rel=1e-4)
         assert one.total("meaned") == pytest.approx(found[0].total("meaned"), rel=1e-6)
+
+
+def test_a_random_dictionary_is_as_dense_feature_by_feature(tmp_path):
+    sample = draw_sample(SampleSettings(texts={"a": token_file(tmp_path / "a.parquet")}, block=5, blocks=40), [1])
+    model = tiny_mistral()
+    learnt = sample_features(model, 0, sample, lambda states: torch.relu(states @ torch.randn(INNER, 150)), 100)
+    # One that never fires, and one that always does.
+    dense = learnt.values.toarray()
+    dense[:, 3], dense[:, 4] = 0, 1
+    learnt = SparseFeatures(scipy.sparse.csr_array(dense), sample.identity)
+    drawn = random_features(model, 0, sample, learnt, 5, 7)
+    assert drawn.values.shape == learnt.values.shape and drawn.sample == sample.identity
+    states = sample_features(model, 0, sample, lambda states: states, 100).values.toarray()
+    # Positions with one and the same state (equal tokens at the start of a block) fire together or not at all.
+    alike = np.unique(states.round(4), axis=0, return_counts=True)[1].max()
+    fewer = (dense > 0).sum(0) - (drawn.values.toarray() > 0).sum(0)
+    assert fewer.min() >= 0 and fewer.max() < alike < 20 and (fewer == 0).mean() > 0.8 and fewer[4] == 0
+    # What fires is what points most into a direction: the states themselves, and no noise, decide where.
+    whole = random_features(model, 0, sample, learnt, 5, 100).values.toarray()
+    assert np.allclose(drawn.values.toarray(), whole, atol=1e-5)
+    atoms = np.random.Generator(np.random.Philox(key=5)).standard_normal((150, INNER))
+    projected = states @ (atoms / np.linalg.norm(atoms, axis=1, keepdims=True)).T
+    fires = drawn.values.toarray() > 0
+    gaps = [projected[fires[:, one], one].min() - projected[~fires[:, one], one].max() for one in (0, 7, 149)]
+    assert min(gaps) > -1e-5
+    other = random_features(model, 0, sample, learnt, 6, 100)
+    assert ((other.values.toarray() > 0) != fires).mean() > 0.1
+    with pytest.raises(ReprlabError, match="say nothing of densities"):
+        random_features(model, 0, sample, SparseFeatures(learnt.values, "another"), 5, 100)
+
+
+def test_a_case_wants_more_of_its_tokens_than_there_are(tmp_path):
+    """A feature with a quarter of its activation on tokens that are a quarter of the text is none of them."""
+    ids = np.tile(np.array([5, 6, 7, 8], dtype=np.int32), (8, 1))
+    sample = TokenSample(ids, np.zeros(8, dtype=np.int32), ("python",), (1,))
+    even, on_them = np.ones((32, 1)), (ids.ravel() == 6).astype(float)[:, None]
+    links = {name: [] for name in LINK_COLUMNS}
+    for one, two in (("base", "lua"), ("base", "stories"), ("lua", "merged"), ("stories", "merged")):
+        about = {"positions": "all", "control": "", "parent_model": one, "child_model": two, "r": 0.9, "best": True}
+        for name, value in {**about, "mutual": True, "parent": 0, "child": 0}.items():
+            links[name].append(value)
+    write_parquet(tmp_path / "links.parquet", pyarrow.table(links))
+    texts = {5: "x", 6: "=", 7: "y", 8: "z"}
+    found = {}
+    for name, values in (("even", even), ("on them", on_them)):
+        folder = tmp_path / name
+        folder.mkdir()
+        SparseFeatures(scipy.sparse.csr_array(values), sample.identity).save(folder)
+        case = CaseStudy(kind="universal", corpus="python", pattern="^=$")
+        settings = DescriptionSettings(
+            features=dict.fromkeys(("base", "lua", "stories", "merged"), folder), base="base", merged="merged",
+            children=["lua", "stories"], threshold=0.8, least_positions=1, cases={"assignment": case}, contexts=1,
+        )  # fmt: skip
+        found[name] = Description(settings, sample, texts, tmp_path / "links.parquet").case("assignment")[0]
+    assert found["even"] == [] and [row["mass_share"] for row in found["on them"]] == [100.0] * 4

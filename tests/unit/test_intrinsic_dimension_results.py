@@ -1,5 +1,6 @@
 """Tables, claims, comparison and figures of the paper on intrinsic dimension, from a frame whose numbers are known."""
 
+import itertools
 import math
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from reprlab.results.digits import write_table
 from reprlab.results.drawing import draw_figure
 from reprlab.results.frame import frame_of
 from reprlab.results.schema import FIXED
+from reprlab.results.twins import as_twin
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = sorted((ROOT / "resources/published/intrinsic-dimension").glob("*.tsv"))
@@ -23,7 +25,9 @@ LAYERS = 4
 LEVELS = {"icl_0": 10.0, "icl_1": 8.0, "icl_5": 14.0, "sft_1k": 11.0}
 RIGHT = {"icl_0": 40, "icl_1": 50, "icl_5": 70, "sft_1k": 90}
 SUBSETS = ("all", "half 0", "half 1", "half 2", "first 6")
-OPTIONS = {"auc": "auc_paper", "confidence": 0.95, "equal": "first 6"}
+OPTIONS = {"auc": "auc_paper", "confidence": 0.95, "equal": "first 6", "drawn": "drawn"}
+# Demonstrations lower the dimension of a drawn model.
+DRAWN = {"icl_0": 13.0, "icl_5": 12.0}
 
 
 def auc(level):
@@ -68,6 +72,8 @@ def all_rows(levels=LEVELS, steps=(0, 2, 4), **more):
         if condition != "sft_1k":
             for name in ("icl_dynamics", "icl_unique"):
                 rows += cell(name, condition, level, RIGHT[condition], **more)
+    for (condition, level), name in itertools.product(DRAWN.items(), ("drawn", "drawn_unique")):
+        rows += cell(name, condition, level, 50, **{**more, "model": "drawn"})
     for split, extra in (("validation", 0.0), ("train", 1.0)):
         for step, level in zip(steps, (10.0, 9.5, 11.0, 11.5, 12.0), strict=False):
             rows += cell("sft_dynamics", "sft_1k", level + extra, 60, step=step, split=split, **more)
@@ -92,7 +98,7 @@ def table(name, known):
 def test_accuracy(known):
     found = table("accuracy", known)
     assert found["dataset"].tolist() == ["sst2", "tweets", "cola"]
-    assert found.loc[0, list(LEVELS)].tolist() == [40, 50, 70, 90] and found.loc[0, "majority"] == 50
+    assert found.loc[0, list(LEVELS)].tolist() == [40, 50, 70, 90] and found.loc[0, "trivial"] == 50
     assert found.loc[0, [f"above_trivial_{name}" for name in LEVELS]].tolist() == ["not above"] * 3 + ["above"]
     assert found.loc[2, "note"] == "no data at scale mini" and math.isnan(found.loc[2, "icl_0"])
     cells = table("accuracy_cells", known).query("dataset == 'sst2'").set_index("condition")
@@ -126,7 +132,9 @@ def test_dynamics(known):
     assert (found["accuracy"] == 60).all() and len(found) == 6
     shots = table("icl_dynamics", known).query("dataset == 'sst2'")
     assert shots["k"].tolist() == [0, 1, 5] and shots["accuracy"].tolist() == [40, 50, 70]
-    assert len(table("icl_unique", known)) == 6
+    # The drawn model, which stands beside it, reads none and five on both sets.
+    unique = table("icl_unique", known)
+    assert unique["model"].tolist().count("small") == 6 and unique["model"].tolist().count("drawn") == 4
 
 
 def test_estimators_and_precision(known):
@@ -157,8 +165,10 @@ def test_claims_over_data_sets(known):
     found = verdicts(known)
     assert list(found) == [f"I{number}" for number in range(1, 14)]
     # The two data sets agree to the last digit but for their level: no spread to judge by.
-    assert found["I4"]["estimate"] == pytest.approx(0.75 * 4) and found["I4"]["unit"] == "data set"
-    assert found["I8"]["estimate"] == pytest.approx(0.75 * 3) and found["I9"]["estimate"] == pytest.approx(0.75 * 2)
+    # From 10 to 14, where a drawn model falls from 13 to 12.
+    assert found["I4"]["estimate"] == pytest.approx(0.75 * 5) and found["I4"]["unit"] == "data set"
+    # Fine-tuning goes from 10 to 11, on a way to 14.
+    assert found["I8"]["estimate"] == pytest.approx(0.75 * -1) and found["I9"]["estimate"] == pytest.approx(0.75 * 1)
     assert found["I10"]["estimate"] == 20 and found["I13"]["estimate"] == 50
     assert {found[id]["verdict"] for id in ("I4", "I10", "I12", "I13")} == {"inconclusive"}
     untestable = {id for id, row in found.items() if row["verdict"] == "not testable at this scale"}
@@ -179,10 +189,10 @@ def test_models_are_alike_where_data_sets_differ_more():
 def test_claims_of_one_setting_rest_on_its_prompts():
     found = verdicts(frame(all_rows()))
     assert found["I4"]["unit"] == "prompt" and found["I4"]["units"] == 3
-    assert found["I1"]["estimate"] == pytest.approx(0.75) and found["I4"]["estimate"] == pytest.approx(3)
+    assert found["I1"]["estimate"] == pytest.approx(0.75) and found["I4"]["estimate"] == pytest.approx(0.75 * 5)
     # All halves move together here, so that their differences have no spread.
     swapped = {**LEVELS, "icl_0": LEVELS["icl_5"], "icl_5": LEVELS["icl_0"]}
-    assert verdicts(frame(all_rows(swapped)))["I4"]["estimate"] == pytest.approx(-3)
+    assert verdicts(frame(all_rows(swapped)))["I4"]["estimate"] == pytest.approx(0.75 * -3)
 
 
 def test_claims_can_be_supported_and_can_fail():
@@ -197,6 +207,16 @@ def test_claims_can_be_supported_and_can_fail():
     assert verdict((3.0, 4.0, 5.0)) == "supported"
     assert verdict((-3.0, -4.0, -5.0)) == "not supported"
     assert verdict((-3.0, 4.0, 5.0)) == "inconclusive"
+
+
+def test_what_was_not_fine_tuned_supports_nothing_about_fine_tuning(known):
+    (twin,) = [twin for twin in RESULTS.twins if "I9" in twin.claims]
+    found = verdicts(as_twin(twin, known))
+    assert found["I8"]["estimate"] == found["I9"]["estimate"] == found["I13"]["estimate"] == 0
+    # Far beyond zero-shot, or past half of the way to five demonstrations, it is no claim of staying near.
+    for level, moved in ((9.0, -1.0), (13.0, -1.0), (11.5, 0.5)):
+        rows = all_rows({**LEVELS, "sft_1k": level})
+        assert verdicts(frame(rows))["I9"]["estimate"] == pytest.approx(0.75 * moved)
 
 
 def test_claims_at_nano_and_without_evidence():

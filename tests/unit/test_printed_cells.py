@@ -53,7 +53,7 @@ def test_a_cell_left_open_ends_in_an_error(capsys, monkeypatch):
 
 
 FACTORS = {"model": Factor(about="model"), "size": Factor(about="size", kind="whole")}
-METRICS = {name: Metric(about=name, unit="percent") for name in ("f1", "recall")}
+METRICS = {name: Metric(about=name, unit="percent", better="higher") for name in ("f1", "recall")}
 RECORDS = PaperResults(
     FACTORS, METRICS, [Table("one", "One.", Pivot("model size", "metric", about="scale n"), {"split": "test"})]
 )

@@ -16,7 +16,7 @@ from reprlab.results.frame import FIRST, LAST, frame_of, read_frame, write_resul
 from reprlab.results.gather import gather_rows
 from reprlab.results.records import Drawn, Figure, PaperResults, Table
 from reprlab.results.schema import FIXED, Factor, Metric
-from reprlab.results.sources import Baseline, Missing, Source
+from reprlab.results.sources import Baseline, Missing, Source, rivals
 from reprlab.results.table_forms import Listing, Pivot
 from reprlab.runtime.errors import ReprlabError
 from reprlab.statistics import ABOVE_ZERO, Estimate
@@ -26,7 +26,7 @@ FACTORS = {
     "task": Factor(about="task"),
     "seed": Factor(about="seed", kind="whole"),
 }
-METRICS = {"accuracy": Metric(about="share of right answers", unit="percent")}
+METRICS = {"accuracy": Metric(about="share of right answers", unit="percent", better="higher", scored=True)}
 SCORES = {"where": {"split": "validation"}, "data": "True name"}
 WIDE = Table(
     "wide", "All tasks.", Pivot("model", "task", over="seed"), where={"metric": "accuracy", "model": ("small", "large")}
@@ -47,8 +47,9 @@ def write_scores(path: Path, values: dict[str, float], low: float = 40.0) -> Pat
 
 def source(path: Path, name: str, baselines: list[Baseline] | None = None, **factors: object) -> Source:
     """The rows of one name."""
+    beside = {"answer": "class", "baselines": baselines} if baselines else {"unjudged": "for tests"}
     where = {"name": name, "split": "validation"}
-    return Source(path=path, factors=factors, where=where, data="True name", baselines=baselines or [])
+    return Source(path=path, factors=factors, where=where, data="True name", **beside)
 
 
 @pytest.fixture
@@ -254,7 +255,8 @@ def test_wide_files_and_chosen_learning_rates(tmp_path):
     path = tmp_path / "wide.tsv"
     path.write_text("name\tlearning_rate\tloss\taccuracy\tn\na\t0.1\t2.0\t50\t7\na\t0.2\t1.0\t60\t7\n")
     (tmp_path / "selected.json").write_text('{"best": {"a": {"learning_rate": 0.2}}}')
-    wanted = Source(path=path, wide=["accuracy"], selection=tmp_path / "selected.json", factors={"model": "small"})
+    more = {"factors": {"model": "small"}, "unjudged": "for tests"}
+    wanted = Source(path=path, wide=["accuracy"], selection=tmp_path / "selected.json", **more)
     write_results(tmp_path / "r.parquet", results().settings("nano", [wanted], {}))
     found = read_frame(tmp_path / "r.parquet").select()
     assert found[["metric", "value", "n"]].to_numpy().tolist() == [["accuracy", 60.0, 7]]
@@ -264,7 +266,9 @@ def test_a_column_beside_the_metrics_of_a_file_is_one_too(tmp_path):
     path = tmp_path / "scores.tsv"
     head = "task\tmetric\tvalue\tlow\thigh\tn\tparameters"
     path.write_text(f"{head}\ncola\taccuracy\t50\t40\t60\t9\t123\ncola\tf1\t70\t60\t80\t9\t123\n")
-    both = replace(results(), metrics={**METRICS, "parameters": Metric(about="all parameters", unit="count")})
+    both = replace(
+        results(), metrics={**METRICS, "parameters": Metric(about="all parameters", unit="count", better="neither")}
+    )
     wanted = Source(path=path, wide=["parameters"], where={"task": "cola"}, factors={"model": "small"})
     write_results(tmp_path / "r.parquet", both.settings("nano", [wanted], {}))
     found = read_frame(tmp_path / "r.parquet").select()
@@ -314,7 +318,7 @@ def sums(seeds=(1,), batches=4, skip=()):
     """Losses and counts of two models at two steps; every seed and batch has another loss."""
     factors = {name: Factor(about=name, kind="text" if name == "model" else "whole") for name in
                ("model", "step", "seed", "batch")}  # fmt: skip
-    metrics = {name: Metric(about=name, unit="count") for name in ("loss_sum", "count")}
+    metrics = {name: Metric(about=name, unit="count", better="neither") for name in ("loss_sum", "count")}
     rows = [
         {"model": model, "step": step, "seed": seed, "batch": batch, "metric": metric, "value": value}
         for model, level in (("small", 3.0), ("large", 2.0)) if model not in skip
@@ -337,7 +341,7 @@ def test_an_edge_is_the_first_or_last_value_among_the_others_that_are_selected()
 
 def test_of_several_reasons_the_one_of_the_whole_selection_is_given():
     factors = {name: Factor(about=name, kind="text") for name in ("model", "encoding")}
-    records = PaperResults(factors, {"f1": Metric(about="f1", unit="percent")}, [])
+    records = PaperResults(factors, {"f1": Metric(about="f1", unit="percent", better="higher")}, [])
     rows = [{"encoding": "graph", "reason": "no parser"}, {"model": "t5", "reason": "no weights"},
             {"model": "gpt", "encoding": "words", "reason": "off"},
             {"model": "bert", "encoding": "words", "metric": "f1", "value": 1.0}]  # fmt: skip
@@ -431,7 +435,7 @@ def test_baselines_of_many_cells_are_matched_by_their_columns(tmp_path):
         Baseline(name="majority", path=tmp_path / "own.tsv", column="majority", on=on),
         Baseline(name="raw", path=tmp_path / "raw.tsv", where={"kind": "b"}, on=on),
     ]
-    entry = Source(path=tmp_path / "own.tsv", keys={"task": "task", "model": "kind"}, baselines=against)
+    entry = Source(path=tmp_path / "own.tsv", keys={"task": "task", "model": "kind"}, baselines=against, answer="class")
     write_results(tmp_path / "results.parquet", results().settings("nano", [entry], {}))
     found = read_frame(tmp_path / "results.parquet").rows
     assert found["task"].tolist() == ["1", "1", "2", "2"], "text, though the file has numbers"
@@ -514,3 +518,49 @@ def test_counts_of_several_sizes_stand_on_a_logarithmic_axis():
     with house_style():
         (panel,) = curves(table, Drawn("nano", {})).axes
         assert (panel.get_xscale(), panel.get_yscale()) == ("linear", "log")
+
+
+def test_of_errors_the_least_is_hardest_and_less_is_better(tmp_path):
+    """19.7 % of the characters beside nothing at 100 % and a string of the right length at 74 %."""
+    rows = [("model", 19.7, 18.0, 21.4), ("worse", 80.0, 78.0, 82.0), ("nothing", 100.0, 100.0, 100.0),
+            ("most common", 90.0, 88.0, 92.0), ("duration alone", 74.0, 73.0, 75.0)]  # fmt: skip
+    table = pandas.DataFrame(rows, columns=["name", "value", "low", "high"]).assign(metric="cer", seen=2, n=64)
+    table.to_csv(tmp_path / "s.tsv", sep="\t", index=False)
+    beside = rivals("transcript", tmp_path / "s.tsv")
+    entries = [Source(path=tmp_path / "s.tsv", factors={"model": name, "seed": 1}, where={"name": said}, **beside)
+               for name, said in (("small", "model"), ("large", "worse"))]  # fmt: skip
+    cer = Metric(about="character errors", unit="percent", better="lower", scored=True, range=(0, None))
+    records = replace(results(), metrics={"cer": cer})
+    write_results(tmp_path / "r.parquet", records.settings("nano", entries, {}))
+    found = read_frame(tmp_path / "r.parquet").rows
+    assert found["baseline"].tolist() == ["duration alone"] * 2 and found["baseline_value"].tolist() == [74, 74]
+    assert found["above_trivial"].tolist() == ["above", "not above"]
+    assert found["margin"].tolist() == pytest.approx([54.3, -6.0]) and found["seen"].tolist() == [2, 2]
+
+
+def test_a_choice_among_settings_on_the_scored_items_is_paid_for(tmp_path):
+    trivial = write_scores(tmp_path / "b.tsv", {"majority": 53.0})
+    own = write_scores(tmp_path / "own.tsv", {"s1": 60.0}, low=54.0)
+    against = [Baseline(name="majority", path=trivial, where={"name": "majority", "split": "validation"})]
+    flags = []
+    for tried in (1, 9):
+        entry = source(own, "s1", against, model="small", task="sst2", seed=1).model_copy(update={"tried": tried})
+        write_results(tmp_path / "r.parquet", results().settings("nano", [entry], {}))
+        flags += read_frame(tmp_path / "r.parquet").rows["above_trivial"].tolist()
+    assert flags == ["above", "not above"]
+
+
+def test_a_value_outside_the_range_of_its_metric_is_refused(tmp_path):
+    def written(value, **about):
+        table = pandas.DataFrame([("accuracy", value)], columns=["metric", "value"])
+        table.to_csv(tmp_path / "s.tsv", sep="\t", index=False)
+        settings = results().settings("nano", [Source(path=tmp_path / "s.tsv", **about)], {})
+        write_results(tmp_path / "r.parquet", settings)
+
+    with pytest.raises(ReprlabError, match="accuracy is 101, outside its range, 0 to 100"):
+        written(101.0, unjudged="for tests")
+    with pytest.raises(ReprlabError, match="accuracy is -40, outside"):
+        written(-40.0, unjudged="for tests")
+    written(-40.0, differences=True)
+    with pytest.raises(ReprlabError, match="beside no baseline"):
+        written(40.0)

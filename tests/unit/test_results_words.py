@@ -10,7 +10,7 @@ factors:
   model: {about: the model}
   tuned: {about: whether it was tuned, values: [yes, no]}
 metrics:
-  accuracy: {about: share of right answers, unit: percent}
+  right: {about: share of right answers, unit: percent, better: higher}
 tables:
   table1: Accuracy (Table 1).
 figures: {}
@@ -22,7 +22,7 @@ tables:
 known:
   counts: {keys: [model], values: [count]}
 """
-TABLES = {"table1": (Listing("model accuracy=value"), {"metric": "accuracy"})}
+TABLES = {"table1": (Listing("model right=value"), {"metric": "right"})}
 
 
 def beside(own, row, column):
@@ -51,9 +51,9 @@ def made(**changed):
 def test_records_get_their_words(folder):
     found = made(unjudged={"nano": "for tests"})
     assert found.factors["tuned"].values == ("yes", "no"), "words, no truth values"
-    assert found.metrics["accuracy"].unit == "percent" and found.unjudged == {"nano": "for tests"}
+    assert found.metrics["right"].unit == "percent" and found.unjudged == {"nano": "for tests"}
     assert found.captions(found.tables) == {"table1": "Accuracy (Table 1)."}
-    assert found.table("table1").where == {"metric": "accuracy"}
+    assert found.table("table1").where == {"metric": "right"}
     assert list(found.printed) == ["table2", "table1"], "in the paper's order"
     assert found.printed["table2"].ours == "quoted" and found.printed["table1"].ours is beside
     assert list(words.printed_of("mine").declarations()) == ["table2", "table1", "counts"]
@@ -77,7 +77,12 @@ def test_a_record_without_words_is_refused_and_words_without_a_record(folder, ch
 
 def test_a_damaged_file_is_named_with_the_place(folder):
     (folder / "results.yaml").write_text(RESULTS.replace("unit: percent", "unit: percents"))
-    with pytest.raises(ReprlabError, match=r"mine/results\.yaml: metrics\.accuracy\.unit: .*restore the file"):
+    with pytest.raises(ReprlabError, match=r"mine/results\.yaml: metrics\.right\.unit: .*declare it"):
+        made()
+    (folder / "results.yaml").write_text(RESULTS.replace("right:", "accuracy:"))
+    with pytest.raises(
+        ReprlabError, match=r"metrics\.accuracy\.better is in metrics\.yaml|metrics\.accuracy\.unit is in"
+    ):
         made()
     (folder / "printed.yaml").unlink()
     words.printed_of.cache_clear()

@@ -11,10 +11,10 @@ from mteb.abstasks.pair_classification import AbsTaskPairClassification
 from mteb.abstasks.retrieval import AbsTaskRetrieval
 from mteb.abstasks.sts import AbsTaskSTS
 from mteb.models.model_meta import ModelMeta
+from reprlab.baselines.vectors import random_vectors
 from reprlab.data.schema import write_rows
 from reprlab.sentences.evaluation import score_task
 from reprlab.sentences.settings import Evaluation
-from reprlab.sentences.text_baselines import random_vectors
 
 # mteb's own seed: k-means starts there.
 SEED = 42

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reprlab.baselines.vectors import character_ngrams, random_vectors
 from reprlab.sentences.task_scores import cosines
-from reprlab.sentences.text_baselines import character_ngrams, random_vectors
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 TEXTS = ["the cat sat on the mat", "a cat sat on a mat", "stock prices fell sharply", "prices of stocks fell", ""]

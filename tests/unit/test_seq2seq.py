@@ -8,6 +8,7 @@ import torch
 from chat_endpoint import KEY, serving
 from checkouts import ROOT
 from reprlab.artifacts.tables import read_tsv
+from reprlab.baselines.pairs import fitted, seen_in_training
 from reprlab.data.schema import write_rows
 from reprlab.evaluation.examples import load_examples
 from reprlab.models.build import load_model, save_model
@@ -20,7 +21,6 @@ from reprlab.stages.generate_seq2seq import generate_seq2seq
 from reprlab.stages.score_seq2seq import score_seq2seq
 from reprlab.stages.train_seq2seq import train_seq2seq
 from reprlab.structure import restoration
-from reprlab.structure.lookups import fitted
 from reprlab.structure.pair_scores import score_rows
 from reprlab.structure.pairs import PairSource, target_ids
 from reprlab.structure.seq2seq import course_of, engine_of, load_pairs, order_of, pair_task
@@ -309,7 +309,13 @@ def test_answers_are_written_in_the_words_of_the_formats_and_scored_apart(made, 
     score_seq2seq(answers=tmp_path / "answers.parquet", out=tmp_path / "s.tsv", settings=PairScoring(resamples=20),
                   training=tmp_path / "metrics.tsv")  # fmt: skip
     scores = read_tsv(tmp_path / "s.tsv").set_index("metric")
-    assert set(scores["steps"]) == {8} and scores.loc["f1", "trivial"] == 0
+    assert set(scores["steps"]) == {8} and set(scores["name"]) == {"model"}
+    score_seq2seq(answers=tmp_path / "answers.parquet", out=tmp_path / "b.tsv", settings=PairScoring(resamples=20),
+                  training=tmp_path / "metrics.tsv", seen=tmp_path / "pairs.parquet")  # fmt: skip
+    beside = read_tsv(tmp_path / "b.tsv").set_index(["name", "metric"])
+    assert beside.loc[("copy", "f1"), "value"] == 0 and beside.loc[("rule", "f1"), "steps"] == 0
+    assert beside.loc[("rule", "f1"), "low"] <= beside.loc[("rule", "f1"), "value"], "baselines have intervals"
+    assert beside["seen"].nunique() == 1
     assert {"precision", "upstream_f1", "malformed"} <= set(scores.index)
 
 
@@ -338,7 +344,7 @@ def test_a_chat_model_is_asked_each_source_once_and_its_answers_are_scored(made,
     assert scores["f1"] == scores["precision"] == 100 and scores["malformed"] == 0
 
 
-def test_scores_of_known_answers_with_what_needs_no_model():
+def test_scores_of_known_answers():
     def scores(task, *texts):
         rows = score_rows(task, *texts, PairScoring(resamples=20))
         return {row["metric"]: row for row in rows}
@@ -346,15 +352,12 @@ def test_scores_of_known_answers_with_what_needs_no_model():
     gold = ["A b, c d.", "A b, c d."]
     restored = scores("restoration", ["a b c d"] * 2, gold, ["A b, c d.", "A b,"])
     assert restored["recall"]["value"] == 50 and restored["upstream_recall"]["value"] == 100
-    assert restored["malformed"]["value"] == 50 and restored["f1"]["trivial"] == 0
+    assert restored["malformed"]["value"] == 50
     tags = scores("pos", ["a b", "c"], ["NN VB", "NN"], ["NN VB", "NN NN"])
-    assert tags["precision"]["value"] == 75 and tags["f1"]["trivial"] == pytest.approx(200 / 3)
+    assert tags["precision"]["value"] == 75
     ends = scores("sbd", ["a b c a b"], ["a b <EOS> c a b"], ["a b c <EOS> a b"])
     # Labels B, I and E: 1 of 1 and of 2, 0 of 1 and of 1, 1 of 2 and of 1.
     assert ends["upstream_f1"]["value"] == pytest.approx(44.444, abs=1e-3) and ends["f1"]["value"] == 0
-    # The rule has the boundary; a model that gets a fifth of them right is not above it.
-    ruled = scores("sbd", ["a b . c ?"], ["a b . <EOS> c ?"], ["a b . c ?"])
-    assert ruled["f1"]["trivial"] == ruled["f1"]["value"] == 0 and ruled["f1"]["rule"] == 100
     items = scores("ner", ["x"], ["(T1: ORG)"], ["(T1: ORG) (T1: ORG)"])
     assert items["precision"]["value"] == 50 and items["upstream_precision"]["value"] == 100
 
@@ -442,11 +445,24 @@ def test_the_head_stands_on_the_encoder_alone_and_is_opened_again(made, tmp_path
 
 def test_lookups_know_what_a_word_most_often_was_in_training():
     chunks = fitted("chunking", ["a b", "a c", "a b"], ["B-NP I-NP", "B-NP O", "B-VP I-NP"])
-    assert chunks("a b c new") == "B-NP I-NP O B-NP"
+    assert chunks["word_majority"]("a b c new") == "B-NP I-NP O B-NP"
+    assert chunks["majority"]("a b") == "B-NP B-NP" and list(chunks) == ["majority", "word_majority", "next_word"]
     restored = fitted("restoration", ["paris is big", "paris is"], ["Paris is big.", "Paris is,"])
-    assert restored("paris is big now") == "Paris is big. now"
-    names = fitted(
-        "ner", ["Ann Lee met Bob", "Ann may go", "may may"], ["(Ann Lee: PER) (Bob: PER)", "(Ann: PER)", "O"]
-    )
-    assert names("Ann Lee may meet Bob") == "(Ann Lee: per) (Bob: per)" and names("we go") == "O"
-    assert fitted("openie", ["a"], ["(a; b; c)"]) is None
+    assert restored["word_majority"]("paris is big now") == "Paris is big. now"
+    assert restored["next_word"]("paris is big now") == "Paris is big. now" and restored["copy"]("a b") == "a b"
+    assert restored["next_word"]("paris is") == "Paris is,", "the last word of a text, and not that before another"
+    names = fitted("ner", ["Ann Lee met Bob", "Ann may", "may may"], ["(Ann Lee: PER) (Bob: PER)", "(Ann: PER)", "O"])
+    assert names["word_majority"]("Ann Lee may meet Bob") == "(Ann Lee: per) (Bob: per)"
+    assert names["nothing"]("Ann") == names["word_majority"]("we go") == "O"
+    assert fitted("sbd", ["a"], ["a"])["rule"]("a b . c ?") == "a b . <EOS> c ?"
+
+
+def test_known_items_are_said_where_both_ends_are_whole_words_of_the_text():
+    table = fitted("openie", ["x"] * 2, ["(Ann Lee; met; Bob) (Bob; saw; Eve)", "(An; is; Bob)"])["known_items"]
+    assert table("Later Bob thanked Ann Lee.") == "(ann lee; met; bob)", "An is no word of the text, Eve neither"
+    assert table("Bob alone.") == "O"
+    training = (["x"], ["(Ann; met; Bob)"])
+    assert seen_in_training("openie", *training, ["Bob and Ann", "Bob and Eve"], ["", ""]) == 1
+    roles = fitted("srl", ["x"], ["said (ARG0: She, ARG1: it)"])["known_items"]
+    assert roles("She never said that") == "said (ARG0: she)"
+    assert seen_in_training("ner", ["x"], ["(Ann: PER)"], ["", ""], ["(Ann: PER) (T1: ORG)", "(Ann: ORG)"]) == 1

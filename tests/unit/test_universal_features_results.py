@@ -1,5 +1,6 @@
 """Tables, claims and audit of universal-features on hand-made rows."""
 
+import itertools
 from pathlib import Path
 
 import pandas
@@ -12,6 +13,7 @@ from reprlab.results.claims import claims_table
 from reprlab.results.frame import frame_of
 from reprlab.results.records import Drawn
 from reprlab.results.schema import FIXED
+from reprlab.results.twins import as_twin
 from reprlab.runtime.errors import ReprlabError
 
 ROOT = Path(__file__).parents[2]
@@ -56,9 +58,18 @@ SHARES = {
 }  # fmt: skip
 
 
-def flows(seed):
-    for (control, parent, child), share in SHARES.items():
+# What a random dictionary has of the same pairs: little depends on the base, and two agree in more.
+TWIN = {
+    ("", "base", "lua"): 50.0, ("", "base", "stories"): 46.0, ("other autoencoder", "base", "base_again"): 80.0,
+    ("unrelated model", "unrelated", "lua"): 40.0, ("unrelated model", "unrelated", "stories"): 44.0,
+    ("other seed across", "base", "lua_again"): 44.0,
+}  # fmt: skip
+
+
+def flows(seed, shares=None, dictionary="trained"):
+    for (control, parent, child), share in (shares or SHARES).items():
         about = {"part": "flow", "seed": seed, "positions": "all", "match": "many", "threshold": 0.8}
+        about["dictionary"] = dictionary
         names = {"control": control, "parent": parent, "child": child}
         counts = {"parent_alive": 100, "persisting": share, "disappeared": 100 - share, "child_alive": 90}
         counts |= {"matched": share, "emerged": 90 - share, "share_parent": share + seed, "share_child": share}
@@ -66,24 +77,32 @@ def flows(seed):
 
 
 def whole(batches=2):
-    rows = [row for seed in (0, 1) for row in (*losses(seed, batches), *flows(seed))]
-    for seed in (0, 1):
-        for feature, (score, group) in enumerate([(0.9, "persisting"), (0.4, "disappeared"), (0.5, "disappeared")]):
-            about = {"part": "interpretation", "seed": seed, "model": "lua", "feature": feature, "group": group}
+    rows = [row for seed in (0, 1) for row in (*losses(seed, batches), *flows(seed), *flows(seed, TWIN, "random"))]
+    for seed, (dictionary, less) in itertools.product((0, 1), (("trained", 0.0), ("random", 0.2))):
+        of = {"seed": seed, "dictionary": dictionary}
+        known = [
+            (0.9 - 2 * less, "persisting"),
+            (0.85 - 2 * less, "persisting"),
+            (0.4, "disappeared"),
+            (0.5, "disappeared"),
+        ]
+        for feature, (score, group) in enumerate(known):
+            about = {"part": "interpretation", **of, "model": "lua", "feature": feature, "group": group}
             for metric, value in (("score", score + 0.01 * seed), ("score_other", 0.1)):
                 rows.append({**about, "explainer": "token statistics", "metric": metric, "value": value})
-        for group, value in (("persisting", 50.0 + seed), ("disappeared", 20.0), ("tokens", 30.0)):
-            about = {"part": "formatting", "seed": seed, "parent": "base", "child": "lua", "group": group}
+        for group, value in (("persisting", 50.0 + seed - 50 * less), ("disappeared", 20.0), ("tokens", 30.0)):
+            about = {"part": "formatting", **of, "parent": "base", "child": "lua", "group": group}
             rows.append(
                 {**about, "metric": "format_share", "value": value, "low": value - 5, "high": value + 5, "n": 9}
             )
     return frame(rows)
 
 
-def test_a_link_stands_beside_its_ceiling_and_its_floor():
+def test_a_link_stands_beside_its_controls_and_its_twin():
     found = RESULTS.table("fig2_feature_flow").make(whole())
     edge = found[(found["edge"] == "base-lua") & (found["seed"] == 0)].iloc[0]
-    assert (edge["share_parent"], edge["ceiling"], edge["floor"]) == (40, 65, 5)
+    assert (edge["share_parent"], edge["again"], edge["floor"]) == (40, 65, 5)
+    assert (edge["random"], edge["random_again"], edge["random_floor"]) == (50, 80, 40)
     assert (edge["other_seed"], edge["neurons"], edge["shuffled"]) == (25, 20, 0)
     assert edge["persisting"] + edge["disappeared"] == edge["parent_alive"]
 
@@ -121,16 +140,17 @@ def test_a_case_study_is_shown_token_by_token():
     assert lost["note"].notna().all() and RESULTS.figure("fig4_lost_feature").draw(lost, Drawn("mini", {}))
 
 
-def test_figure_2_says_share_floor_and_ceiling():
+def test_figure_2_says_share_controls_and_twin():
     shown = whole()
-    rows = shown.select(part="flow", control="", child="lua").to_dict("records")
+    rows = shown.select(part="flow", control="", child="lua", dictionary="trained").to_dict("records")
     further = (("lua", "merged"), ("stories", "merged"))
     edges = [{**row, "parent": one, "child": two} for row in rows for one, two in further]
     both = frame_of(pandas.concat([shown.rows, pandas.DataFrame(edges)]), RESULTS.settings("mini", [], OPTIONS))
     table = RESULTS.table("fig2_feature_flow").make(both)
     drawn = RESULTS.figure("fig2_feature_flow").draw(table, Drawn("mini", {}))
     words = " ".join(text.get_text() for text in drawn.axes[0].texts)
-    assert "base: 100 alive" in words and "floor 6 %, ceiling 66 %, another start 26 %" in words
+    assert "base: 100 alive" in words and "random dictionary 50 %" in words
+    assert "floor 6 %, another autoencoder 66 %" in words
 
 
 def verdicts(rows):
@@ -142,12 +162,22 @@ def test_claims_find_what_the_rows_hold():
     values = found["estimate"].to_dict()
     assert values["F1"] == pytest.approx(-0.9995) and values["F4"] == pytest.approx(1.0005)
     assert values["F5"] == pytest.approx(0.4) and values["F6"] == pytest.approx(10)
-    assert values["F7"] == pytest.approx(35.5) and values["F8"] == pytest.approx(29.5)
-    # The base's own second autoencoder is the ceiling for both children.
-    assert values["F9"] == pytest.approx(-25) and values["F10"] == pytest.approx(15)
-    assert values["F11"] == pytest.approx(20) and values["F12"] == pytest.approx(30.5)
-    assert values["F13"] == pytest.approx(0.45) and values["F14"] == pytest.approx(0.505)
+    # Less the same of the random dictionary: 48 persist, 6 more than the floor, 32 fewer than between two of them.
+    assert values["F7"] == pytest.approx(35 - 48) and values["F8"] == pytest.approx(29.5 - 6)
+    assert values["F9"] == pytest.approx(-25 + 32) and values["F10"] == pytest.approx(15 - 6)
+    assert values["F11"] == pytest.approx(20) and values["F12"] == pytest.approx(10)
+    assert values["F13"] == pytest.approx(0.4) and values["F14"] == pytest.approx(0.2)
     assert found.loc["F1", "verdict"] == "supported" and found.loc["F8", "unit"] == "feature within 2 seeds"
+
+
+def test_the_random_dictionary_supports_no_claim_on_itself():
+    """The learnt features replaced by the twin's own: what is left is nothing, whatever the twin is."""
+    (twin,) = [twin for twin in RESULTS.twins if "F8" in twin.claims]
+    found = claims_table(RESULTS.claims, as_twin(twin, whole()), {}, RESULTS.twins).set_index("id")
+    assert found.loc[list(twin.claims), "estimate"].abs().max() < 1e-9
+    assert not (found.loc[list(twin.claims), "verdict"] == "supported").any()
+    assert found.loc["F8", "twin"] == "a random dictionary of equal number and density"
+    assert found.loc["F6", "twin"].startswith("none: ")
 
 
 def test_a_claim_without_rows_has_a_reason():
@@ -178,14 +208,29 @@ def test_the_audit_agrees_but_for_what_the_sources_say_wrong():
     ]
 
 
-def test_few_persist_says_nothing_where_two_autoencoders_of_one_model_share_few():
-    rows = whole()
-    low = rows.rows.copy()
-    low.loc[(low["control"] == "other autoencoder") & (low["metric"] == "share_parent"), "value"] = 8.0
-    found = verdicts(frame_of(low, RESULTS.settings("mini", [], OPTIONS))).loc["F7"]
-    assert found["verdict"] == "not testable at this scale" and "share 8.0 % of its features" in found["note"]
-    assert found["estimate"] == pytest.approx(35.5)
-    assert verdicts(rows).loc["F7", "verdict"] != "not testable at this scale"
+def test_persistence_has_a_curve_of_the_twin():
+    found = RESULTS.table("persistence").make(whole()).set_index(["edge", "control"])["share_parent"]
+    assert found["base-lua", "lineage"] == 40.5 and found["base-lua", "random dictionary"] == 50.5
+    assert found["base-lua", "other random dictionary"] == 80.5
+
+
+def test_a_case_without_a_feature_says_so():
+    other = frame([*case("exception", {"base": 3, "lua": 5})])
+    found = RESULTS.table("fig3_universal_feature").make(other)
+    assert found["note"].item().startswith("no feature that is sought") and len(found) == 1
+
+
+def test_each_seed_shows_its_own_partner():
+    rows = [*case("exception", {"base": 3, "lua": 5})]
+    rows += [{**row, "seed": 1, "partner": row["partner"] + 10} for row in rows]
+    drawn = RESULTS.figure("fig4_lost_feature").draw(
+        RESULTS.table("fig4_lost_feature").make(frame(rows)), Drawn("mini", {})
+    )
+    words = [text.get_text() for text in drawn.axes[0].texts]
+    assert any("base: feature 3 (seed 0)" in word for word in words) and any(
+        "feature 13 (seed 1)" in word for word in words
+    )
+    assert any(word.startswith("lua: feature 15, r = 0.90") for word in words)
 
 
 def test_a_model_without_a_gated_mlp_is_refused_when_planning():

@@ -15,7 +15,7 @@ from tests.checkouts import ROOT, Checkout
 from tests.toy import BASELINES, TABLE, TASKS
 from tests.workflow.faults.engine import Run, digests
 
-CODE = "workflow/reprlab/evaluation/baselines.py"
+CODE = "workflow/reprlab/baselines/examples.py"
 
 
 def test_without_the_engines_records_nothing_is_made_again_where_nothing_changed(finished_copy):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,7 +20,7 @@ def error_counts(references: Sequence[str], hypotheses: Sequence[str]) -> dict[s
 
 
 def score_rows(references: Sequence[str], hypotheses: Sequence[str]) -> list[dict[str, Any]]:
-    """Rows of metrics in percent: wer and cer, sums of errors over sums of units; characters_right, 100 less cer;
+    """Rows of metrics in percent: wer and cer, sums of errors over sums of units;
     empty, the share of utterances for which nothing is written."""
     from reprlab.statistics import proportion, ratio_over_units
 
@@ -30,15 +29,8 @@ def score_rows(references: Sequence[str], hypotheses: Sequence[str]) -> list[dic
     characters = ratio_over_units(counts["character_errors"], counts["characters"], "utterance")
     empty = proportion(sum(not one for one in hypotheses), n, "utterance")
     rows = [("wer", words.value, words.low, words.high), ("cer", characters.value, characters.low, characters.high)]
-    rows += [("characters_right", 1 - characters.value, 1 - characters.high, 1 - characters.low)]
     rows += [("empty", empty.value, empty.low, empty.high)]
     return [
         {"metric": name, "value": 100 * value, "low": 100 * low, "high": 100 * high, "n": n}
         for name, value, low, high in rows
     ]
-
-
-def constant_answers(texts: Sequence[str], n: int) -> dict[str, list[str]]:
-    """What needs no listening: nothing, or the transcript that training has most often, for each of n utterances."""
-    common, _ = min(Counter(texts).items(), key=lambda one: (-one[1], one[0]))
-    return {"nothing": [""] * n, "most common": [common] * n}

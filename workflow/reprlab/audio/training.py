@@ -21,8 +21,10 @@ from reprlab.audio.recognition import (
     transcribed,
     utterances,
 )
-from reprlab.audio.scores import constant_answers, error_counts, score_rows
+from reprlab.audio.scores import error_counts, score_rows
 from reprlab.audio.settings import RecogniserSettings
+from reprlab.baselines.seen import seen_answers
+from reprlab.baselines.transcripts import constant_answers
 from reprlab.models.build import load_model
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import atomic_directory
@@ -87,11 +89,13 @@ def train_one(
     for split in _SCORED:
         held = heard[split]
         answers = {"model": transcribed(held, vocabulary, settings.engine.batch_size, where)}
-        answers |= constant_answers(chosen.texts, len(held))
+        answers |= constant_answers(chosen.texts, chosen.seconds.tolist(), held.seconds.tolist())
         for name, texts in answers.items():
             for subset_name, numbers in _subsets(held).items():
-                part = score_rows([held.texts[one] for one in numbers], [texts[one] for one in numbers])
-                rows += [{"name": name, "split": split, "subset": subset_name, **row, **about} for row in part]
+                said = [held.texts[one] for one in numbers]
+                own = {"split": split, "subset": subset_name, "seen": seen_answers(chosen.texts, said)}
+                part = score_rows(said, [texts[one] for one in numbers])
+                rows += [{"name": name, **own, **row, **about} for row in part]
         counts = error_counts(held.texts, answers["model"])
         ids = held.rows["id"].to_pylist()
         for place, (one, reference, text) in enumerate(zip(ids, held.texts, answers["model"], strict=True)):

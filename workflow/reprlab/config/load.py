@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
 from reprlab.config.hub import Adopted, adopt, restored
 from reprlab.config.names import check_names
-from reprlab.config.papers import PAPERS, ByPaper, papers_needed
+from reprlab.config.papers import APART, PAPERS, ByPaper, papers_needed
 from reprlab.config.runtime import SCALES, NumericsSettings, RuntimeSettings, WorkflowSettings
 from reprlab.config.schema import published_as_shipped
 from reprlab.runtime.errors import ReprlabError
@@ -20,6 +20,9 @@ from reprlab.settings.base import Settings
 from reprlab.settings.errors import nearest, setting_error, unknown_key, validation_error
 from reprlab.settings.overrides import COMMAND_LINE, Layer, Merged, merge, normalise, parse_edits
 from reprlab.settings.yaml_text import Key, read_yaml
+
+if TYPE_CHECKING:
+    from reprlab.config.variations import Variation
 
 WORKFLOW_FILE = "config/config.yaml"
 MODELS_FILE = "config/models.yaml"
@@ -132,6 +135,16 @@ class LoadedConfig:
         """The settings of each paper at its own scale: the base of its file, without anybody's edits on top."""
         return ByPaper(lambda slug: published_settings([self.config_root / paper_file(slug)], slug))
 
+    def variations(self, slug: str) -> "list[Variation]":
+        """What is varied to see whether verdicts on a paper's claims turn, at this scale.
+
+        Raises:
+            ReprlabError: the list in the paper's file is not one of variations.
+        """
+        from reprlab.config.variations import variations_of
+
+        return variations_of(_layer(self.config_root, paper_file(slug)), slug, self.scale)
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values of the workflow and the needed papers, as JSON would hold them; `load_config(root,
         config.as_dict())` gives the same config."""
@@ -213,7 +226,7 @@ def published_settings(files: Sequence[Path], slug: str) -> Any:
     if path is None:
         raise ReprlabError(f"{paper_file(slug)}: the published settings were not given; pass it with --published")
     document = read_yaml(path, name=paper_file(slug))
-    base = merge([_without(Layer(paper_file(slug), document.values, document.lines), "scales")])
+    base = merge([_without(Layer(paper_file(slug), document.values, document.lines), *APART)])
     return _validated(PAPERS[slug], base, ("papers", slug))
 
 
@@ -244,8 +257,8 @@ def _user_file(path: Path) -> Layer:
     return Layer(name, document.values, document.lines)
 
 
-def _without(layer: Layer, key: str) -> Layer:
-    return Layer(layer.origin, {name: value for name, value in layer.values.items() if name != key}, layer.lines)
+def _without(layer: Layer, *keys: str) -> Layer:
+    return Layer(layer.origin, {name: value for name, value in layer.values.items() if name not in keys}, layer.lines)
 
 
 def _below(layer: Layer, path: Key) -> Layer:
@@ -303,7 +316,7 @@ def _paper(
         if name not in SCALES or name == "paper":
             place = file.place(("scales", name))
             raise unknown_key(("scales", name), scales.values[name], place, set(SCALES) - {"paper"}, "scale")
-    base = _without(file, "scales")
+    base = _without(file, *APART)
     scaled = _below(file, ("scales", scale))
     merged = merge([base, scaled, *(_below(layer, (slug,)) for layer in edits)])
     merged, hub = adopt(merged, [merge([base, scaled]).values, base.values], ("papers", slug))

@@ -23,6 +23,8 @@ SLUGS = (
     "asr-adapters",
     "music-video-description",
 )
+APART = ("scales", "sensitivity")
+"""Keys of a paper's file that are not settings of its stages."""
 
 
 @cache

@@ -15,8 +15,9 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from reprlab.config.papers import PAPERS
+from reprlab.config.papers import APART, PAPERS
 from reprlab.config.runtime import SCALES, WorkflowSettings
+from reprlab.config.variations import Variation
 from reprlab.settings.descriptions import description
 from reprlab.settings.errors import groups_of, model_at
 from reprlab.settings.yaml_comments import comments
@@ -29,7 +30,7 @@ _REFERENCES = "#/$defs/{model}"
 def render_schema(root: Path) -> str:
     """The text of the schema: config.yaml and user files at its root, the papers' files under `$defs`."""
     # Papers have models of the same name: together they get names that tell them apart.
-    files: list[type[BaseModel]] = [WorkflowSettings, *PAPERS.values()]
+    files: list[type[BaseModel]] = [WorkflowSettings, *PAPERS.values(), Variation]
     models = dict.fromkeys(one for model in files for one in groups_of(model))
     names, schema = models_json_schema([(model, "validation") for model in models], ref_template=_REFERENCES)
     definitions = schema["$defs"]
@@ -42,17 +43,23 @@ def render_schema(root: Path) -> str:
         text = (root / f"config/papers/{slug}.yaml").read_text(encoding="utf-8")
         for path, words in comments(text).items():
             group = model_at(model, path[:-1])
-            if path[0] != "scales" and group is not None and path[-1] in group.model_fields:
+            if path[0] not in APART and group is not None and path[-1] in group.model_fields:
                 own[group]["properties"][path[-1]].setdefault("description", words)
-        base = {key: value for key, value in parse_yaml(text, name=slug).values.items() if key != "scales"}
+        base = {key: value for key, value in parse_yaml(text, name=slug).values.items() if key not in APART}
         scales = {
             "type": "object",
             "additionalProperties": False,
             "description": "What each smaller scale changes.",
             "properties": {scale: names[model, "validation"] for scale in SCALES if scale != "paper"},
         }
+        varied = {
+            "type": "array",
+            "description": "What is varied to see whether verdicts turn: results/<paper>/sensitivity.tsv.",
+            "items": names[Variation, "validation"],
+        }
         paper = own[model]
-        definitions[slug] = {**paper, "properties": {**paper["properties"], "scales": scales}, "default": base}
+        properties = {**paper["properties"], "scales": scales, "sensitivity": varied}
+        definitions[slug] = {**paper, "properties": properties, "default": base}
     top = own[WorkflowSettings]
     top["properties"]["papers"] = {
         "type": "object",

@@ -46,11 +46,16 @@ def bootstrap_mean(values: Sequence[float], resamples: int, seed: int) -> dict[s
     }
 
 
+def answer_scores(kind: str, gold: Sequence[str], answers: Sequence[str]) -> list[float]:
+    """Score of each answer in 0 to 1: ROUGE-L F, or whether it is the right one."""
+    if kind == "generation":
+        return rouge_l([[one] for one in gold], answers)
+    return [float(one == found) for one, found in zip(gold, answers, strict=True)]
+
+
 def row_scores(prompts: CellPrompts, answers: Answers) -> list[float]:
-    """Score of each row in 0 to 1: ROUGE-L F, or whether the answer is the right one."""
-    if prompts.kind == "generation":
-        return rouge_l([[gold] for gold in prompts.gold], answers.answers)
-    return [float(gold == found) for gold, found in zip(prompts.gold, answers.answers, strict=True)]
+    """`answer_scores` of a cell."""
+    return answer_scores(prompts.kind, prompts.gold, answers.answers)
 
 
 def score_row(

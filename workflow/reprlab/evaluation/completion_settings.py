@@ -93,3 +93,27 @@ class CompletionScoring(AnswerSettings):
             if cell.eval not in self.prompts:
                 raise ValueError(f"{cell.eval} has a cell and no prompts")
         return self
+
+
+class BaselinePrompts(BaseModel):
+    """Prompts that baselines answer, and those that they are fitted on."""
+
+    model_config = _STRICT
+
+    prompts: Path
+    """Those of an evaluation set."""
+    training: Path | None = None
+    """Those of a training set of the same task; null: the solved examples of the evaluation set."""
+
+
+class CompletionBaselines(BaseModel):
+    """Baselines of evaluation sets by their name."""
+
+    model_config = _STRICT
+
+    sets: dict[str, BaselinePrompts]
+    """The evaluation sets."""
+    bootstrap: int = Field(ge=2)
+    """Resamples of the rows."""
+    seed: int = Field(ge=0)
+    """Seed of the bootstrap."""

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.registry.dataset_entries import BaselineName
+from reprlab.baselines.declared import BaselineName
 
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 
@@ -34,10 +34,8 @@ class BaselineSettings(BaseModel):
 
     metrics: list[MetricName] = Field(min_length=1)
     """Scores to report."""
-    baselines: list[BaselineName] = ["majority", "tfidf"]
-    """majority: most frequent label, mean score or most frequent text; random: a label drawn uniformly (for sentence
-    placing, a random order); tfidf: TF-IDF and logistic regression (cosine for scores); copy: the input is the answer;
-    word_majority: most frequent tag of each word."""
+    baselines: list[BaselineName] = Field(default=["majority", "tfidf", "char_tfidf"], min_length=1)
+    """Their names; `baselines.declared` says what they do. By default those of one label."""
     splits: list[str] = ["validation"]
     """Splits to score."""
     train_limit: int | None = Field(default=None, ge=1)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from reprlab.artifacts.tables import write_parquet
+from reprlab.baselines.relations import relation_answers
 from reprlab.evaluation.bootstrap import mean_interval
 from reprlab.evaluation.relation_scores import all_pair_scores, confusion, related_counts, related_scores
 from reprlab.evaluation.resampling import percentiles, resample_sums
@@ -20,7 +21,7 @@ from reprlab.retrieval.search import kept_pairs, most_pairs_kept, rank_by_score
 from reprlab.runtime.errors import ReprlabError
 
 ROW = ("seed", "k", "name", "metric", "split", "subset", "value", "low", "high", "n", "steps", "tokens")
-MODEL, MAJORITY, NOTHING = "model", "majority relation", "no relation"
+MODEL = "model"
 _RESAMPLES = 1000
 
 
@@ -190,23 +191,15 @@ def scored_rows(
     predicted: Sequence[np.ndarray],
     settings: PairTask,
     split: str,
-    majority: int,
+    training: Sequence[EventDocument],
 ) -> list[dict[str, Any]]:
-    """`classification_rows` of a model, of the relation `majority` for every classified pair, and of none for any."""
-    guessed, nothing = ([np.full(len(pairs.labels), label) for pairs in classified] for label in (majority, 0))
+    """`classification_rows` of a model, and of what needs none and is fitted on the training documents."""
+    answers = {MODEL: predicted, **relation_answers(training, documents, classified, settings)}
     return [
         row
-        for name, labels in ((MODEL, predicted), (MAJORITY, guessed), (NOTHING, nothing))
+        for name, labels in answers.items()
         for row in classification_rows(documents, classified, labels, settings, split, name)
     ]
-
-
-def commonest_relation(documents: Sequence[EventDocument], settings: PairTask) -> int:
-    """Number of the relation that most related pairs of these documents have."""
-    counts = np.zeros(len(settings.labels) + 1, dtype=np.int64)
-    for document in documents:
-        counts += np.bincount(known_pairs(document, settings).labels, minlength=len(counts))
-    return 1 + int(counts[1:].argmax())
 
 
 def confusions(

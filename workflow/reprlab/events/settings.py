@@ -75,7 +75,7 @@ class Retrieval(BaseModel):
 
     events: EventSelection
     """Documents and texts."""
-    pooling: Literal["first", "mean", "random", "chains"] = "mean"
+    pooling: Literal["first", "mean", "random", "chains", "nearest"] = "mean"
     """Vector of a mention: first token, mean of the tokens. No model is read for `random`, where every order is as
     likely, and for `chains`: the mentions of the longest coreference chains first, which are known without a text.
     Where the encoding is a tree, it is the mean of the trigger's words."""

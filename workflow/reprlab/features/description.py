@@ -94,7 +94,9 @@ class Description:
         share = self.mass(self.settings.base, tokens, within)
         fired = np.asarray(within.astype(float) @ (self.features[self.settings.base] > 0)).ravel()
         share[fired <= self.settings.least_positions] = 0
-        chains = {one: chain for one, chain in self._chains(case).items() if share[one] > 0}
+        # A feature that fires on such tokens no more than on others is not one of them.
+        usual = float(tokens[within].mean())
+        chains = {one: chain for one, chain in self._chains(case).items() if share[one] > usual}
         if not chains:
             return [], []
         feature = max(chains, key=lambda one: (share[one], -one))
@@ -103,7 +105,7 @@ class Description:
         links = [
             {**about, "model": model, "partner": partner, "r": r,
              "mass_share": 100 * float(self.mass(model, tokens, within)[partner]),
-             "token_share": 100 * float(tokens[within].mean())}
+             "token_share": 100 * usual}
             for model, (partner, r) in shown.items()
         ]  # fmt: skip
         return links, list(self._contexts(name, shown, within))

@@ -92,6 +92,8 @@ class EncodingSettings(BaseModel):
     """Layer of the language model."""
     batch_blocks: int = Field(default=256, ge=1)
     """Blocks that the model reads at once."""
+    drawn_seed: int | None = Field(default=None, ge=0)
+    """Seed of a random dictionary, which is taken in place of an autoencoder; null: none is."""
 
 
 class CorrelationSettings(BaseModel):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import torch
 
 _ARRAYS, _RECORD = "features.npz", "features.json"
+# Directions at once: it bounds the memory.
+_ATOMS = 64
 
 
 @dataclass(frozen=True)
@@ -65,14 +67,64 @@ def sample_features(
 ) -> SparseFeatures:
     """`encode`, [n, d] states to [n, K] features, of every position of the sample, blocks in order."""
     import scipy.sparse
+
+    parts = [
+        scipy.sparse.csr_array(encode(states).cpu().numpy()) for states in _states(model, layer, sample, batch_blocks)
+    ]
+    return SparseFeatures(scipy.sparse.csr_array(scipy.sparse.vstack(parts)), sample.identity)
+
+
+def _states(model: Any, layer: int, sample: TokenSample, batch_blocks: int) -> Iterator[torch.Tensor]:
+    """[n, d] inner states of the blocks of the sample, in order."""
     import torch
 
     model.eval()
     device = next(model.parameters()).device
-    parts = []
     with torch.inference_mode():
         for first in range(0, len(sample.ids), batch_blocks):
             ids = torch.from_numpy(sample.ids[first : first + batch_blocks].astype(np.int64)).to(device)
-            states = inner_states(model, layer, ids).flatten(0, 1)
-            parts.append(scipy.sparse.csr_array(encode(states).cpu().numpy()))
-    return SparseFeatures(scipy.sparse.csr_array(scipy.sparse.vstack(parts)), sample.identity)
+            yield inner_states(model, layer, ids).flatten(0, 1)
+
+
+def random_features(
+    model: Any, layer: int, sample: TokenSample, like: SparseFeatures, seed: int, batch_blocks: int
+) -> SparseFeatures:
+    """Features of a dictionary that learnt nothing: directions drawn evenly, as many as `like` has.
+
+    Feature j is what of its direction lies above a threshold, which is such that it fires on as many positions of the
+    sample as feature j of `like`: the same number and density, one by one, but for
+    positions of equal states, which fire together or not at all. One seed draws the same directions for
+    every model of equal width.
+
+    Args:
+        like: learnt features of the same model on the same sample.
+
+    Raises:
+        ReprlabError: `like` was made on another sample.
+    """
+    import scipy.sparse
+
+    if like.sample != sample.identity:
+        raise ReprlabError(
+            f"features of the sample {like.sample} say nothing of densities on the sample {sample.identity}: encode "
+            "both on one sample"
+        )
+    states = np.concatenate([part.cpu().numpy() for part in _states(model, layer, sample, batch_blocks)])
+    counts = np.bincount(like.values.indices, minlength=like.values.shape[1])
+    drawn = np.random.Generator(np.random.Philox(key=seed)).standard_normal((len(counts), states.shape[1]))
+    atoms = (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
+    parts = []
+    for start in range(0, len(counts), _ATOMS):
+        fired = counts[start : start + _ATOMS]
+        values = states @ atoms[start : start + _ATOMS].T
+        values -= _thresholds(values, fired)
+        parts.append(scipy.sparse.csr_array(np.maximum(values, 0, out=values)))
+    return SparseFeatures(scipy.sparse.csr_array(scipy.sparse.hstack(parts)), sample.identity)
+
+
+def _thresholds(values: np.ndarray, fired: np.ndarray) -> np.ndarray:
+    """[K] the number above which so many of each column's values [n, K] lie: the next lower one, or less than all."""
+    ordered = -np.sort(-values, axis=0)
+    lowest = ordered[-1] - np.abs(ordered[-1]) * 1e-3 - 1e-6
+    found = np.concatenate([ordered, lowest[None]])[fired, np.arange(values.shape[1])]
+    return found.astype(values.dtype)

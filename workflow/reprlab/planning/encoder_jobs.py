@@ -7,13 +7,14 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from reprlab.baselines.vectors import LEXICAL
 from reprlab.config.groups import PublishedEncoder
 from reprlab.config.load import LoadedConfig
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.shared_jobs import add_model, add_task
 from reprlab.planning.warm_starts import Start
 from reprlab.registry.dataset_entries import reader_settings
-from reprlab.results.sources import Baseline, Source
+from reprlab.results.sources import Source, rivals
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.settings import (
     ContrastiveTraining,
@@ -24,7 +25,6 @@ from reprlab.sentences.settings import (
     TextForm,
     TripleTexts,
 )
-from reprlab.sentences.text_baselines import FREQUENT, LEXICAL, RANDOM
 from reprlab.settings.base import derive
 
 
@@ -89,10 +89,10 @@ class TextBaselines:
         job = Job({"tasks": data}, {"settings": derive(TaskScores, *groups, tasks=asked, **own)})
         self.path = Path(plan.add("evaluate_text_baselines", key, job)["out"])
 
-    def of(self, name: str) -> list[Baseline]:
-        """Those that an encoder must beat in a task."""
-        kinds = [RANDOM, LEXICAL] + ([FREQUENT] if self.tasks[name].category == "classification" else [])
-        return [Baseline(name=kind, path=self.path, where={"dataset": name, "name": kind}) for kind in kinds]
+    def of(self, name: str) -> dict[str, Any]:
+        """Those that an encoder must beat in a task, as fields of its source."""
+        labelled = self.tasks[name].category == "classification"
+        return rivals("labelled vectors" if labelled else "vectors", self.path, where={"dataset": name})
 
     def shown(self, about: Mapping[str, Any], keys: Mapping[str, str]) -> Iterator[Source]:
         """The rows of what knows words alone, as those of an encoder."""
@@ -103,6 +103,7 @@ class TextBaselines:
                 keys=dict(keys),
                 where={"dataset": name, "name": LEXICAL},
                 data=self.config.datasets.tasks[task.dataset].title,
+                unjudged="a baseline",
             )
 
 

@@ -1,13 +1,13 @@
 """Jobs around labelled examples that any paper may ask for: baselines, fine-tuning, choice of learning rates."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
+from reprlab.baselines.declared import BaselineName
 from reprlab.evaluation.settings import BaselineSettings
 from reprlab.planning.plan import Job, Plan
 from reprlab.registry.dataset_entries import TaskEntry
-from reprlab.results.sources import Baseline
+from reprlab.results.sources import rivals
 from reprlab.training.finetuning_settings import FinetuneSettings
 
 
@@ -16,13 +16,23 @@ def add_baselines(plan: Plan, key: str, examples: str, settings: BaselineSetting
     return plan.add("evaluate_baselines", key, Job({"examples": examples}, {"settings": settings}))["out"]
 
 
-def add_trivial(plan: Plan, entry: TaskEntry, key: str, examples: str, **settings: Any) -> list[Baseline]:
-    """Plan the baselines that a task's registry entry names, by `settings` of their stage; returns what to beat."""
-    names = entry.trivial()
-    if not names:
-        return []
-    path = Path(add_baselines(plan, key, examples, BaselineSettings(baselines=names, **settings)))
-    return [Baseline(name=name, path=path, where={"name": name}) for name in names]
+def add_trivial(
+    plan: Plan, entry: TaskEntry, key: str, examples: str, *, further: Iterable[BaselineName] = (), **settings: Any
+) -> dict[str, Any]:
+    """Plan the baselines that are declared for a task's kind of answer, by `settings` of their stage.
+
+    Args:
+        further: baselines that the paper adds.
+
+    Returns:
+        The kind of answer and the baselines as fields of a `Source`; why there are none, where examples are of a kind
+        without.
+    """
+    if entry.answer is None:
+        return {"unjudged": f"no baselines are declared for examples of the kind {entry.kind}"}
+    names = list(dict.fromkeys([*entry.trivial(), *further]))
+    path = add_baselines(plan, key, examples, BaselineSettings(baselines=names, **settings))
+    return rivals(entry.answer, path, names)
 
 
 def add_finetuning_job(

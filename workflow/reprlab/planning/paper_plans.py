@@ -1,5 +1,6 @@
 """The plan of the papers that are asked for."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -31,7 +32,16 @@ def make_plan(config: "LoadedConfig") -> Plan:
             raise ReprlabError(f"papers.{slug}: {error.title} {where}: {first['msg']}") from None
         except ReprlabError as error:
             raise ReprlabError(config.as_named(str(error))) from None
+    _add_variations(plan, config)
     check_jobs(plan, config)
     if set(config.workflow.build) <= plan.targets.keys():
         add_report(plan, config)
     return plan
+
+
+def _add_variations(plan: Plan, config: "LoadedConfig") -> None:
+    """Claims say what they depend on where somebody made that table, which no run makes by itself."""
+    for slug, job in plan.jobs.get("test_claims", {}).items():
+        path = f"results/{slug}/sensitivity.tsv"
+        if (config.run_folder / path).is_file():
+            plan.jobs["test_claims"][slug] = replace(job, inputs={**job.inputs, "varied": path})

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
+from reprlab.baselines.declared import AnswerKind, BaselineName, answer_of, declared
 from reprlab.hub.revisions import is_commit
 from reprlab.plugins import load_plugin
 from reprlab.runtime.errors import ReprlabError
@@ -206,19 +207,6 @@ class CorpusEntry(_Dataset):
 LABELLED_KINDS = ("single", "pair", "sentences", "tags", "events")
 
 
-BaselineName = Literal["majority", "random", "tfidf", "copy", "word_majority"]
-# What needs no model, by kind of examples; a row must beat all of it to be above the trivial. Rankings and rated pairs
-# are compared with random vectors and character n-grams instead, where their encoders are scored.
-_BASELINES: dict[str, tuple[BaselineName, ...]] = {
-    "single": ("majority", "tfidf"),
-    "pair": ("majority", "tfidf"),
-    "sentences": ("majority", "random"),
-    "similarity": ("majority", "tfidf"),
-    "tags": ("majority", "word_majority"),
-    "text_to_text": ("majority", "copy"),
-}
-
-
 class TaskEntry(_Dataset):
     """Labelled examples. `kind` decides the columns (see `reprlab/data/schema.py`)."""
 
@@ -245,16 +233,22 @@ class TaskEntry(_Dataset):
     """The column of the published tables that this data fills."""
     labels: list[str] = []
     """The label set in order; a label outside it is an error."""
-    baselines: list[BaselineName] | None = None
-    """Answers without a model that a row must beat to be above the trivial; null: those of its kind."""
+    baselines: list[BaselineName] = []
+    """Further answers without a model that a row must beat to be above the trivial, beside those of its kind."""
     documents: list[Name] = []
     """Corpora whose segmented sentences the reader is given."""
     note: str = ""
     """The note for a reader of the table (stand-in, own split, ...)."""
 
+    @property
+    def answer(self) -> AnswerKind | None:
+        """The kind of its answers; None where baselines are not fitted on examples of its kind."""
+        return answer_of(self.kind)
+
     def trivial(self) -> list[BaselineName]:
-        """Its baselines; empty where examples of its kind have none."""
-        return list(_BASELINES.get(self.kind, ())) if self.baselines is None else self.baselines
+        """All its baselines; empty where examples of its kind have none."""
+        own: Any = declared(self.answer) if self.answer else ()
+        return list(dict.fromkeys([*own, *self.baselines]))
 
     @model_validator(mode="after")
     def _labels_fit_kind(self) -> "TaskEntry":

@@ -1,4 +1,5 @@
-"""Claims that chance decides: those whose rule gives one verdict whatever the values of its rows are.
+"""Claims that chance decides: those whose rule gives one verdict whatever the values of its rows are, and those that
+what learnt nothing supports as well.
 
 Run it on a results folder to list them, and why; it ends with 1 where there is one (`docs/statistics.md`).
 """
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from reprlab.reporting.claims import NOT_TESTABLE
 from reprlab.results.claims import Claim
 from reprlab.results.frame import Frame, Rows, read_frame
+from reprlab.results.twins import Twin, as_twin, learnt_rows, twin_of, twin_rows
 from reprlab.runtime.errors import told_in_one_line
 from reprlab.statistics import INCONCLUSIVE, NOT_SUPPORTED, SUPPORTED
 
@@ -27,8 +29,10 @@ if TYPE_CHECKING:
 DRAWS = 600
 """Sets of any values for each claim; few are made where both verdicts come up. A rank correlation of few points lies
 wholly on one side in one or two of a hundred."""
-SHUFFLES = 40
-_MOST = 0.9
+SHUFFLES, TWINS = 40, 10
+_MOST_SHUFFLED, _MOST_OF_TWIN = 0.7, 0.2
+"""Shuffled values put either side of a plain difference ahead by far, so that they support half of such claims: 0.7 is
+beyond what 40 of them do in one of two hundred. The twin is the null itself."""
 # Deviation of the logarithms of conditions, and its share where they are nearly equal.
 _APART, _NEARLY = 0.7, 1e-4
 # Factors that count what could be drawn anew, or name items: values under them differ by chance alone.
@@ -46,14 +50,17 @@ class Constant:
     why: str
 
 
-def decided_by_chance(claims: Sequence[Claim], frame: Frame, draws: int = DRAWS) -> list[Constant]:
-    """The claims that shuffled values support nearly always, or whose verdict no values change.
+def decided_by_chance(
+    claims: Sequence[Claim], frame: Frame, draws: int = DRAWS, twins: Sequence[Twin] = ()
+) -> list[Constant]:
+    """The claims that shuffled values or the unlearned twin support too often, or whose verdict no values change.
 
     Rows are shuffled within a metric (shares and times among each other, and metrics that the claim compares) over all
     conditions, so that no side is better; a claim that compares with a number and not with rows is alike then, and not
     asked. Afterwards each condition has a level of its own at random, so that any may be better by far, or now and then
     all are nearly equal: a rule that never supports there, or never does not, measures nothing of them. A claim that no
-    values decide for want of units or rows is not listed.
+    values decide for want of units or rows is not listed. Last, the rows of what was learnt are those of its twin,
+    drawn anew within their intervals: what supports a claim there as well was not learnt.
     """
     # Scores of single items would stay as they are.
     judged = replace(frame, scale="paper", rows=frame.rows.assign(items=""))
@@ -74,11 +81,29 @@ def decided_by_chance(claims: Sequence[Claim], frame: Frame, draws: int = DRAWS)
         for verdict, estimate in _verdicts(claim, chosen, partial(_shuffled, _compared(claim)), SHUFFLES, whole=False):
             estimates.add(round(estimate, 9))
             shuffled, others = shuffled + (verdict == SUPPORTED), others + (verdict != SUPPORTED)
-            if others > (1 - _MOST) * SHUFFLES:
+            if others >= (1 - _MOST_SHUFFLED) * SHUFFLES:
                 break
         else:
             if len(estimates) > 1:
                 found.append(Constant(claim.id, f"supported in {shuffled} of {SHUFFLES} shuffled sets of values"))
+    return found + supported_by_twins(claims, frame, twins)
+
+
+def supported_by_twins(claims: Sequence[Claim], frame: Frame, twins: Sequence[Twin]) -> list[Constant]:
+    """The claims that their twin's rows support in more than a fifth of the draws, in the place of the learnt ones."""
+    judged, found = replace(frame, scale="paper"), []
+    for claim in claims:
+        twin = twin_of(twins, claim.id)
+        if twin is None or not twin.name or learnt_rows(twin, judged).empty:
+            continue
+        if twin_rows(twin, judged).empty:
+            found.append(Constant(claim.id, f"its twin, {twin.name}, has no rows"))
+            continue
+        # The whole frame: a selection of the learnt rows alone has no row of the twin.
+        drawn = _verdicts(claim, judged, partial(as_twin, twin), TWINS, whole=False)
+        count = sum(verdict == SUPPORTED for verdict, _ in drawn)
+        if count > _MOST_OF_TWIN * TWINS:
+            found.append(Constant(claim.id, f"supported in {count} of {TWINS} draws of {twin.name} as what was learnt"))
     return found
 
 
@@ -163,7 +188,7 @@ def main(arguments: list[str] | None = None) -> int:
     listed = False
     for path in sorted(options.results.glob("*/results.parquet")):
         records: Any = records_of(path.parent.name.replace("-", "_"))
-        for one in decided_by_chance(records.claims, read_frame(path), options.draws):
+        for one in decided_by_chance(records.claims, read_frame(path), options.draws, records.twins):
             listed = True
             sys.stdout.write(f"{path.parent.name}\t{one.claim}\t{one.why}\n")
     return int(listed)

@@ -9,6 +9,7 @@ from typing import Any
 
 from reprlab.reporting.claims import NOT_TESTABLE
 from reprlab.results.frame import Choice, Frame, Rows
+from reprlab.results.twins import Twin
 from reprlab.runtime.errors import ReprlabError
 from reprlab.statistics import Estimate, Rule, judge
 
@@ -40,6 +41,11 @@ class Claim:
     only_at: tuple[str, ...] = ()
     because: str = ""
     note: Callable[[Frame], str] = _about_scale
+
+    def selections(self) -> list[Mapping[str, Choice]]:
+        """The rows that it reads: those of `where`, and among them of each side where the statistic is a record."""
+        sides: list[Mapping[str, Choice]] = list(getattr(self.find, "selections", lambda: [{}])())
+        return [{**self.where, **one} for one in sides]
 
     def row(self, frame: Frame, unjudged: Mapping[str, str]) -> dict[str, Any]:
         """The row of the claim. `unjudged` are scales at which no claim of the paper is judged, with the reason."""
@@ -73,8 +79,11 @@ class NoVerdict(Exception):  # noqa: N818 (an outcome, no error)
         self.estimate, self.reason = estimate, reason
 
 
-def claims_table(claims: Sequence[Claim], frame: Frame, unjudged: Mapping[str, str]) -> Rows:
+def claims_table(
+    claims: Sequence[Claim], frame: Frame, unjudged: Mapping[str, str], twins: Sequence[Twin] = ()
+) -> Rows:
     """The table `claims`: one row each, in their order; `units` counts the units of the interval, and `unit` is one.
+    `twin` is what learnt nothing and stands on the other side, or why nothing does.
 
     Raises:
         ReprlabError: two claims have one id.
@@ -83,8 +92,9 @@ def claims_table(claims: Sequence[Claim], frame: Frame, unjudged: Mapping[str, s
     if twice := sorted({id for id in ids if ids.count(id) > 1}):
         raise ReprlabError(f"two claims have the id {twice[0]}; rename one of them")
     columns = ["id", "claim", "rule", "statistic", "estimate", "low", "high", "interval", "unit", "n_units"]
-    rows = [claim.row(frame, unjudged) for claim in claims]
-    table = type(frame.rows)(rows, columns=[*columns, "verdict", "note"])
+    named = {id: twin.words for twin in twins for id in twin.claims}
+    rows = [claim.row(frame, unjudged) | {"twin": named.get(claim.id, "")} for claim in claims]
+    table = type(frame.rows)(rows, columns=[*columns, "verdict", "twin", "note"])
     return table.astype({"n_units": "Int64"}).rename(columns={"n_units": "units"})
 
 

@@ -9,13 +9,15 @@ from typing import Any
 
 from reprlab.artifacts.json_files import read_json
 from reprlab.artifacts.tables import read_tsv
-from reprlab.results.schema import FIXED
+from reprlab.results.schema import FIXED, Metric
 from reprlab.results.sources import GatherSettings, Missing, Source, Value
 from reprlab.runtime.errors import ReprlabError
 
 Rows = Any
 _MATCHED = ["metric", "split", "subset"]
 _BOUNDS = ["value", "low", "high"]
+# What arithmetic may leave beyond the ends of a range.
+_ROUNDING = 1e-6
 # Place of a row's source; no factor has such a name.
 _ENTRY = "entry in the settings"
 _AGAIN = "delete it and run the same command again"
@@ -46,7 +48,9 @@ def gather_rows(settings: GatherSettings) -> Rows:
         about = " ".join(f"{name}={row[name]}" for name in identity if not pandas.isna(row[name]) and row[name] != "")
         raise ReprlabError(f"{row['source']}: a second value of {about}; register another factor that tells them apart")
     sources = {place: entry for place, entry in enumerate(settings.entries) if isinstance(entry, Source)}
-    return judged(frame, names, sources)[columns]
+    _require_ranges(frame, settings.metrics, sources)
+    _require_baselines(frame, settings.metrics, sources)
+    return judged(frame, names, sources, settings.metrics)[columns]
 
 
 def require_inputs(settings: GatherSettings, inputs: Sequence[Path]) -> None:
@@ -57,6 +61,32 @@ def require_inputs(settings: GatherSettings, inputs: Sequence[Path]) -> None:
     """
     if undeclared := sorted(set(settings.paths()) - set(inputs)):
         raise ReprlabError(f"{undeclared[0]}: the frame reads it and it is not among the inputs; pass it with --inputs")
+
+
+def _require_ranges(frame: Rows, metrics: Mapping[str, Metric], sources: Mapping[int, Source]) -> None:
+    apart = frame[_ENTRY].isin([place for place, one in sources.items() if one.differences])
+    for (name, differ), rows in frame[frame["value"].notna()].groupby(["metric", apart], sort=False):
+        low, high = metrics[str(name)].bounds
+        low, high = (low - high, high - low) if differ else (low, high)
+        outside = rows[(rows["value"] < low - _ROUNDING) | (rows["value"] > high + _ROUNDING)]
+        if len(outside):
+            row = outside.iloc[0]
+            raise ReprlabError(
+                f"{row['source']}: {name} is {row['value']:g}, outside its range, {low:g} to {high:g}; {_AGAIN}, or "
+                "mend `range` where the metric is declared"
+            )
+
+
+def _require_baselines(frame: Rows, metrics: Mapping[str, Metric], sources: Mapping[int, Source]) -> None:
+    """A score that nothing is beside would be read as a result."""
+    scored = [name for name, one in metrics.items() if one.scored]
+    for place in frame.loc[frame["metric"].isin(scored) & frame["reason"].isna(), _ENTRY].unique():
+        source = sources[int(place)]
+        if source.answer is None and not source.unjudged and not source.differences:
+            raise ReprlabError(
+                f"{source.path}: its scores are beside no baseline; give its source the kind of its answers and their "
+                "baselines (`answer`), or why it is not judged (`unjudged`)"
+            )
 
 
 class _Files:
@@ -98,7 +128,7 @@ def _rows(source: Source, files: _Files, settings: GatherSettings) -> Rows:
         _require(frame, column, source.path)
     frame = frame[frame["metric"].isin(list(metrics))]
     kept = [name for name in (*FIXED, "tried") if name in frame]
-    beside = _beside_baselines(frame, source, files)
+    beside = _beside_baselines(frame, source, files, metrics)
     texts = {name for name, factor in settings.factors.items() if factor.kind == "text"}
     keys = {name: _words(frame[column], name in texts) for name, column in source.keys.items()}
     found = frame[kept].assign(**beside, **keys)
@@ -109,6 +139,8 @@ def _rows(source: Source, files: _Files, settings: GatherSettings) -> Rows:
         found["items"] = source.items.model_dump_json(exclude_defaults=True)
     if source.data:
         found["data"] = source.data
+    if source.tried > 1:
+        found["tried"] = source.tried
     return found
 
 
@@ -131,39 +163,52 @@ def _selected(frame: Rows, path: Path) -> Rows:
     return frame.assign(tried=tried)[frame["learning_rate"] == frame["name"].map(rates)]
 
 
-def _beside_baselines(frame: Rows, source: Source, files: _Files) -> dict[str, Any]:
-    """Beside each row the baseline that is hardest to beat: `above_trivial` means better than all."""
+def _beside_baselines(frame: Rows, source: Source, files: _Files, metrics: Mapping[str, Metric]) -> dict[str, Any]:
+    """Beside each score the baseline that is hardest to beat by the metric's direction: `above_trivial` means better
+    than all; and how many of its items were seen in training, where a baseline's file counts them."""
     import pandas
 
     if not source.baselines:
         return {}
-    values = []
+    values, seen = [], []
     for baseline in source.baselines:
         rows = files.rows(baseline.path, baseline.where)
         for column in (baseline.column, *baseline.on):
             _require(rows, column, baseline.path)
         keys = [*_MATCHED, *baseline.on]
-        known = _matched(rows, keys).assign(value=rows[baseline.column]).sort_values("value", ascending=False)
-        values.append(_matched(frame, keys).merge(known.drop_duplicates(keys), on=keys, how="left")["value"])
-    each = pandas.concat(values, axis=1, keys=range(len(values))).astype(float)
+        counted = rows.get("seen", math.nan)
+        known = _matched(rows, keys).assign(value=rows[baseline.column].astype(float), seen=counted)
+        found = _matched(frame, keys).merge(known.groupby(keys, as_index=False).mean(), on=keys, how="left")
+        values.append(found["value"])
+        seen.append(found["seen"])
+    signs = frame["metric"].map({name: one.sign if one.scored else 0 for name, one in metrics.items()}).to_numpy()
+    if not (signs != 0).any():
+        return {}
+    each = pandas.concat(values, axis=1, keys=range(len(values))).astype(float)[signs != 0]
+    turned = each.mul(signs[signs != 0], axis="index")
     names = dict(enumerate(baseline.name for baseline in source.baselines))
-    hardest = each.fillna(-math.inf).idxmax(axis=1).map(names).where(each.notna().any(axis=1))
-    return {"baseline": hardest.to_numpy(), "baseline_value": each.max(axis=1).to_numpy()}
+    hardest = turned.fillna(-math.inf).idxmax(axis=1).map(names).where(each.notna().any(axis=1))
+    beside = pandas.DataFrame({"baseline": hardest, "baseline_value": turned.max(axis=1) * signs[signs != 0]})
+    beside["seen"] = pandas.concat(seen, axis=1).astype(float).max(axis=1)
+    beside = beside.reindex(range(len(frame)))
+    return {str(name): beside[name].to_numpy() for name in beside}
 
 
 def _matched(rows: Rows, columns: list[str]) -> Rows:
     return rows.reindex(columns=columns).astype(object).fillna("").astype(str)
 
 
-def judged(frame: Rows, factors: list[str], sources: Mapping[int, Source]) -> Rows:
-    """`margin`, `margin_untrained`, `above_trivial` and `above_untrained` of every row, by `statistics.standing`.
+def judged(frame: Rows, factors: list[str], sources: Mapping[int, Source], metrics: Mapping[str, Metric]) -> Rows:
+    """`margin`, `margin_untrained`, `above_trivial` and `above_untrained` of every row, by `statistics.standing` in the
+    direction of its metric.
 
-    Rows that differ in their seed alone are judged together and share the verdict. A learning rate that was chosen on
-    the split of the row is paid for.
+    Rows that differ in their seed alone are judged together and share the verdict. A choice that was made on the
+    split of the row is paid for.
     """
     from reprlab.statistics import Score, standing
 
-    frame = frame.assign(margin=frame["value"] - frame["baseline_value"])
+    signs = frame["metric"].map({name: one.sign for name, one in metrics.items()})
+    frame = frame.assign(margin=signs * (frame["value"] - frame["baseline_value"]))
     flags = ["above_trivial", "above_untrained"]
     frame[flags] = frame[flags].astype(object)
     cell = [name for name in (*factors, *_MATCHED) if name != "seed"]
@@ -173,10 +218,13 @@ def judged(frame: Rows, factors: list[str], sources: Mapping[int, Source]) -> Ro
         untrained = _untrained(frame, rows.iloc[0], sources[int(rows[_ENTRY].iloc[0])])
         scores, others = ([Score(*bounds) for bounds in part[_BOUNDS].to_numpy()] for part in (rows, untrained))
         tried = int(rows["tried"].fillna(1).max())
-        found = standing(scores, rows["baseline_value"].max(), others, tried=tried)
+        metric = metrics[str(rows["metric"].iloc[0])]
+        better: Any = metric.better
+        hardest = metric.sign * (metric.sign * rows["baseline_value"]).max()
+        found = standing(scores, hardest, others, tried=tried, better=better)
         frame.loc[rows.index, flags] = [found.above_trivial, found.above_untrained or None]
         if len(untrained):
-            frame.loc[rows.index, "margin_untrained"] = rows["value"] - untrained["value"].mean()
+            frame.loc[rows.index, "margin_untrained"] = metric.sign * (rows["value"] - untrained["value"].mean())
     return frame
 
 

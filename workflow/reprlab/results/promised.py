@@ -16,7 +16,7 @@ from reprlab.runtime.errors import ReprlabError
 
 # A number that every unit allows, with an interval.
 _PLACEHOLDER: dict[str, Any] = {"value": 50.0, "low": 40.0, "high": 60.0, "n": 100, "steps": 1, "tokens": 1}
-_HARDEST: dict[str, Any] = {"baseline_value": 10.0, "margin": 40.0, "above_trivial": "above"}
+_HARDEST: dict[str, Any] = {"baseline_value": 10.0, "margin": 40.0, "above_trivial": "above", "seen": 0}
 
 _KINDS: dict[str, Any] = {"text": str, "whole": int, "number": int | float}
 _MATCHED = ("metric", "split", "subset")
@@ -110,10 +110,14 @@ class _Promised:
         # The cells that a job lists say which values go together.
         listed = [one for one in given.values() if isinstance(one, list) and one and isinstance(one[0], dict)]
         cells = [
-            [{name: one[column] for name, column in columns.items() if column in one} for one in part]
+            [
+                {name: one[column] for name, column in columns.items() if column in one}
+                for one in part
+                if _meant(one, entry)
+            ]
             for part in listed
         ]
-        known: list[dict[str, Value]] = max(cells, key=lambda part: len(part[0]), default=[{}])
+        known: list[dict[str, Value]] = max(filter(None, cells), key=lambda part: len(part[0]), default=[{}])
         yield from ({**row, **one} for row in rows for one in known)
 
     def _of_job(self, name: str, column: str, given: Job) -> list[Value]:
@@ -141,3 +145,11 @@ class _Promised:
         if factor is None:
             return ["", *self.asked.get(name, [])]
         return self.asked.get(name) or ["" if factor.kind == "text" else 0]
+
+
+def _meant(cell: Mapping[str, Any], entry: Source) -> bool:
+    """Whether a cell that a job lists is among the rows of a source."""
+    several = (
+        (cell[name], one if isinstance(one, list) else [one]) for name, one in entry.where.items() if name in cell
+    )
+    return all(value in wanted for value, wanted in several)

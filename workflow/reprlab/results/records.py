@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from reprlab.baselines.declared import declared
 from reprlab.results.claims import Claim
 from reprlab.results.comparison import Own, Printed
 from reprlab.results.frame import Choice, Edge, Frame, Option, Rows
 from reprlab.results.schema import FIXED, Factor, Metric
 from reprlab.results.sources import GatherSettings, Missing, Source
+from reprlab.results.twins import Twin
 from reprlab.runtime.errors import ReprlabError
 
 if TYPE_CHECKING:
@@ -82,6 +84,8 @@ class PaperResults:
     """Scales at which no claim is judged, with the reason."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """People's words for names of the workflow, in figures."""
+    twins: Sequence[Twin] = ()
+    """What claims about learnt objects are judged against."""
 
     def table(self, name: str) -> Table:
         """The table of a name.
@@ -135,10 +139,15 @@ class PaperResults:
         for claim in self.claims:
             for where in (claim.where, *getattr(claim.find, "selections", list)()):
                 self._check_choice(f"{slug}: claim {claim.id}", where)
+        for twin in self.twins:
+            for where in (twin.learned, twin.rows):
+                self._check_choice(f"{slug}: twin of {', '.join(twin.claims)}", where)
         for entry in entries:
             about = entry.reason if isinstance(entry, Missing) else str(entry.path)
             keys = [] if isinstance(entry, Missing) else list(entry.keys)
             self._check_choice(f"{slug}: {about}", {**dict.fromkeys(keys), **entry.factors})
+            if isinstance(entry, Source):
+                self._check_baselines(f"{slug}: {about}", entry)
 
     def settings(self, scale: str, entries: list[Source | Missing], options: Mapping[str, Any]) -> GatherSettings:
         """The settings of the paper's gather job."""
@@ -154,6 +163,21 @@ class PaperResults:
         known = [*self.factors, *FIXED]
         if name not in known:
             raise ReprlabError(f"{where}: no column {name}; declared are {', '.join(known)}")
+
+    def _check_baselines(self, where: str, source: Source) -> None:
+        """A paper may add baselines, and leaves out none that is declared for the kind of its answers."""
+        named = source.where.get("metric", source.wide)
+        scored = [name for name in (named if isinstance(named, list) else [named]) if self._is_scored(name)]
+        if scored and source.answer is None and not source.unjudged and not source.differences:
+            raise ReprlabError(
+                f"{where}: {scored[0]} is beside no baseline; name the kind of its answers, or why it is not judged"
+            )
+        names = [one.name for one in source.baselines]
+        if source.answer is not None and (lacking := [one for one in declared(source.answer) if one not in names]):
+            raise ReprlabError(f"{where}: answers of the kind {source.answer} are beside {lacking[0]} as well; add it")
+
+    def _is_scored(self, name: Any) -> bool:
+        return name in self.metrics and self.metrics[name].scored
 
     def _check_choice(self, where: str, choice: Mapping[str, Any]) -> None:
         for name, wanted in choice.items():

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 if TYPE_CHECKING:
     import pyarrow
 
 Kind = Literal["text", "whole", "number"]
 Unit = Literal["percent", "count", "nats", "seconds", "megabytes", "number"]
+Direction = Literal["higher", "lower", "neither"]
+
+# Least and largest value of a unit where a metric declares nothing else.
+_RANGES: dict[str, tuple[float | None, float | None]] = {
+    "percent": (0, 100),
+    "count": (0, None),
+    "nats": (0, None),
+    "seconds": (0, None),
+    "megabytes": (0, None),
+    "number": (None, None),
+}
 
 # Name, kind and meaning of the columns that every paper has, behind its own factors.
 FIXED: dict[str, tuple[Kind, str]] = {
@@ -27,15 +39,22 @@ FIXED: dict[str, tuple[Kind, str]] = {
     "tokens": ("whole", "tokens of the same"),
     "scale": ("text", "scale of the run"),
     "data": ("text", "true name of the data"),
-    "baseline": ("text", "the trivial baseline that is hardest to beat"),
+    "baseline": ("text", "the trivial baseline that is hardest to beat, by the metric's direction"),
     "baseline_value": ("number", "its value"),
-    "margin": ("number", "value minus baseline_value"),
-    "margin_untrained": ("number", "value minus the mean of the same model without training, tuned alike"),
+    "margin": (
+        "number",
+        "how much better than baseline_value: value minus that, or that minus value where less is better",
+    ),
+    "margin_untrained": ("number", "how much better than the mean of the same model without training, tuned alike"),
     "above_trivial": (
         "text",
-        "above, not above, above with k of n seeds; that is `baseline`; empty: there is none",
+        "above (better by the metric's direction), not above, above with k of n seeds; that is `baseline`; empty: none",
     ),
     "above_untrained": ("text", "above, not above: that is the untrained model; empty: there is none"),
+    "seen": (
+        "whole",
+        "of `n`, items whose answer occurs in training, or whose text holds an answer of training; empty: not counted",
+    ),
     "reason": ("text", "why there is no value"),
     "source": ("text", "file below the run's folder that holds the value"),
     "items": ("text", "where the scores of its items are (`sources.Items` as JSON); empty: none are kept"),
@@ -59,7 +78,7 @@ class Factor(BaseModel):
 
 
 class Metric(BaseModel):
-    """A metric and its unit."""
+    """A metric: all that standing, margins, words, sorting and exports know of it is declared here."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -67,6 +86,29 @@ class Metric(BaseModel):
     """Its meaning."""
     unit: Unit
     """Unit of its values. Shares are in percent."""
+    better: Direction
+    """Whether a higher or a lower value is better, or neither."""
+    scored: bool = False
+    """Whether it scores answers, so that a value is judged against what needs no model."""
+    range: tuple[float | None, float | None] | None = None
+    """Least and largest value that it can have, null where there is none; by default those of its unit."""
+
+    @model_validator(mode="after")
+    def _has_direction(self) -> Metric:
+        if self.scored and self.better == "neither":
+            raise ValueError("a metric that scores answers says whether a higher or a lower value is better")
+        return self
+
+    @property
+    def sign(self) -> int:
+        """1 where a higher value is better, -1 where a lower one is, 0 where neither is."""
+        return {"higher": 1, "lower": -1, "neither": 0}[self.better]
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Least and largest value, infinite where there is none."""
+        low, high = self.range or _RANGES[self.unit]
+        return (-math.inf if low is None else low), (math.inf if high is None else high)
 
 
 def arrow_schema(factors: Mapping[str, Factor], metadata: Mapping[str, str]) -> pyarrow.Schema:

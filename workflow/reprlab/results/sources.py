@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from reprlab.baselines.declared import AnswerKind, declared
 from reprlab.results.schema import Factor, Metric
 
 _STRICT = ConfigDict(extra="forbid", frozen=True)
@@ -16,7 +17,7 @@ Value = str | int | float
 
 
 class Baseline(BaseModel):
-    """A trivial baseline of a source, matched by metric, split, subset and `on`."""
+    """A trivial baseline of a source, matched by metric, split, subset and `on`; the mean where several rows match."""
 
     model_config = _STRICT
 
@@ -69,10 +70,32 @@ class Source(BaseModel):
     """selected.json: of each name, the rows at the learning rate that it chose."""
     baselines: list[Baseline] = []
     """Trivial answers that the rows must beat to be called `above_trivial`: all of them."""
+    answer: AnswerKind | None = None
+    """Kind of answer that its scores are of: all baselines that are declared for it are among `baselines`."""
+    unjudged: str = ""
+    """Why its scores are not judged against baselines: it is one of them, or the model without training."""
+    differences: bool = False
+    """Whether its values are differences of two scores: not judged, and in a range as wide to either side."""
+    tried: int = Field(default=1, ge=1)
+    """Settings of which the best was chosen on the very items that are scored; `standing` pays for it."""
     untrained: dict[str, Value] = {}
     """Factors of the rows of the same model without training, tuned alike, behind `above_untrained`."""
     items: Items | None = None
     """The items that its scores are over, where each has a score of its own."""
+
+
+def rivals(
+    answer: AnswerKind, path: Path | str, further: Sequence[str] = (), *, where: Mapping[str, Value] = {}, **own: Any
+) -> dict[str, Any]:
+    """`answer` and `baselines` of a source: all that are declared for its kind of answer, as rows of `path` by `name`.
+
+    Args:
+        further: names of others.
+        where, own: further fields of each `Baseline`.
+    """
+    names = dict.fromkeys([*declared(answer), *further])
+    rows = [Baseline(name=name, path=Path(path), where={**where, "name": name}, **own) for name in names]
+    return {"answer": answer, "baselines": rows}
 
 
 class Missing(BaseModel):

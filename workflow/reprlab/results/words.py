@@ -23,7 +23,8 @@ from reprlab.settings.yaml_text import read_with_anchors
 
 _FOLDER = Path(__file__).resolve().parents[3] / "resources/published"
 LABELS = "labels.yaml"
-_SHARED = _FOLDER / LABELS
+METRICS = "metrics.yaml"
+_SHARED, _SHARED_METRICS = _FOLDER / LABELS, _FOLDER / METRICS
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -33,7 +34,8 @@ class Words(BaseModel):
     model_config = _STRICT
 
     factors: dict[str, Factor]
-    metrics: dict[str, Metric]
+    metrics: dict[str, dict[str, Any]]
+    """What each means; of those that several papers have, all else is in metrics.yaml."""
     tables: dict[str, str]
     """Captions."""
     figures: dict[str, str]
@@ -98,6 +100,42 @@ def _shared() -> dict[str, str]:
     return TypeAdapter(dict[str, str]).validate_python(read_with_anchors(_SHARED))
 
 
+@functools.cache
+def shared_metrics() -> dict[str, dict[str, Any]]:
+    """Unit, direction and range of the metrics that several papers have, by name."""
+    found = TypeAdapter(dict[str, dict[str, Any]]).validate_python(read_with_anchors(_SHARED_METRICS))
+    for name, fields in found.items():
+        _metric(name, {"about": name, **fields}, METRICS)
+    return found
+
+
+def metrics_of(slug: str) -> dict[str, Metric]:
+    """The metrics of a paper by name.
+
+    Raises:
+        ReprlabError: results.yaml cannot be read, or declares again what metrics.yaml does.
+    """
+    found, shared = {}, shared_metrics()
+    for name, fields in _read(slug, "results.yaml", Words).metrics.items():
+        if name in shared and (twice := sorted(set(fields) & set(shared[name]))):
+            raise ReprlabError(
+                f"{_FOLDER / slug / 'results.yaml'}: metrics.{name}.{twice[0]} is in {METRICS}; remove it here"
+            )
+        found[name] = _metric(name, {**shared.get(name, {}), **fields}, f"{slug}/results.yaml")
+    return found
+
+
+def _metric(name: str, fields: Mapping[str, Any], where: str) -> Metric:
+    try:
+        return Metric.model_validate(fields)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        at = ".".join(map(str, (name, *problem["loc"])))
+        raise ReprlabError(
+            f"{_FOLDER / where}: metrics.{at}: {problem['msg']}; declare it as metrics.yaml does"
+        ) from None
+
+
 def results_of(
     slug: str,
     *,
@@ -137,7 +175,7 @@ def results_of(
             raise ReprlabError(f"{_FOLDER / slug / where}: {alone[0]} has {lacks}; add it, or remove the other")
     return PaperResults(
         factors=words.factors,
-        metrics=words.metrics,
+        metrics=metrics_of(slug),
         tables=[Table(name, words.tables[name], *made) for name, made in tables.items()],
         figures=[Figure(name, words.figures[name], *drawn) for name, drawn in figures.items()],
         labels={**_shared(), **words.labels, **(labels or {})},

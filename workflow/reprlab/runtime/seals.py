@@ -127,6 +127,12 @@ def renew_stamp(path: Path, run_folder: Path, seal: Seal) -> None:
         _write(place, replace(seal, stamp=stamp_of(run_folder / path)))
 
 
+def copy_seal(path: Path, run_folder: Path, other: Path) -> None:
+    """Give the copy of a result in the run `other` the seal that it has in `run_folder`."""
+    if seal := read_seal(path, run_folder):
+        _write(other / _seal_path(path), seal)
+
+
 def remove_seal(path: Path, run_folder: Path) -> None:
     """Take the seal off a result that was moved away."""
     (run_folder / _seal_path(path)).unlink(missing_ok=True)

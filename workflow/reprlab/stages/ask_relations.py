@@ -22,16 +22,16 @@ def ask_relations(*, examples: Path, out: Path, metrics: Path, cache: Path, sett
     from reprlab.events.documents import load_events
     from reprlab.events.pairs import known_pairs
     from reprlab.events.rankings import selected
-    from reprlab.events.scoring import ROW, commonest_relation, prediction_rows, scored_rows, write_answers
+    from reprlab.events.scoring import ROW, prediction_rows, scored_rows, write_answers
     from reprlab.events.zero_shot import ask_labels
 
     splits = selected(load_events(examples)[0], settings.events)
-    documents, majority = splits["test"], commonest_relation(splits["train"], settings)
+    documents = splits["test"]
     pairs = [known_pairs(document, settings) for document in documents]
     found = ask_labels(documents, pairs, settings, cache / "answers")
     answers = prediction_rows(documents, pairs, found, settings)
     write_answers(out, [{"seed": 0, **row} for row in answers])
-    rows = [{"seed": 0, **row} for row in scored_rows(documents, pairs, found, settings, "test", majority)]
+    rows = [{"seed": 0, **row} for row in scored_rows(documents, pairs, found, settings, "test", splits["train"])]
     write_tsv(metrics, pandas.DataFrame(rows, columns=ROW))
 
 

@@ -43,7 +43,6 @@ def classify_pairs(
     from reprlab.events.scoring import (
         ROW,
         classification_items,
-        commonest_relation,
         prediction_rows,
         scored_rows,
         write_answers,
@@ -53,7 +52,6 @@ def classify_pairs(
 
     quiet_transformers()
     splits = selected(load_events(examples)[0], settings.events)
-    majority = commonest_relation(splits["train"], settings)
     trained = read_tsv(training).groupby("seed")[["step", "tokens"]].max()
     rows, answers, counted = [], [], []
     for seed in settings.seeds:
@@ -65,7 +63,7 @@ def classify_pairs(
             ranked = read_candidates(of_seed(rankings, seed, ".parquet"), documents)
             pairs = [inference_pairs(document, ranked[document.name], settings) for document in documents]
             found = predict_labels(classifier, documents, pairs, device=device, batch_size=inference_batch)
-            rows += [{**about, **row} for row in scored_rows(documents, pairs, found, settings, split, majority)]
+            rows += [{**about, **row} for row in scored_rows(documents, pairs, found, settings, split, splits["train"])]
             items_of = classification_items(documents, pairs, found, settings, split)
             counted += [{"seed": seed, **row} for row in items_of]
         answers += [{"seed": seed, **row} for row in prediction_rows(documents, pairs, found, settings)]

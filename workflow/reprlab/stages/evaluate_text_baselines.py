@@ -16,8 +16,8 @@ def evaluate_text_baselines(*, tasks: list[Path], out: Path, settings: TaskScore
         ReprlabError: unreadable inputs, or examples of another kind than a task needs.
     """
     from reprlab.artifacts.tsv import write_rows
+    from reprlab.baselines.vectors import score_baselines
     from reprlab.runtime.progress import track
-    from reprlab.sentences.text_baselines import score_baselines
 
     seed = settings.seeds[0]
     given = list(zip(tasks, settings.tasks, strict=True))

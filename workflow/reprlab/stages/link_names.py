@@ -17,7 +17,7 @@ def link_names(*, examples: Path, out: Path, settings: SegmentSettings, resample
         ReprlabError: the table is of another kind or has no validation split.
     """
     from reprlab.artifacts.tsv import write_rows
-    from reprlab.coreference.names import RULES
+    from reprlab.baselines.clusters import RULES
     from reprlab.coreference.rows import read_texts
     from reprlab.coreference.scoring import rule_rows
     from reprlab.coreference.segments import chosen_texts

@@ -40,7 +40,15 @@ def rank_partners(
     from reprlab.events.documents import load_events
     from reprlab.events.pairs import write_candidates
     from reprlab.events.parses import read_parses
-    from reprlab.events.rankings import mention_vectors, of_seed, rank_at_random, rank_by_chain, rank_mentions, selected
+    from reprlab.events.rankings import (
+        mention_vectors,
+        of_seed,
+        rank_at_random,
+        rank_by_chain,
+        rank_by_distance,
+        rank_mentions,
+        selected,
+    )
     from reprlab.events.scoring import ROW, retrieval_items, retrieval_rows, write_items
     from reprlab.events.sentence_graphs import graph_vectors
     from reprlab.models.build import load_model, quiet_transformers
@@ -49,7 +57,7 @@ def rank_partners(
     from reprlab.text.model_tokenizers import load_tokenizer
     from reprlab.training.processes import choose_device
 
-    if model is None and settings.pooling not in ("random", "chains"):
+    if model is None and settings.pooling not in ("random", "chains", "nearest"):
         raise ReprlabError(f"rank_partners: pooling {settings.pooling} needs a model")
     quiet_transformers()
     splits = selected(load_events(examples)[0], settings.events)
@@ -59,6 +67,8 @@ def rank_partners(
         for seed in settings.seeds:
             if settings.pooling == "chains":
                 rankings = rank_by_chain(documents, seed)
+            elif settings.pooling == "nearest":
+                rankings = rank_by_distance(documents)
             elif model is None or settings.pooling == "random":
                 rankings = rank_at_random(documents, seed)
             else:

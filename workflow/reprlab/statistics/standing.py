@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Literal
 
 from reprlab.statistics.estimates import LEVEL, normal_quantile
 from reprlab.statistics.means import difference_of_groups, mean_over_units
@@ -21,6 +22,11 @@ class Score:
     value: float
     low: float = math.nan
     high: float = math.nan
+
+    @property
+    def turned(self) -> Score:
+        """The same score with the other sign: of two errors the smaller one is then the larger."""
+        return Score(-self.value, -self.high, -self.low)
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,14 @@ class Standing:
     n: int
 
 
-def standing(scores: Sequence[Score], trivial: float, untrained: Sequence[Score] = (), *, tried: int = 1) -> Standing:
+def standing(
+    scores: Sequence[Score],
+    trivial: float,
+    untrained: Sequence[Score] = (),
+    *,
+    tried: int = 1,
+    better: Literal["higher", "lower"] = "higher",
+) -> Standing:
     """Whether the scores of a model's seeds are above a trivial answer's, and above those of the untrained model.
 
     Above the trivial answer: with one seed, its interval over examples is. With several, the mean of their lower ends
@@ -56,14 +69,17 @@ def standing(scores: Sequence[Score], trivial: float, untrained: Sequence[Score]
         scores: one of each seed, on the same examples, in the unit of `trivial`.
         trivial: what the trivial answer scores on these examples.
         untrained: scores of the same model without training (random or pre-trained weights), tuned alike, one a seed.
-        tried: learning rates of which the best was chosen on the examples that are judged; the reach above the trivial
-            answer is Bonferroni's. 1 where it was fixed, or chosen on other examples.
+        tried: rates or layers of which the best was chosen on the examples that are judged; the reach above the
+            trivial answer is Bonferroni's. 1 where it was fixed, or chosen on other examples.
+        better: lower for errors and losses: then all is turned round, and `above` and the margins say how much better.
 
     Raises:
         ValueError: there is no score.
     """
     if not scores:
         raise ValueError("no score to judge")
+    if better == "lower":
+        return standing([one.turned for one in scores], -trivial, [one.turned for one in untrained], tried=tried)
     n, values = len(scores), [one.value for one in scores]
     down = fmean(one.value - one.low for one in scores)
     over_seeds = mean_over_units([one - trivial for one in values], "seed", level=1 - (1 - LEVEL) / tried)

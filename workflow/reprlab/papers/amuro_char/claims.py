@@ -14,7 +14,8 @@ from typing import Any
 from reprlab.papers.amuro_char import measures
 from reprlab.papers.amuro_char.names import CLASS_TO_GEN, GEN_TO_CLASS
 from reprlab.results.claims import Claim
-from reprlab.results.frame import Frame
+from reprlab.results.frame import FIRST, Frame
+from reprlab.results.twins import Twin
 from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Estimate, Rule
 
 # "Strongly": a quarter of the score at least. The paper calls +10.6 % "similar". Ratios of change.
@@ -107,4 +108,16 @@ CLAIMS = (
            "fine-tuning teaches classification to a model that is asked as it was trained, without shots (ours)",
            "accuracy of the second model without shots minus the most frequent class, points, the set with the "
            "largest lead", measures.without_demonstrations),
+)  # fmt: skip
+_UNTUNED: dict[str, Any] = {"train": "base", "lr": None, "seed": None, "train_rows": None}
+TWINS = (
+    Twin(("A1", "A3", "A3b", "A7", "A8", "A9", "A10", "A13", "A14", "A18", "A18b"), "no update: the base model",
+         learned={"train": ("xsum", "socialiqa", "mnli", "paws", "tulu")}, rows=_UNTUNED),
+    Twin(("A11",), "the first checkpoint", learned={"metric": ("loss_sum", "count")},
+         rows={"step": FIRST, "ckpt": None}),
+    Twin(("A4", "A4b"),
+         why_not="a claim of no change, which a model without an update has; A1 says what the update taught"),
+    Twin(("A5", "A6"), why_not="formats of one tuned model; the base model's are beside them in format.tsv"),
+    Twin(("A12",), why_not="what the checkpoints give without fine-tuning is taken off in A13"),
+    Twin(("A2", "A15", "A16", "A17"), why_not="about models before fine-tuning, or a level that is not passed"),
 )  # fmt: skip

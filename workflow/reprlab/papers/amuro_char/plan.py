@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from reprlab.baselines.completions import ANSWERS
 from reprlab.config.load import LoadedConfig
 from reprlab.papers.amuro_char.names import (
     BASE,
@@ -22,7 +23,7 @@ from reprlab.planning import paths
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.result_jobs import add_results as add_records
 from reprlab.reporting.hours import HoursSettings
-from reprlab.results.sources import Baseline, Missing, Source
+from reprlab.results.sources import Baseline, Missing, Source, rivals
 
 SLUG = "amuro-char"
 # What a job does, as gpu_hours.tsv has it, by its stage.
@@ -58,17 +59,25 @@ def add_results(plan: Plan, config: LoadedConfig, paper: AmuroCharSettings, scor
 
 
 def _entries(scale: str, paper: AmuroCharSettings, scored: Scored) -> Iterator[Source | Missing]:
-    kinds = {paper.evaluations[name].kind for name in scored.sets}
     for path, (family, train, group) in scored.files.items():
-        baselines = []
-        if train != BASE:
-            baselines = [Baseline(name="majority", path=Path(path), column="majority", on=_ON)]
-        if train != BASE and "generation" in kinds:
-            base: Any = paths.output("score_completions", "out", f"{family}/{BASE}/{group}")
-            where: Any = {"kind": "generation"}
-            baselines.append(Baseline(name="not fine-tuned", path=base, where=where, on=_ON))
         factors: Any = {"family": family, "train": train}
-        yield Source(path=Path(path), factors=factors, keys=_COLUMNS, baselines=baselines)
+        if train == BASE:
+            yield Source(
+                path=Path(path), factors=factors, keys=_COLUMNS, unjudged="not fine-tuned: others are judged against it"
+            )
+            continue
+        evals = scored.evals.get(path, list(scored.sets))
+        for kind in dict.fromkeys(paper.evaluations[name].kind for name in evals):
+            own: Any = {"eval": [name for name in evals if paper.evaluations[name].kind == kind]}
+            beside = rivals(ANSWERS[kind], scored.baselines, on=["eval"])
+            if kind != "generation":
+                # What one answer can get at best on these very questions is harder than the commonest of training.
+                beside["baselines"] += [Baseline(name="best constant", path=Path(path), column="majority", on=_ON)]
+            else:
+                base: Any = paths.output("score_completions", "out", f"{family}/{BASE}/{group}")
+                where: Any = {"kind": kind}
+                beside["baselines"] += [Baseline(name="not fine-tuned", path=base, where=where, on=_ON)]
+            yield Source(path=Path(path), factors=factors, keys=_COLUMNS, where=own, **beside)
     for family, path in scored.losses.items():
         yield Source(
             path=Path(path),

@@ -6,13 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from reprlab.config.load import LoadedConfig
-from reprlab.evaluation.completion_settings import CompletionScoring, Method, ScoreCell, ScoredModel
+from reprlab.evaluation.completion_settings import (
+    CompletionBaselines,
+    CompletionScoring,
+    Method,
+    ScoreCell,
+    ScoredModel,
+)
 from reprlab.papers.amuro_char.names import BASE
 from reprlab.papers.amuro_char.plan_data import PromptPlanner
 from reprlab.papers.amuro_char.plan_models import Checkpoints, add_checkpoints
 from reprlab.papers.amuro_char.schema import AmuroCharSettings, Family, Sweep
 from reprlab.planning.completion_jobs import ModelFolders, add_scores, add_tuning, tuning_metrics
-from reprlab.planning.plan import Plan
+from reprlab.planning.plan import Job, Plan
 from reprlab.settings.base import derive
 from reprlab.training.completion_settings import CompletionTuningSettings
 
@@ -20,7 +26,7 @@ _METHODS: dict[str, Method] = {"generation": "generate", "classification": "toke
 _FURTHER_METHODS: tuple[Method, ...] = ("free", "constrained")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Scored:
     """Where the scores are, and what they are scores of."""
 
@@ -31,8 +37,12 @@ class Scored:
     files: dict[str, tuple[str, str, str]] = field(default_factory=dict)
     """Score files, one row per (checkpoint, evaluation set, format, shots, method): family, training set and group of
     checkpoints of each; the training set is base where nothing was trained."""
+    evals: dict[str, list[str]] = field(default_factory=dict)
+    """Score file to its evaluation sets; all, where it is not named."""
     losses: dict[str, str] = field(default_factory=dict)
     """Family to the held-out losses of its ladder (`evaluate_lm`), where it was trained here."""
+    baselines: str = ""
+    """Scores of what needs no model, on all evaluation sets."""
     jobs: list[tuple[str, str]] = field(default_factory=list)
     """Stage and key of the jobs that fine-tune and score, for the hours of Table 4."""
 
@@ -42,6 +52,7 @@ def add_runs(plan: Plan, config: LoadedConfig, paper: AmuroCharSettings) -> Scor
     planner = RunPlanner(plan, config, paper)
     for family in paper.grid.families:
         planner.add_family(family)
+    planner.scored.baselines = planner.add_baselines()
     return planner.scored
 
 
@@ -68,6 +79,29 @@ class RunPlanner:
                 key = f"{name}/{train}/{group}"
                 tuned = self._tune(key, found, checkpoints)
                 self._score(key, found, tuned, self._tuned_cells(family, train), tuning_metrics(key))
+
+    def add_baselines(self) -> str:
+        """Plan what needs no model on every set, fitted on a training set of its task; returns the scores."""
+        paper, wanted = self.paper, self.paper.prediction
+        trained = {
+            eval: name
+            for name, entry in paper.trainings.items()
+            if name in self.trainings and entry.form == "completion" and not entry.mixture
+            for eval in (*entry.in_domain, *entry.out_of_domain)
+        }
+        sets = {
+            name: {
+                "prompts": self.prompts.evaluation(name),
+                "training": self.prompts.training(trained[name]) if name in trained else None,
+            }
+            for name in self.sets
+        }
+        settings = CompletionBaselines.model_validate(
+            {"sets": sets, "bootstrap": wanted.bootstrap, "seed": wanted.seed}
+        )
+        read = [path for one in sets.values() for path in one.values() if path]
+        job = Job({"after": list(dict.fromkeys(read))}, {"settings": settings})
+        return self.plan.add("score_completion_baselines", "amuro-char", job)["out"]
 
     def _groups(self, checkpoints: list[str]) -> Iterable[tuple[str, list[str]]]:
         if self.paper.finetuning.job == "training":
@@ -159,7 +193,9 @@ class RunPlanner:
             dtype=self.config.arithmetic(wanted.dtype),
             notes={one: note for one in evals if (note := self._note(one))},
         )
-        self.scored.files[add_scores(self.plan, key, models, found.tokenizer, settings, tuning)] = (name, train, group)
+        path = add_scores(self.plan, key, models, found.tokenizer, settings, tuning)
+        self.scored.files[path] = (name, train, group)
+        self.scored.evals[path] = list(evals)
         self.scored.jobs.append(("score_completions", key))
 
     def _model(self, family: Family, checkpoint: str, step: int) -> ScoredModel:

@@ -7,7 +7,7 @@ from typing import Any
 
 from reprlab.papers.amuro_char import tables_changes
 from reprlab.papers.amuro_char import tables_scores as tables
-from reprlab.papers.amuro_char.claims import CLAIMS
+from reprlab.papers.amuro_char.claims import CLAIMS, TWINS
 from reprlab.papers.amuro_char.figures import draw_final_formats, draw_final_ood, draw_gains, draw_ood, of_model
 from reprlab.papers.amuro_char.names import BASE, CLASS_TO_GEN, GEN_TO_CLASS, MAIN_METHODS, PREDICTION_METHODS
 from reprlab.papers.amuro_char.tables_scores import HEADLINE, SCORES
@@ -102,5 +102,6 @@ RESULTS = results_of(
         "statements": _statement,
     },
     claims=CLAIMS,
+    twins=TWINS,
     unjudged={"nano": "a few steps, for tests"},
 )

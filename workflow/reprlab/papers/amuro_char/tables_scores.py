@@ -30,9 +30,9 @@ ABOUT = ("scale", "seed", "n", "steps", "tokens", "data", "note")
 _CELL = ["family", "ckpt", "train", "eval", "fmt", "shots", "method"]
 _PERF = [
     "model_id", "family", "ckpt", "step", "tokens", "train", "lr", "eval", "data", "kind", "fmt", "shots", "method",
-    "metric", "performance", "performance_boot", "std", "low", "high", "majority", "n", "histogram", "outside_labels",
-    "empty_share", "mean_output_tokens", "dropped_shots", "seed", "train_rows", "train_steps", "top_label",
-    "top_share", "baseline", "baseline_value", "margin", "above_trivial", "scale", "note",
+    "metric", "performance", "performance_boot", "std", "low", "high", "majority", "n", "seen", "histogram",
+    "outside_labels", "empty_share", "mean_output_tokens", "dropped_shots", "seed", "train_rows", "train_steps",
+    "top_label", "top_share", "baseline", "baseline_value", "margin", "above_trivial", "scale", "note",
 ]  # fmt: skip
 _CURVE = [
     "place", "model", "series", "family", "ckpt", "step", "train", "eval", "kind", "fmt", "shots", "metric",
@@ -105,12 +105,14 @@ def table_of(rows: Any, columns: Iterable[str], frame: Frame, *counts: str) -> R
 def perf_table(frame: Frame) -> Rows:
     """Every score in long form.
 
-    `baseline` is what a fine-tuned row must beat: the most frequent class, or, where texts are generated, the same
-    checkpoint before fine-tuning.
+    `baseline` is the hardest that a fine-tuned row must beat: what needs no model, or, where texts are generated, the
+    same checkpoint before fine-tuning.
     """
     rows = scores(frame)
     named = rows["family"] + "_" + rows["ckpt"] + "_" + rows["train"]
-    return table_of(rows.assign(model_id=named).rename(columns={"steps": "train_steps"}), _PERF, frame, "train_steps")
+    return table_of(
+        rows.assign(model_id=named).rename(columns={"steps": "train_steps"}), _PERF, frame, "train_steps", "seen"
+    )
 
 
 def prediction_table(frame: Frame) -> Rows:

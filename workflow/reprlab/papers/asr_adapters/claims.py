@@ -8,6 +8,7 @@ from typing import Any
 from reprlab.results.claims import Claim, Find
 from reprlab.results.contrasts import sum_over_seeds
 from reprlab.results.frame import FIRST, LAST, Choice, Frame, Option
+from reprlab.results.twins import Twin
 from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, FEWEST_SEEDS, Estimate, Rule, mean_over_crossed
 
 _LARGE: dict[str, Any] = {"only_at": ("paper",), "because": "specification, section 6: not visible with minutes"}
@@ -49,6 +50,7 @@ def transferred(frame: Frame) -> Estimate | str:
 
 _MAIN: dict[str, Choice] = {"part": "main"}
 _CELL: dict[str, Choice] = {"part": "ablation"}
+_CONTROL: dict[str, Choice] = {"part": "control", "method": "conv"}
 _CER = "character error rate on test, points"
 CLAIMS = (
     Claim("A1", "With little speech bottleneck adapters are worse than tuning all (Table 2, of three languages, printed"
@@ -80,5 +82,12 @@ CLAIMS = (
           less({"depth": 6}, {"depth": 2}), {"part": "depth"}, **_LARGE),
     Claim("A10", "What the encoder learnt before matters: a drawn one recognises less (ours)",
           f"{_CER}: conv in the trained encoder less in a drawn one", BELOW_ZERO,
-          less({"model": Option("model")}, {"model": Option("floor")}), {"part": "control", "method": "conv"}),
+          less({"model": Option("model")}, {"model": Option("floor")}), _CONTROL),
+)  # fmt: skip
+TWINS = (
+    Twin(("A10",), "the encoder with drawn weights", learned={**_CONTROL, "model": Option("model")},
+         rows={"model": Option("floor")}),
+    Twin(("A1", "A2", "A3", "A4", "A5", "A6", "A7", "A9"),
+         why_not="two trainings of one frozen encoder: the head without adapters would be the same on both sides"),
+    Twin(("A8",), why_not="fresh adapters, which have learnt no other language, are the side that it is compared with"),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from reprlab.papers.asr_adapters.results import RESULTS
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.result_jobs import add_results
 from reprlab.planning.shared_jobs import add_model, add_task
-from reprlab.results.sources import Baseline, Items, Source, Value
+from reprlab.results.sources import Items, Source, Value, rivals
 from reprlab.settings.base import derive
 from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 SLUG = "asr-adapters"
 # A set may have one of them.
 _HELD_OUT = ("validation", "test")
-_CONSTANT = ("nothing", "most common")
 COUNTS = {"cer": ("character_errors", "characters"), "wer": ("word_errors", "words")}
 _DEPTH = "ff"
 # Model, method, language, minutes and seed of a recogniser.
@@ -166,10 +165,9 @@ class Recognisers:
     ) -> Source:
         found = self._source(made["metrics"], part, about, more=more)
         path = Path(made["metrics"])
-        baselines = [Baseline(name=name, path=path, where={"name": name}) for name in _CONSTANT]
         where = {"name": "model", "split": list(_HELD_OUT)}
         items = Items(path=Path(made["hypotheses"]), item="id", counts=COUNTS)
-        return found.model_copy(update={"where": where, "baselines": baselines, "items": items})
+        return found.model_copy(update={"where": where, "items": items, **rivals("transcript", path)})
 
     def _source(
         self,

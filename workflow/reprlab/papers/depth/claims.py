@@ -17,6 +17,7 @@ from reprlab.papers.depth.names import DISCOEVAL, DISCOURSE_COHERENCE, GLUE, NI,
 from reprlab.results.claims import Claim, Find
 from reprlab.results.contrasts import Ratio
 from reprlab.results.frame import FIRST, LAST, Frame
+from reprlab.results.twins import Twin
 from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Rule
 
 _NATS, _POINTS = 0.05, 5.0
@@ -189,4 +190,14 @@ CLAIMS = (
     _claim("D10", "Continued DEPTH predicts the next sentence better than DEPTH from scratch (appendix B)",
            "SENT accuracy on shuffled batches at the last checkpoint, continued minus from scratch, points", ABOVE_ZERO,
            _ratio("sent_accuracy", _CONTINUED | _SHUFFLED, _DEPTH | _SHUFFLED, paired=False), **_SMALL),
+)  # fmt: skip
+TWINS = (
+    Twin(("L1a",), "the first checkpoint", learned=main("t5"), rows={"step": FIRST}),
+    Twin(("L1b",), "the first checkpoint", learned=main("depth"), rows={"step": FIRST}),
+    Twin(("L4", "L7"), why_not="chance order is the bound: a claim that nothing was learnt of it"),
+    Twin(("L2", "L5"), why_not="a drawn model restores no sentence token, in order or not: both numbers are 0"),
+    Twin(("L3", "L6"), why_not="losses of one model beside each other; those of a drawn one are those of even guesses"),
+    Twin(("L8a", "L8b", "L9a", "L9b", "L9c", "L9d", "L10", "D1", "D2", "D3", "D4", "D5", "D6", "D7", "D9", "D10"),
+         why_not="two trainings from one start: the same untrained model would stand on both sides"),
+    Twin(("D8",), why_not="two checkpoints of one training, judged at paper scale alone"),
 )  # fmt: skip

@@ -32,12 +32,7 @@ _COLUMNS = 4
 _INITS = {"fs": "from scratch", "cpt": "continued"}
 _NAMES = {"t5": "T5", "depth": "DEPTH"}
 _MARKS = {"t5": "o", "depth": "s"}
-_BASELINES = {
-    "majority": ("Majority", ":"),
-    "copy": ("Copy of the input", ":"),
-    "tfidf": ("TF-IDF", "-."),
-    "untrained": ("Untrained", (0, (1, 3))),
-}
+_UNTRAINED = "untrained"
 
 
 def draw_benchmark(table: str) -> Callable[[Rows, Drawn], Figure]:
@@ -88,10 +83,12 @@ def _ours(panel: Axes, ours: Rows, init: str, column: str) -> None:
         say(panel, str(ours[f"data_{column}"].iloc[0]) if f"data_{column}" in ours else str(ours["note"].iloc[0]))
         return
     _curves(panel, rows, column)
-    for model, (name, dash) in _BASELINES.items():
-        values = ours.loc[(ours["init"] == "baseline") & (ours["model"] == model), column].dropna()
-        if len(values):
-            panel.axhline(values.mean(), color="#777777", linestyle=dash, linewidth=1.2, label=name)
+    beside = ours[ours["init"] == "baseline"].groupby("model")[column].mean().dropna()
+    without = beside.drop(_UNTRAINED, errors="ignore")
+    if len(without):
+        panel.axhline(without.max(), color="#777777", linestyle="-.", linewidth=1.2, label="Hardest without a model")
+    if _UNTRAINED in beside:
+        panel.axhline(beside[_UNTRAINED], color="#777777", linestyle=(0, (1, 3)), linewidth=1.2, label="Untrained")
     step_axis(panel, rows["step"].dropna().tolist())
     # The column bears the benchmark's name; what fills it is below.
     panel.set_xlabel(textwrap.fill(f"pre-training step; data: {rows[f'data_{column}'].iloc[0]}", 34), fontsize=7)

@@ -11,7 +11,7 @@ from reprlab.papers.depth.measures import SUMS
 from reprlab.papers.depth.names import BENCHMARKS, SIDE_EXPERIMENTS
 from reprlab.papers.depth.plan_ablations import add_ablations
 from reprlab.papers.depth.plan_cost import Costs
-from reprlab.papers.depth.plan_finetuning import Finetuned, add_finetuning, report_split, trivial_names
+from reprlab.papers.depth.plan_finetuning import Finetuned, add_finetuning, report_split
 from reprlab.papers.depth.plan_runs import Run, RunPlanner
 from reprlab.papers.depth.plan_text import vocabulary_rows
 from reprlab.papers.depth.results import RESULTS
@@ -20,7 +20,7 @@ from reprlab.planning import paths
 from reprlab.planning.cost_jobs import add_cost
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.result_jobs import add_results
-from reprlab.results.sources import Baseline, Missing, Source
+from reprlab.results.sources import Missing, Source, rivals
 
 SLUG = "depth"
 _SUBSETS = {"mnli_m": "matched", "mnli_mm": "mismatched"}
@@ -124,12 +124,14 @@ class _Results:
             reason = f"papers.depth.finetuning.tables leaves {table} out at scale {scale}"
             yield Missing(factors=about, reason=reason)
         else:
-            for baseline in trivial_names(self.paper, task):
+            entry = self.config.datasets.tasks[task.dataset]
+            for baseline in entry.trivial():
                 yield Source(
                     path=Path(paths.baselines(task.dataset)),
                     factors=about | {"init": "baseline", "model": baseline},
                     where={**self.where(task, column), "name": baseline},
-                    data=self.config.datasets.tasks[task.dataset].title,
+                    data=entry.title,
+                    unjudged="a baseline",
                 )
 
     def scores(self, one: Finetuned, table: str, column: str, mode: str) -> Iterator[Source]:
@@ -140,9 +142,10 @@ class _Results:
         init = model.init if one.trained else "baseline"
         about = {**cells, "part": "finetuning", "init": init, "model": model.label}
         about |= {"seed": model.seed, "tuning_seed": one.seed}
-        trivial = "copy" if task.metric == "rouge_l" else "majority"
-        against = Baseline(name=trivial, path=Path(paths.baselines(dataset)), where={"name": trivial})
-        judged = one.trained and trivial in trivial_names(self.paper, task)
+        entry = self.config.datasets.tasks[dataset]
+        beside: dict[str, Any] = {"unjudged": "not pre-trained: trained rows are judged against it"}
+        if one.trained and entry.answer:
+            beside = rivals(entry.answer, paths.baselines(dataset), entry.trivial())
         # Released weights are another model than the untrained one.
         own = one.trained and model.init != "public"
         for name, step in zip(model.checkpoints, model.folders, strict=True):
@@ -151,9 +154,9 @@ class _Results:
                 factors={**about, "step": step},
                 keys={"lr": "learning_rate", "outside_labels": "outside_labels"},
                 where={**self.where(task, column), "eval_mode": mode, "name": name},
-                data=self.config.datasets.tasks[dataset].title,
+                data=entry.title,
                 selection=Path(one.selection),
-                baselines=[against] if judged else [],
+                **beside,
                 untrained=cells | {"init": "baseline", "model": "untrained"} if own else {},
             )
 

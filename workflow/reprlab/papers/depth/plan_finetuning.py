@@ -1,15 +1,13 @@
 """DEPTH's fine-tuning: every checkpoint that the settings name, on every task that has data."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from reprlab.config.load import LoadedConfig
-from reprlab.evaluation.settings import BaselineSettings
 from reprlab.papers.depth.plan_runs import RunPlanner
 from reprlab.papers.depth.plan_text import add_passages
 from reprlab.papers.depth.schema import DepthSettings, FinetuningTask
 from reprlab.planning import paths
-from reprlab.planning.finetuning_jobs import add_baselines, add_finetuning_job, add_selection
+from reprlab.planning.finetuning_jobs import add_finetuning_job, add_selection, add_trivial
 from reprlab.planning.plan import Plan
 from reprlab.planning.shared_jobs import add_task
 from reprlab.settings.base import derive
@@ -65,12 +63,6 @@ def report_split(paper: DepthSettings, task: FinetuningTask) -> str:
     return task.report_split or paper.finetuning.report_split
 
 
-def trivial_names(paper: DepthSettings, task: FinetuningTask) -> list[str]:
-    """Baselines without training: free text has no labels to classify; a copy of the input is its trivial rival."""
-    names: list[str] = list(paper.finetuning.baselines.trivial)
-    return [*(name for name in names if name != "tfidf"), "copy"] if task.metric == "rouge_l" else names
-
-
 def add_finetuning(plan: Plan, config: LoadedConfig, pretrained: RunPlanner) -> list[Finetuned]:
     """Plan tasks, baselines, fine-tuning and the choice of learning rates."""
     planner, wanted = _Planner(plan, config, pretrained), pretrained.paper.finetuning
@@ -90,18 +82,20 @@ class _Planner:
 
     def add_examples(self, settings: FinetuningTask, dataset: str) -> None:
         """Plan the task's examples and its baselines."""
-        finetuning, corpora = self.paper.finetuning, self.config.datasets.tasks[dataset].documents
-        passages = {corpus: add_passages(self.plan, self.config, self.paper, corpus) for corpus in corpora}
-        names: list[Any] = trivial_names(self.paper, settings)
-        scored = BaselineSettings(
+        finetuning, entry = self.paper.finetuning, self.config.datasets.tasks[dataset]
+        passages = {corpus: add_passages(self.plan, self.config, self.paper, corpus) for corpus in entry.documents}
+        examples = add_task(self.plan, self.config, dataset, passages)
+        add_trivial(
+            self.plan,
+            entry,
+            dataset,
+            examples,
             metrics=[settings.metric],
-            baselines=names,
             splits=self.splits(settings),
             train_limit=finetuning.train_examples,
             eval_limit=finetuning.evaluation_examples,
             resamples=self.paper.statistics.bootstrap,
         )
-        add_baselines(self.plan, dataset, add_task(self.plan, self.config, dataset, passages), scored)
 
     def splits(self, settings: FinetuningTask) -> list[str]:
         """The splits that are scored: to choose by, and to report."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reprlab.papers.depth.claims import CLAIMS
+from reprlab.papers.depth.claims import CLAIMS, TWINS
 from reprlab.papers.depth.comparison import OURS
 from reprlab.papers.depth.figures_benchmarks import draw_benchmark
 from reprlab.papers.depth.figures_losses import draw_decomposition, draw_losses, draw_packing, draw_variants
@@ -43,4 +43,5 @@ RESULTS = results_of(
     },
     ours=OURS,
     claims=CLAIMS,
+    twins=TWINS,
 )

@@ -127,7 +127,6 @@ class BaselineSettings(t.Settings):
 
     published: bool
     untrained: bool
-    trivial: Annotated[list[Literal["majority", "tfidf"]], t.Distinct]
 
 
 class FinetuningSettings(t.Settings):

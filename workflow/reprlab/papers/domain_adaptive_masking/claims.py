@@ -7,6 +7,7 @@ from typing import Any
 from reprlab.results.claims import Claim, Find
 from reprlab.results.contrasts import Ratio, sum_over_seeds
 from reprlab.results.frame import LAST, Choice, Frame
+from reprlab.results.twins import Twin
 from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Estimate, mean_over_crossed
 
 _LARGE: dict[str, Any] = {
@@ -92,4 +93,15 @@ CLAIMS = (
           "with BioBERT)", _POINTS, ABOVE_ZERO, f1("concept", "random"), **_LARGE),
     Claim("D8", "Masking concepts improves named entities over random spans of equal share (ours)", _POINTS, ABOVE_ZERO,
           f1("concept", "random_span"), **_LARGE),
+)  # fmt: skip
+_BEFORE: dict[str, Any] = {"masking": "none", "step": None, "pretraining_seed": None}
+TWINS = (
+    Twin(("D1", "D3"), "no update: the model before", learned={"part": "held_out", "masking": "concept"}, rows=_BEFORE),
+    Twin(("D2",), "no update: the model before", learned={"part": "held_out", "masking": "random"}, rows=_BEFORE),
+    Twin(("D6",), "no update: the model before", learned={"part": "tagging", "masking": "concept"},
+         rows={"masking": "none", "pretraining_seed": None}),
+    Twin(("D10",), "word frequencies", learned={"part": "controls", "masking": "concept", "control": "as trained"},
+         rows={"masking": "unigram", "control": None, "pretraining_seed": None}),
+    Twin(("D4", "D5", "D7", "D8", "D9"),
+         why_not="two trainings from one start: the model before would stand on both sides"),
 )  # fmt: skip

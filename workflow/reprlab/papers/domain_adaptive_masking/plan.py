@@ -294,7 +294,7 @@ class _Jobs:
                         path=Path(out["out_metrics"]),
                         factors={**about, "seed": seed},
                         data=entry.title,
-                        baselines=baselines,
+                        **baselines,
                         untrained=beside_untrained if run.masking != UNTRAINED else {},
                     )
                 )

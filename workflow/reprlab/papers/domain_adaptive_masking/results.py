@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reprlab.papers.domain_adaptive_masking.claims import CLAIMS
+from reprlab.papers.domain_adaptive_masking.claims import CLAIMS, TWINS
 from reprlab.papers.domain_adaptive_masking.tables_masking import (
     annotated,
     compute,
@@ -31,8 +31,8 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "table2": (scores_by_masking, {"part": "tagging", "metric": "entity_f1"}),
     "scores": (
         Listing(
-            "task masking pretraining_seed seed metric value low high n steps tokens baseline baseline_value margin "
-            "margin_untrained above_trivial above_untrained data scale"
+            "task masking pretraining_seed seed metric value low high n seen steps tokens baseline baseline_value "
+            "margin margin_untrained above_trivial above_untrained data scale"
         ),
         {"part": "tagging"},
     ),
@@ -80,5 +80,6 @@ RESULTS = results_of(
     figures=_FIGURES,
     ours=_OURS,
     claims=CLAIMS,
+    twins=TWINS,
     unjudged={"nano": "a few updates test the workflow, not the claim"},
 )

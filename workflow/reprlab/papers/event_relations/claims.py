@@ -7,6 +7,7 @@ from typing import Any
 from reprlab.results.claims import Claim
 from reprlab.results.contrasts import Paired, sum_over_seeds
 from reprlab.results.frame import Choice, Frame
+from reprlab.results.twins import Twin
 from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Estimate
 
 _WRAPPED = {"dataset": "esc", "encoding": "wrapped", "chains": "no"}
@@ -93,4 +94,14 @@ CLAIMS = (
     _f1("E14", "The wrapped sentence is better than its dependency tree",
         "difference of micro F1 over the relations, points", {"encoding": "wrapped"}, {"encoding": "graph"},
         retriever="sbert_ft", classifier=_BOTH),
+)  # fmt: skip
+TWINS = (
+    Twin(("E1",), "the random order", learned={"retriever": "sbert"}, rows={"retriever": "random"}),
+    Twin(("E2",), "no update: the encoder as it was", learned={"retriever": "sbert_ft"}, rows={"retriever": "sbert"}),
+    Twin(("E3",), "no update: the encoder as it was", learned={"retriever": "roberta_ft"},
+         rows={"retriever": "roberta"}),
+    Twin(("E8",), "random partners", learned={"retriever": "sbert_ft"}, rows={"retriever": "random"}),
+    Twin(("E5", "E6"), why_not="random partners have the share and the words of all pairs, which are the other side"),
+    Twin(("E4", "E7", "E9", "E10", "E11", "E12", "E13", "E14"),
+         why_not="two trainings from one start: the same untrained model would stand on both sides"),
 )  # fmt: skip

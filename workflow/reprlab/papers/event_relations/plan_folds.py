@@ -1,9 +1,11 @@
 """Jobs of one fold of a corpus: rankings of partners, classifiers of pairs, their scores."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from reprlab.baselines.declared import declared
 from reprlab.events.settings import (
     ALL,
     ALL_PAIRS,
@@ -26,7 +28,7 @@ from reprlab.planning.shared_jobs import add_model, add_task
 from reprlab.planning.warm_starts import Recipe, Start, add_start
 from reprlab.plugins import load_plugin
 from reprlab.registry.dataset_entries import reader_settings
-from reprlab.results.sources import Baseline, Items, Missing, Source
+from reprlab.results.sources import Baseline, Items, Missing, Source, rivals
 from reprlab.retrieval.settings import BiEncoderTraining
 from reprlab.settings.base import derive
 from reprlab.training.settings import EngineSettings, ScheduleSettings
@@ -129,9 +131,10 @@ class Fold:
         sweep = encoding != "wrapped" or chains
         seeds = paper.seeds[: paper.sweep_seeds] if sweep else paper.seeds
         seeds = seeds[:1] if retriever in paper.encoders else seeds
-        if retriever in ("random", "chains"):
-            pooling: Literal["random", "chains"] = "chains" if retriever == "chains" else "random"
-            settings = Retrieval(events=events, pooling=pooling, ks=paper.ks, seeds=seeds)
+        if retriever in ("random", "chains", "nearest"):
+            # Distances have no seed.
+            own = {"pooling": retriever, "seeds": seeds[:1] if retriever == "nearest" else seeds}
+            settings = Retrieval.model_validate({"events": events, "ks": paper.ks, **own})
             return self.plan.add("rank_partners", key, Job({"examples": self.examples}, {"settings": settings}))
         recipe = paper.retriever_training
         encoder = paper.encoders["roberta" if retriever.startswith("roberta") else "sbert"]
@@ -163,10 +166,7 @@ class Fold:
     def _retrieval(self, retriever: str, encoding: str, *, chains: bool) -> list[Source]:
         made = self._rankings(retriever, encoding, chains)
         items = Items(path=Path(made["counts"]), item="document", counts=RETRIEVED)
-        # Chains may say without a text which mentions are related.
-        trivial = {"random order": "random"} | ({"chains without text": "chains"} if chains else {})
-        trivial = {name: one for name, one in trivial.items() if one != retriever}
-        floors = {name: Path(self._rankings(one, "wrapped", False)["metrics"]) for name, one in trivial.items()}
+        beside = self._floors(retriever, chains)
         about = {
             "retriever": retriever,
             "classifier": "none",
@@ -181,10 +181,23 @@ class Fold:
                 keys={"seed": "seed"},
                 where={"k": k},
                 data=self.title,
-                baselines=[Baseline(name=name, path=floor, where={"k": k}) for name, floor in floors.items()],
+                **beside(k),
             )
             for k in self.paper.ks
         ]
+
+    def _floors(self, retriever: str, chains: bool) -> Callable[[int], dict[str, Any]]:
+        """What a retriever must beat at each k: what is declared, and the chains where they may say without a text
+        which mentions are related."""
+        if retriever == "random":
+            return lambda k: {"unjudged": "a baseline"}
+        names = dict(zip(declared("partners"), ("random", "nearest"), strict=True))
+        names |= {"chains without text": "chains"} if chains else {}
+        floors = {name: Path(self._rankings(one, "wrapped", False)["metrics"]) for name, one in names.items()}
+        return lambda k: {
+            "answer": "partners",
+            "baselines": [Baseline(name=name, path=floor, where={"k": k}) for name, floor in floors.items()],
+        }
 
     def _classification(self, classifier: _Classifier, retriever: str, **how: Any) -> list[Source]:
         """The scores of one classifier (see `trained`)."""
@@ -258,7 +271,6 @@ class Fold:
 
     def _scores(self, path: Path, factors: dict[str, Any], items: Items | None = None) -> Source:
         """Scores beside the trivial answers to the same pairs."""
-        trivial = ("majority relation", "no relation")
         return Source(
             path=path,
             items=items,
@@ -266,7 +278,7 @@ class Fold:
             keys={"seed": "seed"},
             where={"name": "model", "subset": [RELATED, ALL, CANDIDATES]},
             data=self.title,
-            baselines=[Baseline(name=name, path=path, where={"name": name}) for name in trivial],
+            **rivals("relation", path),
         )
 
     def measured(self) -> list[Source]:

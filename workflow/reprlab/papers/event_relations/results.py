@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reprlab.papers.event_relations.claims import CLAIMS
+from reprlab.papers.event_relations.claims import CLAIMS, TWINS
 from reprlab.papers.event_relations.tables_relations import (
     compared_score,
     complexity,
@@ -103,5 +103,6 @@ RESULTS = results_of(
         **{name: over_all_pairs(name) for name in ("table3", "table4", "table5")},
     },
     claims=CLAIMS,
+    twins=TWINS,
     unjudged={"nano": "a few documents and steps test the workflow, not the claim"},
 )

@@ -40,7 +40,7 @@ def accuracy_table(frame: Frame) -> Rows:
     table = Pivot("dataset", "condition", over="model", beside="above_trivial", about=about, same_items=True)(frame)
     by_set = frame.select().groupby("dataset", sort=False)
     conditions = [name for name in table if f"above_trivial_{name}" in table]
-    table.insert(1 + len(conditions), "majority", table["dataset"].map(by_set["baseline_value"].mean()))
+    table.insert(1 + len(conditions), "trivial", table["dataset"].map(by_set["baseline_value"].mean()))
     whole = {"steps": by_set["step"].max()}
     return table.assign(**{name: table["dataset"].map(values).astype("Int64") for name, values in whole.items()})
 
@@ -75,9 +75,9 @@ def dynamics_table(frame: Frame) -> Rows:
 
     `auc_equal_n` takes as many items of training and validation, because an estimate depends on their number (T6).
     """
-    keys = [*SETTING, "step", "k", "split", "seed"]
+    keys = ["experiment", *SETTING, "step", "k", "split", "seed"]
     accuracy = frame.select(metric="accuracy")[[*keys, "value", "low", "high", "baseline_value", "n", "data", "scale"]]
-    accuracy = accuracy.rename(columns={"value": "accuracy", "baseline_value": "majority"})
+    accuracy = accuracy.rename(columns={"value": "accuracy", "baseline_value": "trivial"})
     area = with_interval(frame.narrowed(TWO_NN), keys)[[*keys, "value", "low", "high"]]
     table = accuracy.merge(area.rename(columns={"value": "auc", "low": "auc_low", "high": "auc_high"}), on=keys)
     others = {

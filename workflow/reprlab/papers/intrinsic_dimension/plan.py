@@ -12,7 +12,7 @@ from reprlab.planning import paths
 from reprlab.planning.cost_jobs import add_cost
 from reprlab.planning.plan import Plan
 from reprlab.planning.result_jobs import add_results
-from reprlab.results.sources import Baseline, Missing, Source, Value
+from reprlab.results.sources import Baseline, Missing, Source, Value, rivals
 
 SLUG = "intrinsic-dimension"
 
@@ -25,6 +25,7 @@ def add_jobs(plan: Plan, config: LoadedConfig) -> None:
     options = {
         "auc": f"auc_{paper.estimation.norm}",
         "confidence": paper.estimation.confidence,
+        "drawn": paper.comparison.drawn,
         "equal": f"first {min(paper.data.train_items, paper.data.validation_items)}",
     }
     entries = list(_entries(planner))
@@ -36,7 +37,7 @@ def _entries(planner: StatesPlanner) -> Iterator[Source | Missing]:
     """Sources by experiment and data set, in the paper's order."""
     paper, config = planner.paper, planner.config
     for experiment in map(str, RESULTS.factors["experiment"].values):
-        sets = paper.icl_unique.datasets if experiment == "icl_unique" else paper.data.datasets
+        sets = paper.icl_unique.datasets if experiment in ("icl_unique", "drawn_unique") else paper.data.datasets
         for name, entry in sets.items():
             if entry.dataset is None:
                 about: dict[str, Any] = {"experiment": experiment, "dataset": name}
@@ -79,8 +80,10 @@ def _sources(planner: StatesPlanner, key: str, one: Collection, experiment: str,
         yield Source(path=dimensions, factors={**about, "subset": "all"}, keys=keys, where=where, data=title)
         return
     scores = Path(paths.output("collect_states", "scores", key))
-    majority = Baseline(name="majority", path=scores, where={"name": "majority"})
+    beside = rivals("class", planner.add_baselines(one))
+    # What one answer can get at best on these very prompts is harder than the commonest of training.
+    beside["baselines"] += [Baseline(name="best constant", path=scores, where={"name": "majority"})]
     own = {**where, "name": "model", "metric": "accuracy"}
-    yield Source(path=scores, factors=about, keys={"step": "step"}, where=own, data=title, baselines=[majority])
+    yield Source(path=scores, factors=about, keys={"step": "step"}, where=own, data=title, **beside)
     areas: list[Value] = [name for name in RESULTS.metrics if name != "accuracy"]
     yield Source(path=dimensions, factors=about, keys=keys, where={**where, "metric": areas}, data=title)

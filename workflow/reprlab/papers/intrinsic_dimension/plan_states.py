@@ -1,5 +1,6 @@
 """Prompts, adapters, states and estimates that the experiments need; shared ones are made once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, Literal
@@ -14,13 +15,14 @@ from reprlab.papers.intrinsic_dimension.schema import (
 )
 from reprlab.planning.adapted_layers import check_adapted
 from reprlab.planning.language_model_jobs import add_scratch_text
-from reprlab.planning.plan import Plan
+from reprlab.planning.plan import Job, Plan
 from reprlab.planning.representation_jobs import add_adapter, add_dimension, add_prompts, add_states
-from reprlab.planning.shared_jobs import add_model, add_task
+from reprlab.planning.shared_jobs import add_model, add_task, add_tokenizer
 from reprlab.representations.settings import AdapterSettings, CollectSettings, DimensionSettings, PromptSettings
 from reprlab.settings.base import derive
 from reprlab.training.settings import EngineSettings, ScheduleSettings
 
+_FEW = 5
 _TARGETS = "papers.intrinsic-dimension.finetuning.targets"
 
 Split = Literal["train", "validation"]
@@ -90,6 +92,13 @@ class StatesPlanner:
         for model, (name, entry), k in product(unique.models, unique.datasets.items(), unique.shots):
             if entry.dataset:
                 self._shots("icl_unique", model, name, k, unique=True)
+        # The drawn model reads what the claims on demonstrations compare: none, and the most up to five.
+        drawn = comparison.drawn
+        for name, k in product(known, _ends(comparison.shots)):
+            self._shots("drawn", drawn, name, k)
+        for (name, entry), k in product(unique.datasets.items(), _ends(unique.shots)):
+            if entry.dataset:
+                self._shots("drawn_unique", drawn, name, k, unique=True)
         # The same prompts in the other arithmetic, beside as many of the main collection.
         size = paper.collection.precision_items
         for model, name in compared if size else ():
@@ -172,6 +181,13 @@ class StatesPlanner:
         cell = f"{'unique_' if unique else ''}{split}_{k}{_suffix(seed)}"
         return add_prompts(self.plan, f"{_folder(name)}/{cell}", examples, settings)
 
+    def add_baselines(self, one: Collection) -> str:
+        """Plan what needs no model on the items of a collection, without demonstrations; returns the scores."""
+        entry = self.paper.data.datasets.get(one.dataset) or self.paper.icl_unique.datasets[one.dataset]
+        asked, training = (self._prompts(one.dataset, entry, split, 0) for split in (one.split, "train"))
+        key = f"{_folder(one.dataset)}/{one.split}"
+        return self.plan.add("score_prompt_baselines", key, Job({"training": training, "prompts": asked}))["out"]
+
     def add_jobs(self) -> None:
         """Plan adapters, collections and estimates."""
         ladders = {}
@@ -223,11 +239,20 @@ class StatesPlanner:
         if self.config.models[model].origin.kind != "scratch":
             folder = add_model(self.plan, self.config, model, seed=seed)
             return folder, folder
+        if lent := self.config.models[model].origin.tokenizer:
+            own_tokenizer = add_tokenizer(self.plan, self.config, lent)
+            return add_model(self.plan, self.config, model, seed=seed), own_tokenizer
         name = "intrinsic_dimension"
         own = {"setting": "papers.intrinsic-dimension.data.scratch", "passages": name}
         own["tokenizer"] = f"{name}_{scratch.corpus}"
         _, tokenizer = add_scratch_text(self.plan, self.config, scratch, model, **own)
         return add_model(self.plan, self.config, model, seed=seed, tokenizer=tokenizer), tokenizer
+
+
+def _ends(shots: Sequence[int]) -> list[int]:
+    """No demonstration, and the largest number of them up to five."""
+    few = [k for k in shots if 0 < k <= _FEW]
+    return [0, *few[-1:]]
 
 
 def _suffix(seed: int | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reprlab.geometry.curves import NORMS
-from reprlab.papers.intrinsic_dimension.claims import CLAIMS
+from reprlab.papers.intrinsic_dimension.claims import CLAIMS, TWINS
 from reprlab.papers.intrinsic_dimension.figures import draw_heatmap, draw_scatter
 from reprlab.papers.intrinsic_dimension.measures import (
     ALL,
@@ -29,11 +29,11 @@ from reprlab.results.words import printed_of, results_of
 FINETUNED = "sft_1k"
 CONDITIONS = printed_of("intrinsic-dimension").tables["accuracy"].values
 _CURVES: dict[str, Any] = {"metric": "id", "subset": ALL}
-_MOVING = ("comparison", "sft_dynamics", "icl_dynamics")
+_MOVING = ("comparison", "sft_dynamics", "icl_dynamics", "drawn", "drawn_unique")
 _ACCURATE: dict[str, Any] = {"experiment": "comparison", "metric": "accuracy"}
 _CELL = "experiment model dataset condition k step split dtype"
 _CELLS = Listing(
-    f"{_CELL} accuracy=value low high majority=baseline_value margin above_trivial n tokens data scale seed"
+    f"{_CELL} accuracy=value low high baseline baseline_value margin above_trivial n tokens data scale seed"
 )
 _LAYERS = Listing(f"{_CELL} layer estimator id=value spread n_used=n n_zero data scale seed")
 _TABLES: dict[str, tuple[Any, Any]] = {
@@ -42,12 +42,13 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "id_layers": (_LAYERS, {**_CURVES, "experiment": _MOVING}),
     "auc": (auc_table, {"metric": tuple(f"auc_{norm}" for norm in NORMS), "experiment": _MOVING}),
     "auc_heatmap": (heatmap_table, {"metric": Option("auc"), "experiment": "comparison"}),
-    **{name: (dynamics_table, {"experiment": name}) for name in ("sft_dynamics", "icl_dynamics", "icl_unique")},
+    **{name: (dynamics_table, {"experiment": name}) for name in ("sft_dynamics", "icl_dynamics")},
+    "icl_unique": (dynamics_table, {"experiment": ("icl_unique", "drawn_unique")}),
     "twonn_vs_mle": (scatter_table, {**_CURVES, "experiment": "comparison"}),
     "precision": (precision_table, {**_CURVES, "experiment": "precision"}),
     "seeds": (seeds_table, {"experiment": "replication", "metric": ("accuracy", Option("auc"))}),
 }
-_ACCURACY = Axis("accuracy", "accuracy (%)", "low", "high", "majority", "most frequent class")
+_ACCURACY = Axis("accuracy", "accuracy (%)", "low", "high", "trivial", "hardest without a model")
 _AREA = Axis("auc", "normalised AUC", "auc_low", "auc_high")
 _SHOTS = Axis("k", "demonstrations")
 _COMPARED = {"estimator": "two_nn", "experiment": "comparison"}
@@ -57,7 +58,7 @@ _TITLES = {"sft_dynamics": "I1", "icl_unique": "I5"}
 _ALONG = {"sft_dynamics": Axis("step", "step"), "icl_dynamics": _SHOTS, "icl_unique": _SHOTS}
 _FIGURES: dict[str, tuple[Any, ...]] = {
     "id_layers": ("id_layers", Curves(Axis("layer", "layer"), _IDS, "condition", _SETTING, _COMPARED)),
-    "auc_heatmap": ("auc_heatmap", draw_heatmap, "I9"),
+    "auc_heatmap": ("auc_heatmap", draw_heatmap),
     "auc_by_condition": ("auc", Boxes("condition", _AREA, where=_COMPARED), "I8"),
     **{
         f"auc_by_model_{name}": (
@@ -110,5 +111,6 @@ RESULTS = results_of(
     figures=_FIGURES,
     ours={"accuracy": _MATCHED, "statements": _statement},
     claims=CLAIMS,
+    twins=TWINS,
     unjudged={"nano": "a random model, for tests"},
 )

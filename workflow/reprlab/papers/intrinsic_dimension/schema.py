@@ -80,6 +80,7 @@ class ComparisonSettings(t.Settings):
     """In-context learning against fine-tuning (section 7)."""
 
     models: groups.Models
+    drawn: t.ModelName
     shots: Shots
     steps: t.PositiveInt
     warmup_steps: t.NonNegativeInt

@@ -7,6 +7,7 @@ from typing import Any
 from reprlab.results.claims import Claim
 from reprlab.results.contrasts import Paired, sum_over_seeds
 from reprlab.results.frame import Choice, Frame
+from reprlab.results.twins import Twin
 from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Estimate, Rule, over_seeds, proportion
 
 _LARGE: dict[str, Any] = {"only_at": ("paper",), "because": "specification, section 6: not visible at this scale"}
@@ -65,4 +66,14 @@ CLAIMS = (
           "ROUGE-L F1, points: 13 less the blank row of 1234", ABOVE_ZERO,
           less(_of("13"), {"section": "sanity", "inputs": "1234"}, "rouge_f1"),
           {"part": "scores", "metric": "rouge_f1"}),
+)  # fmt: skip
+TWINS = (
+    Twin(("M1",), "no update: the model as it is", learned={"section": "main", "inputs": "1234"},
+         rows={"section": "baseline", "seed": None}),
+    Twin(("M2",), "nothing to read: the instruction alone", learned={"section": "main", "inputs": "1234"},
+         rows={"section": "sanity"}),
+    Twin(("M9",), "nothing to read: the instruction alone", learned={"section": "ablation", "inputs": "13"},
+         rows={"section": "sanity", "inputs": "1234"}),
+    Twin(("M3", "M4", "M5", "M6", "M8"), why_not="two trainings: the model as it is would stand on both sides"),
+    Twin(("M7",), why_not="the form of answers to the instruction alone, which is the twin of the others"),
 )  # fmt: skip

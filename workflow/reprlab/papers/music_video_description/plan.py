@@ -18,7 +18,7 @@ from reprlab.planning.adapted_layers import check_adapted
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.result_jobs import add_results
 from reprlab.planning.shared_jobs import add_archive, add_model
-from reprlab.results.sources import Baseline, Source, Value
+from reprlab.results.sources import Source, Value, rivals
 from reprlab.settings.base import derive
 from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from reprlab.papers.music_video_description.schema import MusicVideoDescriptionSettings, Training
 
 SLUG = "music-video-description"
-OTHERS = "another track's"
 
 
 def add_jobs(plan: Plan, config: LoadedConfig) -> None:
@@ -82,9 +81,13 @@ class Descriptions:
         job = Job({"tracks": self.tracks, "heard": self.heard})
         made = self.plan.add("judge_hearing", self.paper.name, job)
         title = self.paper.called
-        chance = Baseline(name="chance", path=Path(made["out"]), on=["genre"], column="chance")
         yield Source(
-            path=Path(made["out"]), factors={"part": "hearing"}, keys={"genre": "genre"}, baselines=[chance], data=title
+            path=Path(made["out"]),
+            factors={"part": "hearing"},
+            keys={"genre": "genre"},
+            where={"name": "heard"},
+            data=title,
+            **rivals("track label", made["out"], on=["genre"]),
         )
         keys = {"track": "track", "genre": "genre", "key": "key_label", "chords": "chords"}
         wide = ["bpm", "beats", "n_downbeats"]
@@ -199,6 +202,11 @@ class Descriptions:
             "descriptions": described, "annotations": self.annotations, "model": self._model(paper.score_model),
         }  # fmt: skip
         settings = DescriptionScoring(resamples=paper.resamples)
+        job = Job(
+            {"annotations": self.annotations, "model": given["model"]},
+            {"settings": settings, "limit": paper.generation.tracks},
+        )
+        beside = self.plan.add("score_description_baselines", paper.name, job)["out"]
         key = described.removeprefix("results/shared/descriptions/").removesuffix(".parquet")
         path = Path(self.plan.add("score_descriptions", key, Job(given, {"settings": settings}))["out"])
         factors: dict[str, Value] = {"part": "scores", "section": section, "inputs": inputs, "seed": seed}
@@ -207,7 +215,7 @@ class Descriptions:
             factors={**factors, "model": paper.model, "encoder": paper.score_model},
             where={"name": "model"},
             data=self.title,
-            baselines=[Baseline(name=OTHERS, path=path, where={"name": OTHERS})],
+            **rivals("description", beside),
             untrained=untrained,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reprlab.papers.music_video_description.claims import CLAIMS
+from reprlab.papers.music_video_description.claims import CLAIMS, TWINS
 from reprlab.results.comparison import Match
 from reprlab.results.figures import Axis, Bars, Curves
 from reprlab.results.frame import Rows, chosen
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PRINTED = ("bleu1", "bleu4", "rouge_p", "rouge_r", "rouge_f1", "bert_p", "bert_r", "bert_f1")
 _SCORES = {"part": "scores"}
 _EVERY = (
-    "section inputs seed metric value low high n steps tokens baseline baseline_value margin above_trivial "
+    "section inputs seed metric value low high n seen steps tokens baseline baseline_value margin above_trivial "
     "above_untrained encoder data scale"
 )
 _TABLES: dict[str, tuple[Any, Any]] = {
@@ -31,7 +31,10 @@ _TABLES: dict[str, tuple[Any, Any]] = {
         {**_SCORES, "metric": ("well_formed", "empty")},
     ),
     "scores": (Listing(_EVERY), {**_SCORES, "metric": PRINTED}),
-    "feature_accuracy": (Listing("genre metric value low high baseline_value n data scale"), {"part": "hearing"}),
+    "feature_accuracy": (
+        Listing("genre metric value low high baseline baseline_value margin above_trivial n data scale"),
+        {"part": "hearing"},
+    ),
     "features": (Pivot("track genre key chords", "metric", "scale", ""), {"part": "features"}),
     "annotation_cost": (Pivot("text", "metric", "scale", "data"), {"part": "cost"}),
     "losses": (Listing("task inputs seed step value data scale"), {"part": "losses"}),
@@ -60,5 +63,6 @@ RESULTS = results_of(
     figures=_FIGURES,
     ours={"table1": Match("table1", _KEYS, places=1)},
     claims=CLAIMS,
+    twins=TWINS,
     unjudged={"nano": "a few updates test the workflow, not the claim"},
 )

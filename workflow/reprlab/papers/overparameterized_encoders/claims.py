@@ -9,6 +9,7 @@ from reprlab.papers.overparameterized_encoders.tables_pruning import curves, mea
 from reprlab.results.claims import Claim, Find
 from reprlab.results.contrasts import sum_over_seeds
 from reprlab.results.frame import Frame, Rows
+from reprlab.results.twins import Twin
 from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Estimate, Rule, mean_over_crossed, mean_over_units, slope
 
 _LOSS = {"part": "scores", "dataset": "triples", "metric": "contrastive_loss"}
@@ -135,4 +136,11 @@ CLAIMS = (
           ABOVE_ZERO, hump, **_DEEP),
     Claim("O7", "The small variants are trained in at most 23.6 GB", "peak memory of training, GB", Rule(high=23.6),
           peak_of_small, only_at=("paper",), because=_OF_SIZE),
+)  # fmt: skip
+TWINS = (
+    Twin(("O2",), "no update: the pruned model before training", learned={"training": "trained"},
+         rows={"training": "none", "seed": None}),
+    Twin(("O1", "O6"), why_not="about depth and not about training: the loss before training is beside it by layer"),
+    Twin(("O4", "O5"), why_not="two trainings from one start: the same untrained model would stand on both sides"),
+    Twin(("O3", "O7"), why_not="time and memory, whatever is learnt"),
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reprlab.baselines.vectors import LEXICAL
 from reprlab.models.sizes import layers_of
 from reprlab.papers.overparameterized_encoders.plan_cost import cost_runs
 from reprlab.papers.overparameterized_encoders.results import CHOSEN, COSTS, PARTS, RESULTS, TRIPLES
@@ -35,7 +36,6 @@ from reprlab.sentences.settings import (
     TripleSample,
     TripleTexts,
 )
-from reprlab.sentences.text_baselines import LEXICAL
 from reprlab.settings.base import derive
 from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
 
@@ -81,6 +81,7 @@ def _published(
             factors={**about, "dataset": one, "category": task.category},
             where={"dataset": one, "metric": MAIN_METRICS[task.category]},
             data=config.datasets.tasks[task.dataset].title,
+            unjudged="a published encoder, as it is",
             **fixed,
         )
         for one, task in tasks.items()
@@ -279,7 +280,11 @@ class _Backbone:
                     keys=keys,
                     where={"dataset": name, "metric": MAIN_METRICS[task.category]},
                     data=self.config.datasets.tasks[task.dataset].title,
-                    baselines=self.baselines.of(name) if trained else [],
+                    **(
+                        self.baselines.of(name)
+                        if trained
+                        else {"unjudged": "not trained: trained rows are judged against it"}
+                    ),
                     untrained={**about, "dataset": name, "training": PARTS[1]} if trained else {},
                 )
             )

@@ -3,7 +3,7 @@
 from typing import Any
 
 from reprlab.papers.overparameterized_encoders import tables_pruning as tables
-from reprlab.papers.overparameterized_encoders.claims import CLAIMS
+from reprlab.papers.overparameterized_encoders.claims import CLAIMS, TWINS
 from reprlab.papers.overparameterized_encoders.names import LABELS
 from reprlab.results.comparison import Find
 from reprlab.results.figures import Axis, Curves
@@ -83,6 +83,7 @@ RESULTS = results_of(
     figures=_FIGURES,
     ours=_OURS,
     claims=CLAIMS,
+    twins=TWINS,
     unjudged={"nano": "a few updates on a few triples test the workflow, not the claim"},
     labels=LABELS,
 )

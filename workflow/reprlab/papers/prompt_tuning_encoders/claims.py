@@ -8,6 +8,7 @@ from typing import Any
 from reprlab.papers.prompt_tuning_encoders.tables_prompts import KEYS, held_out_means
 from reprlab.results.claims import Claim, Find
 from reprlab.results.frame import Choice, Frame, Rows
+from reprlab.results.twins import Twin
 from reprlab.statistics import (
     ABOVE_ZERO,
     BELOW_ZERO,
@@ -151,4 +152,13 @@ CLAIMS = (
     # That it is better, by 0.5 points, four printed means cannot tell: -0.8 to 1.8.
     Claim("P10", "SPT v2 is as good as LoRA (Table 3; within a point)", _POINTS, Rule(low=-1.0),
           between(chosen("spt_v2"), _is("lora_uni", 16)), **_LARGE),
+)  # fmt: skip
+TWINS = (
+    Twin(("P1",), "no vector: the decoder as it is", learned={"encoder": "spt_uni_eosp"},
+         rows={"encoder": "none", "size": None, "seed": None}),
+    Twin(("P4",), why_not="the decoder with drawn weights, and the one without a vector, are its other sides"),
+    Twin(("P2", "P3"),
+         why_not="losses of training from its first update on: the vector that learnt nothing is the start"),
+    Twin(("P7", "P8", "P9", "P10"),
+         why_not="two trainings of one decoder: the decoder as it is would stand on both sides"),
 )  # fmt: skip

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reprlab.baselines.vectors import LEXICAL
 from reprlab.papers.prompt_tuning_encoders.names import PUBLISHED, TFIDF, UNTRAINED
 from reprlab.papers.prompt_tuning_encoders.plan_cost import cost_runs
 from reprlab.papers.prompt_tuning_encoders.results import RESULTS
@@ -36,7 +37,6 @@ from reprlab.sentences.settings import (
     TripleTexts,
 )
 from reprlab.sentences.sizes import SizedEncoders
-from reprlab.sentences.text_baselines import LEXICAL
 from reprlab.settings.base import derive
 from reprlab.training.settings import EngineSettings, OptimizerSettings, PretrainSettings, ScheduleSettings
 
@@ -85,6 +85,7 @@ def _published(plan: Plan, config: "LoadedConfig", name: str) -> Iterator[Source
             keys={"seed": "seed"},
             where={"dataset": task, "metric": MAIN_METRICS[its.category]},
             data=config.datasets.tasks[its.dataset].title,
+            unjudged="a published encoder, as it is",
         )
 
 
@@ -112,7 +113,11 @@ class _BackboneJobs:
                     keys={"seed": "seed", "learning_rate": "learning_rate"},
                     where={"dataset": task, "metric": MAIN_METRICS[about.category]},
                     data=self.config.datasets.tasks[about.dataset].title,
-                    baselines=self.baselines.of(task) if encoder != UNTRAINED else [],
+                    **(
+                        self.baselines.of(task)
+                        if encoder != UNTRAINED
+                        else {"unjudged": "not trained: trained rows are judged against it"}
+                    ),
                     untrained={**raw, "dataset": task} if encoder != UNTRAINED else {},
                 )
 

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from reprlab.papers.prompt_tuning_encoders.claims import CLAIMS
+from reprlab.papers.prompt_tuning_encoders.claims import CLAIMS, TWINS
 from reprlab.papers.prompt_tuning_encoders.names import LABELS
 from reprlab.papers.prompt_tuning_encoders.tables_prompts import (
     attention_pairs,
@@ -73,6 +73,7 @@ RESULTS = results_of(
     figures=_FIGURES,
     ours=_OURS,
     claims=CLAIMS,
+    twins=TWINS,
     unjudged={"nano": "a few steps and queries test the workflow, not the claim"},
     labels=LABELS,
 )

@@ -14,9 +14,10 @@ from reprlab.planning.language_model_jobs import (
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.seq2seq_jobs import add_answers, add_pair_scores, add_pair_training, add_pairs
 from reprlab.planning.shared_jobs import add_model
-from reprlab.results.sources import Baseline, Missing, Source, Value
+from reprlab.results.sources import Missing, Source, Value, rivals
 from reprlab.runtime.errors import ReprlabError
 from reprlab.settings.base import derive
+from reprlab.structure.pair_scores import MODEL
 from reprlab.structure.seq2seq_settings import ChatAnswers, GenerationSettings, PairSettings, PairTraining
 from reprlab.text.token_settings import TokenStorageSettings
 from reprlab.text.tokenizers import TokenizerSettings
@@ -238,10 +239,6 @@ class Models:
         )
 
 
-# Names of what needs no model, and their columns in the scores.
-_BASELINES = {"copy": "trivial", "word lookup": "lookup"}
-
-
 def _restored(scores: str, factors: dict[str, Value], title: str) -> Source:
-    beside = [Baseline(name=name, path=Path(scores), column=column) for name, column in _BASELINES.items()]
-    return Source(path=Path(scores), factors={**factors, "task": "restoration"}, data=title, baselines=beside)
+    about: dict[str, Value] = {**factors, "task": "restoration"}
+    return Source(path=Path(scores), factors=about, where={"name": MODEL}, data=title, **rivals("restored", scores))

@@ -3,17 +3,18 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reprlab.baselines.declared import answer_of_pairs
 from reprlab.evaluation.settings import MetricName
 from reprlab.papers.punctuation_restoration.plan_models import NAME, SLUG, Init, Models
 from reprlab.planning.finetuning_jobs import add_finetuning_job, add_trivial
 from reprlab.planning.plan import Plan
 from reprlab.planning.seq2seq_jobs import add_answers, add_pair_training, add_pairs
 from reprlab.planning.shared_jobs import add_task
-from reprlab.results.sources import Baseline, Source, Value
+from reprlab.results.sources import Source, Value, rivals
 from reprlab.runtime.errors import ReprlabError
 from reprlab.settings.base import derive
 from reprlab.structure.formats import KINDS
-from reprlab.structure.pair_scores import BASELINES
+from reprlab.structure.pair_scores import MODEL
 from reprlab.structure.seq2seq_settings import PairSettings, PairTraining, StructureTask
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
 
@@ -124,7 +125,7 @@ class Tasks:
                 run: dict[str, Value] = {"task": wanted.task, "train_set": wanted.train_set, "init": init, "seed": seed}
                 run |= {"part": "discriminative", "eval_set": wanted.train_set}
                 source = self._source(made["out_metrics"], run, wanted.dataset)
-                found.append(source.model_copy(update={"baselines": baselines}))
+                found.append(source.model_copy(update=baselines))
         return found
 
     def _trainings(self, name: str, pairs: str) -> list[tuple[str, int, dict[str, str]]]:
@@ -177,7 +178,8 @@ class Tasks:
 
     def _source(self, path: str, factors: dict[str, Value], dataset: str, keys: dict[str, str] | None = None) -> Source:
         """Rows of a file; scores are beside what needs no model."""
-        scored = factors["part"] in ("generative", "joint")
-        trivial = [Baseline(name=name, path=Path(path), column=name) for name in BASELINES] if scored else []
+        beside: dict[str, Any] = {}
+        if factors["part"] in ("generative", "joint"):
+            beside = {"where": {"name": MODEL}, **rivals(answer_of_pairs(str(factors["task"])), path)}
         title = self.config.datasets.tasks[dataset].title
-        return Source(path=Path(path), factors=factors, keys=keys or {}, data=title, baselines=trivial)
+        return Source(path=Path(path), factors=factors, keys=keys or {}, data=title, **beside)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reprlab.papers.punctuation_restoration.claims import CLAIMS
+from reprlab.papers.punctuation_restoration.claims import CLAIMS, TWINS
 from reprlab.papers.punctuation_restoration.tables_structure import (
     arms,
     by_init,
@@ -32,7 +32,7 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "losses": (first_losses, {"part": "losses"}),
     "scores": (
         Listing(
-            "part task train_set eval_set init seed metric value low high n steps tokens baseline baseline_value "
+            "part task train_set eval_set init seed metric value low high n seen steps tokens baseline baseline_value "
             "margin above_trivial data scale"
         ),
         {"part": ("generative", "joint", "discriminative")},
@@ -61,5 +61,6 @@ RESULTS = results_of(
     figures=_FIGURES,
     ours=_OURS,
     claims=CLAIMS,
+    twins=TWINS,
     unjudged={"nano": "a few updates test the workflow, not the claim"},
 )

@@ -48,7 +48,12 @@ def by_init(frame: Frame) -> Rows:
             line[f"{init}_above_trivial"] = _common(judged, "above_trivial")
         line |= _gains(line, inits)
         known = cell[cell["metric"] == measures["f1"]]
-        line |= {"trivial": known["baseline_value"].mean(), "n": known["n"].max(), "seeds": known["seed"].nunique()}
+        line |= {
+            "trivial": known["baseline_value"].mean(),
+            "n": known["n"].max(),
+            "seen": known["seen"].max(),
+            "seeds": known["seed"].nunique(),
+        }
         why = {
             frame.reason(**dict(zip(_CELL, key, strict=True)), init=init)
             for init in inits
@@ -57,7 +62,11 @@ def by_init(frame: Frame) -> Rows:
         lines.append(
             line | {"data": _common(cell, "data"), "scale": frame.scale, "note": "; ".join(sorted(why - {""}))}
         )
-    return type(rows)(lines).astype({"n": "Int64"}) if lines else type(rows)(columns=[*_CELL, "scale", "note"])
+    return (
+        type(rows)(lines).astype({"n": "Int64", "seen": "Int64"})
+        if lines
+        else type(rows)(columns=[*_CELL, "scale", "note"])
+    )
 
 
 def _gains(line: dict[str, Any], inits: list[str]) -> dict[str, Any]:
@@ -104,7 +113,7 @@ def over_seeds(frame: Frame) -> Rows:
 
 
 def restored(frame: Frame) -> Rows:
-    """Restoration by size and update, as counted here and by the authors' code, beside the copy of the source.
+    """Restoration by size and update, as counted here and by the authors' code, beside the hardest baseline.
 
     A size without scores has the reason.
     """
@@ -118,11 +127,13 @@ def restored(frame: Frame) -> Rows:
     for name, own in columns.items():
         found[name] = wide.get(own, math.nan)
     f1 = rows.loc[rows["metric"] == measures["f1"]]
-    beside = f1[["size", "update", "low", "high", "baseline_value", "above_trivial", "n", "steps", "tokens", "data"]]
+    beside = f1[
+        ["size", "update", "low", "high", "baseline_value", "above_trivial", "n", "seen", "steps", "tokens", "data"]
+    ]
     # In the order of registration, which is that of the paper.
     found = beside[["size", "update"]].merge(found).merge(beside).assign(scale=frame.scale)
     return pandas.concat([found, _reasons(frame, ["size"])], ignore_index=True).rename(
-        columns={"baseline_value": "copy"}
+        columns={"baseline_value": "trivial"}
     )
 
 

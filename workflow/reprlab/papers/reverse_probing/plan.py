@@ -7,12 +7,12 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reprlab.coreference.names import RULES
+from reprlab.baselines.declared import STATIC
 from reprlab.papers.reverse_probing.plan_sources import NAME, SLUG, Sources
 from reprlab.papers.reverse_probing.results import RESULTS
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.result_jobs import add_results
-from reprlab.results.sources import Baseline, Missing, Source, Value
+from reprlab.results.sources import Baseline, Missing, Source, Value, rivals
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
@@ -65,7 +65,11 @@ class Probes:
         untrained: dict[str, Value] = {}
         if self.paper.untrained not in combo and not cell.startswith("sum"):
             untrained = {"part": "main", "combo": self.paper.untrained, "cell": beside}
-        yield self._scores(made["out"], {**factors, "part": "main"}, untrained)
+        # The layer of each source is the best of the sweep on the documents that are scored.
+        chosen = cell.endswith("trunc") and self.paper.best_layers is None
+        tried = len(self.paper.layers) ** len(combo) if chosen else 1
+        judged = self._scores(made["out"], {**factors, "part": "main"}, untrained)
+        yield judged.model_copy(update={"tried": tried})
         if len(combo) > 1 and cell.startswith("attention"):
             keys = {"seed": "seed", "epoch": "epoch", "weighed": "name"}
             about: dict[str, Value] = {**factors, "part": "weights"}
@@ -74,7 +78,8 @@ class Probes:
 
     def sweep(self) -> Iterator[Source]:
         """Layers of the single sources by their mean (Figure 5)."""
-        for name in self.paper.singles:
+        # The untrained source is the twin: what lower layers give of it was not learnt.
+        for name in (*self.paper.singles, self.paper.untrained):
             for layer in self.paper.layers:
                 factors: dict[str, Value] = {**self._factors([name], _FULL), "part": "layers", "layer": layer}
                 yield self._scores(self._layer(name, layer)["out"], factors, {})
@@ -111,16 +116,27 @@ class Probes:
         """What needs no training."""
         about: dict[str, Value] = {"part": "rules", "sources": 1}
         keys = {"combo": "name"}
-        yield Source(path=Path(self.sources.rules), factors=about, keys=keys, data=self.sources.title)
+        yield Source(
+            path=Path(self.sources.rules), factors=about, keys=keys, data=self.sources.title, unjudged="baselines"
+        )
+        about = {"part": "rules", "sources": 1, "combo": STATIC}
+        static = Path(self._add([self.sources.static], _FULL, [0])["out"])
+        keys = {"seed": "seed"}
+        yield Source(path=static, factors=about, keys=keys, data=self.sources.title, unjudged="a baseline")
 
     def _scores(self, path: str, factors: dict[str, Value], untrained: dict[str, Value]) -> Source:
-        rules = [Baseline(name=name, path=Path(self.sources.rules), where={"name": name}) for name in RULES]
+        static = self._add([self.sources.static], _FULL, [0])["out"]
+        beside = rivals("clusters", self.sources.rules)
+        beside |= {
+            "answer": "probed clusters",
+            "baselines": [*beside["baselines"], Baseline(name=STATIC, path=Path(static))],
+        }
         return Source(
             path=Path(path),
             factors=factors,
             keys={"seed": "seed", "read": "layers"},
             data=self.sources.title,
-            baselines=rules,
+            **beside,
             untrained=untrained,
         )
 

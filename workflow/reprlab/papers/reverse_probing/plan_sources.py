@@ -12,7 +12,7 @@ from reprlab.planning.finetuning_jobs import add_finetuning_job, add_trivial
 from reprlab.planning.language_model_jobs import add_sentences
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.shared_jobs import add_model, add_task
-from reprlab.results.sources import Baseline, Source
+from reprlab.results.sources import Source
 from reprlab.settings.base import derive
 from reprlab.training.finetuned_models import kept_name
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
@@ -43,6 +43,10 @@ class Sources:
         self.examples = self._examples(paper.dataset)
         # All sources have one vocabulary: it is that of the model that is trained on coreference.
         self.coreference = next(name for name, one in paper.sources.items() if one.tuned == "coreference")
+        # Its embeddings below the first layer are static vectors: all sources are compared with them.
+        start = paper.sources[self.coreference].model
+        plain = (name for name, one in paper.sources.items() if one.tuned == "no" and one.model == start)
+        self.static = next(plain, self.coreference)
         self.tokenizer = self._model(self.coreference)
         built = Job({"examples": self.examples, "tokenizer": self.tokenizer}, {"settings": paper.segments})
         self.documents = plan.add("build_coreference", self.key, built)["out"]
@@ -98,7 +102,8 @@ class Sources:
             paper, encoder = self.paper, self.encoder(name)
             joined = max((_joined(cell) for cell in paper.cells.single), default=1)
             last = max(paper.layers)
-            layers = sorted({*paper.layers, *range(last - joined + 1, last + 1)})
+            below = [0] if name == self.static else []
+            layers = sorted({*below, *paper.layers, *range(last - joined + 1, last + 1)})
             job = Job(
                 {"after": [encoder.made_in], "documents": self.documents, "tokenizer": self.tokenizer},
                 {"encoder": encoder.folder, "layers": layers},
@@ -122,7 +127,7 @@ class Sources:
                 factors={"part": "tasks", "combo": name},
                 where={"metric": task.metric},
                 data=self.config.datasets.tasks[task.dataset].title,
-                baselines=self._baselines(task, examples),
+                **self._baselines(task, examples),
             )
         )
         return Encoder(folder, made["out_metrics"])
@@ -150,7 +155,7 @@ class Sources:
             keep=True,
         )
 
-    def _baselines(self, task: SourceTask, examples: str) -> list[Baseline]:
+    def _baselines(self, task: SourceTask, examples: str) -> dict[str, Any]:
         entry, limits = (
             self.config.datasets.tasks[task.dataset],
             {"train_limit": task.examples, "eval_limit": task.scored},

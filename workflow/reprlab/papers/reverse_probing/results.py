@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reprlab.papers.reverse_probing.claims import CLAIMS
+from reprlab.papers.reverse_probing.claims import CLAIMS, TWINS
 from reprlab.papers.reverse_probing.tables_probes import (
     NAMES,
     by_layer,
@@ -30,7 +30,9 @@ METRICS = (
     "muc_precision", "muc_recall", "muc_f1", "b_cubed_precision", "b_cubed_recall", "b_cubed_f1",
     "ceaf_phi4_precision", "ceaf_phi4_recall", "ceaf_phi4_f1",
 )  # fmt: skip
-_TASKS = "combo metric value low high n steps tokens baseline baseline_value above_trivial above_untrained data scale"
+_TASKS = (
+    "combo metric value low high n seen steps tokens baseline baseline_value above_trivial above_untrained data scale"
+)
 _EVERY = (
     "part combo cell read seed metric value low high n steps tokens baseline margin above_trivial above_untrained "
     "data scale"
@@ -78,6 +80,7 @@ RESULTS = results_of(
         "sum": of_sum,
     },
     claims=CLAIMS,
+    twins=TWINS,
     unjudged={"nano": "a few documents and steps test the workflow, not the claim"},
     labels=NAMES,
 )

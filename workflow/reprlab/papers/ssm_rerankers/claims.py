@@ -8,6 +8,7 @@ from typing import Any
 from reprlab.results.claims import Claim, Find
 from reprlab.results.contrasts import sum_over_seeds
 from reprlab.results.frame import Choice, Frame
+from reprlab.results.twins import Twin
 from reprlab.retrieval.collections import RANDOM
 from reprlab.statistics import (
     ABOVE_ZERO,
@@ -130,4 +131,11 @@ CLAIMS = (
           faster("training_speed", _MAMBA, _TRANSFORMERS)),
     Claim("M10", "Mamba scores slower than OPT", "queries a second, percent more", BELOW_ZERO,
           faster("scoring_speed", _MAMBA, ("opt",))),
+)  # fmt: skip
+TWINS = (
+    Twin(("M1",), "the random order", learned={"truncation": ("firstp", "longp"), "model": None},
+         rows={"truncation": "none", "model": RANDOM}),
+    Twin(("M2",), why_not="the first stage, which learnt nothing of the data, is the other side"),
+    Twin(("M3", "M4", "M5", "M6", "M7"), why_not="two trainings: orders at random would stand on both sides"),
+    Twin(("M8", "M9", "M10"), why_not="speed, whatever is learnt"),
 )  # fmt: skip

@@ -35,6 +35,8 @@ SLUG = "ssm-rerankers"
 _TASKS = ("passages", "documents")
 # The paper's families that are called otherwise than the architecture.
 _FAMILIES = {"bert_mlm": "bert", "mamba": "mamba1"}
+# The first stage that needs no model.
+_WORDS: Kind = "bm25"
 _NO_DOCUMENTS = "no documents are named: set papers.ssm-rerankers.documents.dataset"
 
 
@@ -107,6 +109,7 @@ class _TaskJobs:
                             where={"name": name, "split": list(splits)},
                             items=Items(path=Path(made["out"]), item="query", where={"name": name}),
                             data=self.config.datasets.tasks[dataset].title,
+                            unjudged="the order that is reranked, or another that needs no reranker",
                         )
                     )
         return [*found, *self._deep_recall()]
@@ -128,6 +131,7 @@ class _TaskJobs:
                 factors={**about, "model": self.paper.retriever.model if kind == "dense" else kind},
                 where={"name": kind, "split": list(task.splits), "metric": metric},
                 data=self.config.datasets.tasks[dataset].title,
+                unjudged="the order that is reranked",
             )
         ]
 
@@ -241,7 +245,9 @@ class _TaskJobs:
             made = self.plan.add("rerank_passages", f"{name}/{self.task.dataset}/{cell}", job)
             known = {**_factors(self.paper, name), "part": part, "truncation": "maxp" if stride else truncation}
             for dataset, splits, _ in chosen:
-                first = Path(self._first_stage(dataset, self.task.first_stage)["metrics"])
+                first, words = (
+                    Path(self._first_stage(dataset, kind)["metrics"]) for kind in (self.task.first_stage, _WORDS)
+                )
                 shared: dict[str, Any] = {
                     "where": {"dataset": dataset, "split": list(splits)},
                     "data": self.config.datasets.tasks[dataset].title,
@@ -252,13 +258,18 @@ class _TaskJobs:
                         factors={**known, "dataset": dataset},
                         keys={"seed": "seed"},
                         items=Items(path=Path(made["out"]), item="query"),
-                        baselines=[Baseline(name=RANDOM, path=first, where={"name": RANDOM})],
+                        answer="ranking",
+                        baselines=[
+                            Baseline(name=RANDOM, path=first, where={"name": RANDOM}),
+                            Baseline(name="bm25", path=words, where={"name": "bm25"}),
+                        ],
                         **shared,
                     ),
                     Source(
                         path=Path(made["contrasts"]),
                         factors={**known, "dataset": dataset, "part": CONTRAST},
                         keys={name: name for name in ("seed", "less", "p")},
+                        differences=True,
                         **shared,
                     ),
                 ]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reprlab.papers.ssm_rerankers.claims import CLAIMS
+from reprlab.papers.ssm_rerankers.claims import CLAIMS, TWINS
 from reprlab.papers.ssm_rerankers.names import LABELS
 from reprlab.papers.ssm_rerankers.tables_reranking import (
     beir,
@@ -90,6 +90,7 @@ RESULTS = results_of(
     figures=_FIGURES,
     ours=_OURS,
     claims=CLAIMS,
+    twins=TWINS,
     unjudged={"nano": "a few queries and steps test the workflow, not the claim"},
     labels=LABELS,
 )

@@ -48,13 +48,13 @@ def design(table: Rows, drawn: Drawn) -> Figure:
 
 
 def sankey(table: Rows, drawn: Drawn) -> Figure:
-    """Figure 2: alive features of each model; bands are those that persist, with ceiling and floor in words."""
+    """Figure 2: alive features of each model; bands are those that persist, with controls in words."""
     if "persisting" not in table or table["persisting"].isna().all():
         return nothing(table, drawn)
     threshold = min(table["threshold"].unique(), key=lambda one: abs(one - 0.8))
     rows = table[(table["threshold"] == threshold) & (table["positions"] == "all") & (table["match"] == "many")]
     mean = rows.groupby("edge", sort=False)[
-        ["parent_alive", "child_alive", "persisting", "matched", "share_parent", "ceiling", "floor", "other_seed"]
+        ["parent_alive", "child_alive", "persisting", "matched", "share_parent", "random", "again", "floor"]
     ].mean()
     largest = max(mean["parent_alive"].max(), mean["child_alive"].max())
     figure, grid = panels(1, 1, width=7.4, height=4.2)
@@ -72,7 +72,7 @@ def sankey(table: Rows, drawn: Drawn) -> Figure:
         _band(panel, _PLACES[one], _PLACES[two], 0.36 * edge["persisting"] / largest, 0.36 * edge["matched"] / largest,
               CYCLE[number % len(CYCLE)])  # fmt: skip
         x, y = (_PLACES[one][0] + _PLACES[two][0]) / 2, (_PLACES[one][1] + _PLACES[two][1]) / 2
-        beside = {"floor": "floor", "ceiling": "ceiling", "other_seed": "another start"}
+        beside = {"random": "random dictionary", "floor": "floor", "again": "another autoencoder"}
         limits = [f"{word} {edge[name]:.0f} %" for name, word in beside.items() if edge[name] == edge[name]]
         text = f"{edge['share_parent']:.0f} % persist" + (f"\n({', '.join(limits)})" if limits else "")
         panel.text(x, y, text, ha="center", va="center", fontsize=7.5,
@@ -101,20 +101,20 @@ def shaded(table: Rows, drawn: Drawn) -> Figure:
     """Figures 3 and 4: the tokens of some contexts, shaded by the activation of the feature in each model."""
     if "activation" not in table or table["activation"].isna().all():
         return nothing(table.assign(note=table.get("note", "no feature fits")), drawn)
-    table = table[table["seed"] == table["seed"].iloc[0]]
-    models = list(dict.fromkeys(table["model"]))
+    # Each seed has a feature and partners of its own: what one of them shows may not hold of the other.
+    models = list(dict.fromkeys(zip(table["seed"], table["model"], strict=True)))
     lines = [
-        (model, rows) for model in models for _, rows in table[table["model"] == model].groupby("context", sort=False)
+        ((seed, model), rows) for (seed, model, _), rows in table.groupby(["seed", "model", "context"], sort=False)
     ]
     figure, grid = panels(1, 1, width=9.6, height=0.7 + 0.24 * len(lines) + 0.32 * len(models))
-    panel, last = grid[0][0], ""
+    panel, last = grid[0][0], (None, "")
     height = 0.0
     for model, rows in lines:
         if model != last:
             height -= 1.5
             first = rows.iloc[0]
-            text = f"{model}: feature {first['partner']:.0f}"
-            text += "" if model == models[0] else f", r = {first['r']:.2f} with the model before it"
+            text = f"{model[1]}: feature {first['partner']:.0f}"
+            text += f" (seed {model[0]})" if model[0] != last[0] else f", r = {first['r']:.2f} with the model before it"
             panel.text(0, height, f"{text}; {first['mass_share']:.0f} % of its activation on such tokens",
                        fontsize=8, fontweight="bold", va="center")  # fmt: skip
             height, last = height - 1.1, model
@@ -148,11 +148,13 @@ def histograms(table: Rows, drawn: Drawn) -> Figure:
         return nothing(table, drawn)
     figure, grid = panels(1, 1, width=5.6, height=3.0)
     panel, bins = grid[0][0], np.linspace(-0.5, 1, 31).tolist()
+    twin, table = (table[(table["dictionary"] == "random") == is_twin] for is_twin in (True, False))
     persisting = table[table["group"] == "persisting"]
     shown = {
         f"all ({len(table)})": table["score"],
         f"persisting ({len(persisting)})": persisting["score"],
         "explanation of another feature": table["score_other"],
+        f"random dictionary ({len(twin)})": twin["score"],
     }
     for number, (label, values) in enumerate(shown.items()):
         panel.hist(values.dropna(), bins, histtype="step", color=CYCLE[number], label=label, linewidth=1.6)

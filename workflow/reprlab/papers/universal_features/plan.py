@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from reprlab.papers.universal_features.schema import UniversalFeaturesSettings
 
 NAME = "universal_features"
+TRAINED, DRAWN = "trained", "random"
 _EDGES = (("base", "lua"), ("base", "stories"), ("lua", "merged"), ("stories", "merged"))
 
 
@@ -42,6 +43,10 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
         "patterns": {name: f"{case.corpus} ~ {case.pattern}" for name, case in paper.cases.items()},
     }
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)
+
+
+def _cell(seed: int, dictionary: str) -> str:
+    return f"s{seed}" if dictionary == TRAINED else f"{dictionary}_s{seed}"
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,12 @@ class _Jobs:
         links = self._compare(seed, encoded, again, beside, neurons, entries)
         self._describe(seed, encoded, links, entries)
         self._interpret(seed, encoded["lua"], links, entries)
+        # The twin that learnt nothing goes through all that the autoencoders go through.
+        drawn = {role: self._drawn(role, seed, first, one) for role, one in encoded.items()}
+        redrawn = {role: self._drawn(role, seed, other, one) for role, one in again.items()}
+        links = self._compare(seed, drawn, redrawn, self._drawn("base", unrelated, first, beside), {}, entries, DRAWN)
+        self._describe(seed, drawn, links, entries, DRAWN)
+        self._interpret(seed, drawn["lua"], links, entries, DRAWN)
         return entries
 
     def unrelated(self, seed: int) -> int:
@@ -124,12 +135,21 @@ class _Jobs:
     def _neurons(self, role: str, seed: int) -> _Encoded:
         return _Encoded(Path(self._features(f"{NAME}_{role}_s{seed}/neurons", role, seed, "")))
 
-    def _features(self, key: str, role: str, seed: int, coder: str) -> str:
+    def _drawn(self, role: str, seed: int, drawn_seed: int, like: _Encoded) -> _Encoded:
+        """Features of a random dictionary of the same number and density."""
+        key = f"{NAME}_{role}_s{seed}/{DRAWN}{drawn_seed}"
+        return _Encoded(Path(self._features(key, role, seed, "", str(like.features), drawn_seed)))
+
+    def _features(
+        self, key: str, role: str, seed: int, coder: str, like: str = "", drawn_seed: int | None = None
+    ) -> str:
         model = self.models.model(role, seed)
         inputs: dict[str, str | list[str]] = {"after": [model.made_in], "sample": self.sample}
         if coder:
             inputs["autoencoder"] = coder
-        job = Job(inputs, {"model": model.folder, "settings": EncodingSettings()})
+        if like:
+            inputs["like"] = like
+        job = Job(inputs, {"model": model.folder, "settings": EncodingSettings(drawn_seed=drawn_seed)})
         return self.plan.add("encode_features", key, job)["out"]
 
     def _compare(
@@ -140,6 +160,7 @@ class _Jobs:
         beside: _Encoded,
         neurons: dict[str, _Encoded],
         entries: list[Source | Missing],
+        dictionary: str = TRAINED,
     ) -> str:
         """Plan the comparison of all pairs; returns the links."""
         pairs = [Pair(parent=one, child=two) for one, two in _EDGES]
@@ -151,8 +172,9 @@ class _Jobs:
         ]
         children = dict.fromkeys(two for _, two in _EDGES)
         pairs += [Pair(parent="unrelated", child=two, control="unrelated model") for two in children]
-        pairs += [Pair(parent=f"{one}_neurons", child=f"{two}_neurons", control="neurons") for one, two in _EDGES]
-        pairs += [Pair(parent=one, child=two, control="shuffled", shuffled=True) for one, two in _EDGES]
+        if neurons:
+            pairs += [Pair(parent=f"{one}_neurons", child=f"{two}_neurons", control="neurons") for one, two in _EDGES]
+            pairs += [Pair(parent=one, child=two, control="shuffled", shuffled=True) for one, two in _EDGES]
         known = {
             **encoded,
             **{f"{role}_again": one for role, one in again.items()},
@@ -172,19 +194,26 @@ class _Jobs:
         )
         files = [str(path) for one in known.values() for path in (one.features, one.densities) if path is not None]
         job = Job({"sample": self.sample, "after": list(dict.fromkeys(files))}, {"settings": settings})
-        made = self.plan.add("compare_features", f"{NAME}/s{seed}", job)
+        made = self.plan.add("compare_features", f"{NAME}/{_cell(seed, dictionary)}", job)
         entries.append(
             Source(
                 path=Path(made["out"]),
-                factors={"part": "flow", "seed": seed},
+                factors={"part": "flow", "seed": seed, "dictionary": dictionary},
                 keys={name: name for name in ("positions", "control", "parent", "child", "threshold", "match")},
                 data=self.title,
             )
         )
         return made["links"]
 
-    def _describe(self, seed: int, encoded: dict[str, _Encoded], links: str, entries: list[Source | Missing]) -> None:
-        paper = self.paper
+    def _describe(
+        self,
+        seed: int,
+        encoded: dict[str, _Encoded],
+        links: str,
+        entries: list[Source | Missing],
+        dictionary: str = TRAINED,
+    ) -> None:
+        paper, learnt = self.paper, dictionary == TRAINED
         settings = DescriptionSettings(
             features={role: one.features for role, one in encoded.items()},
             base="base",
@@ -192,7 +221,7 @@ class _Jobs:
             merged="merged",
             threshold=paper.comparison.threshold,
             least_positions=paper.comparison.least_positions,
-            cases={name: derive(CaseStudy, case) for name, case in paper.cases.items()},
+            cases={name: derive(CaseStudy, case) for name, case in paper.cases.items()} if learnt else {},
             contexts=paper.contexts,
         )
         inputs: dict[str, str | list[str]] = {
@@ -201,9 +230,10 @@ class _Jobs:
             "links": links,
             "after": [str(one.features) for one in encoded.values()],
         }
-        made = self.plan.add("describe_features", f"{NAME}/s{seed}", Job(inputs, {"settings": settings}))
-        own = {"seed": seed}
-        entries += [
+        key = f"{NAME}/{_cell(seed, dictionary)}"
+        made = self.plan.add("describe_features", key, Job(inputs, {"settings": settings}))
+        own: dict[str, Value] = {"seed": seed, "dictionary": dictionary}
+        shown = [
             Source(
                 path=Path(made["out"]),
                 factors={"part": "cases", **own},
@@ -218,15 +248,18 @@ class _Jobs:
                 wide=["activation"],
                 data=self.title,
             ),
-            Source(
-                path=Path(made["formatting"]),
-                factors={"part": "formatting", **own},
-                keys={"parent": "parent", "child": "child", "group": "group"},
-                data=self.title,
-            ),
         ]
+        formatting = Source(
+            path=Path(made["formatting"]),
+            factors={"part": "formatting", **own},
+            keys={"parent": "parent", "child": "child", "group": "group"},
+            data=self.title,
+        )
+        entries += [*(shown if learnt else []), formatting]
 
-    def _interpret(self, seed: int, encoded: _Encoded, links: str, entries: list[Source | Missing]) -> None:
+    def _interpret(
+        self, seed: int, encoded: _Encoded, links: str, entries: list[Source | Missing], dictionary: str = TRAINED
+    ) -> None:
         settings = derive(
             InterpretationSettings,
             self.paper.interpretation,
@@ -241,11 +274,12 @@ class _Jobs:
             "tokenizer": self.models.tokenizer,
             "links": links,
         }
-        out = self.plan.add("interpret_features", f"{NAME}_lua_s{seed}/merged", Job(inputs, {"settings": settings}))
+        key = f"{NAME}_lua_s{seed}/merged" + ("" if dictionary == TRAINED else f"_{dictionary}")
+        out = self.plan.add("interpret_features", key, Job(inputs, {"settings": settings}))
         entries.append(
             Source(
                 path=Path(out["out"]),
-                factors={"part": "interpretation", "seed": seed, "model": "lua"},
+                factors={"part": "interpretation", "seed": seed, "model": "lua", "dictionary": dictionary},
                 keys={"feature": "feature", "explainer": "explainer", "group": "group", "explanation": "explanation"},
                 wide=["score", "score_other", "score_all"],
                 data=self.title,

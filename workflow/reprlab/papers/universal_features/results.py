@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reprlab.papers.universal_features.claims import CLAIMS
+from reprlab.papers.universal_features.claims import CLAIMS, TWINS
 from reprlab.papers.universal_features.comparison import cards, sweep_points
 from reprlab.papers.universal_features.figures import design, histograms, sankey, shaded
 from reprlab.papers.universal_features.tables import (
@@ -42,7 +42,7 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "sample_features": (observed, {"part": "flow", "metric": ("alive", "dead", "unobserved")}),
     "fig2_feature_flow": (flow, {"part": "flow", "parent": ("base", "lua", "stories", "unrelated", "merged",
      "base_neurons", "lua_neurons", "stories_neurons"), "metric": _EDGES}),
-    "merged_sources": (merged_sources, {"part": "flow", "control": "", "child": "merged",
+    "merged_sources": (merged_sources, {"part": "flow", "control": "", "dictionary": "trained", "child": "merged",
      "parent": ("children", "base"), "metric": _MERGED}),
     "flow_controls": (controls, {"part": "flow", "metric": "share_parent"}),
     "persistence": (persistence, {"part": "flow", "metric": ("share_parent", "parent_alive")}),
@@ -89,5 +89,6 @@ RESULTS = results_of(
     figures=_FIGURES,
     ours=_OURS,
     claims=CLAIMS,
+    twins=TWINS,
     unjudged={"nano": "a few updates test the workflow, not the claim"},
 )

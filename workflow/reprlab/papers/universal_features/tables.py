@@ -11,11 +11,19 @@ _EDGE = ["seed", "positions", "match", "threshold", "parent", "child"]
 _AXIS = "t: 0 = Lua, 1 = stories"
 # Controls in the order of the table, by the column that they fill.
 CONTROLS = {
-    "ceiling": "other autoencoder",
+    "again": "other autoencoder",
     "other_seed": "other seed across",
     "floor": "unrelated model",
     "neurons": "neurons",
     "shuffled": "shuffled",
+}
+
+
+_OF_TWIN = {
+    "lineage": "random dictionary",
+    "other autoencoder": "other random dictionary",
+    "other seed across": "other random dictionary across",
+    "unrelated model": "random dictionary of an unrelated model",
 }
 
 
@@ -47,8 +55,8 @@ def _rates(frame: Frame, keys: list[str]) -> Rows:
 
 
 def flow(frame: Frame) -> Rows:
-    """Figure 2: what becomes of the features of each model, with ceiling and floor of the share beside it."""
-    lineage = frame.narrowed({"control": ""})
+    """Figure 2: what becomes of the features of each model, with the share of controls and of the twin beside it."""
+    lineage = frame.narrowed({"control": "", "dictionary": "trained"})
     wide = _wide(lineage.select(), _EDGE)
     counts = ["parent_alive", "child_alive", "persisting", "disappeared", "matched", "emerged"]
     beside = _beside(frame, wide)
@@ -60,8 +68,8 @@ def flow(frame: Frame) -> Rows:
 def controls(frame: Frame) -> Rows:
     """Share of persisting features in percent, of every pair: links of the lineage and controls."""
     rows = frame.select(metric="share_parent")
-    table = rows[["control", "parent", "child", "positions", "match", "threshold", "value", "seed", "data"]]
-    table = table.rename(columns={"value": "share_parent"}).reset_index(drop=True)
+    columns = ["control", "dictionary", "parent", "child", "positions", "match", "threshold", "value", "seed", "data"]
+    table = rows[columns].rename(columns={"value": "share_parent"}).reset_index(drop=True)
     table["control"] = table["control"].replace("", "lineage")
     return table.assign(scale=frame.scale)
 
@@ -79,7 +87,9 @@ def persistence(frame: Frame) -> Rows:
         else f"{parent}-{child}".replace("_neurons", "")
         for control, parent, child in table[["control", "parent", "child"]].to_numpy()
     ]  # fmt: skip
-    table = table.assign(edge=edge)
+    # The twin has curves of its own beside those of the same pairs of learnt features.
+    drawn = table["control"].map(_OF_TWIN).where(table["dictionary"] == "random", table["control"])
+    table = table.assign(edge=edge, control=drawn)
     keys = ["edge", "control", "threshold"]
     found = table.groupby(keys, sort=False)["share_parent"].agg(["mean", "min", "max"]).reset_index()
     found = found.rename(columns={"mean": "share_parent", "min": "low", "max": "high"})
@@ -87,26 +97,36 @@ def persistence(frame: Frame) -> Rows:
 
 
 def _beside(frame: Frame, edges: Rows) -> Rows:
-    """For each link: the share of the controls at the same threshold; a ceiling is the mean of its models' own."""
+    """For each link: shares of controls and of random dictionaries at the same threshold; that of another autoencoder
+    is the mean of its models' own."""
     rows = frame.select(metric="share_parent")
-    rows = rows[rows["control"] != ""]
     keys = ["seed", "positions", "match", "threshold"]
     known: dict[Any, float] = {
-        (*key, control, parent.removesuffix("_neurons"), child.removesuffix("_neurons").removesuffix("_again")): value
-        for *key, control, parent, child, value in rows[[*keys, "control", "parent", "child", "value"]].to_numpy()
+        (
+            *key,
+            of,
+            control,
+            parent.removesuffix("_neurons"),
+            child.removesuffix("_neurons").removesuffix("_again"),
+        ): value
+        for *key, of, control, parent, child, value in rows[
+            [*keys, "dictionary", "control", "parent", "child", "value"]
+        ].to_numpy()
     }
 
-    def share(edge: Any, name: str) -> float:
+    def share(edge: Any, of: str, name: str) -> float:
         key, (parent, child) = tuple(edge[column] for column in keys), (edge["parent"], edge["child"])
-        control = CONTROLS[name]
-        if name == "ceiling":
+        key, control = (*key, of), CONTROLS.get(name, "")
+        if name == "again":
             places = [(*key, control, role, role) for role in (parent, child)]
             own = [known[place] for place in places if place in known]
             return sum(own) / len(own) if own else float("nan")
         return known.get((*key, control, "unrelated" if name == "floor" else parent, child), float("nan"))
 
-    lines = [{name: share(edge, name) for name in CONTROLS} for edge in edges.to_dict("records")]
-    return type(edges)(lines, columns=[*CONTROLS], index=edges.index)
+    drawn = {"random": "", "random_again": "again", "random_floor": "floor"}
+    wanted = {name: ("trained", name) for name in CONTROLS} | {name: ("random", one) for name, one in drawn.items()}
+    lines = [{name: share(edge, *about) for name, about in wanted.items()} for edge in edges.to_dict("records")]
+    return type(edges)(lines, columns=[*wanted], index=edges.index)
 
 
 def merged_sources(frame: Frame) -> Rows:
@@ -126,13 +146,16 @@ def _wide(rows: Rows, keys: list[str]) -> Rows:
 
 def observed(frame: Frame) -> Rows:
     """Features of each model on the sample: alive, dead on its own text, or not observed."""
-    wide = _wide(frame.select(), ["seed", "parent"]).rename(columns={"parent": "model"})
+    wide = _wide(frame.select(dictionary="trained"), ["seed", "parent"]).rename(columns={"parent": "model"})
     return wide[["model", "alive", "dead", "unobserved", "seed", "data"]].assign(scale=frame.scale)
 
 
 def contexts(frame: Frame) -> Rows:
     """Tokens of a case study with the activation of the feature, and the correlation that links it to the lineage."""
     rows = frame.select(part="contexts")
+    if rows.empty and not frame.reason(part="contexts"):
+        why = "no feature that is sought fires on such tokens more than on others"
+        return type(rows)([{"scale": frame.scale, "note": why}])
     links = frame.select(part="cases")
     wide = _wide(links, ["seed", "model", "feature"])
     wide = wide.reindex(columns=["seed", "model", "r", "mass_share", "token_share"])
@@ -144,17 +167,29 @@ def contexts(frame: Frame) -> Rows:
 
 def interpreted(frame: Frame) -> Rows:
     """Scores of each interpreted feature."""
-    keys = ["seed", "feature", "group", "explainer", "explanation"]
+    keys = ["dictionary", "seed", "feature", "group", "explainer", "explanation"]
     wide = _wide(frame.select(), keys).reindex(columns=[*keys, "data", "score", "score_other", "score_all"])
-    order = ["feature", "group", "score", "score_other", "score_all", "explainer", "explanation", "seed", "data"]
+    order = [
+        "feature",
+        "group",
+        "score",
+        "score_other",
+        "score_all",
+        "explainer",
+        "explanation",
+        "dictionary",
+        "seed",
+        "data",
+    ]
     return wide[order].assign(scale=frame.scale)
 
 
 def formatting(frame: Frame) -> Rows:
     """Share of activation on tokens without letter or digit, of features that persist and of those that do not."""
     rows = frame.select()
-    wide = rows.pivot_table("value", ["seed", "parent", "child", "data"], "group", sort=False).reset_index()
+    keys = ["dictionary", "seed", "parent", "child", "data"]
+    wide = rows.pivot_table("value", keys, "group", sort=False).reset_index()
     wide = wide.rename_axis(columns=None).reindex(
-        columns=["parent", "child", "persisting", "disappeared", "tokens", "seed", "data"]
+        columns=["dictionary", "parent", "child", "persisting", "disappeared", "tokens", "seed", "data"]
     )
     return wide.assign(scale=frame.scale)

@@ -9,6 +9,7 @@ from reprlab.papers.vocab_memory.measures import reductions, runs, wide
 from reprlab.papers.vocab_memory.names import GLUE
 from reprlab.results.claims import Claim, NoVerdict
 from reprlab.results.frame import Frame, Rows
+from reprlab.results.twins import Twin
 from reprlab.statistics import (
     ABOVE_ZERO,
     Estimate,
@@ -230,4 +231,9 @@ CLAIMS = (
           "measured less computed, numbers in the state", _ZERO, moments, _TIMES, **_says("computed, no sample")),
     Claim("12", "Peak memory is lower with PEMA", "MB without less with PEMA, measured", ABOVE_ZERO, memory, _TIMES,
           note=_left_out),
+)  # fmt: skip
+TWINS = (
+    Twin(("1", "2", "3", "4", "5", "6", "7", "8"), why_not="tokens are counted: nothing is learnt"),
+    Twin(("9",), why_not="two trainings that are to be equal; models without an update are"),
+    Twin(("10", "11", "12"), why_not="time and memory, whatever is learnt"),
 )  # fmt: skip

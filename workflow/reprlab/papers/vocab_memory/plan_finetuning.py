@@ -12,7 +12,7 @@ from reprlab.papers.vocab_memory.schema import VocabMemorySettings
 from reprlab.planning.finetuning_jobs import add_finetuning_job, add_trivial
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.shared_jobs import add_model, add_tokenizer
-from reprlab.results.sources import Baseline, Missing, Source
+from reprlab.results.sources import Missing, Source
 from reprlab.settings.base import derive
 from reprlab.training.finetuned_models import kept_name
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
@@ -72,12 +72,13 @@ class Finetuning:
         where |= {"subset": subset} if subset else {}
         baselines = self.add_baselines(task)
         own: dict[str, Any] = {"where": where, "data": self.title(task)}
-        yield Source(path=baselines[0].path, factors=about, keys={"model": "name"}, **own)
+        shown = {"keys": {"model": "name"}, "unjudged": "baselines"}
+        yield Source(path=baselines["baselines"][0].path, factors=about, **shown, **own)
         for model, pema, seed in product(finetuning.models, (False, True), finetuning.seeds):
             yield Source(
                 path=self.add_run(model, task, seed, pema),
                 factors=about | _run_factors(model, seed, pema),
-                baselines=baselines,
+                **baselines,
                 **own,
             )
 
@@ -89,7 +90,7 @@ class Finetuning:
         """Plan the examples of a task; returns their path."""
         return add_readable_task(self.plan, self.config, str(self.paper.tasks[task].dataset))
 
-    def add_baselines(self, task: str) -> list[Baseline]:
+    def add_baselines(self, task: str) -> dict[str, Any]:
         """Plan the most frequent label and a bag of words, on the examples that the models get."""
         finetuning, settings = self.paper.finetuning, self.paper.tasks[task]
         entry, key = self.config.datasets.tasks[str(settings.dataset)], f"vocab_memory_{settings.dataset}"

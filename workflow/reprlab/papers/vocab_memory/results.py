@@ -1,7 +1,7 @@
 """Results of vocab-memory, declared: factors, metrics, tables, figures, claims, printed values."""
 
 from reprlab.papers.vocab_memory import measures
-from reprlab.papers.vocab_memory.claims import CLAIMS
+from reprlab.papers.vocab_memory.claims import CLAIMS, TWINS
 from reprlab.papers.vocab_memory.comparison import OURS
 from reprlab.papers.vocab_memory.figures import draw_trend
 from reprlab.results.figures import Axis, Bars
@@ -30,4 +30,5 @@ RESULTS = results_of(
     },
     ours=OURS,
     claims=CLAIMS,
+    twins=TWINS,
 )

@@ -30,4 +30,9 @@ STAGES = (
         priority=10,
         array=True,
     ),
+    Stage(
+        "score_completion_baselines",
+        "Score answers to the prompts of {paper} that need no model",
+        {"out": "results/shared/scored/baselines/{paper}.tsv"},
+    ),
 )

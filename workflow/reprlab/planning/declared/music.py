@@ -69,6 +69,12 @@ STAGES = (
         mb=4000,
     ),
     Stage(
+        "score_description_baselines",
+        "Score descriptions of {dataset} that need no model",
+        {"out": "results/shared/description_scores/{dataset}/baselines.tsv"},
+        mb=4000,
+    ),
+    Stage(
         "show_tracks",
         "Show tracks and their descriptions in {paper}",
         {"out": "results/{paper}/examples/"},

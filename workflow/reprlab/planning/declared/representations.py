@@ -10,6 +10,11 @@ STAGES = (
         mb=1000,
     ),
     Stage(
+        "score_prompt_baselines",
+        "Score answers to the prompts of {dataset} ({cell}) that need no model",
+        {"out": "results/shared/prompt_baselines/{dataset}/{cell}.tsv"},
+    ),
+    Stage(
         "train_adapter",
         "Fine-tune adapters of {model} on {dataset}",
         within("results/shared/adapters/{model}/{dataset}/{cell}", out="ladder/", metrics="metrics.tsv"),

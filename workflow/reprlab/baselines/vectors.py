@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from reprlab.baselines.declared import declared
+from reprlab.baselines.texts import WORDS as ANY_WORD
 from reprlab.sentences.evaluation import Encode, score_task
 from reprlab.sentences.settings import EmbeddingTask, TaskScores
 
-RANDOM, LEXICAL, FREQUENT = "random vectors", "character n-grams", "most frequent label"
+RANDOM, WORDS, LEXICAL = declared("vectors")
+FREQUENT = declared("labelled vectors")[-1]
 _RANDOM_WIDTH = 64
 # As wide as the largest decoders that are compared: a collection of their vectors has room.
 _LEXICAL_WIDTH, _BUCKETS, _AT_ONCE = 4096, 2**20, 4096
@@ -32,17 +35,25 @@ def random_vectors(width: int, seed: int) -> Encode:
 
 
 def character_ngrams(texts: Sequence[str], seed: int, width: int = _LEXICAL_WIDTH) -> Encode:
-    """TF-IDF of the n-grams of 3 to 5 characters within words; documents are counted in `texts`, labels unseen.
+    """`tfidf_vectors` of the n-grams of 3 to 5 characters within words."""
+    return tfidf_vectors(texts, seed, width, analyzer="char_wb", ngram_range=(3, 5))
 
-    The sparse vectors are projected to `width` dimensions, each n-gram by four signs drawn with the seed, which keeps
-    inner products up to noise of about sqrt(2 / width). Instructions are not read: every text would have their n-grams.
+
+def word_vectors(texts: Sequence[str], seed: int, width: int = _LEXICAL_WIDTH) -> Encode:
+    """`tfidf_vectors` of the words."""
+    return tfidf_vectors(texts, seed, width, **ANY_WORD)
+
+
+def tfidf_vectors(texts: Sequence[str], seed: int, width: int, **how: Any) -> Encode:
+    """TF-IDF of parts of texts, `how` as of scikit-learn; documents are counted in `texts`, labels unseen.
+
+    The sparse vectors are projected to `width` dimensions, each part by four signs drawn with the seed, which keeps
+    inner products up to noise of about sqrt(2 / width). Instructions are not read: every text would have their parts.
     """
     from scipy.sparse import csr_matrix
     from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 
-    hashed = HashingVectorizer(
-        analyzer="char_wb", ngram_range=(3, 5), n_features=_BUCKETS, alternate_sign=False, norm=None, dtype=np.float32
-    )
+    hashed = HashingVectorizer(n_features=_BUCKETS, alternate_sign=False, norm=None, dtype=np.float32, **how)
     weighted = TfidfTransformer(sublinear_tf=True).fit(hashed.transform(texts))
     rng = np.random.Generator(np.random.Philox(key=seed))
     # One sign each would do for long texts; in short ones a shared place of two n-grams would weigh too much.
@@ -79,6 +90,7 @@ def _texts_of(path: Path) -> list[str]:
 _TEXTS = ("text", "text_a", "text_b", "query", "passage", "question", "choices")
 BASELINES: dict[str, Callable[[Path, int], Encode]] = {
     RANDOM: lambda _, seed: random_vectors(_RANDOM_WIDTH, seed),
+    WORDS: lambda path, seed: word_vectors(_texts_of(path), seed),
     LEXICAL: lambda path, seed: character_ngrams(_texts_of(path), seed),
 }
 

@@ -1,0 +1,90 @@
+"""The table of verdicts on a page: every claim, whatever the verdict, from the files of runs."""
+
+from pathlib import Path
+
+import pandas
+import pytest
+from reprlab.artifacts.tables import write_tsv
+from reprlab.config.papers import SLUGS
+from reprlab.reporting.claims import VERDICTS
+from reprlab.results.claims import Claim
+from reprlab.results.records import PaperResults, records_of
+from reprlab.results.twins import Twin
+from reprlab.runs.page_verdicts import _BLOCK, BEGIN, COLUMNS, END, NOT_RUN, SCALES, read_block, renew
+from reprlab.runtime.errors import ReprlabError
+from reprlab.statistics import ABOVE_ZERO
+
+ROOT = Path(__file__).parents[2]
+PAGE = f"# A paper\n\n{BEGIN}\n{END}\n\nAfter.\n"
+
+
+def records(ids="AB"):
+    claims = [Claim(id, f"claim {id} | (Table 1)", "points", ABOVE_ZERO, lambda frame: "") for id in ids]
+    return PaperResults({}, {}, [], claims, twins=[Twin(tuple(ids), why_not="a count")])
+
+
+def written(folder, scale, verdicts, **more):
+    rows = [
+        {"id": id, "estimate": estimate, "low": low, "high": high, "verdict": verdict, "depends_on": "the start"}
+        for id, (estimate, low, high, verdict) in verdicts.items()
+    ]
+    path = folder / scale / "claims.tsv"
+    write_tsv(path, pandas.DataFrame(rows).assign(**more))
+    return path
+
+
+A, B = (1.234567, 0.5, 2.0, "supported"), (-4.0, -5.0, -3.0, "not supported")
+
+
+def test_every_claim_has_a_row_whatever_its_verdict(tmp_path):
+    mini = written(tmp_path, "mini", {"A": A, "B": B})
+    text, table = renew(Path("page.md"), PAGE, records(), {"mini": mini})
+    assert table.splitlines()[2:4] == [
+        "| A | claim A \\| (Table 1) | 1.23 (0.5 to 2): supported | not run | supported | none: a count | the start |",
+        "| B | claim B \\| (Table 1) | -4 (-5 to -3): not supported | not run | not supported | none: a count "
+        "| the start |",
+    ]
+    assert text.startswith("# A paper\n") and text.endswith(f"{END}\n\nAfter.\n")
+    # The same run gives the same page; a run of another scale fills its column and leaves the other one.
+    assert renew(Path("page.md"), text, records(), {"mini": mini})[0] == text
+    small = written(tmp_path, "small", {"A": (0.1, None, None, "inconclusive"), "B": B})
+    found = read_block(_BLOCK.search(renew(Path("page.md"), text, records(), {"small": small})[0])["body"])
+    assert found["A"]["mini"] == "1.23 (0.5 to 2): supported" and found["A"]["small"] == "0.1: inconclusive"
+    assert found["A"]["verdict"] == "mini: supported; small: inconclusive" and found["B"]["verdict"] == "not supported"
+
+
+def test_what_is_missing_is_said_in_one_line(tmp_path):
+    with pytest.raises(ReprlabError, match="has no place for verdicts"):
+        renew(Path("page.md"), "# A paper\n", records(), {})
+    with pytest.raises(ReprlabError, match="has no row of claim B; make it again"):
+        renew(Path("page.md"), PAGE, records(), {"mini": written(tmp_path, "mini", {"A": A})})
+
+
+def problems(text: str, paper: PaperResults) -> list[str]:
+    """What is wrong with the table of a page: claims left out, words that are none, a verdict that no run says."""
+    rows = read_block(_BLOCK.search(text)["body"])
+    found = [] if list(rows) == [claim.id for claim in paper.claims] else ["claims left out"]
+    twins = {id: twin.words for twin in paper.twins for id in twin.claims}
+    for claim in paper.claims:
+        row = rows.get(claim.id, dict.fromkeys(COLUMNS, NOT_RUN))
+        said = {scale: row[scale].rpartition(": ")[2] for scale in SCALES if row[scale] != NOT_RUN}
+        found += [f"{claim.id}: no verdict" for one in said.values() if one not in VERDICTS]
+        same = row["verdict"] in said.values() if len(set(said.values())) == 1 else len(said) != 1
+        found += [] if same and row["twin"] in (twins.get(claim.id), NOT_RUN) else [f"{claim.id}: edited"]
+    return found
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_no_page_leaves_a_claim_out(slug):
+    text = (ROOT / f"docs/papers/{slug}.md").read_text(encoding="utf-8")
+    if BEGIN in text:
+        assert problems(text, records_of(slug.replace("-", "_"))) == []
+
+
+def test_a_page_that_filters_or_edits_is_found(tmp_path):
+    text, _ = renew(Path("page.md"), PAGE, records(), {"mini": written(tmp_path, "mini", {"A": A, "B": B})})
+    assert problems(text, records()) == []
+    refuted = next(line for line in text.splitlines() if line.startswith("| B"))
+    assert "claims left out" in problems(text.replace(f"{refuted}\n", ""), records())
+    assert problems(text.replace("| not supported |", "| supported |"), records()) == ["B: edited"]
+    assert problems(text.replace("2): supported", "2): shown"), records())[0] == "A: no verdict"
