@@ -148,7 +148,7 @@ def converse(
     kept = None if endpoint else answers_in(cache)
     found: dict[str, Answer] = {}
     for text, request in asked.items():
-        if kept and (answer := _kept_answer(kept, request, settings)) is not None:
+        if kept is not None and (answer := _kept_answer(kept, request, settings)) is not None:
             found[text] = answer
     missing = {text: request for text, request in asked.items() if text not in found}
     if missing:
