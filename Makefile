@@ -47,12 +47,32 @@ endif
 export PYTHONPATH := $(CURDIR)/workflow$(if $(PYTHONPATH),:$(PYTHONPATH))
 
 .DEFAULT_GOAL := help
-TARGETS := help all report list explain compare export new preflight verify test test-all test-slow test-faults test-cluster test-smoke lint lock clean prune \
+TARGETS := help all report list explain compare export new preflight pin verify test test-all test-slow test-faults test-cluster test-smoke mutants lint lock clean prune \
   setup
 .PHONY: $(TARGETS) FORCE ready
+# A goal that reads or lists computes nothing: what stands beside it is its argument, never a second goal.
+READS := help list explain compare export new preflight pin verify prune mutants
+READING := $(firstword $(filter $(READS),$(MAKECMDGOALS)))
+BESIDE := $(if $(READING),$(filter-out $(READING),$(MAKECMDGOALS)))
+ifneq ($(BESIDE),)
+ifeq ($(filter list explain preflight,$(READING)),)
+$(error make $(READING) takes no other goal ($(firstword $(BESIDE))); call make once for each)
+endif
+ifneq ($(filter $(TARGETS),$(BESIDE)),)
+$(error make $(READING) and make $(firstword $(filter $(TARGETS),$(BESIDE))) are two goals; call make once for each)
+endif
+.PHONY: $(BESIDE)
+$(BESIDE): ; @:
+endif
+# A variable that nothing reads is a slip: the run would be that of the defaults.
+KNOWN := PYTHON CORES SCALE SET ARGS EXTRAS PAPER TARGET RUNS MODEL TASK LIKE FILE ENCODER PACKAGE SINCE RECORD N TORCH_INDEX TEST_JOBS CC
+UNKNOWN := $(firstword $(filter-out $(KNOWN) MAKE% -%,$(foreach name,$(.VARIABLES),$(if $(findstring command line,$(origin $(name))),$(name)))))
+ifneq ($(UNKNOWN),)
+$(error $(UNKNOWN)=…: there is no such variable; there are $(KNOWN), in capital letters)
+endif
 # A file of the workflow, a paper by its name, or a slip of the finger: only Snakemake knows, and what is up to date.
-VARIED := $(filter results/%/sensitivity.tsv,$(MAKECMDGOALS))
-ASKED := $(filter-out $(TARGETS) $(VARIED) FORCE ready $(VENV)/%,$(MAKECMDGOALS))
+VARIED := $(filter-out $(BESIDE),$(filter results/%/sensitivity.tsv,$(MAKECMDGOALS)))
+ASKED := $(filter-out $(TARGETS) $(VARIED) FORCE ready $(VENV)/% $(BESIDE),$(MAKECMDGOALS))
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-zA-Z_\/…-]+:.*## /{printf "  make %-22s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -111,12 +131,12 @@ all: $(STAMP) ## every paper, and the report
 report: $(STAMP) ## results/report.html and results/summary.tsv
 	@$(SNAKEMAKE) results/report.html
 
-list: ready ## targets with minutes and disk
-	@$(BIN)/python -m reprlab.planning.targets $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE")
+list: ready ## targets with minutes and disk; of one paper: make list depth
+	@$(BIN)/python -m reprlab.planning.targets $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") $(foreach name,$(BESIDE),'$(name)')
 
-explain: ready ## what would run and why: make explain TARGET=results/depth/glue.tsv SET=…
+explain: ready ## what would run and why: make explain results/depth/glue.tsv SET=…
 	@$(BIN)/python -m reprlab.preflight.explain $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") \
-	  $(if $(GIVEN_SET),--set "$$GIVEN_SET") $(or $(TARGET),all)
+	  $(if $(GIVEN_SET),--set "$$GIVEN_SET") $(or $(TARGET),$(foreach name,$(BESIDE),'$(name)'),all)
 
 compare: ready ## two runs side by side: make compare RUNS="mini mask15" ARGS="--page compare.html --table cells.tsv"
 	@$(BIN)/python -m reprlab.runs.compare $(RUNS) $(ARGS)
@@ -154,9 +174,18 @@ test-cluster: $(DEV_STAMP) ## the slurm profile against a one-node Slurm
 test-smoke: $(DEV_STAMP) ## one array, one kill and one resume on a one-node Slurm
 	$(PYTEST) -m "cluster" tests/cluster/test_smoke.py $(ARGS)
 
+# Tests write what they are about; a fault is put into copies, never here.
+mutants: $(DEV_STAMP) ## plausible faults that no test sees: make mutants PACKAGE=audio | SINCE=commit; RECORD=yes first, N=40
+	@env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 $(BIN)/python -m tests.mutation $(if $(RECORD),--record) \
+	  $(foreach name,$(PACKAGE),--package '$(name)') $(if $(SINCE),--since '$(SINCE)') $(if $(N),--number '$(N)') $(ARGS)
+
 preflight: ready ## what a run (SCALE= SET= PAPER=) needs and does not have: origins, models, rows, disk, memory
 	@$(BIN)/python -m reprlab.preflight $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") \
-	  $(if $(GIVEN_SET),--set "$$GIVEN_SET") $(if $(GIVEN_PAPER),--paper "$$GIVEN_PAPER")
+	  $(if $(GIVEN_SET),--set "$$GIVEN_SET") $(if $(GIVEN_PAPER),--paper "$$GIVEN_PAPER") \
+	  $(foreach name,$(BESIDE),--paper '$(name)')
+
+pin: ready ## write config/hub.lock.json: the commit of each branch of the hub that SCALE=paper takes (ARGS=--update: anew)
+	@$(BIN)/python -m reprlab.preflight.branches $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") $(ARGS)
 
 verify: ready ## results that are not what their stages wrote
 	@$(BIN)/python -m reprlab.reporting.verify

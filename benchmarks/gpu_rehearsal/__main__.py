@@ -53,7 +53,10 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--matrix", type=int, default=8192, help="side of the matrices whose rate is measured")
     parser.add_argument("--dtype", choices=["bfloat16", "float32"], default="bfloat16", help="of encoder-decoders")
     parser.add_argument("--out", type=Path, help="write the table to this TSV")
-    return parser.parse_args(given)
+    options = parser.parse_args(given)
+    if options.device == "cuda" and not torch.cuda.is_available():
+        parser.error("--device cuda: this machine has no GPU that torch can use; take --device cpu")
+    return options
 
 
 def rehearse(options: argparse.Namespace) -> tuple[list[Row], float]:

@@ -3,7 +3,7 @@
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -103,6 +103,37 @@ def serving_digits(say: Callable[[Any], tuple[str, dict[str, float]]]) -> Iterat
     try:
         yield server
     finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@contextmanager
+def trickling(pause: float) -> Iterator[str]:
+    """The address of an endpoint that sends a byte after each pause and never ends."""
+
+    class Trickle(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(200)
+            self.send_header("content-length", "100000")
+            self.end_headers()
+            with suppress(OSError):
+                while not closing.wait(pause):
+                    self.wfile.write(b" ")
+                    self.wfile.flush()
+
+        def log_message(self, *arguments: object) -> None:
+            """Nothing on the terminal."""
+
+    closing = threading.Event()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Trickle)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+    finally:
+        closing.set()
         server.shutdown()
         thread.join()
         server.server_close()

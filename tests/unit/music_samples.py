@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow
 from reprlab.artifacts.tables import write_parquet
-from reprlab.inference.chat import ChatSettings
+from reprlab.inference.chat_settings import ChatSettings
 from reprlab.models.build import build_from_config, save_model
 from reprlab.music import template
 from reprlab.music.annotation import STEPS, place

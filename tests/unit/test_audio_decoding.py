@@ -8,7 +8,7 @@ import pytest
 import soundfile
 from hypothesis import given
 from hypothesis import strategies as st
-from reprlab.audio.decoding import decode, read_sound
+from reprlab.audio.decoding import decode, embedded_sound, read_sound
 from reprlab.runtime.errors import ReprlabError
 
 
@@ -81,3 +81,71 @@ def test_g722_has_the_duration_of_its_bytes() -> None:
     sound = decode(bytes(range(256)) * 32, "a.g722", "g722")
     assert sound.rate == 16000
     assert sound.seconds == pytest.approx(256 * 32 / 8000, abs=0.01)
+
+
+WHOLE = [("WAV", "PCM_16"), ("WAV", "FLOAT"), ("RF64", "PCM_16"), ("W64", "PCM_16"), ("AIFF", "PCM_16"),
+         ("AU", "PCM_16"), ("CAF", "PCM_16"), ("FLAC", "PCM_16"), ("OGG", "VORBIS"), ("OGG", "OPUS"),
+         ("MP3", "MPEG_LAYER_III")]  # fmt: skip
+
+
+def content_of(kind: tuple[str, str], seconds: float = 2.0, channels: int = 1) -> bytes:
+    content = io.BytesIO()
+    samples = np.stack([tone(seconds, 16000)] * channels, 1)
+    soundfile.write(content, samples, 16000, format=kind[0], subtype=kind[1])
+    return content.getvalue()
+
+
+@pytest.mark.parametrize("kind", WHOLE, ids="-".join)
+def test_sound_that_is_cut_off_is_no_shorter_sound(kind: tuple[str, str]) -> None:
+    whole = content_of(kind)
+    assert decode(whole, "a").seconds == pytest.approx(2.0, abs=0.15)
+    for kept in (len(whole) // 2, len(whole) * 9 // 10, len(whole) - 7):
+        with pytest.raises(ReprlabError, match=r"^a: (is cut off after|not readable|holds no sound)"):
+            decode(whole[:kept], "a")
+
+
+def test_frames_of_an_mp3_without_a_header_of_its_own_are_followed_to_the_last() -> None:
+    """The first frame of an encoder holds the number of frames; streams have none, and tags may stand around them."""
+    # The first frame (144 bytes a kilobit of 8, over 16 kHz, twice) is the header of the encoder.
+    bare = content_of(("MP3", "MPEG_LAYER_III"))[288:]
+    tags = b"ID3\x03\x00\x00\x00\x00\x00\x0a" + bytes(10)
+    for content in (bare, tags + bare, bare + b"TAG" + bytes(125)):
+        assert decode(content, "a", "mp3").seconds > 1.5
+    for content in (bare[:-5], tags + bare[:-5]):
+        with pytest.raises(ReprlabError, match="a: is cut off"):
+            decode(content, "a", "mp3")
+
+
+def test_sizes_that_a_stream_does_not_know_are_no_lack() -> None:
+    whole = bytearray(content_of(("WAV", "PCM_16")))
+    place = whole.index(b"data")
+    whole[4:8] = whole[place + 4 : place + 8] = b"\xff" * 4
+    assert decode(bytes(whole), "a").seconds == 2.0
+    # An odd chunk before the sound has a byte of padding.
+    content = content_of(("WAV", "PCM_16"))
+    odd = content[:12] + b"LIST" + (3).to_bytes(4, "little") + b"abc\0" + content[12:]
+    assert decode(odd, "a").seconds == 2.0
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-3])
+def test_channels_out_of_phase_are_named(tmp_path: Path, noise: float) -> None:
+    left = tone(1, 16000)
+    right = -left * (1 - noise)
+    path = written(tmp_path / "a.wav", np.stack([left, right], 1))
+    with pytest.raises(ReprlabError, match=r"a\.wav: its channels are out of phase .* keep one channel"):
+        read_sound(path, rate=16000)
+    assert len(read_sound(written(tmp_path / "b.wav", np.stack([left, 0 * left], 1)), rate=16000))
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ({"bytes": None, "path": "clips/one.wav"}, "only the path 'clips/one.wav'"),
+        ({"bytes": b"", "path": None}, "holds no sound, and no path"),
+        (None, "holds no sound"),
+    ],
+)
+def test_a_table_without_the_sounds_says_so(cell: object, said: str) -> None:
+    with pytest.raises(ReprlabError, match=f"row 3: .*{said}.*embed_external_files"):
+        embedded_sound(cell, "row 3")
+    assert embedded_sound({"bytes": b"x", "path": "a/b.mp3"}, "row") == (b"x", "mp3")

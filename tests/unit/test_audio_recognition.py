@@ -322,11 +322,13 @@ def test_weights_come_out_of_the_pieces_of_a_file(tmp_path: Path) -> None:
         whisper_encoder(three, pieces)
 
 
-def speech(path: Path) -> Path:
+def speech(path: Path, lengths: dict[str, float] | None = None) -> Path:
+    """Four utterances a split, of a second or of the seconds that `lengths` says by their ids."""
     rng = np.random.default_rng(0)
     rows = [
-        {"id": f"{split}{number}", "group": f"g{number}", "split": split, "text": text, "seconds": 1.0, "rate": 16000,
-         "kind": "g722", "audio": rng.integers(0, 256, 8000, dtype=np.uint8).tobytes()}
+        {"id": f"{split}{number}", "group": f"g{number}", "split": split, "text": text,
+         "seconds": (lengths or {}).get(f"{split}{number}", 1.0), "rate": 16000, "kind": "g722",
+         "audio": rng.integers(0, 256, 8000, dtype=np.uint8).tobytes()}
         for split in ("train", "validation", "test")
         for number, text in enumerate(("ab a", "b", "a b", "ba"))
     ]  # fmt: skip
@@ -385,3 +387,72 @@ def test_a_resumed_training_ends_with_the_same_bytes(tmp_path: Path, monkeypatch
 def test_log_mel_has_an_even_number_of_steps() -> None:
     found = log_mel(np.random.default_rng(0).normal(size=16100).astype(np.float32), 80)
     assert found.shape == (80, 102)
+
+
+LONGER = {"whisper": (60, 120), "wav2vec2": (1500, 4000)}
+
+
+@pytest.mark.parametrize("entry", [WHISPER, WAVES], ids=["whisper", "wav2vec2"])
+@pytest.mark.parametrize("kernel", [1, 3, 5])
+@pytest.mark.parametrize("placement", ["inner", "outer"])
+def test_no_kernel_sees_what_stands_behind_an_utterance(entry: ModelEntry, kernel: int, placement: str) -> None:
+    """Layers before a convolution give padding values of their own, which a wider kernel would carry into speech."""
+    model = recogniser(Tuning(method="conv", inner=8, kernel=kernel, placement=placement), entry).eval()
+    front, (short, long) = (() if model.reads_waves else (80,)), LONGER["wav2vec2" if model.reads_waves else "whisper"]
+    torch.manual_seed(1)
+    one, other = torch.randn(*front, short), torch.randn(*front, long)
+    with torch.no_grad():
+        alone = model(one[None], torch.tensor([short]))
+        pair = torch.stack([torch.nn.functional.pad(one, (0, long - short)), other])
+        both = model(pair, torch.tensor([short, long]))
+    frames = int(model.frames(short))
+    assert float((alone[0, :frames] - both[0, :frames]).abs().max()) < 1e-5
+
+
+def test_what_cannot_be_the_same_in_every_batch_is_refused_by_name() -> None:
+    grouped = WAVES.model_copy(update={"config": {**WAVES.config, "feat_extract_norm": "group"}})
+    with pytest.raises(ReprlabError, match=r"feature_extractor\..* is a GroupNorm.*feat_extract_norm: layer"):
+        recogniser(METHODS["head"], grouped)
+    with pytest.raises(ValueError, match="kernel: 4 is even"):
+        Tuning(method="conv", kernel=4)
+    with pytest.raises(ReprlabError, match="2 is even"):
+        ConvAdapter(WIDTH, 4, kernel=2)
+
+
+@pytest.mark.parametrize("split", ["validation", "test"])
+@pytest.mark.parametrize(("seconds", "said"), [(33.0, "33.0 s of speech, Whisper reads 30 s"), (0.0, "make no frame")])
+def test_what_is_only_scored_is_checked_before_the_first_update(
+    split: str, seconds: float, said: str, tmp_path: Path
+) -> None:
+    given = speech(tmp_path / "speech.parquet", {f"{split}2": seconds})
+    save_model(build_from_config(WHISPER, seed=0), tmp_path / "encoder")
+    with pytest.raises(ReprlabError, match=rf"{split}2: .*{said}.*longest or shortest"):
+        train_to(tmp_path / "one", given, tmp_path / "encoder")
+    assert not list((tmp_path / "one").rglob("resume-*"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("yes <COMMA> we do <PERIOD>", "yes we do"),
+        ("{laugh} no {breath}", "no"),
+        ("we went <unk> home", ""),
+        ("we went [inaudible] home", ""),
+        ("<noise> hello", "hello"),
+        ("well [laughter] then", "well then"),
+        ("well *coughs* then *sigh*", "well then"),
+        ("press [one] or *two*", "press one or two"),
+        ("<MUSIC>", ""),
+        ("[MUSIC PLAYING] yes", "yes"),
+        ("a < b", "a b"),
+    ],
+)
+def test_tags_of_transcribers_are_no_words(text: str, expected: str) -> None:
+    assert normalised(text, TranscriptSettings()) == expected
+
+
+def test_words_where_nothing_was_said_are_errors() -> None:
+    """One reference of two words, and an empty one for which three are written: three errors in two words."""
+    rows = {row["metric"]: row for row in score_rows(["a b", ""], ["a b", "x y z"])}
+    assert rows["wer"]["value"] == pytest.approx(150) and rows["wer"]["n"] == 2
+    assert {row["metric"]: row for row in score_rows(["a b", ""], ["a b", ""])}["wer"]["value"] == 0

@@ -36,11 +36,11 @@ class Archive:
         return self.folder / name
 
 
-def examples(folder, passages, **more):
+def examples(folder, passages, faulty_rows=0, **more):
     for name, columns in FILES.items():
         pyarrow.parquet.write_table(pyarrow.table(columns), folder / name)
     options = {"corpus": ["corpus"], "queries": "queries", "judgements": {"test": "qrels"}, "passages": passages}
-    entry = task(reader="beir_hub", kind="ranking", labels=[], options=options | more)
+    entry = task(reader="beir_hub", kind="ranking", labels=[], options=options | more, faulty_rows=faulty_rows)
     sources = Sources({"collection": Archive(folder), "judgements": Archive(folder)})
     return examples_of(entry, sources, Limits())
 
@@ -121,3 +121,26 @@ def test_an_entry_says_how_many_are_lacking(known, tmp_path, monkeypatch):
 def test_the_registry_knows_arguana():
     registry = load_registry(Path(__file__).parents[2] / "config/datasets.yaml")
     assert registry.task("beir_arguana").options["lacking"] == 1
+
+
+def test_a_judgement_given_twice_counts_once_and_one_of_two_grades_is_faulty(tmp_path, monkeypatch, caplog):
+    again = {"query-id": [7, 7, 8, 7], "corpus-id": ["p1", "p2", "p2", "p1"], "score": [2, 0, 1, 2]}
+    monkeypatch.setitem(FILES, "qrels", again)
+    with caplog.at_level(logging.INFO, logger="reprlab"):
+        rows = examples(tmp_path, 3)
+    assert len(rows) == 4 and "1 judgements are given again with the same grade" in caplog.text
+    monkeypatch.setitem(FILES, "qrels", {**again, "score": [2, 0, 1, 1]})
+    with pytest.raises(ReprlabError, match=r"judges p1 for query 7 with two grades, 2 and 1; .*faulty_rows"):
+        examples(tmp_path, 3)
+    read = examples(tmp_path, 3, faulty_rows=1)
+    assert [row["relevance"] for row in read if row["query_id"] == "7" and row["passage_id"] == "p1"] == [2]
+
+
+def test_a_judgement_of_a_trec_collection_given_twice(tmp_path):
+    from reprlab.data.judgements import judged_once
+    from reprlab.data.sources import FaultyRows
+
+    given = [("q", "d", 1), ("q", "e", 0), ("q", "d", 1), ("r", "d", 1), ("q", "e", 2)]
+    faulty = FaultyRows(known=1)
+    assert list(judged_once(given, "qrels", faulty)) == [("q", "d", 1), ("q", "e", 0), ("r", "d", 1)]
+    assert faulty.met == 1

@@ -1,6 +1,7 @@
 """What changes a stage's digest, and what does not."""
 
 import ast
+import collections
 import shutil
 
 import pytest
@@ -84,6 +85,26 @@ def test_a_plugin_counts_where_it_is_named(package):
     assert digest("a", "objectives.depth") != before[1]
 
 
+def test_what_is_imported_for_types_alone_does_not_run(package):
+    root, digest = package
+    typed = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from reprlab.lib import other\n    import torch\n"
+    edit(root / "stages/a.py", "def a", f"{typed}else:\n    import numpy.linalg\n\n\ndef a")
+    before = digest("a")
+    edit(root / "lib/other.py", "X = 1", "X = 2")
+    assert digest("a") == before
+    assert module.imported_packages(module.imported_modules("reprlab.stages.a")) == {"numpy"}
+
+
+def test_packages_of_elsewhere_are_found_by_any_import(package):
+    root, digest = package
+    edit(root / "lib/used.py", "    return 1", "    with open('x'):\n        import scipy.stats as s\n    return 1")
+    edit(root / "objectives/depth.py", "Y = 1", "from PIL import Image\nimport os, json, yaml.nodes\n")
+    digest("a")
+    stage = module.imported_modules("reprlab.stages.a")
+    assert module.imported_packages(stage) == {"scipy"}
+    assert module.imported_packages({*stage, "reprlab.objectives.depth"}) == {"scipy", "PIL", "yaml"}
+
+
 def test_a_deleted_module_is_not_found(package):
     root, digest = package
     shutil.rmtree(root / "stages")
@@ -106,7 +127,7 @@ def test_what_writes_the_bytes_of_a_result_is_in_its_digest(stage, writes):
 
 def test_what_is_called_neutral_knows_no_format_of_results():
     for path in (module.ROOT / "runtime").glob("*.py"):
-        imported, _ = module._read(f"{module.NEUTRAL}.{path.stem}")
+        imported, _, _ = module._read(f"{module.NEUTRAL}.{path.stem}")
         assert {name for name in imported if not name.startswith(module.NEUTRAL)} <= {"reprlab"}, path
         names = {node.names[0].name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Import)}
         assert not names & {"csv", "numpy", "pandas", "pyarrow", "torch", "pyarrow.parquet"}, path
@@ -139,3 +160,46 @@ def test_no_module_imports_in_a_way_that_the_graph_cannot_see():
         "plugins.py: importlib",
         "runtime/preloaded.py: importlib",
     ]
+
+
+def modules():
+    return [
+        ".".join(("reprlab", *path.relative_to(module.ROOT).with_suffix("").parts)).removesuffix(".__init__")
+        for path in sorted(module.ROOT.rglob("*.py"))
+    ]
+
+
+def is_declaration(name):
+    """Settings, entries of registries, and packages, whose own file says what they are for."""
+    last = name.rpartition(".")[2]
+    return last.endswith("settings") or name.startswith(("reprlab.settings", "reprlab.registry"))
+
+
+def test_settings_import_settings_alone():
+    """An edit of what asks a chat model must not make everything again whose settings name one."""
+    found = {
+        name: {
+            one
+            for one in module._read(name)[0]
+            if not is_declaration(one) and module.module_path(one).name != "__init__.py" and "runtime" not in one
+        }
+        for name in modules()
+        if name.rpartition(".")[2].endswith("settings")
+    }
+    assert {name: imported for name, imported in found.items() if imported} == {}
+
+
+def test_the_widest_edits():
+    """Of 103 stages, how many an edit of a module runs again; the five widest, beside settings and registries."""
+    stages = [name for name in modules() if name.startswith("reprlab.stages.")]
+    reached = collections.Counter(name for stage in stages for name in module.imported_modules(stage))
+    code = {
+        name.removeprefix("reprlab."): reached[name]
+        for name in modules()
+        if not is_declaration(name) and module.module_path(name).name != "__init__.py"
+    }
+    widest = dict(sorted(code.items(), key=lambda one: -one[1])[:5])
+    held = {"artifacts.tsv": 97, "artifacts.tables": 92, "artifacts.json_files": 88}
+    held |= {"hub.revisions": 83, "plugins": 82}
+    assert widest.keys() == held.keys() and all(widest[name] <= held[name] for name in held), widest
+    assert code["inference.chat"] <= 7

@@ -5,6 +5,7 @@ import random
 
 import pytest
 from reprlab.config.load import load_config
+from reprlab.runtime.errors import ReprlabError
 from reprlab.settings.errors import nearest
 
 from tests.checkouts import ROOT
@@ -36,3 +37,14 @@ def test_names_that_cannot_be_near_are_passed_over_and_no_other(seed: int) -> No
     wanted = compared_with_all(misspelt, names)
     proposed = f"; did you mean {' or '.join(map(repr, wanted))}?" if wanted else ""
     assert nearest(misspelt, names) == proposed
+
+
+@pytest.mark.parametrize("address", ["https://h/v1?api-key=sek-ret", "https://u:sek-ret@h/v1", "https://h/v1#sek-ret"])
+@pytest.mark.parametrize("given", ["setting", "environment"])
+def test_an_address_with_a_key_is_refused_without_showing_it(address, given, monkeypatch):
+    edit = {"set": f"papers.punctuation-restoration.zero_shot.chat.base_url={address}"} if given == "setting" else {}
+    if given == "environment":
+        monkeypatch.setenv("OPENAI_BASE_URL", address)
+    with pytest.raises(ReprlabError, match=r"chat\.base_url = .*a key belongs in OPENAI_API_KEY") as refused:
+        load_config(ROOT, {"scale": "mini", "build": ["punctuation-restoration"], **edit})
+    assert "sek" not in str(refused.value)

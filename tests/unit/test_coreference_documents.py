@@ -197,3 +197,59 @@ def test_the_rule_links_names_and_pronouns() -> None:
     assert names == [[(1, 1), (11, 11)]]
     found = linked_by_rule(one, pronouns=True)
     assert found == [[(1, 1), (11, 11), (13, 13)], [(3, 4), (6, 6), (15, 15)]]
+
+
+@pytest.mark.parametrize(
+    ("begin", "name"),
+    [
+        ("#begin document (d); part 000", "d_0"), ("#begin document (d); part 012", "d_12"),
+        ("#begin document (d);", "d_0"), ("#begin document (d)", "d_0"), ("#begin document d", "d_0"),
+        ("#begin document  d; part 3", "d_3"), ("#begin document (a (b) c); part 1", "a (b) c_1"),
+    ],
+)  # fmt: skip
+def test_a_document_begins_with_any_name_and_with_or_without_a_part(begin: str, name: str, tmp_path: Path) -> None:
+    rows = litbank("x").split("\n")
+    (row,) = conll_coreference.documents(write(tmp_path, "a.conll", "\n".join([begin, *rows[1:]])), OPTIONS)
+    assert (row["id"], row["group"]) == (name, name.rpartition("_")[0]) and len(row["chains"]) == 3
+
+
+def test_a_document_that_does_not_end_is_not_dropped(tmp_path: Path) -> None:
+    both = litbank("a").replace("#end document\n", "") + litbank("b")
+    with pytest.raises(ReprlabError, match=r"line \d+ begins a document, and a_0 has no '#end document'"):
+        list(conll_coreference.documents(write(tmp_path, "x", both), OPTIONS))
+
+
+def test_a_tab_at_the_end_of_a_line_hides_no_chain(tmp_path: Path) -> None:
+    plain = list(conll_coreference.documents(write(tmp_path, "a", litbank()), OPTIONS))
+    for changed in (
+        "\n".join(f"{line}\t" if "\t" in line else line for line in litbank().split("\n")),
+        litbank().replace("(0)\n", "(0)\t\t\n").replace("(1\n", "(1 \n"),
+    ):
+        assert list(conll_coreference.documents(write(tmp_path, "a", changed), OPTIONS)) == plain
+    # Predicates' columns end in something else: an empty column of chains is one.
+    tabs = "\n".join("\t".join(line.split()) if line.startswith("bc") else line for line in CONLL.split("\n"))
+    lines = [line.rpartition("\t")[0] + "\t" if line.startswith("bc") else line for line in tabs.split("\n")]
+    assert not any(
+        row["chains"] for row in conll_coreference.documents(write(tmp_path, "b", "\n".join(lines)), OPTIONS)
+    )
+
+
+@pytest.mark.parametrize("blank", ["\u00a0", "\u3000", "\u2003"])
+def test_a_blank_inside_a_word_moves_no_column(blank: str, tmp_path: Path) -> None:
+    content = CONLL.replace("   brother   ", f"   bro{blank}ther   ", 1)
+    assert content != CONLL
+    (first, _), (plain, _) = (
+        list(conll_coreference.documents(write(tmp_path, "a", one), OPTIONS)) for one in (content, CONLL)
+    )
+    assert first["tokens"][2] == f"bro{blank}ther" and first["chains"] == plain["chains"]
+    assert first["speakers"] == plain["speakers"]
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85", "\x0b", "\x1c"])
+def test_a_name_with_a_line_separator_stays_in_its_line(separator: str, tokenizer, tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    document = segment_text(text("Anna slept .", []), tokenizer, SegmentSettings(segment_length=32))
+    named = replace(document, key=f"a{separator}b")
+    write_documents(tmp_path / "d.jsonl", [named])
+    assert [one.key for one in read_documents(tmp_path / "d.jsonl")] == [named.key]

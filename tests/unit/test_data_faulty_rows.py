@@ -104,3 +104,15 @@ def test_whoever_reads_the_table_is_told(tmp_path: Path, caplog: pytest.LogCaptu
     with caplog.at_level(logging.INFO, logger="reprlab"):
         rows_of(entry_of("triple_lines", faulty_rows=1), tmp_path, FLAWED["triple_lines"][2])
     assert "1 faulty rows were left out" in caplog.text and "left out:" in caplog.text and "line 2" in caplog.text
+
+
+def test_an_id_that_comes_twice_is_a_faulty_row(tmp_path: Path) -> None:
+    content = b"1_1\t2\tgood\n1_1\t-1\tbad\n2_1\t1\tfine\n"
+    about = {"reader": "hutto_ratings", "labels": ["positive", "negative"], "options": {"member": "main"},
+             "splits": {"seed": 0, "train": 1.0, "validation": 0.0, "test": 0.0}}  # fmt: skip
+    (tmp_path / "main").write_bytes(content)
+    sources = Sources({"a": Planted({"main": tmp_path / "main"}, "main")})
+    with pytest.raises(ReprlabError, match=r"the id '.*' is used twice; .*faulty_rows"):
+        examples_of(task(**about), sources, Limits())
+    rows = examples_of(task(**about, faulty_rows=1), sources, Limits())
+    assert [row["text"] for row in rows] == ["good", "fine"]

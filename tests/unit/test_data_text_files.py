@@ -14,7 +14,16 @@ from reader_cases import CASES
 from reprlab.concepts.files import concept_lines, write_concepts
 from reprlab.data.json_lines import json_lines
 from reprlab.data.sources import json_items
-from reprlab.data.text_files import blank_cells, csv_rows, read_text, streamed_rows, tab_rows, text_rows
+from reprlab.data.text_files import (
+    blank_cells,
+    csv_rows,
+    one_of,
+    read_text,
+    streamed_rows,
+    tab_rows,
+    tab_table,
+    text_rows,
+)
 from reprlab.runtime.errors import ReprlabError
 
 BOM = b"\xef\xbb\xbf"
@@ -122,3 +131,35 @@ def test_concepts_of_others(tmp_path: Path) -> None:
     assert concept_lines(tmp_path / "concepts") == ["dog", "hot dog"]
     write_concepts(tmp_path / "concepts", ["a\u2028b", "c"])
     assert concept_lines(tmp_path / "concepts") == ["a\u2028b", "c"]
+
+
+def test_a_table_with_a_header_has_rows_of_its_columns_and_quotes_are_characters(tmp_path: Path) -> None:
+    path = tmp_path / "t.tsv"
+    path.write_bytes(BOM + '\n"a"\tb\r\n"open\tx\r\n\nle\u2028ft"\t"y"\n'.encode())
+    assert [row for _, row in tab_table(path, ["b"])] == [
+        {'"a"': '"open', "b": "x"},
+        {'"a"': 'le\u2028ft"', "b": '"y"'},
+    ]
+    for content, said in (
+        ("a\n1\n", "has no column b; its columns are a, b"),
+        ("a\tb\ta\n", "two columns 'a'"),
+        ("a\tb\n1\n", "line 2 has 1 cells, expected 2: a, b"),
+        ("a\tb\n1\t2\t\n", "line 2 has 3 cells"),
+        ("", "has no column a"),
+    ):
+        path.write_text(content, encoding="utf-8")
+        with pytest.raises(ReprlabError, match=said):
+            list(tab_table(path, ["a", "b"]))
+
+
+def test_a_value_of_a_closed_set():
+    assert one_of("test", ("train", "test"), "split") == "test"
+    with pytest.raises(ReprlabError, match="line 3: the split 'Test' is none of 'train', 'test'"):
+        one_of("Test", ("train", "test"), "line 3: the split")
+
+
+def test_a_manifest_may_name_any_file(tmp_path: Path) -> None:
+    from reprlab.registry.registry_file import _manifest
+
+    (tmp_path / "m.tsv").write_text(f"a\u2028b\x85c\t{'0' * 64}\t7\n", encoding="utf-8")
+    assert [one["bytes"] for one in _manifest(tmp_path / "m.tsv")] == [7]

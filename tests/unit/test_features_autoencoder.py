@@ -248,3 +248,26 @@ def test_the_language_model_is_not_trained(tmp_path):
     train_on_blocks(model, store, run_settings(3), work=tmp_path / "w", save_every=9, fingerprint="f", device="cpu")
     for one, two in zip(model.parameters(), before.parameters(), strict=True):
         assert torch.equal(one, two)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("tail", ["cauchy", "lognormal", "one far"])
+def test_the_geometric_median_of_heavy_tails(tail, seed):
+    """What far points do to the mean distance says nothing of how near the median a round has come."""
+    random = torch.Generator().manual_seed(seed)
+    points = torch.randn(300, 4, generator=random)
+    if tail == "cauchy":
+        points = points / torch.randn(300, 1, generator=random)
+    points = torch.exp(3 * points) if tail == "lognormal" else points
+    points[0] = 1e7 if tail == "one far" else points[0]
+    found = geometric_median(points).double()
+    away = points.double() - found
+    distances = away.norm(dim=1)
+    # At the median the unit vectors to all points add up to nought, but for one that stands upon a point.
+    pull = (away / distances[:, None]).sum(0).norm() / len(points)
+    assert float(pull) < 1e-5, float(pull)
+
+
+def test_the_median_of_points_of_which_most_are_one_is_that_point():
+    points = torch.tensor([[1.0, 2.0]] * 3 + [[9.0, 9.0], [-50.0, 7.0]])
+    assert torch.equal(geometric_median(points), points[0])

@@ -24,7 +24,7 @@ from reprlab.features.interpretation import (
 from reprlab.features.sample import TokenSample, draw_sample
 from reprlab.features.settings import CaseStudy, DescriptionSettings, InterpretationSettings, SampleSettings
 from reprlab.features.sparse import SparseFeatures, random_features, sample_features
-from reprlab.inference.chat import ChatSettings
+from reprlab.inference.chat_settings import ChatSettings
 from reprlab.runtime.errors import ReprlabError
 
 LINK = {"parent": "lua", "child": "merged", "threshold": 0.8}
@@ -106,7 +106,7 @@ def test_a_chat_model_explains_and_simulates(tmp_path, monkeypatch):
     assert asked[0]["messages"][0] == {"role": "system", "content": "You explain."} and asked[0]["max_tokens"] == 60
     assert asked[-1]["top_logprobs"] == 10 and asked[-1]["max_tokens"] == 1 and asked[-1]["temperature"] == 0
     assert asked[-1]["messages"][-1]["content"].startswith('Description: "the third token"\nToken: ')
-    assert json.loads(next(tmp_path.glob("*.json")).read_text())["request"]["model"] == "m"
+    assert json.loads(next(tmp_path.glob("*.json")).read_text())["by"]["request"]["model"] == "m"
 
 
 def test_one_sample_serves_all_models(tmp_path):
@@ -192,3 +192,38 @@ def test_a_case_wants_more_of_its_tokens_than_there_are(tmp_path):
         )  # fmt: skip
         found[name] = Description(settings, sample, texts, tmp_path / "links.parquet").case("assignment")[0]
     assert found["even"] == [] and [row["mass_share"] for row in found["on them"]] == [100.0] * 4
+
+
+@pytest.mark.parametrize(
+    ("first", "digit"),
+    [
+        ({"7": -0.2, "8": -2.0, " 7": -6.0}, 7), ({" 7": -6.0, "8": -2.0, "7": -0.2}, 7),
+        ({"3": -9.0, "4": -3.0, " 3": -0.1}, 3), ({"9\n": -4.0, "5": -1.0, "\t5": -7.0}, 5), ({"x": -0.1}, 0),
+    ],
+)  # fmt: skip
+def test_of_a_digit_that_is_there_twice_the_likelier_one_counts(first, digit):
+    assert likeliest_digit(first) == digit
+
+
+def test_quality_does_not_depend_on_how_many_blocks_are_read_at_once():
+    """Two corpora one behind the other: the mean of a batch is not that of all."""
+    import torch
+    from features_samples import INNER, tiny_mistral
+    from reprlab.features.activations import inner_states
+    from reprlab.features.quality import measure_quality
+
+    model = tiny_mistral()
+    ids = torch.cat([torch.randint(2, 8, (4, 16)), torch.randint(30, 38, (4, 16))])
+    states = inner_states(model, 0, ids).flatten(0, 1)
+    wanted = 100 * (1 - float((0.3 * states).square().sum() / (states - states.mean(0)).square().sum()))
+
+    def code(state):
+        return torch.cat([state.relu(), (-state).relu()], dim=1)
+
+    found = [
+        measure_quality(model, 0, list(ids.split(size)), code, lambda h: 0.7 * (h[:, :INNER] - h[:, INNER:]))
+        for size in (8, 3, 1)
+    ]
+    for one in found:
+        assert one.values()["explained_variance"] == pytest.approx(wanted, rel=1e-4)
+        assert one.total("meaned") == pytest.approx(found[0].total("meaned"), rel=1e-6)

@@ -301,3 +301,23 @@ def test_no_row_has_five_panels():
     shown = [axes.get_subplotspec() for axes in figure.axes if axes.get_visible()]
     assert len(shown) == 10 and max(place.colspan.stop for place in shown) == 4
     assert figure.get_figwidth() < 13
+
+
+def test_dollars_are_dollars_and_powers_are_letters(tmp_path):
+    """A text between two dollars would be set as a formula, and the figure would be that of `$5 to 10$` read so."""
+    from matplotlib import pyplot
+
+    with house_style():
+        figure, (axes, other) = pyplot.subplots(1, 2, layout="constrained")
+        for panel, title in ((axes, "$5 to $10"), (other, "$\\alpha$")):
+            panel.plot([1, 2, 3, 4], [0.0001, 0.01, 1, 100], label="a $x_{ b")
+            panel.set_title(title)
+            panel.legend()
+        axes.set_yscale("log")
+        save_figure(figure, [tmp_path / "a.png"])
+        assert [panel.get_title() for panel in (axes, other)] == ["$5 to $10", "$\\alpha$"]
+        assert not axes.title.get_parse_math()
+        ticks = [text.get_text() for text in axes.get_yticklabels()]
+    assert any("10⁻" in tick for tick in ticks) and not any("$" in tick or "mathdefault" in tick for tick in ticks), (
+        ticks
+    )

@@ -296,6 +296,27 @@ def test_baselines_known_answers(toy, tmp_path):
     assert (tmp_path / "b.tsv").read_bytes() == first
 
 
+def test_texts_without_a_word_give_tfidf_nothing_to_count(tmp_path):
+    """Scikit-learn ends in a ValueError of an empty vocabulary."""
+    rows = [{"text": "!", "label": "1"}] * 3 + [{"text": "?", "label": "0"}] * 2
+    chosen = BaselineSettings(metrics=["accuracy"], baselines=["majority", "tfidf"])
+    evaluate_baselines(
+        examples=make_examples(tmp_path / "e.parquet", "single", rows, ["0", "1"]),
+        out=tmp_path / "b.tsv",
+        settings=chosen,
+    )
+    found = read_tsv(tmp_path / "b.tsv").set_index("name")["value"]
+    assert found["tfidf"] == found["majority"] == 60
+    pairs = [{"text_a": "a b", "text_b": "!", "label": label} for label in ("1", "1", "0")]
+    table = make_examples(tmp_path / "p.parquet", "pair", pairs, ["0", "1"])
+    evaluate_baselines(examples=table, out=tmp_path / "p.tsv", settings=chosen)
+    alike = [{"text_a": "!", "text_b": "?", "score": float(score)} for score in range(4)]
+    scored = BaselineSettings(metrics=["spearman"], baselines=["tfidf"])
+    evaluate_baselines(
+        examples=make_examples(tmp_path / "s.parquet", "similarity", alike, []), out=tmp_path / "s.tsv", settings=scored
+    )
+
+
 def test_baselines_of_other_kinds(tmp_path):
     texts = make_examples(tmp_path / "t.parquet", "text_to_text", [
         {"source": "yes", "targets": ["yes"], "task": "t"}, {"source": "no", "targets": ["yes", "no"], "task": "t"},

@@ -90,3 +90,10 @@ def test_dense_scores_are_cosines_of_first_states(prefix, tmp_path):
             assert max(abs(other[query][name] - found[query][name]) for query in found for name in PASSAGES) > 1e-3
     else:
         assert found["same"]["p2"] == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("passages", [{"a": "", "b": "the"}, {"a": "!!", "b": "x"}, {}])
+@pytest.mark.parametrize("queries", [{"q": "cat", "r": ""}, {}])
+def test_passages_without_a_word_have_no_hits(passages, queries):
+    (run,) = bm25_runs(queries, passages, 2)
+    assert run == {query: {} for query in queries}

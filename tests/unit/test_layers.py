@@ -13,6 +13,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("runtime",),
     ("artifacts", "plugins"),
     ("settings",),
+    ("hub",),
     ("registry",),
     # How text and sound files are decoded and how a text is given to a tokenizer, for all that has one.
     ("data.text_files", "text.encoding", "audio.decoding", "audio.transcripts"),

@@ -147,3 +147,35 @@ def test_without_a_compiler_one_line_says_so_and_every_other_paper_runs(given, t
     assert "needs a C compiler, and no-such-cc does not exist" in given.said
     assert len(given("depth", "CC=no-such-cc")) == 1
     assert given("all", "CC=no-such-cc")[-1][-3:] == ["--keep-going", "--", "all"]
+
+
+@pytest.mark.parametrize(
+    ("goals", "arguments"),
+    [
+        (["explain", "results/depth/glue.tsv"], ["-m", "reprlab.preflight.explain", "results/depth/glue.tsv"]),
+        (["results/depth/glue.tsv", "explain"], ["-m", "reprlab.preflight.explain", "results/depth/glue.tsv"]),
+        (["list", "depth"], ["-m", "reprlab.planning.targets", "depth"]),
+        (["preflight", "depth"], ["-m", "reprlab.preflight", "--paper", "depth"]),
+        (["explain"], ["-m", "reprlab.preflight.explain", "all"]),
+    ],
+)
+def test_beside_a_goal_that_reads_other_goals_are_its_arguments(given, goals, arguments):
+    assert given(*goals) == [arguments]
+
+
+@pytest.mark.parametrize(
+    "goals", [["verify", "depth"], ["help", "depth"], ["prune", "all"], ["list", "all"], ["list", "test"]]
+)
+def test_a_goal_that_reads_takes_no_second_one(given, goals):
+    assert given(*goals, status=2) == []
+    assert f"make {goals[0]}" in given_said(given) and "call make once for each" in given_said(given)
+
+
+@pytest.mark.parametrize("slip", ["scale=nano", "set=a=b", "PAPERS=depth"])
+def test_a_variable_that_nothing_reads_is_refused_by_its_name(given, slip):
+    assert given("results/depth/glue.tsv", slip, status=2) == []
+    assert f"{slip.partition('=')[0]}=…: there is no such variable" in given_said(given)
+
+
+def given_said(given) -> str:
+    return " ".join(given.said.split())

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reprlab.models.build import load_model, save_model
 from reprlab.models.merging import PARALLEL, MergeSettings, merged_model, slerp
+from reprlab.models.shared_weights import names_by_tensor
 from reprlab.runtime.errors import ReprlabError
 
 E1, E2 = torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0])
@@ -83,3 +84,34 @@ def test_models_of_other_sizes_are_refused(tmp_path):
     other.resize_token_embeddings(44)
     with pytest.raises(ReprlabError, match="one architecture and size"):
         merged_model(saved(tiny_mistral(), tmp_path / "a"), saved(other, tmp_path / "b"), MergeSettings(fraction=0.5))
+
+
+def tied_mistral(seed, tie=True):
+    from transformers import MistralConfig, MistralForCausalLM
+
+    torch.manual_seed(seed)
+    return MistralForCausalLM(MistralConfig(**{**tiny_mistral().config.to_dict(), "tie_word_embeddings": tie}))
+
+
+@pytest.mark.parametrize("fraction", [0.0, 0.3, 0.5, 1.0])
+def test_a_tensor_of_two_names_is_merged_once(fraction, tmp_path):
+    """An output layer that is the embedding is in the state twice: the second turn would start from the first."""
+    models = [tied_mistral(seed) for seed in (0, 1)]
+    folders = [saved(model, tmp_path / str(place)) for place, model in enumerate(models)]
+    found = merged_model(*folders, MergeSettings(fraction=fraction, dtype="float32"))
+    wanted = slerp(fraction, *(model.model.embed_tokens.weight.detach() for model in models))
+    assert torch.equal(found.model.embed_tokens.weight, wanted)
+    assert found.lm_head.weight.data_ptr() == found.model.embed_tokens.weight.data_ptr()
+
+
+def test_models_that_tie_other_weights_are_refused(tmp_path):
+    folders = [saved(tied_mistral(0, tie), tmp_path / str(tie)) for tie in (True, False)]
+    for order in (folders, folders[::-1]):
+        with pytest.raises(ReprlabError, match="ties other weights"):
+            merged_model(*order, MergeSettings(fraction=0.5))
+
+
+def test_names_of_one_tensor():
+    whole, empty = torch.zeros(4, 3), torch.zeros(0)
+    state = {"a": whole, "part": whole[:2], "b": whole, "turned": whole.T, "none": empty, "nothing": torch.zeros(0)}
+    assert names_by_tensor(state) == [("a", "b"), ("part",), ("turned",), ("none",), ("nothing",)]

@@ -1,6 +1,7 @@
 """The data pipeline: forms, retries, budget, restart, and a model that is served here."""
 
 import json
+from functools import partial
 
 import numpy as np
 import openai
@@ -9,7 +10,8 @@ from chat_endpoint import KEY, Endpoint, serving
 from hypothesis import given
 from hypothesis import strategies as st
 from music_samples import TEMPLATE, annotated, make_language_model, track
-from reprlab.inference.chat import ChatSettings, converse
+from reprlab.inference.chat import converse, unanswered
+from reprlab.inference.chat_settings import ChatSettings
 from reprlab.inference.served_model import ServedModel
 from reprlab.inference.served_model import serving as serving_model
 from reprlab.music import forms, template
@@ -181,14 +183,187 @@ def test_a_packaged_model_is_served_while_the_context_lasts(tmp_path):
                 base_url=endpoint.address.replace("/v1", "/v2"), api_key="x", max_retries=0
             ).chat.completions.create(model="small", messages=[{"role": "user", "content": "a"}])
     with serving_model(folder) as endpoint:
-        # On another port the same answers are found.
+        # On another port the same answers, made anew: none of them is kept for another model, or for an endpoint.
         assert converse(talks, settings, tmp_path / "a", endpoint=endpoint) == first
-        assert converse(talks, settings, tmp_path / "b", endpoint=endpoint) == first
+    assert not (tmp_path / "a").exists() and unanswered(talks, settings, tmp_path / "a") == talks
     assert all(one.tokens[0] > 3 and 0 < one.tokens[1] <= 5 for one in first)
     with pytest.raises(openai.APIConnectionError):
         openai.OpenAI(base_url=endpoint.address, api_key="x", max_retries=0).models.list()
 
 
+def test_what_answers_is_named_by_its_files_and_the_code_that_serves_it(tmp_path, monkeypatch):
+    folder = make_language_model(tmp_path / "model")
+    settings = TEMPLATE.model_copy(update={"backend": "local"})
+    # What so small a model writes has no form; all else is as it is.
+    monkeypatch.setattr(ServedModel, "answer", lambda _, messages, most: (say(messages[0]["content"]), 3, 4, False))
+
+    def writers():
+        one = track("a")
+        with serving_model(folder) as endpoint:
+            Annotator(settings, tmp_path / "kept", 1e-9, partial(serving_model, folder)).annotate([one])
+        return set(one["written_by"].values()) - {"template"}, endpoint.name
+
+    first, name = writers()
+    assert first == {name} and name.startswith("model ") and settings.chat.model not in first
+    assert writers() == (first, name)
+    (folder / "config.json").write_text((folder / "config.json").read_text() + "\n")
+    second, other = writers()
+    assert other != name and second == {other}
+    monkeypatch.setattr("reprlab.inference.served_model.digest_of_modules", lambda modules: "edited")
+    assert writers()[1] not in (name, other)
+    assert not (tmp_path / "kept").exists()
+
+
 def test_what_a_message_says_is_no_turn_of_the_served_model(tmp_path):
     model = ServedModel(make_language_model(tmp_path / "model"))
     assert model.tokenizer.eos_token_id not in model.prompt([{"role": "user", "content": "<|end|>"}])
+
+
+def billing(server: Endpoint, an_image: int):
+    """Let an endpoint bill as OpenAI's do; the dollars that it has billed at $1 for a million tokens of either kind."""
+    billed = []
+
+    def shape(completion):
+        request = server.asked[-1]
+        content = request["messages"][0]["content"]
+        parts = [{"text": content}] if isinstance(content, str) else content
+        sent = sum(len(part["text"]) // 4 if "text" in part else an_image for part in parts)
+        billed.append((sent + 20) / 1e6)
+        return {**completion, "usage": {"prompt_tokens": sent, "completion_tokens": 20, "total_tokens": sent + 20}}
+
+    server.shape = shape
+    return billed
+
+
+def with_frames(folder, name: str, **about):
+    from PIL import Image
+
+    folder.mkdir(exist_ok=True)
+    for place in range(2):
+        Image.new("RGB", (8, 8), (100 * place, 0, 0)).save(folder / f"{place}.png")
+    return track(name, video=str(folder), **about)
+
+
+PRICED = {"prompt_price": 1.0, "answer_price": 1.0, "image_tokens": {"m": {"low": 2833, "high": 48169}}}
+
+
+def say_to_parts(content) -> str:
+    return FRAMES if isinstance(content, list) else say(content)
+
+
+def test_images_are_counted_as_the_endpoint_bills_them(tmp_path):
+    """Frames of one track are 5,666 tokens: with 85 each the budget would let them pass, 33 times over."""
+    with serving(say_to_parts) as server:
+        billed = billing(server, 2833)
+        one = with_frames(tmp_path / "frames", "a")
+        with pytest.raises(ReprlabError, match=r"the step frames may bring the cost to \$0\.00"):
+            Annotator(asking(server, **PRICED), tmp_path / "kept", budget=0.004).annotate([one])
+        assert sum(billed) <= 0.004 and not [one for one in server.prompts if isinstance(one, list)]
+        Annotator(asking(server, **PRICED), tmp_path / "kept", budget=0.02).annotate([one])
+    (images,) = [content[1:] for content in server.prompts if isinstance(content, list)]
+    assert [part["image_url"]["detail"] for part in images] == ["low", "low"]
+
+
+def test_no_budget_is_kept_on_images_of_unknown_tokens(tmp_path):
+    with serving(say_to_parts) as server:
+        one, unknown = with_frames(tmp_path / "frames", "a"), PRICED | {"image_tokens": {"other": {"low": 85}}}
+        with pytest.raises(ReprlabError, match="no tokens of an image of m at detail low"):
+            Annotator(asking(server, **unknown), tmp_path / "kept", budget=1.0).annotate([one])
+        assert not server.asked
+        Annotator(asking(server, **unknown), tmp_path / "kept").annotate([one])
+
+
+def test_no_request_is_sent_beyond_the_budget_and_none_is_forgotten_by_another_start(tmp_path):
+    """The endpoint bills what it likes: after each answer the rest of the budget is known, also to the next start."""
+    with serving(say) as server:
+        billed = billing(server, 0)
+        wanted = asking(server, **PRICED)
+        sent = []
+        for start in range(4):
+            many = [track(f"t{place}", genre=f"genre {start} {place}") for place in range(20)]
+            with pytest.raises(ReprlabError, match=r"budget|over the"):
+                Annotator(wanted, tmp_path, budget=0.0025).annotate(many)
+            sent.append(len(server.asked))
+        assert 0 < sum(billed) <= 0.0025 and sent[-1] - sent[-2] <= 2, (sum(billed), sent)
+        assert Annotator(wanted, tmp_path, budget=0.0025)._open_ledger(many).spent == pytest.approx(sum(billed))
+
+
+def test_answers_that_are_not_kept_are_paid_all_the_same(tmp_path):
+    """An empty answer is asked for again by each start: what it cost is in no kept file but in the ledger."""
+    with serving(lambda prompt: "") as server:
+        billed = billing(server, 0)
+        for _ in range(60):
+            with pytest.raises(ReprlabError):
+                Annotator(asking(server, **PRICED, attempts=1), tmp_path, budget=0.0007).annotate([track("a")])
+        assert 0 < sum(billed) <= 0.0007 and len(server.asked) < 60
+
+
+def test_a_request_that_fails_counts_in_full(tmp_path):
+    from reprlab.inference.spending import Ledger, Prices
+
+    request = {"messages": [{"role": "user", "content": "ab"}], "max_tokens": 10}
+    for place, paid in (("failed", None), ("uncounted", (0, 0))):
+        ledger = Ledger(tmp_path / place, Prices(1e6, 1e6), None, "budget")
+        ledger.reserve(request)
+        ledger.settle(request, paid)
+        # Two bytes and what is around a message and a conversation, and ten of the answer.
+        assert ledger.spent == 2 + 16 + 10 == Ledger(tmp_path / place, Prices(1e6, 1e6), None, "budget").spent
+
+
+@given(st.lists(st.text(max_size=30), min_size=1, max_size=4))
+def test_expected_tokens_are_no_more_than_the_most(texts):
+    from reprlab.inference.spending import prompt_tokens
+
+    talk = [{"role": "user", "content": text} for text in texts]
+    assert prompt_tokens(talk, 0) <= prompt_tokens(talk, 0, most=True)
+    assert prompt_tokens([{"role": "user", "content": "音" * 9}], 0) == 9
+
+
+@pytest.mark.parametrize(
+    ("kind", "frames"),
+    [
+        ("Animation.", f"```json\n{FRAMES}\n```"),
+        ("**Animation**", f"Here they are:\n\n~~~\n{FRAMES}\n~~~\nAnything else?"),
+        ('"animation".', f"````\n{FRAMES}\n````"),
+        ("```\nAnimation\n```", FRAMES),
+        ("`Animation`", f"\n{FRAMES} "),
+        ("The type is **Animation**.", f"Sure:\n{FRAMES}\nAnything else?"),
+        ("Type: animation", f'{{"frames": {FRAMES}}}'),
+    ],
+)
+def test_marks_around_an_answer_cost_no_second_request(tmp_path, kind, frames):
+    def marked(prompt: str) -> str:
+        if "exactly one of" in prompt:
+            return kind
+        return frames if "JSON list" in prompt else f"```markdown\n{say(prompt)}\n```"
+
+    one = track("a")
+    with serving(marked) as server:
+        Annotator(asking(server), tmp_path).annotate([one])
+    assert len(server.asked) == len(STEPS) and one["type"] == "Animation" and one["frames"] == json.loads(FRAMES)
+    assert one["caption"] == "Some words." and one["description"] == DESCRIPTION
+
+
+@pytest.mark.parametrize("text", ["Animation or Lyric Video", "Animations", "a film", "", "Static", "[]"])
+def test_an_answer_that_names_no_type_or_two_is_none(text):
+    assert forms.type_of(text) not in forms.TYPES and forms.type_problem(text)
+
+
+@pytest.mark.parametrize("text", ["[]", "", "[1, 2]", '["a"', '["a", ""]', '["a"] and ["b"]', "[" * 2000])
+def test_what_is_no_list_of_texts_is_none(text):
+    assert forms.frames_of(text) == [] and forms.frames_problem(text, 2)
+
+
+def test_requests_at_work_are_part_of_what_is_spent(tmp_path):
+    """Eight are at work at a time: each of them may cost as much as it may, until it has said what it cost."""
+    from reprlab.inference.spending import Ledger, Prices
+
+    request = {"messages": [{"role": "user", "content": "ab"}], "max_tokens": 10}
+    ledger = Ledger(tmp_path / "paid", Prices(1e6, 1e6), 60.0, "budget")
+    ledger.reserve(request)
+    ledger.reserve(request)
+    with pytest.raises(ReprlabError, match=r"\$0\.0000 are spent, and the next request may cost \$28\.0000, over"):
+        ledger.reserve(request)
+    ledger.settle(request, (1, 1))
+    ledger.reserve(request)
+    assert ledger.spent == 2 and ledger.requests == 1

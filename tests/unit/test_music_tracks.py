@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from music_samples import heard, tone
 from PIL import Image
+from reprlab.music import hearing
 from reprlab.music.accuracy import accuracy_rows, feature_rows
 from reprlab.music.extra import audio_extra
 from reprlab.music.hearing import KEYS, hear, key_score, same_tempo
-from reprlab.music.rendering import SoundFont
+from reprlab.music.rendering import SoundFont, is_on_beat
 from reprlab.music.scores import ScoreError, key_label, read_score
 from reprlab.music.settings import RATE, EncodingSettings, TrackSettings
 from reprlab.music.states import clips_of, encode
@@ -119,7 +120,7 @@ def test_a_faulty_file_gives_one_line_that_names_it(tmp_path, content, problem):
 
 def test_a_table_without_a_column_gives_one_line(tmp_path):
     folder = write_folder(tmp_path, {"a": tone(2.0)}, columns="track\tfile\tgenre\tx\tsplit")
-    with pytest.raises(ReprlabError, match=r"tracks\.tsv: a row lacks lyrics"):
+    with pytest.raises(ReprlabError, match=r"tracks\.tsv: has no column lyrics"):
         list(own_tracks(folder, settings()))
 
 
@@ -150,7 +151,7 @@ def test_two_tracks_of_one_name_are_refused(tmp_path):
 
 
 @needs_audio
-def test_a_track_is_heard_once_and_what_is_heard_is_well_formed(tmp_path, monkeypatch):
+def test_a_track_is_heard_once_and_what_is_heard_is_well_formed(tmp_path, monkeypatch, caplog):
     clicks = tone(6.0, 330.0) * (np.arange(6 * RATE) % (RATE // 2) < RATE // 8)
     found = hear(clicks, tmp_path)
     assert sum(strength for _, strength in found["tempo"]) == pytest.approx(1, abs=1e-6)
@@ -159,8 +160,31 @@ def test_a_track_is_heard_once_and_what_is_heard_is_well_formed(tmp_path, monkey
     assert all(one != two for one, two in pairwise(labels))
     assert found["chords"][0][0] == 0 and found["chords"][-1][1] == pytest.approx(6, abs=0.1)
     assert any(same_tempo(bpm, 120, (1.0, 2.0, 0.5)) for bpm, _ in found["tempo"])
-    monkeypatch.setattr("reprlab.music.hearing._raw", lambda samples: pytest.fail("it is heard again"))
-    assert hear(clicks, tmp_path) == found
+    (place,) = tmp_path.glob("*.json")
+    kept = place.read_bytes()
+    raw, heard = hearing._raw, []
+
+    def counted(samples):
+        heard.append(1)
+        return raw(samples)
+
+    monkeypatch.setattr(hearing, "_raw", counted)
+    assert hear(clicks, tmp_path) == found and heard == []
+    # Edited by hand: it goes into no result, and a line says so.
+    place.write_bytes(kept.replace(b'"bpm": ', b'"bpm": 1'))
+    with caplog.at_level("WARNING", logger="reprlab"):
+        assert hear(clicks, tmp_path) == found and heard == [1]
+    assert "what was heard in a track that is damaged or was edited; made again" in caplog.text
+    assert place.read_bytes() == kept
+    # Other code, or another version below it, hears anew.
+    for other in ({"code": "edited"}, {"versions": {"numpy": "0"}}):
+        by = hearing._made_by() | other
+        with monkeypatch.context() as patched:
+            patched.setattr(hearing, "_made_by", lambda by=by: by)
+            before = len(heard)
+            assert hear(clicks, tmp_path) == found and len(heard) == before + 1
+            assert hear(clicks, tmp_path) == found and len(heard) == before + 1
+    assert len(list(tmp_path.glob("*.json"))) == 3
 
 
 def test_tempo_and_key_are_judged_as_the_field_does():
@@ -221,3 +245,64 @@ def test_states_of_a_spectrogram_transformer(tmp_path):
     wanted = EncodingSettings(encoder="spectrogram_transformer", clips=3, clip_seconds=0.5)
     states = encode([{"split": "train", "samples": tone(2.0)}], wanted, tmp_path)
     assert states.shape == (1, 3, 16) and np.isfinite(states).all()
+
+
+def test_lyrics_with_quotation_marks_and_splits_of_no_kind(tmp_path):
+    """A cell that begins with a quotation mark would swallow the rows behind it; `val` would never be used."""
+    write_folder(tmp_path, {name: tone(2.0) for name in "abc"})
+    table = tmp_path / "tracks.tsv"
+    lines = table.read_text().splitlines()
+    table.write_text("\n".join([lines[0], lines[1].replace("words", '"Hello, she said'), *lines[2:]]) + "\n")
+    found = list(own_tracks(tmp_path, settings()))
+    assert [one.track for one in found] == ["a", "b", "c"] and found[0].lyrics == '"Hello, she said'
+    for split in ("Train", "val", "test "):
+        table.write_text("\n".join([lines[0], lines[1], lines[2].replace("\ttest", f"\t{split}")]) + "\n")
+        with pytest.raises(
+            ReprlabError, match=rf"tracks\.tsv: line 3: the split '{split}' is none of 'train', 'test', ''"
+        ):
+            list(own_tracks(tmp_path, settings()))
+    table.write_text("\n".join([lines[0], lines[1].replace("a.wav", " ")]) + "\n")
+    with pytest.raises(ReprlabError, match="line 2 has no file"):
+        list(own_tracks(tmp_path, settings()))
+
+
+def test_a_clip_of_silence_is_left_out(tmp_path):
+    write_folder(tmp_path, {"a": np.concatenate([0 * tone(2.0), tone(2.0)]), "b": tone(2.0)})
+    assert [one.track for one in own_tracks(tmp_path, settings())] == ["b"]
+
+
+@needs_audio
+@pytest.mark.parametrize(
+    ("metre", "tune", "beats"),
+    [
+        ("4/4", TUNE, [0, 1, 2, 3]), ("6/8", "DFA dfe", [0, 1.5, 3, 4.5]), ("2/2", TUNE, [0, 2, 4, 6]),
+        ("3/4", "DFA dfe", [0, 1, 2, 3]), ("9/8", "DFA dfe def", [0, 1.5, 3, 4.5]),
+    ],
+)  # fmt: skip
+def test_accents_are_on_beats_of_the_music(metre, tune, beats, tmp_path):
+    whole = read_score(write_score(tmp_path / "a.abc", metre, tune=tune), 8)
+    assert [start for start, _, _ in whole.notes if is_on_beat(start, whole)][:4] == beats
+    # With an upbeat of an eighth the beats are half a quarter later.
+    path = write_score(tmp_path / "b.abc", metre, tune=tune)
+    path.write_text(path.read_text().replace(tune, f"D|{tune}", 1))
+    shifted = read_score(path, 8)
+    assert [start for start, _, _ in shifted.notes if is_on_beat(start, shifted)][:4] == [0.5 + beat for beat in beats]
+
+
+def test_a_track_with_the_name_of_markup_is_a_name(tmp_path):
+    """In a figure a dollar begins a formula, which stops the stage where it does not end; in Markdown `[` is a link."""
+    from reprlab.music.examples import draw_tracks, page
+
+    names = ["$x_{1$", "cost $5 and $6", r"\\frac{", "[a](javascript:x)", "# <b>*b*</b>"]
+    for name in names:
+        sound = {"track": name, "samples": tone(1.0), "kind": "own"}
+        draw_tracks([(sound, heard())], tmp_path / "a.svg")
+        drawn = (tmp_path / "a.svg").read_bytes()
+        assert drawn
+        about = {"track": name, "written_by": '{"caption": "[m](x)"}'} | dict.fromkeys(
+            ("caption", "unified", "description"), "text"
+        )
+        text = page([(about, heard(), sound)], {}, "a.svg")
+        (head,) = [line for line in text.split("\n") if line.startswith("## ")]
+        assert head.replace("\\", "") == f"## {name}".replace("\\", "") and "](x)" not in text
+        assert not {"<b>", "*b*", "](javascript"} & {part for part in ("<b>", "*b*", "](javascript") if part in head}

@@ -1,9 +1,11 @@
 """The plan as a file: what it holds, how it is named, what changes a job's digest, and what a stage is called with."""
 
 import dataclasses
+import hashlib
 import importlib
 import inspect
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from reprlab.planning.run_plan import RunPlan
 from reprlab.runtime import planned
 from reprlab.runtime.cli import run_stage
 from reprlab.runtime.errors import ReprlabError
-from reprlab.runtime.plan_file import PlanFile, PlannedJob, plan_name, write_plan
+from reprlab.runtime.plan_file import Code, PlanFile, PlannedJob, plan_name, write_plan
 
 ROOT = Path(__file__).resolve().parents[2]
 SCALES = ["nano", "mini", "small", "paper"]
@@ -45,6 +47,43 @@ def test_a_written_plan_gives_back_its_jobs_and_is_read_only(tmp_path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
     with pytest.raises(ReprlabError, match="no job 'x' of build_model"):
         plan.job("build_model", "x")
+
+
+def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path, monkeypatch) -> None:
+    """SQLite's own error, where a file may not grow."""
+    connect = sqlite3.connect
+
+    def on_a_full_disk(path):
+        base = connect(path)
+        base.execute("PRAGMA max_page_count = 3")
+        return base
+
+    monkeypatch.setattr(sqlite3, "connect", on_a_full_disk)
+    jobs = [dataclasses.replace(JOB, key=str(number), settings={"text": "x" * 4000}) for number in range(20)]
+    with pytest.raises(ReprlabError, match=r"p\.sqlite: the plan cannot be written \(.*full\); free space"):
+        write_plan(tmp_path / "plans/p.sqlite", jobs, {})
+    assert list(tmp_path.rglob("*.*")) == []
+
+
+@pytest.mark.parametrize("folder", ["a file", "read-only"])
+def test_a_place_where_no_plan_can_be_written_is_one_line(tmp_path, monkeypatch, folder) -> None:
+    if folder == "a file":
+        (tmp_path / "plans").touch()
+    else:
+        monkeypatch.setattr(Path, "mkdir", lambda *_, **__: (_ for _ in ()).throw(OSError(30, "Read-only file system")))
+    with pytest.raises(ReprlabError, match=r"p\.sqlite: the plan cannot be written"):
+        write_plan(tmp_path / "plans/p.sqlite", [JOB], {})
+
+
+def test_what_a_stage_imports_travels_with_its_plan(tmp_path) -> None:
+    code = Code({"reprlab.a": "1"})
+    code.distributions = ("jiwer", "rapidfuzz")
+    job = dataclasses.replace(JOB, code=code)
+    write_plan(tmp_path / "p.sqlite", [job, dataclasses.replace(JOB, key="b")], {})
+    plan = PlanFile(tmp_path / "p.sqlite")
+    assert plan.job("build_model", "t5").distributions == ["jiwer", "rapidfuzz"]
+    assert plan.job("build_model", "b").distributions == []
+    assert job.digest == dataclasses.replace(JOB, code={"reprlab.a": "1"}).digest, "a version is told, not a key"
 
 
 def test_the_name_of_a_plan_follows_its_content_and_not_the_order(tmp_path) -> None:
@@ -117,3 +156,21 @@ def test_edited_code_is_refused_in_one_line(written, monkeypatch, capfd) -> None
     (line,) = capfd.readouterr().err.splitlines()
     assert line.startswith("error: count_parameters none: ") and "changed since the run was planned" in line
     assert not Path("results/shared").exists()
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_an_edited_file_of_the_checkout_is_refused_where_no_copy_of_it_was_planned(
+    monkeypatch, tmp_path, listed
+) -> None:
+    """A command that is pasted later reads the checkout as it is then."""
+    monkeypatch.setattr(planned, "_root", lambda: tmp_path)
+    (tmp_path / "names.yaml").write_text("planned")
+    digest = hashlib.sha256(b"planned").hexdigest()[:16]
+    job = PlannedJob("s", "k", files={"names": {"names.yaml": digest} if listed else f"names.yaml {digest}"})
+    planned._require_planned_code(job)
+    for change in (lambda path: path.write_text("edited"), lambda path: path.unlink()):
+        change(tmp_path / "names.yaml")
+        with pytest.raises(ReprlabError, match=r"s k: names\.yaml changed since the run was planned"):
+            planned._require_planned_code(job)
+    (tmp_path / planned.FROZEN).touch()
+    planned._require_planned_code(job)

@@ -99,8 +99,8 @@ def test_a_server_that_refuses_says_why(monkeypatch) -> None:
 
 @pytest.mark.parametrize(
     ("error", "words"),
-    [("GatedRepoError", "licence must be accepted"), ("RepositoryNotFoundError", "login is missing"),
-     ("EntryNotFoundError", "no file model.bin"), ("OSError", "is there a network")],
+    [("GatedRepoError", "licence must be accepted"), ("RepositoryNotFoundError", "or log in"),
+     ("EntryNotFoundError", "model.bin: it has no such file"), ("OSError", "check the network")],
 )  # fmt: skip
 def test_the_hub_says_whether_licence_login_or_network_is_missing(monkeypatch, error: str, words: str) -> None:
     import huggingface_hub

@@ -83,3 +83,8 @@ def test_a_selection_that_no_source_has_is_not_promised():
     assert beside([source], {}).note == "not run at scale paper"
     missing = Missing(factors={"model": "b"}, reason="b is licensed")
     assert beside([source, missing], {}, model="b").note == "b is licensed"
+
+
+def test_a_paper_that_does_not_exist_is_one_line(capsys):
+    assert main(["nope"]) == 1
+    assert capsys.readouterr().err.startswith("error: nope: there is no such paper; known: ")

@@ -140,6 +140,15 @@ def test_metrics_of_the_same_answers_are_counted_once(frame):
         assert table.loc[table["model"].isin(["small", "large"]), "n"].tolist() == n
 
 
+def test_items_that_several_methods_answer_are_counted_once(frame):
+    """Fifty examples that three models answered are fifty."""
+    rows = {"task": "sst2", "seed": 1}
+    for same, n in ((False, 100), (True, 50)):
+        pivot = Pivot("metric", "model", over="seed", same_items=same)
+        table = Table("wide", "", pivot, where={**rows, "model": ("small", "large")}).make(frame)
+        assert table["n"].tolist() == [n]
+
+
 def test_a_pivot_refuses_to_average_what_it_was_not_told_to(frame):
     with pytest.raises(ReprlabError, match="several values of sst2"):
         Table("wide", "", Pivot("model", "task")).make(frame)

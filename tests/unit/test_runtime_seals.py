@@ -11,7 +11,7 @@ from reprlab.runtime.plan_file import PlannedJob
 from reprlab.runtime.result_checks import check_results
 from reprlab.runtime.seals import Making, read_seal, sealed_results, sign_results, sources, stamp_of
 from reprlab.runtime.stale import Results, contents
-from reprlab.runtime.versions import installed
+from reprlab.runtime.versions import versions_of
 
 TABLE = "results/depth/table.tsv"
 LADDER = "results/shared/pretrained/toy/ladder"
@@ -202,12 +202,13 @@ def test_a_seal_that_was_replaced_while_its_result_was_read_stays(run, monkeypat
 
 
 def test_threads_and_versions_are_in_the_seal_and_a_run_says_what_others_made(run):
-    train(versions={**installed(), "torch": "1.0.0"}, threads=2)
-    tabulate(versions=dict(installed()), threads=1)
+    installed = versions_of(["torch", "jiwer"])
+    train(versions={**installed, "torch": "1.0.0"}, threads=2)
+    tabulate(versions=installed, threads=1)
     assert (read_seal(LADDER, run).made.threads, read_seal(TABLE, run).made.threads) == (2, 1)
     checked = check_results([TRAIN, TABULATE], run)
     assert checked.stale == {}
-    now = installed()["torch"]
+    now = installed["torch"]
     assert checked.notes == [f"1 job with results here ran with torch 1.0.0 (now {now}); they are kept"]
     assert sources([TABLE], run)[LADDER].made.versions["torch"] == "1.0.0"
 

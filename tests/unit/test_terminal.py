@@ -3,6 +3,7 @@
 import io
 import logging
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -14,6 +15,7 @@ from reprlab.planning.measured_tables import JOBS, job_seconds
 from reprlab.runtime import log as runtime_log
 from reprlab.runtime import progress
 from reprlab.runtime.files import write_text
+from reprlab.terminal import command
 from reprlab.terminal.display import Display
 from reprlab.terminal.engine import show_run, view_of
 from reprlab.terminal.estimate import Estimate, in_words, measured_seconds
@@ -310,6 +312,13 @@ def test_a_setting_that_the_engine_refuses_is_one_line(monkeypatch):
     assert name_settings(other) and other.getMessage() == "Building DAG of jobs..."
 
 
+def test_a_target_behind_config_is_told_where_the_dashes_belong(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["snakemake", "-n", "--config", "scale=nano", "results/depth/glue.tsv"])
+    said = logging.makeLogRecord({"msg": "Invalid config definition: Config entry must be a pair"})
+    assert name_settings(said)
+    assert "write -- before it: … --config scale=nano -- results/depth/glue.tsv" in said.getMessage()
+
+
 TABLE = (
     "model\tsst2\tcola\tscale\tn\tlow_sst2\tabove_trivial_sst2\tabove_untrained_sst2\n"
     "majority\t50.0\t0.0\tmini\t9\t41\t\t\n"
@@ -340,3 +349,23 @@ def test_only_a_terminal_shows_what_was_made(shown, tmp_path):
     (tmp_path / "x.log").touch()
     shown(start(2, "tabulate_paper"), finish(2))
     assert len(shown(record("Elapsed time: 0 s"))) == 1
+
+
+def test_a_dry_run_leaves_no_folder_that_was_not_there(tmp_path):
+    run = tmp_path / "runs/nano"
+    for left in ([], ["locks/0.input.lock"], ["plans/a.sqlite"]):
+        absent = [run / ".snakemake", run, run.parent]
+        assert not any(folder.exists() for folder in absent)
+        for name in ("iocache/latest.pkl", *left):
+            path = run / ".snakemake" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+        (run / ".snakemake/metadata").mkdir()
+        command._clean_up(absent, absent[0])
+        assert [folder.exists() for folder in absent] == [bool(left)] * 3
+        shutil.rmtree(tmp_path / "runs", ignore_errors=True)
+    run.mkdir(parents=True)
+    (run / "results").mkdir()
+    (run / ".snakemake").mkdir()
+    command._clean_up([run / ".snakemake"], run / ".snakemake")
+    assert [path.name for path in run.iterdir()] == ["results"]

@@ -107,7 +107,7 @@ def _without_sentence_tokens(folder: Path):
 def test_tokenizer_errors(corpus, tmp_path) -> None:
     with pytest.raises(ReprlabError, match="fewer"):
         train_tokenizer(out=tmp_path / "x", sentences=corpus, settings=TokenizerSettings(pieces=30_000))
-    with pytest.raises(ReprlabError, match="cannot be loaded"):
+    with pytest.raises(ReprlabError, match="neither a folder"):
         train_tokenizer(out=tmp_path / "x", settings=TokenizerSettings(source="model", model=str(tmp_path / "none")))
     with pytest.raises(ReprlabError, match="--sentences"):
         train_tokenizer(out=tmp_path / "x", settings=TokenizerSettings())

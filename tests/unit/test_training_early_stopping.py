@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from reprlab.runtime.errors import ReprlabError
 from reprlab.training import passes
 from reprlab.training.early_stopping import BestPass
 from reprlab.training.engine import train
@@ -61,3 +62,48 @@ def test_an_interrupted_training_keeps_the_same_pass(tmp_path: Path, monkeypatch
         train_it(tmp_path / "killed", [1.0, 3.0, 2.0])
     # The third pass is scored again, the first two are not.
     assert train_it(tmp_path / "killed", [2.0, 3.0]) == whole
+
+
+@pytest.mark.parametrize("damage", ["scores", "cut off", "model", "no model"])
+def test_what_is_kept_of_finished_passes_is_used_as_it_was_or_not_at_all(tmp_path: Path, damage: str) -> None:
+    work = tmp_path / "work"
+    table, model = work / "held_out.json", work / "best/w.pt"
+
+    def best(number: float) -> BestPass:
+        return BestPass(work, "x", 9, lambda: number, lambda to: (to / "w.pt").write_text(str(number)))
+
+    for number, score in ((1, 2.0), (2, 1.0)):
+        best(score)(number, True)
+    assert best(0.0).scores() == {1: 2.0, 2: 1.0} and model.read_text() == "2.0"
+    assert BestPass(work, "y", 9, lambda: 0.0, lambda to: None).scores() == {}, "of another training"
+    if damage == "scores":
+        table.write_text(table.read_text().replace("2.0", "0.5"))
+    elif damage == "cut off":
+        table.write_text(table.read_text()[:-20])
+    elif damage == "model":
+        model.write_text("9.0")
+    else:
+        model.unlink()
+    with pytest.raises(ReprlabError, match=rf"{work}.*damaged or was edited; delete {work} and run the same command"):
+        best(0.0).keep(tmp_path / "kept")
+    assert not (tmp_path / "kept").exists()
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_a_kill_while_the_best_model_is_replaced_loses_nothing(tmp_path: Path, saved: bool) -> None:
+    """Between the new model and the scores that name it: the pass is made again, and is the best again."""
+    work = tmp_path / "work"
+
+    def best(number: float, save=lambda to: (to / "w.pt").write_text("new")) -> BestPass:
+        return BestPass(work, "x", 9, lambda: number, save)
+
+    best(1.0, lambda to: (to / "w.pt").write_text("old"))(1, True)
+    table = (work / "held_out.json").read_bytes()
+    best(2.0)(2, True)
+    (work / "held_out.json").write_bytes(table)
+    if not saved:
+        (work / "best/w.pt").unlink()
+        (work / "best").rmdir()
+    best(2.0)(2, True)
+    best(2.0).keep(tmp_path / "kept")
+    assert (tmp_path / "kept/w.pt").read_text() == "new"

@@ -1,10 +1,14 @@
+import contextlib
 import json
 import math
 
 import pytest
 import torch
 from reprlab.runtime.errors import ReprlabError
+from reprlab.training.checkpoints import Progress, load_resume_point, save_resume_point
+from reprlab.training.engine import build_optimizer, train
 from reprlab.training.metrics import means_of
+from reprlab.training.moments import begin_with_moments, keep_moments
 from training_samples import tiny_batch, tiny_loss, tiny_model, tiny_settings, train_tiny
 
 
@@ -89,6 +93,93 @@ def test_a_resumed_run_ends_with_the_same_bytes(tmp_path, stop_at):
     # `state.json` also holds seconds; the tensors must be the same bytes.
     last = [files(tmp_path / run / "resume-00000012")["tensors.safetensors"] for run in ("a", "b")]
     assert last[0] == last[1]
+
+
+@pytest.mark.parametrize("layout", [lambda one: one.T.contiguous().T, lambda one: one.repeat(2, 1)[::2], torch.clone])
+def test_a_resumed_run_keeps_the_order_in_memory_of_every_parameter(tmp_path, layout):
+    """The fused kernel walks raw memory: a transposed weight beside row-major moments would get those of others."""
+    settings, ends = tiny_settings(), {}
+
+    def model():
+        made = tiny_model()
+        for part in made:
+            if isinstance(part, torch.nn.Linear):
+                part.weight = torch.nn.Parameter(layout(part.weight.detach()))
+        return made
+
+    def slots(trained, optimizer):
+        state = optimizer.state
+        return {
+            name: [(state[one][slot].stride(), state[one][slot].tolist()) for slot in ("exp_avg", "exp_avg_sq")]
+            for name, one in trained.named_parameters()
+        }
+
+    for run, kills in (("whole", []), ("resumed", [5, 9])):
+        for stop in [*kills, None]:
+            trained = model()
+            ends[run] = weights_after(tmp_path / run, settings, trained, stop)
+    assert ends["whole"] == ends["resumed"]
+    # What is restored lies as what AdamW itself makes.
+    made, restored = (model() for _ in range(2))
+    fresh, resumed = (build_optimizer(one, settings.optimizer) for one in (made, restored))
+    tiny_loss(made, tiny_batch(settings)(0, 0, 0, 1))[0].backward()
+    fresh.step()
+    save_resume_point(tmp_path / "point", Progress(step=1), made, fresh, "one")
+    assert load_resume_point(tmp_path / "point", restored, resumed, "one")
+    assert slots(restored, resumed) == slots(made, fresh)
+
+
+def weights_after(folder, settings, model, stop):
+    """Train in `folder` up to the update `stop`, or to the end; the bytes of the weights."""
+
+    class PulledPlugError(Exception):
+        pass
+
+    def batch_of(step, part, rank, world):
+        if step == stop:
+            raise PulledPlugError
+        return tiny_batch(settings)(step, part, rank, world)
+
+    with contextlib.suppress(PulledPlugError):
+        train(
+            model, batch_of, tiny_loss, settings, work=folder, save_every=2, fingerprint="one",
+            on_checkpoint=lambda step, kept: None, device="cpu",
+        )  # fmt: skip
+    return {name: one.tolist() for name, one in model.named_parameters()}
+
+
+def test_moments_of_another_run_lie_as_the_weights_that_they_are_of(tmp_path):
+    """A run with a transposed weight that begins with kept moments: killed, it ends as one that was not."""
+    settings = tiny_settings()
+
+    def model():
+        made = tiny_model()
+        made[0].weight = torch.nn.Parameter(made[0].weight.detach().T.contiguous().T)
+        return made
+
+    def begin(folder):
+        moments = tmp_path / "step/moments.safetensors"
+        begin_with_moments(moments, model(), settings.optimizer, work=folder, fingerprint="one")
+
+    def held(folder):
+        restored = model()
+        optimizer = build_optimizer(restored, settings.optimizer)
+        assert load_resume_point(folder, restored, optimizer, "one")
+        found = {name: optimizer.state[one]["exp_avg"] for name, one in restored.named_parameters()}
+        assert found["0.weight"].stride() == restored[0].weight.stride() != restored[3].weight.stride()
+        return {name: one.tolist() for name, one in found.items()}
+
+    weights_after(tmp_path / "first", settings, model(), None)
+    (tmp_path / "step").mkdir()
+    (tmp_path / "step/config.json").touch()
+    keep_moments(tmp_path / "first/resume-00000012", tmp_path / "step")
+    begin(tmp_path / "new")
+    assert held(tmp_path / "new") == held(tmp_path / "first")
+    ends = []
+    for run, stop in (("whole", None), ("resumed", 5), ("resumed", None)):
+        begin(tmp_path / run)
+        ends.append(weights_after(tmp_path / run, settings, model(), stop))
+    assert ends[0] == ends[2] != ends[1]
 
 
 def test_a_finished_run_trains_no_further(tmp_path):

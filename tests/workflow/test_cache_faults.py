@@ -65,7 +65,7 @@ def site(request, tmp_path_factory) -> Site:
     ]
     assert targets, f"{request.param} plans no data at nano"
     folder = tmp_path_factory.mktemp(request.param)
-    site = Site(copy_project(folder / "project"), folder / "cache", targets, {})
+    site = Site(copy_project(folder / "project", build=request.param), folder / "cache", targets, {})
     shared = Path(site.checkout.environment()["REPRLAB_CACHE"])
     # What the shared cache lacks comes from its origin, once.
     site.cache = shared

@@ -55,13 +55,16 @@ module reprlab:
 use rule * from reprlab
 rule ours:
     default_target: True
-    input: "{RECEIPT}"
+    input: "runs/nano/{RECEIPT}", "own.txt"
     output: "lines.txt"
     shell: "wc -l {{input}} > {{output}}"
 """
     )
+    (elsewhere.root / "own.txt").write_text("a file beside the workflow that uses ours\n")
     elsewhere.run("--cores", "1")
-    assert (elsewhere.nano / RECEIPT).is_file() and (elsewhere.nano / "lines.txt").is_file()
+    assert (elsewhere.nano / RECEIPT).is_file() and (elsewhere.root / "lines.txt").is_file()
+    again = elsewhere.run("--cores", "1")
+    assert "Nothing to be done" in again.stderr
 
 
 def test_rules_with_a_prefix_run_and_downloads_stay_local(elsewhere):
@@ -74,7 +77,7 @@ use rule * from reprlab as reprlab_*
 print("LOCAL", *sorted(workflow._localrules), "END")
 """
     )
-    done = elsewhere.run("--cores", "1", "--", RECEIPT)
+    done = elsewhere.run("--cores", "1", "--", f"runs/nano/{RECEIPT}")
     assert (elsewhere.nano / RECEIPT).is_file()
     assert "warning" not in done.stderr.lower() and "localrules" not in done.stderr
     local = done.stdout.partition("LOCAL ")[2].partition(" END")[0].split()

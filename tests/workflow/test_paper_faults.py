@@ -17,6 +17,7 @@ from reprlab.planning.run_plan import RunPlan
 from reprlab.preflight.explain import leaves
 from reprlab.runtime.code_digest import module_path
 from reprlab.runtime.plan_file import PlannedJob
+from reprlab.runtime.seals import read_seal
 
 from tests.checkouts import ROOT, Checkout, copy_project
 from tests.workflow.faults.engine import Run, digests, error_lines
@@ -64,8 +65,11 @@ def site(request, tmp_path_factory) -> Site:
     assert jobs, f"{request.param} trains nothing at nano"
     # The deepest: it stands for the others on its way.
     job = max(jobs, key=lambda one: (len(list(ancestors(plan, one))), one.stage))
-    site = Site(copy_project(tmp_path_factory.mktemp(request.param) / "project"), job, list(ancestors(plan, job)))
+    checkout = copy_project(tmp_path_factory.mktemp(request.param) / "project", build=request.param)
+    site = Site(checkout, job, list(ancestors(plan, job)))
     site.checkout.run(*site.command)
+    seals = {path: read_seal(path, checkout.nano) for path in job.outputs.values()}
+    assert {seal and seal.made.job for seal in seals.values()} == {job.digest}, "not the training that was planned"
     site.expected.update(digests(site.checkout.nano))
     site.forget()
     begun = time.monotonic()

@@ -112,6 +112,17 @@ def test_job_counts_are_the_committed_ones() -> None:
     assert planned_jobs(ROOT) == committed, "meant? then `python -m reprlab.preflight.planned_jobs --write`"
 
 
+@pytest.mark.parametrize("scale", ["nano", "mini"])
+def test_a_dry_run_makes_no_folder(checkout, scale: str) -> None:
+    def held() -> list[str]:
+        found = (path.relative_to(checkout.root).as_posix() for path in checkout.root.rglob("*"))
+        return sorted(name for name in found if "__pycache__" not in name)
+
+    before = held()
+    assert checkout.planned("results/vocab-memory/cost.tsv", scale=scale, config=("build=[vocab-memory]",))
+    assert held() == before
+
+
 @pytest.mark.release
 @pytest.mark.parametrize("scale", SCALES)
 def test_a_dry_run_plans_every_paper(checkout, scale: str, tmp_path: Path) -> None:

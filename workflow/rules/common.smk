@@ -46,7 +46,7 @@ if ORIGIN := origin_of(ROOT):
     os.environ[PLANNED_DTYPE] = ORIGIN.dtype
 try:
     GIVEN = (ORIGIN.config,) if ORIGIN else command.given_settings(workflow, config)
-    LOADED = load_config(ROOT, *GIVEN, home=HOME, targets=command.asked_targets())
+    LOADED = load_config(ROOT, *GIVEN, home=HOME, targets=command.asked_targets(workflow))
     for folder in (ROOT, LOADED.run_folder):
         folders.require_importable(folder)
     PLAN = PlanFile(Path(ORIGIN.plan)) if ORIGIN else plan_run(LOADED)
@@ -61,6 +61,8 @@ if command.only_names() and LOADED.run_folder != HOME:
 MAIN = workflow.is_main_process
 RUN_FOLDER = ORIGIN.run_folder if ORIGIN else LOADED.run_folder
 CHECKOUT = ORIGIN.root if ORIGIN else ROOT
+# Used as a module: what stands before the paths of our rules in the folder of the workflow that uses them.
+PREFIX = command.prefix_of(workflow, RUN_FOLDER)
 PLANNED_CODE = checkout_digest(ROOT, LOADED.config_root) if MAIN else ""
 config.clear()
 config.update(LOADED.as_dict())
@@ -68,6 +70,8 @@ show_run(workflow, RUN_FOLDER, lambda: PLAN.asked, LOADED.again, (ROOT, LOADED.s
 for warning in LOADED.warnings:
     print(f"warning: {warning}", file=sys.stderr)
 
+if MAIN and workflow.output_settings.dryrun:
+    command.clean_up_at_exit(RUN_FOLDER)
 if MAIN and not workflow.output_settings.dryrun:
     try:
         require_writable(RUN_FOLDER / "results")
@@ -80,13 +84,13 @@ command.decide_by_plan()
 if MAIN:
     # Before the graph is built, so that what is not as it was made is made again by this command.
     CHECKED = check_results(
-        wanted_jobs(PLAN, command.asked_targets()),
+        wanted_jobs(PLAN, command.asked_targets(workflow)),
         RUN_FOLDER,
         dry=workflow.output_settings.dryrun or command.only_touches(),
     )
     for note in CHECKED.notes:
         print(f"warning: {note}", file=sys.stderr)
-    command.make_again(path for made in CHECKED.stale.values() for path in made)
+    command.make_again(PREFIX + path for made in CHECKED.stale.values() for path in made)
     if command.only_touches():
         print(f"--touch: {CHECKED.untouched}", file=sys.stderr)
         sys.exit()

@@ -80,7 +80,7 @@ def command_of(stage):
     given = (
         "--plan {params.plan} --job {params.key} --threads {threads} {params.options}"
     )
-    return f"{start} reprlab.stages.{stage.name} {given}"
+    return f"{command.enter(PREFIX)}{start} reprlab.stages.{stage.name} {given}"
 
 
 def declare(stage):

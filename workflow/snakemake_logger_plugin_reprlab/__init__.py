@@ -17,6 +17,11 @@ def name_settings(record: logging.LogRecord) -> bool:
     """
     if "Invalid config definition" in str(record.msg):
         given = sys.argv[sys.argv.index("--config") + 1 :] if "--config" in sys.argv else []
+        beside = [one for one in given if "=" not in one and not one.startswith("-")]
+        if beside:
+            said = f"write -- before it: … --config {' '.join(one for one in given if '=' in one)} -- {beside[0]}"
+            record.msg = f"error: {beside[0]} follows --config and is not name=value; if it is a target, {said}"
+            return True
         wrong = [one for one in given if "." in one.partition("=")[0]] or ["papers.depth.loss.sentence_weight=5"]
         record.msg = f'error: --config takes name=value; a setting below another is typed --config set="{wrong[0]}"'
     return True

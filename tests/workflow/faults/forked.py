@@ -5,6 +5,7 @@ The child does what `python -m reprlab.stages.<stage> --plan … --job …` does
 
 import contextlib
 import importlib
+import inspect
 import os
 import shutil
 import signal
@@ -57,11 +58,13 @@ class ForkedStage:
     def __init__(self, run: Path, plan: Path, job: PlannedJob) -> None:
         self.run, self.plan, self.job = run, plan, job
         self.function = getattr(importlib.import_module(f"reprlab.stages.{job.stage}"), job.stage)
+        self.resumes = "work" in inspect.signature(self.function).parameters
         self.output = run.parent / f"{job.stage}.output"
         # Its answer is kept and inherited, so that no child parses the code.
         assert edited_modules(job.code) == []
         self._import_what_it_imports()
         self.expected = self.made()
+        assert self.expected, "nothing to compare"
         self.seconds = 0.0
         self.forget()
         assert self.finishes(save_every=500) == "", "it is not the same twice"
@@ -120,6 +123,11 @@ class ForkedStage:
     def made(self) -> dict[str, str]:
         """Path to sha256 of the outputs that stand."""
         return digests(self.run, *self.job.outputs.values())
+
+    def resume_points(self) -> list[Path]:
+        """What an unfinished run can go on from: complete saves."""
+        work = self.run / f"results/work/{self.job.stage}/{self.job.key}"
+        return [path for path in work.rglob("resume-*/state.json") if not path.parent.name.startswith(".")]
 
     def forget_outputs(self) -> None:
         """As the engine does when a job has failed."""

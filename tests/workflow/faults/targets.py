@@ -4,13 +4,17 @@ import csv
 import functools
 import importlib
 import inspect
+import json
 import pkgutil
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 import reprlab.stages
 from reprlab.planning.run_plan import RunPlan
+from reprlab.preflight.explain import leaves
 from reprlab.preflight.planned_jobs import TABLE, paper_plan
-from reprlab.runtime.plan_file import PlannedJob
+from reprlab.runtime.plan_file import PlannedJob, parsed
 
 from tests.checkouts import ROOT
 
@@ -28,17 +32,73 @@ def _parameters(stage: str) -> list[str]:
     return list(inspect.signature(getattr(importlib.import_module(f"reprlab.stages.{stage}"), stage)).parameters)
 
 
+def trained_at(scale: str) -> dict[tuple[str, str], int]:
+    """Jobs of every paper with each of its stages that train, by the table of planned jobs."""
+    with (ROOT / TABLE).open(encoding="utf-8", newline="") as handle:
+        rows = [row for row in csv.DictReader(handle, delimiter="\t") if row["scale"] == scale]
+    return {(row["paper"], row["rule"]): int(row["jobs"]) for row in rows if row["rule"] in training_stages()}
+
+
 def trainings() -> list[tuple[str, str]]:
     """Every paper with each of its stages that train."""
-    with (ROOT / TABLE).open(encoding="utf-8", newline="") as handle:
-        rows = [row for row in csv.DictReader(handle, delimiter="\t") if row["scale"] == "nano"]
-    return [(row["paper"], row["rule"]) for row in rows if row["rule"] in training_stages()]
+    return list(trained_at("nano"))
 
 
 @functools.cache
 def nano_plan(paper: str) -> RunPlan:
     """The plan of one paper alone."""
-    return RunPlan(paper_plan(ROOT, paper, "nano"), ROOT)
+    return plan_at(paper, "nano")
+
+
+def plan_at(paper: str, scale: str) -> RunPlan:
+    """The plan of one paper alone at a scale."""
+    return RunPlan(paper_plan(ROOT, paper, scale), ROOT)
+
+
+def choices(job: PlannedJob) -> set[tuple[str, str]]:
+    """How a job trains: its settings that are chosen from a few; that others are given; which of its inputs it has."""
+    found = {("input", name) for name, value in job.inputs.items() if value}
+    for name, value in leaves({name: parsed(value) for name, value in job.settings.items()}):
+        given = value is None or isinstance(value, bool | str)
+        # Paths and names of results differ from job to job and choose nothing.
+        if not (isinstance(value, str) and "/" in value):
+            found.add((name, json.dumps(value) if given else f"[{type(value).__name__}, {bool(value)}]"))
+    return found
+
+
+def killed_jobs(plan: RunPlan, stage: str) -> list[PlannedJob]:
+    """Jobs of a stage that together make every choice that any of its jobs makes, the smallest first."""
+    jobs = {job.key: choices(job) for job in plan.jobs.values() if job.stage == stage}
+    found = [smallest_job(plan, stage)]
+    left = set().union(*jobs.values()) - jobs[found[0].key]
+    while left:
+        key = min(jobs, key=lambda one: (-len(jobs[one] & left), one))
+        found.append(plan.jobs[stage, key])
+        left -= jobs[key]
+    return found
+
+
+def as_at_mini(paper: str, job: PlannedJob) -> PlannedJob:
+    """A job of `nano` with what only `mini` chooses: booleans, and choices of the engine and of starts, where they
+    name nothing that `nano` has not made."""
+    mini: dict[str, set[str]] = {}
+    here: dict[str, set[str]] = {}
+    for plan, found in ((plan_at(paper, "mini"), mini), (nano_plan(paper), here)):
+        for one in plan.jobs.values():
+            if one.stage == job.stage:
+                for name, value in choices(one):
+                    found.setdefault(name, set()).add(value)
+    settings = {name: parsed(value) for name, value in job.settings.items()}
+    for name, values in sorted(mini.items()):
+        new = sorted(value for value in values - here.get(name, set()) if not value.startswith("["))
+        if new and (new[0] in ("true", "false") or ".engine." in name or name.endswith("start")):
+            *path, last = name.split(".")
+            place: Any = settings
+            for part in path:
+                place = place.get(part) if isinstance(place, dict) else None
+            if isinstance(place, dict) and last in place:
+                place[last] = json.loads(new[0])
+    return replace(job, settings={n: json.dumps(v) if isinstance(v, dict) else v for n, v in settings.items()})
 
 
 def smallest_job(plan: RunPlan, stage: str) -> PlannedJob:

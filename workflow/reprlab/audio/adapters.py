@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from reprlab.audio.settings import Tuning
+from reprlab.models.padded_convolution import PaddedConv1d
 from reprlab.runtime.errors import ReprlabError
 
 # Sub-layers of a block whose output an adapter reads, and the norm in front of each: it reads the residual.
@@ -51,8 +52,8 @@ class ConvAdapter(nn.Module):
 
     def __init__(self, width: int, inner: int, kernel: int = 1) -> None:
         super().__init__()
-        self.first = nn.Conv1d(width, inner, kernel, padding="same")
-        self.second = nn.Conv1d(inner, width, kernel, padding="same")
+        self.first = PaddedConv1d(width, inner, kernel)
+        self.second = PaddedConv1d(inner, width, kernel)
 
     @property
     def last(self) -> nn.Module:

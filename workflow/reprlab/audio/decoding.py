@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import math
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reprlab.audio.completeness import bytes_lacking, is_uncounted_mpeg
 from reprlab.runtime.errors import ReprlabError, first_line
 
 if TYPE_CHECKING:
@@ -20,6 +22,10 @@ _MOST_RATE = 768_000
 _NO_LIMIT = 24 * 3600.0
 # The quietest that 16 bits can hold: below it there is nothing but noise of rounding.
 _SILENCE = 2**-15
+# Share of the channels' root mean square (-40 dB) below which their mean has lost what they say.
+_CANCELLED = 0.01
+# Seconds that a container may be longer than what is decoded: codecs pad their first and last frames.
+_PADDED = 0.2
 
 
 @dataclass(frozen=True)
@@ -66,7 +72,7 @@ class Sound:
         """Itself.
 
         Raises:
-            ReprlabError: it is silent, or shorter or longer than these seconds.
+            ReprlabError: it is silent, its channels cancel each other, or it is shorter or longer than these seconds.
         """
         if not self.seconds > shortest:
             raise ReprlabError(f"{self.name}: {self.seconds:.2f} s of sound, more than {shortest:g} s are needed")
@@ -74,7 +80,35 @@ class Sound:
             raise ReprlabError(f"{self.name}: {self.seconds:.1f} s of sound, more than the limit of {longest:g} s")
         if not float(abs(self.samples).max()) > _SILENCE:
             raise ReprlabError(f"{self.name}: is silent throughout; leave it out, or give another recording")
+        if self.samples.shape[1] > 1 and not _level(self.mono().samples) > _CANCELLED * _level(self.samples):
+            raise ReprlabError(
+                f"{self.name}: its channels are out of phase and their mean is silent; keep one channel alone"
+            )
         return self
+
+
+def _level(samples: np.ndarray) -> float:
+    """Root mean square."""
+    import numpy as np
+
+    return float(np.sqrt(np.mean(np.square(samples, dtype=np.float64))))
+
+
+def embedded_sound(cell: Any, name: str) -> tuple[bytes, str]:
+    """Content and ending of a sound in a cell of a table, as `datasets` writes it: `bytes` and `path`.
+
+    Raises:
+        ReprlabError: the cell holds no content, or nothing but the path of a file that is not in the table.
+    """
+    held = cell if isinstance(cell, dict) else {"bytes": cell}
+    content, path = held.get("bytes"), held.get("path")
+    if not content:
+        only = f"only the path {path!r} of a file that is not in it" if path else "and no path of one"
+        raise ReprlabError(
+            f"{name}: holds no sound, {only}; write the table with the files' content "
+            "(datasets: `embed_external_files=True`)"
+        )
+    return content, Path(path or "x.flac").suffix.lstrip(".")
 
 
 def read_sound(path: Path, *, rate: int, shortest: float = 0.0, longest: float = _NO_LIMIT) -> np.ndarray:
@@ -95,7 +129,7 @@ def decode(source: Path | bytes, name: str = "", kind: str = "") -> Sound:
         kind: ending of its name without the dot (`g722`), where the path does not say it.
 
     Raises:
-        ReprlabError: it is missing, damaged, of an unknown format, or holds no sound.
+        ReprlabError: it is missing, damaged, cut off, of an unknown format, or holds no sound.
     """
     import numpy as np
 
@@ -116,10 +150,25 @@ def _by_sndfile(opened: Any, kind: str, name: str) -> tuple[np.ndarray, int]:
     import soundfile
 
     try:
-        return soundfile.read(opened, dtype="float32", always_2d=True)
+        with open(opened, "rb") if isinstance(opened, str) else nullcontext(opened) as handle:
+            lacking, uncounted = bytes_lacking(handle), is_uncounted_mpeg(handle)
+            handle.seek(0)
+            if uncounted and not lacking:
+                return _by_ffmpeg(handle, "mp3", name)
+            with soundfile.SoundFile(handle) as sound:
+                samples, whole, rate = sound.read(dtype="float32", always_2d=True), sound.frames, sound.samplerate
+        if lacking or len(samples) < whole:
+            _refuse_cut_off(
+                name, len(samples) / rate, f"{lacking:,} bytes" if lacking else f"{whole - len(samples):,} samples"
+            )
+        return samples, rate
     except (soundfile.SoundFileError, RuntimeError, TypeError, ValueError) as error:
         reason = getattr(error, "error_string", "") or first_line(error)
         raise ReprlabError(f"{name}: not readable as sound ({reason}); fetch it again, or convert it to WAV") from None
+
+
+def _refuse_cut_off(name: str, seconds: float, lacking: str) -> None:
+    raise ReprlabError(f"{name}: is cut off after {seconds:.2f} s, {lacking} are not there; fetch it again")
 
 
 def _by_ffmpeg(opened: Any, kind: str, name: str) -> tuple[np.ndarray, int]:
@@ -131,6 +180,7 @@ def _by_ffmpeg(opened: Any, kind: str, name: str) -> tuple[np.ndarray, int]:
         with av.open(opened, format=_HEADERLESS.get(kind)) as container:
             if not container.streams.audio:
                 raise ReprlabError(f"{name}: holds no sound; leave it out, or fetch it again")
+            declared = 0.0 if kind in {*_HEADERLESS, "mp3"} else (container.duration or 0) / av.time_base
             resampler, rate = av.AudioResampler(format="flt"), 0
             for frame in container.decode(audio=0):
                 rate = frame.rate
@@ -140,4 +190,7 @@ def _by_ffmpeg(opened: Any, kind: str, name: str) -> tuple[np.ndarray, int]:
     except (av.FFmpegError, ValueError) as error:
         raise ReprlabError(f"{name}: not readable as sound ({first_line(error)}); fetch it again, or convert it "
                            "to WAV") from None  # fmt: skip
+    decoded = sum(map(len, parts)) / (rate or 1)
+    if decoded and declared - decoded > _PADDED:
+        _refuse_cut_off(name, decoded, f"{declared - decoded:.2f} s")
     return (np.concatenate(parts) if parts else np.empty((0, 1), np.float32)), rate or 1

@@ -15,6 +15,7 @@ from torch import nn
 
 from reprlab.audio.decoding import decode
 from reprlab.data.schema import read_rows
+from reprlab.models.padded_convolution import require_own_statistics, set_padding
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.log import get_logger
 
@@ -25,6 +26,7 @@ _KEPT = 4096
 # Samples of one frame of Whisper's encoder: two steps of 10 ms.
 _FRAME = 320
 _ALONE = 30 * RATE
+_LEAVE_OUT = "leave it out by longest or shortest in the options of its data set"
 
 
 class Recogniser(nn.Module):
@@ -32,6 +34,7 @@ class Recogniser(nn.Module):
 
     def __init__(self, encoder: Any, symbols: int, head_rate_factor: float) -> None:
         super().__init__()
+        require_own_statistics(encoder, type(encoder).__name__)
         self.encoder = encoder
         self.head = nn.Linear(encoder.config.hidden_size, symbols)
         for parameter in self.head.parameters():
@@ -53,6 +56,8 @@ class Recogniser(nn.Module):
     def forward(self, inputs: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         """Log-probabilities [B, T, symbols] of samples [B, N] or spectrograms [B, mel, N], padded with 0 behind
         `lengths` [B]. What is padding changes no frame of an utterance."""
+        frames = self.frames(lengths)[:, None]
+        set_padding(self.encoder, torch.arange(int(self.frames(inputs.shape[-1])), device=inputs.device) < frames)
         states = self._waves(inputs, lengths) if self.reads_waves else self._spectrograms(inputs, lengths)
         found: torch.Tensor = self.head(states).float().log_softmax(-1)
         return found
@@ -116,6 +121,20 @@ class Utterances:
     def __len__(self) -> int:
         return len(self.texts)
 
+    def require_lengths(self) -> None:
+        """Check all of them by their durations, before anything is trained that is only scored on them at its end.
+
+        Raises:
+            ReprlabError: one is too long for Whisper, or so short that the encoder makes no frame of it.
+        """
+        names = self.rows["id"].to_pylist()
+        for name, seconds in zip(names, self.seconds.tolist(), strict=True):
+            length = round(seconds * RATE)
+            if not self.model.reads_waves and length > _ALONE:
+                raise ReprlabError(f"{name}: {seconds:.1f} s of speech, Whisper reads 30 s at most; {_LEAVE_OUT}")
+            if self.model.frames(length if self.model.reads_waves else 2 * -(-length // _FRAME)) < 1:
+                raise ReprlabError(f"{name}: {seconds:.3f} s of speech make no frame of the encoder; {_LEAVE_OUT}")
+
     def _input(self, number: int) -> np.ndarray:
         row = self.rows.slice(number, 1).to_pylist()[0]
         sound = decode(row["audio"], row["id"], row["kind"]).mono().at(RATE).samples[:, 0]
@@ -123,7 +142,10 @@ class Utterances:
             normed: np.ndarray = (sound - sound.mean()) / np.sqrt(sound.var() + 1e-7)
             return normed
         if len(sound) > _ALONE:
-            raise ReprlabError(f"{row['id']}: {row['seconds']:.1f} s of speech, Whisper reads 30 s at most")
+            # The spectrogram would be cut without a word.
+            raise ReprlabError(
+                f"{row['id']}: {row['seconds']:.1f} s of speech, Whisper reads 30 s at most; {_LEAVE_OUT}"
+            )
         return log_mel(sound, self.model.encoder.config.num_mel_bins)
 
     def batch(self, numbers: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from reprlab.registry.models import ModelEntry
 from reprlab.training.settings import EngineSettings
@@ -31,6 +31,14 @@ class Tuning(BaseModel):
     """Layer norm over the sum of an ff adapter and its input."""
     kernel: int = Field(default=1, ge=1)
     """Frames that a convolution of a conv adapter sees; an odd number."""
+
+    @field_validator("kernel")
+    @classmethod
+    def _has_a_middle(cls, kernel: int) -> int:
+        if kernel % 2 == 0:
+            raise ValueError(f"kernel: {kernel} is even, a frame would see more to one side; take an odd number")
+        return kernel
+
     blocks: int | None = Field(default=None, ge=1)
     """Upper blocks that have adapters; null: all."""
     initial_scale: float = Field(default=1.0, gt=0)

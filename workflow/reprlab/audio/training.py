@@ -59,7 +59,12 @@ def train_one(
     if source is not None:
         start_from(model, source / _TENSORS)
     heard = {split: Utterances(one.rows, model) for split, one in sets.items()}
+    for split in _SCORED:
+        held = heard[split]
+        heard[split] = held.kept(range(min(len(held), settings.evaluation_utterances or len(held))))
     chosen = heard["train"].kept(subset(heard["train"].seconds, settings.minutes, settings.data_seed))
+    for one in (chosen, *(heard[split] for split in _SCORED)):
+        one.require_lengths()
     chosen = alignable(chosen)
     inputs = [speech, *(path for one in (folder, *([source] if source else [])) for path in one.iterdir())]
     run = train(
@@ -81,7 +86,6 @@ def train_one(
     about = {"steps": run.step, "tokens": run.tokens, "minutes": float(chosen.seconds.sum()) / 60}
     for split in _SCORED:
         held = heard[split]
-        held = held.kept(range(min(len(held), settings.evaluation_utterances or len(held))))
         answers = {"model": transcribed(held, vocabulary, settings.engine.batch_size, where)}
         answers |= constant_answers(chosen.texts, len(held))
         for name, texts in answers.items():

@@ -13,6 +13,16 @@ _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "´": "'", "ʼ": "'"}
 _JOINERS = re.compile("[\u200b-\u200d\ufeff]")
 # Stage directions stand in round brackets; square ones hold what is said, or a sign.
 _ASIDE = re.compile(r"\([^)]*\)")
+# Tags of transcribers: between angles or braces, and some names between square brackets or stars. Punctuation that is
+# read as a tag (GigaSpeech) and noises are not words; what a tag says that was not understood is not known.
+_TAG = re.compile(r"<[^<>]*>|\{[^{}]*\}|\[([^\[\]]*)\]|\*+([^*]*)\*+")
+_NOISES = {
+    "applause", "background", "beep", "breath", "breathing", "click", "cough", "coughing", "crosstalk", "cry",
+    "foreign", "hesitation", "laugh", "laughing", "laughter", "lipsmack", "lip-smack", "mumble", "music", "noise",
+    "overlap", "pause", "sigh", "sil", "silence", "sneeze", "sniff", "static", "throat", "vocalized-noise",
+    "vocalized_noise",
+}  # fmt: skip
+_UNKNOWN = {"unk", "unknown", "unintelligible", "inaudible", "indistinct", "unclear", "xxx", "pii", "redacted"}
 _WHOLE = re.compile(r"\s*(\[[^\]]*\]|\([^)]*\))[\s.]*")
 
 
@@ -31,11 +41,16 @@ def normalised(text: str, settings: TranscriptSettings) -> str:
     """The transcript in NFKC and small letters; empty where nothing is said, or what is said is not known.
 
     Nothing is said in a text that is wholly in brackets; numerals may be read in several ways, and letters of another
-    alphabet were not read out.
+    alphabet were not read out. Tags of transcribers (`<COMMA>`, `{laugh}`, `[noise]`) are not words, and of a text with
+    one that says that a word was not understood (`<unk>`) it is not known what is said.
     """
     if _WHOLE.fullmatch(text):
         return ""
     text = unicodedata.normalize("NFKC", _JOINERS.sub("", text)).translate(_QUOTES).lower()
+    tags = [_name_of(found[0]) for found in _TAG.finditer(text)]
+    if any(name in _UNKNOWN for name in tags):
+        return ""
+    text = _TAG.sub(_without_tag, text)
     if any(char.isnumeric() for char in text):
         return ""
     if settings.fold_accents:
@@ -49,3 +64,15 @@ def normalised(text: str, settings: TranscriptSettings) -> str:
         kept.append(char if spoken or char == "'" else " ")
     words = (word.strip("'") for word in "".join(kept).split())
     return " ".join(word for word in words if word)
+
+
+def _name_of(tag: str) -> str:
+    return tag.strip("<>{}[]*/ ")
+
+
+def _without_tag(found: re.Match[str]) -> str:
+    """Nothing for a tag; words between square brackets or stars that name no noise are said, and stay."""
+    bracketed = found[1] is not None or found[2] is not None
+    words = _name_of(found[0]).split()
+    is_noise = any(word in _NOISES or word.removesuffix("s") in _NOISES for word in words)
+    return found[0] if bracketed and not is_noise else " "

@@ -113,14 +113,22 @@ class LoadedConfig:
                 entries[name] = entry_of(one.model, one.beside, own)
             except ReprlabError as error:
                 raise setting_error(("papers", slug, *one.path), str(one.model), one.place, str(error)) from None
-        return entries
+        return {name: entry.pinned(self.commits) for name, entry in entries.items()} if self.commits else entries
+
+    @cached_property
+    def commits(self) -> dict[str, str]:
+        """Commits of the branches that the registries name, from the lock file; empty where there is none."""
+        from reprlab.hub.commits import beside, read_lock
+
+        return read_lock(beside(self.config_root / MODELS_FILE))
 
     @cached_property
     def datasets(self) -> Any:
         """The registry of archives, corpora and tasks, `config/datasets.yaml`."""
         from reprlab.registry.datasets import load_registry
 
-        return load_registry(self.config_root / DATASETS_FILE)
+        registry = load_registry(self.config_root / DATASETS_FILE)
+        return registry.pinned(self.commits) if self.commits else registry
 
     @cached_property
     def published(self) -> Mapping[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from reprlab.data.text_files import text_rows
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import atomic_file
 
@@ -70,10 +71,10 @@ def read_documents(path: Path) -> list[Document]:
     """
     found = []
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        lines = [(number, line) for number, line in text_rows(path) if line]
+    except (OSError, ReprlabError) as error:
         raise ReprlabError(f"{path}: cannot be read ({error}); make it again with build_coreference") from None
-    for number, line in enumerate(lines, start=1):
+    for number, line in lines:
         try:
             found.append(_from_json(json.loads(line)))
         except (ValueError, KeyError, TypeError) as error:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.coreference.documents import Document, clusters_of
 from reprlab.coreference.model import CoreferenceModel, document_tensors, input_tensors, loss_of, open_encoder
 from reprlab.coreference.scores import score_counts, scores_of
@@ -86,7 +85,7 @@ class Probe:
             counts, weights = self.evaluate()
             current["conll_f1"] = float(scores_of(counts.sum(0))["conll_f1"])
             if is_main:
-                write_json(_weights_of(work, number), weights)
+                best.beside("weights", number).keep({"fingerprint": fingerprint}, weights)
             return best(number, is_main)
 
         run = train_passes(
@@ -106,7 +105,8 @@ class Probe:
         scores = best.scores()
         if scores:
             self._restore(work / "best" / _WEIGHTS)
-        return Outcome(self, run, scores, {number: read_json(_weights_of(work, number)) for number in scores})
+        by = {"fingerprint": fingerprint}
+        return Outcome(self, run, scores, {number: best.beside("weights", number).read(by) for number in scores})
 
     def evaluate(self, split: str = HELD_OUT) -> tuple[np.ndarray, list[float]]:
         """Counts of each document [D, 3, 4] (see `scores`), and the mean weight of each source over its tokens."""
@@ -163,7 +163,3 @@ class Outcome:
     run: TrainingRun
     scores: dict[int, float]
     weights: dict[int, list[float]]
-
-
-def _weights_of(work: Path, number: int) -> Path:
-    return work / f"weights-{number:04d}.json"

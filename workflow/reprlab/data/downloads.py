@@ -11,6 +11,8 @@ from reprlab.artifacts.json_files import write_json
 from reprlab.data import origins
 from reprlab.data.cache import CachedFile
 from reprlab.data.origins.errors import OriginError
+from reprlab.data.origins.hub import FOLDER as HUB_FOLDER
+from reprlab.hub.commits import commit_of, known_commit
 from reprlab.registry.dataset_entries import ArchiveEntry, ArchiveFile
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import describe_os_error
@@ -23,6 +25,7 @@ def obtain(entry: ArchiveEntry, file: ArchiveFile, cache: Path) -> CachedFile:
     Raises:
         ReprlabError: no origin delivered it; lists each origin and its reason.
     """
+    file = at_commit(file, cache)
     cached = CachedFile(cache, file)
     if not cached.problem():
         return cached  # without the lock: a cache in which all is there may be read-only
@@ -35,6 +38,24 @@ def obtain(entry: ArchiveEntry, file: ArchiveFile, cache: Path) -> CachedFile:
             return _fetched(entry, cached) if problem else cached
     except OSError as error:
         raise describe_os_error(error, cached.folder) from error
+
+
+def at_commit(file: ArchiveFile, cache: Path, *, ask: bool = True) -> ArchiveFile:
+    """The file at the commit at which its branch is taken in this cache; the same where it names no branch.
+
+    With `ask`, the hub is asked about a branch that was not fetched before; where it does not answer, the file is the
+    same too: another origin may have it.
+    """
+    if file.branch is None:
+        return file
+    repository, branch = file.branch
+    try:
+        known = commit_of if ask else known_commit
+        commit = known(cache, repository, branch, "dataset")
+    except ReprlabError as error:
+        get_logger().warning("%s", error)
+        return file
+    return file.at(commit) if commit else file
 
 
 def _fetched(entry: ArchiveEntry, cached: CachedFile) -> CachedFile:
@@ -69,6 +90,8 @@ def _fetch(origin: str, cached: CachedFile) -> None:
 def _keep_partial(incoming: Path) -> None:
     """Delete what an origin left, but for partial downloads that can be resumed."""
     for path in incoming.iterdir():
+        if path.name == HUB_FOLDER:
+            continue
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
         elif path.suffix != ".partial":
@@ -79,7 +102,7 @@ def listed_files(entry: ArchiveEntry, cache: Path) -> list[ArchiveFile]:
     """The further files that the fetched lists of `entry` name, pinned by the same revision."""
     files: dict[str, ArchiveFile] = {}
     for file in entry.files if entry.listed else []:
-        path = CachedFile(cache, file).path
+        path = CachedFile(cache, at_commit(file, cache, ask=False)).path
         for name in path.read_text(encoding="utf-8").split():
             try:
                 further = ArchiveFile(file=str(entry.listed).replace("{}", name), revision=file.revision)

@@ -28,10 +28,15 @@ def examples_of(entry: TaskEntry, sources: Sources, limits: Limits) -> list[dict
     seen = SeenTexts()
     rows = [row for row in read if own_split or seen.is_new(_text_of(row, entry.kind))]
     dropped = len(read) - len(rows)
-    kept = []
+    kept, names = [], set[str]()
     for number, row in enumerate(rows):
         with sources.row():
             _complete(row, entry, f"{entry.name}: example {number} ({row.get('id')})")
+            if row["id"] in names:
+                raise ReprlabError(
+                    f"{entry.name}: the id {row['id']!r} is used twice; the reader must give distinct ids"
+                )
+            names.add(row["id"])
             kept.append(row)
     rows = kept
     get_logger().info(
@@ -43,7 +48,6 @@ def examples_of(entry: TaskEntry, sources: Sources, limits: Limits) -> list[dict
     )
     if not own_split:
         require_splits({row["split"] for row in rows}, entry.splits, entry.name)
-    _require_unique(rows, entry.name)
     return limited(rows, limits, entry.splits.seed)
 
 
@@ -61,14 +65,6 @@ def _text_of(row: dict[str, Any], kind: str) -> str:
         value = row.get(column, "")
         parts.append(" ".join(value) if isinstance(value, list) else str(value))
     return "\n".join(parts)
-
-
-def _require_unique(rows: list[dict[str, Any]], name: str) -> None:
-    seen: set[str] = set()
-    for row in rows:
-        if row["id"] in seen:
-            raise ReprlabError(f"{name}: the id {row['id']!r} is used twice; the reader must give distinct ids")
-        seen.add(row["id"])
 
 
 def metadata_of(entry: TaskEntry, limits: Limits, rows: list[dict[str, Any]]) -> dict[str, Any]:

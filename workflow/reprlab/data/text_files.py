@@ -10,7 +10,7 @@ import csv
 import gzip
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from reprlab.runtime.errors import ReprlabError
@@ -75,6 +75,35 @@ def tab_rows(path: Path, columns: int, encoding: str = "utf-8", called: str = ""
             expected = f"{columns}: {called}" if called else columns
             raise ReprlabError(f"{path}: line {number} has {len(cells)} cells, expected {expected}")
         yield number, cells
+
+
+def tab_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """(number, cells by column) of each row of a tab-separated file with a header, `columns` among it; see `tab_rows`.
+
+    A quotation mark is a character like any other: a row is a line.
+
+    Raises:
+        ReprlabError: the header lacks a column or has one twice, or a row has another number of cells.
+    """
+    header = next((row.split("\t") for _, row in text_rows(path) if row), [])
+    if lacking := [name for name in columns if name not in header]:
+        raise ReprlabError(f"{path}: has no column {lacking[0]}; its columns are {', '.join(columns)}, tab-separated")
+    if twice := [name for name in header if header.count(name) > 1]:
+        raise ReprlabError(f"{path}: has two columns {twice[0]!r}; rename one")
+    for place, (number, cells) in enumerate(tab_rows(path, len(header), called=", ".join(header))):
+        if place:
+            yield number, dict(zip(header, cells, strict=True))
+
+
+def one_of(value: str, allowed: Collection[str], place: str) -> str:
+    """The value.
+
+    Raises:
+        ReprlabError: it is none of those that are allowed.
+    """
+    if value not in allowed:
+        raise ReprlabError(f"{place} {value!r} is none of {', '.join(repr(one) for one in allowed)}")
+    return value
 
 
 def csv_rows(path: Path, delimiter: str = ",") -> Iterator[list[str]]:

@@ -101,21 +101,28 @@ def _tfidf(train: ExampleTable, split: ExampleTable, labels: Sequence[str], seed
 
     if train.kind == "similarity":
         first, second = _texts(split)
-        vectors = TfidfVectorizer().fit([text for column in _texts(train) for text in column])
+        vectors = _fitted(TfidfVectorizer(), [text for column in _texts(train) for text in column])
+        if vectors is None:
+            return [0.0] * len(split)
         product = vectors.transform(first).multiply(vectors.transform(second))
         return np.asarray(product.sum(axis=1)).ravel().tolist()
-    fitted = [TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit(column) for column in _texts(train)]
+    fitted = [_fitted(TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True), column) for column in _texts(train)]
 
     def features(table: ExampleTable) -> Any:
-        return hstack(
-            [vectors.transform(column) for vectors, column in zip(fitted, _texts(table), strict=True)]
-        ).tocsr()
+        columns = zip(fitted, _texts(table), strict=True)
+        return hstack([vectors.transform(column) for vectors, column in columns if vectors is not None]).tocsr()
 
     gold = gold_of(train)
-    if len(set(gold)) < 2:
+    if len(set(gold)) < 2 or all(one is None for one in fitted):
         return _majority(train, split, labels, seed)
     model = LogisticRegression(C=10.0, max_iter=1000, random_state=seed).fit(features(train), gold)
     return model.predict(features(split)).tolist()
+
+
+def _fitted(vectors: Any, texts: Sequence[str]) -> Any:
+    """The vectoriser, fitted; None where no text holds a word, of which scikit-learn says so in a ValueError alone."""
+    analyse = vectors.build_analyzer()
+    return vectors.fit(texts) if any(analyse(text) for text in texts) else None
 
 
 _LABELLED = ("single", "pair", "sentences")

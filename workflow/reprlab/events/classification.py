@@ -64,6 +64,8 @@ def train_classifier(
         raise ReprlabError("events: the training documents have no pair of events")
     best = None
     if settings.patience is not None:
+        # What cannot be read of the held-out documents is named before the first update, not after the first pass.
+        classifier.prepare(held_out, [inference_pairs(one, rankings[one.name], settings) for one in held_out])
 
         def score() -> float:
             return held_out_f1(classifier, held_out, rankings, device=device)

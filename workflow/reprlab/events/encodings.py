@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from reprlab.data.event_rows import NO_CHAIN
 from reprlab.events.documents import EventDocument
+from reprlab.events.settings import Encoding
 from reprlab.text.encoding import Control
-
-Encoding = Literal["wrapped", "trigger", "graph"]
-"""The form of a mention: one of two texts, or its sentence as a dependency tree (`sentence_graphs`)."""
 
 OPEN, CLOSE, SEPARATOR, COREFERENCE = map(Control, ("<m>", "</m>", "<sep>", "<coref>"))
 MARKERS = (OPEN, CLOSE, SEPARATOR, COREFERENCE)

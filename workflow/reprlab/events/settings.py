@@ -4,14 +4,15 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from reprlab.events.encodings import Encoding
-from reprlab.inference.chat import ChatSettings
-from reprlab.models.span_pairs import Features
+from reprlab.inference.chat_settings import ChatSettings
+from reprlab.models.settings import Features
 from reprlab.retrieval.settings import BiEncoderTraining
 from reprlab.training.settings import EngineSettings
 
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 
+Encoding = Literal["wrapped", "trigger", "graph"]
+"""The form of a mention: one of two texts, or its sentence as a dependency tree (`sentence_graphs`)."""
 ALL_PAIRS = "all pairs"
 """Condition without a retriever, in measured seconds."""
 RELATED, ALL, CANDIDATES = "related", "all pairs", "retrieved or related"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _WEIGHTS, _CONFIG = "autoencoder.safetensors", "autoencoder.json"
-# Distances below this share of the mean do not weigh more in the geometric median.
+# Distances below this share of the median do not weigh more in the geometric median.
 _NEAREST = 1e-6
 
 
@@ -175,20 +175,26 @@ def unit_columns(matrix: Tensor) -> Tensor:
     return matrix / matrix.norm(dim=0, keepdim=True).clamp(min=torch.finfo(matrix.dtype).tiny)
 
 
-def geometric_median(points: Tensor, rounds: int = 100, tolerance: float = 1e-6) -> Tensor:
-    """The point [d] with the least sum of distances to `points` [n, d], by Weiszfeld's rounds."""
-    found = points.mean(0)
+def geometric_median(points: Tensor, rounds: int = 1000, tolerance: float = 1e-7) -> Tensor:
+    """The point [d] with the least sum of distances to `points` [n, d], by Weiszfeld's rounds in float64.
+
+    Rounds begin at the median of each coordinate and end where a step is `tolerance` of the median distance: a few far
+    points move the mean, and what the mean distance says is near, as far as they like.
+    """
+    exact = points.double()
+    found = exact.median(0).values
     for _ in range(rounds):
-        distances = (points - found).norm(dim=1)
-        mean = distances.mean()
-        if not mean > 0:
-            return found
-        weights = 1 / distances.clamp(min=_NEAREST * float(mean))
-        moved = (points * weights[:, None]).sum(0) / weights.sum()
-        if (moved - found).norm() <= tolerance * mean:
-            return moved
-        found = moved
-    return found
+        distances = (exact - found).norm(dim=1)
+        # Of more than half of the points that are the same one the median distance is 0, and they are the median.
+        typical = distances.median()
+        if not typical > 0:
+            break
+        weights = 1 / distances.clamp(min=_NEAREST * float(typical))
+        moved = weights @ exact / weights.sum()
+        step, found = (moved - found).norm(), moved
+        if step <= tolerance * typical:
+            break
+    return found.to(points.dtype)
 
 
 def parameter_count(width: int, features: int) -> int:

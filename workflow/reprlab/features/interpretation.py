@@ -18,7 +18,9 @@ from reprlab.features.description import token_texts
 from reprlab.features.sample import TokenSample
 from reprlab.features.settings import InterpretationSettings
 from reprlab.features.sparse import SparseFeatures
-from reprlab.inference.chat import ChatSettings, converse
+from reprlab.inference.chat import converse
+from reprlab.inference.chat_settings import ChatSettings
+from reprlab.inference.written_forms import best_by_text, without_fence
 from reprlab.runtime.errors import ReprlabError
 
 LEVELS = 10
@@ -139,7 +141,7 @@ class ChatExplainer:
             [_message("system", self.settings.explain), *example, _message("user", explain_prompt(feature))]
             for feature in features
         ]
-        return [answer.text.strip() for answer in converse(asked, self.chat, self.cache)]
+        return [without_fence(answer.text) for answer in converse(asked, self.chat, self.cache)]
 
     def simulate(self, explanations: Sequence[Any], features: Sequence[Feature]) -> list[np.ndarray]:
         """Levels 0 to 9: for each distinct token the digit that the model finds likeliest."""
@@ -188,7 +190,7 @@ def explain_prompt(feature: Feature) -> str:
 
 def likeliest_digit(first: dict[str, float]) -> int:
     """The digit with the highest log-probability; 0 where no digit is among the likeliest tokens."""
-    digits = {token.strip(): value for token, value in first.items() if token.strip() in set("0123456789")}
+    digits = {text: value for text, value in best_by_text(first).items() if text in set("0123456789")}
     return int(max(digits, key=digits.__getitem__)) if digits else 0
 
 

@@ -27,7 +27,7 @@ class Quality:
     `batches` has one row a batch: `batch`, `tokens`, and sums over it: `clean`, `zeroed`, `meaned` and
     `reconstructed`, the loss in nats with the inner states as they are, nought, their mean, and reconstructed, over
     `count` predicted tokens; `fired` features; `error` and `variance`, squared distances to the reconstruction and to
-    the mean state.
+    the mean state of all batches.
     """
 
     batches: list[dict[str, float]]
@@ -86,6 +86,7 @@ def measure_quality(
     model.eval()
     device = next(model.parameters()).device
     rows, fired, tokens = [], torch.zeros(()), 0
+    mean = mean_state(model, layer, batches)
     with torch.inference_mode():
         for number, ids in enumerate(batches):
             placed = ids.to(device)
@@ -103,14 +104,29 @@ def measure_quality(
                 "count": ids[:, 1:].numel(),
                 "clean": _loss(model, placed),
                 "zeroed": _loss(model, placed, layer, torch.zeros_like),
-                "meaned": _loss(model, placed, layer, lambda state: state.mean((0, 1)).expand_as(state)),
+                "meaned": _loss(model, placed, layer, mean.expand_as),
                 "reconstructed": _loss(model, placed, layer, lambda _state, coded=coded: coded),  # type: ignore[misc]
                 "fired": float(on.sum()),
                 "error": float((flat - found).square().sum()),
-                "variance": float((flat - flat.mean(0)).square().sum()),
+                "variance": float((flat - mean).square().sum()),
             }
             rows.append(row)
     return Quality(rows, fired.numpy(), tokens)
+
+
+def mean_state(model: Any, layer: int, batches: list[Tensor]) -> Tensor:
+    """[d] float32 mean of the inner states of all tokens, for which each batch runs up to that layer alone.
+
+    The mean of a batch in its place would make explained variance, and the loss with the mean state, depend on how many
+    blocks are read at once.
+    """
+    import torch
+
+    device = next(model.parameters()).device
+    total = torch.zeros((), dtype=torch.float64, device=device)
+    for ids in batches:
+        total = total + inner_states(model, layer, ids.to(device)).flatten(0, 1).double().sum(0)
+    return (total / max(1, sum(ids.numel() for ids in batches))).float()
 
 
 def _loss(

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.inference.chat import ChatSettings
+from reprlab.inference.chat_settings import ChatSettings
 from reprlab.training.settings import EngineSettings
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 from collections.abc import Iterator, Sequence
@@ -11,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from reprlab.inference.chat import Endpoint
+from reprlab.inference.stop_texts import stop_options
+from reprlab.runtime.code_digest import digest_of_modules, imported_modules
+from reprlab.runtime.seals import content_digest
 from reprlab.text.encoding import Control, part_ids
 
 _PATH = "/v1/chat/completions"
@@ -29,6 +33,11 @@ class ServedModel:
 
         self.tokenizer = open_tokenizer(folder)
         self.model: Any = load_model(folder).float().eval()
+        known = self.tokenizer.get_added_vocab()
+        # A tokenizer without the token would never write it: its first piece would end an answer anywhere.
+        ends = [known[_END], self.tokenizer.eos_token_id] if _END in known else []
+        stop = {"eos_token_id": ends, "pad_token_id": ends[0]} if ends else stop_options(self.tokenizer, _END)
+        self._stop: dict[str, Any] = stop
         self._lock = threading.Lock()
 
     def prompt(self, messages: Sequence[dict[str, Any]]) -> list[int]:
@@ -36,30 +45,38 @@ class ServedModel:
         turns = [part for one in messages for part in (_TURN, f"{one['role']}\n{one['content']}", _END, "\n")]
         return part_ids(self.tokenizer, [[*turns, _TURN, "assistant\n"]])[0]
 
-    def answer(self, messages: Sequence[dict[str, Any]], max_tokens: int) -> tuple[str, int, int]:
-        """The greedy answer, and the tokens of prompt and answer."""
+    def answer(self, messages: Sequence[dict[str, Any]], max_tokens: int) -> tuple[str, int, int, bool]:
+        """The greedy answer, the tokens of prompt and answer, and whether it was cut off."""
         import torch
 
         prompt = self.prompt(messages)
-        ends = [part_ids(self.tokenizer, [[_END]])[0][0], self.tokenizer.eos_token_id]
         # One at a time: requests come from several threads, and a batch of one gives the same bytes whoever else asks.
         with self._lock, torch.inference_mode():
             ids = torch.tensor([prompt])
             written = self.model.generate(
                 input_ids=ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=max_tokens,
-                eos_token_id=ends, pad_token_id=ends[0],
+                **self._stop,
             )[0, len(prompt) :].tolist()  # fmt: skip
-        return self.tokenizer.decode(written, skip_special_tokens=True), len(prompt), len(written)
+        text, ended, _ = self.tokenizer.decode(written, skip_special_tokens=True).partition(_END)
+        is_cut = not ended and len(written) == max_tokens and written[-1] not in (self._stop["eos_token_id"] or ())
+        return text, len(prompt), len(written), is_cut
 
 
 @contextmanager
 def serving(folder: Path) -> Iterator[Endpoint]:
-    """The endpoint of a model in a folder, on a free port of this machine alone; it ends with the context."""
+    """The endpoint of a model in a folder, on a free port of this machine alone; it ends with the context.
+
+    It is called by its folder and a digest of its files and of this code: what answers is named by it.
+    """
+    code = digest_of_modules(imported_modules(__name__))
+    made = hashlib.sha256(f"{content_digest(folder)} {code}".encode())
     server = _Server(ServedModel(folder))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield Endpoint(f"http://127.0.0.1:{server.server_port}/v1", "served-here")
+        yield Endpoint(
+            f"http://127.0.0.1:{server.server_port}/v1", "served-here", f"{folder.name} {made.hexdigest()[:12]}"
+        )
     finally:
         server.shutdown()
         server.server_close()
@@ -92,11 +109,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def _completion(self, asked: dict[str, Any]) -> dict[str, Any]:
-        text, prompt, answer = self.server.model.answer(asked["messages"], int(asked.get("max_tokens", 128)))
+        most = asked.get("max_completion_tokens") or asked.get("max_tokens") or 128
+        text, prompt, answer, is_cut = self.server.model.answer(asked["messages"], int(most))
         return {
             "id": "0", "object": "chat.completion", "created": 0, "model": asked["model"],
             "choices": [
-                {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+                {"index": 0, "finish_reason": "length" if is_cut else "stop",
+                 "message": {"role": "assistant", "content": text}}
             ],
             "usage": {"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer},
         }  # fmt: skip

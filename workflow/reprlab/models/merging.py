@@ -55,11 +55,12 @@ def merged_model(first: Path, second: Path, settings: MergeSettings) -> Any:
     """The model between the folders `first` and `second`, in float32 after the cast to `dtype`.
 
     Raises:
-        ReprlabError: their tensors differ in name or shape.
+        ReprlabError: their tensors differ in name or shape, or in which of them are tied.
     """
     import torch
 
     from reprlab.models.build import load_model
+    from reprlab.models.shared_weights import names_by_tensor
 
     model, other = load_model(first), load_model(second)
     theirs = other.state_dict()
@@ -67,8 +68,15 @@ def merged_model(first: Path, second: Path, settings: MergeSettings) -> Any:
     state = model.state_dict()
     if {name: value.shape for name, value in state.items()} != {name: value.shape for name, value in theirs.items()}:
         raise ReprlabError(f"{second}: its tensors are not those of {first}; merge models of one architecture and size")
+    tensors = names_by_tensor(state)
+    if tensors != names_by_tensor(theirs):
+        raise ReprlabError(
+            f"{second}: ties other weights than {first} (an output layer with the embedding, say); merge models that "
+            "tie the same"
+        )
     with torch.no_grad():
-        for name, value in state.items():
+        for name, *_ in tensors:
+            value = state[name]
             if value.is_floating_point():
                 value.copy_(slerp(settings.fraction, value, theirs[name]).to(kept))
     return model

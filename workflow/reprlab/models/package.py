@@ -1,4 +1,4 @@
-"""Pretrained models from packages and from the hub, as safetensors folders."""
+"""Pretrained models from packages, as safetensors folders."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from reprlab.models.build import SPEECH, architecture_classes, quiet_transformers, save_model
-from reprlab.registry.models import HubOrigin, ModelEntry, PackageOrigin
-from reprlab.runtime.errors import ReprlabError, first_line
+from reprlab.models.build import architecture_classes, quiet_transformers, save_model
+from reprlab.registry.models import ModelEntry, PackageOrigin
+from reprlab.runtime.errors import ReprlabError
 
 if TYPE_CHECKING:
     from reprlab.data.archives import Archive
@@ -69,71 +69,6 @@ def _add_head(entry: ModelEntry, folder: Path, seed: int) -> None:
     save_model(model, folder)
 
 
-def save_from_hub(entry: ModelEntry, origin: HubOrigin, folder: Path) -> None:
-    """Download a pinned revision and write model and tokenizer into `folder`, in float32 safetensors.
-
-    Raises:
-        ReprlabError: the hub cannot be reached or has no such revision.
-    """
-    import torch
-    from transformers import AutoTokenizer
-
-    _, model_class = architecture_classes(entry.architecture)
-    quiet_transformers()
-    try:
-        # Old repositories hold nothing but a pickle: its tensors are read, its code is not run.
-        model = model_class.from_pretrained(
-            origin.repository,
-            revision=origin.revision,
-            dtype=torch.float32,
-            weights_only=True,
-            trust_remote_code=False,
-        )
-        speech = entry.architecture in SPEECH
-        tokenizer = (
-            None
-            if speech
-            else AutoTokenizer.from_pretrained(origin.repository, revision=origin.revision, trust_remote_code=False)
-        )
-    except (OSError, ValueError) as error:
-        reason = first_line(error)
-        raise ReprlabError(
-            f"{origin.repository}@{origin.revision}: not available from the hub ({reason}); check the network, or "
-            "choose a scale whose models come with packages"
-        ) from error
-    if origin.adapter:
-        _merge_adapter(model, origin)
-    _set_registry_numbers(model, entry)
-    save_model(model, folder)
-    if tokenizer is not None:
-        tokenizer.save_pretrained(folder)
-
-
-def _merge_adapter(model: Any, origin: HubOrigin) -> None:
-    """Merge published adapters, in place; those of LLM2Vec are saved from the decoder without its output layer.
-
-    Raises:
-        ReprlabError: the hub cannot be reached, or an adapter fits no layer.
-    """
-    from peft import PeftModel
-
-    def sums() -> list[float]:
-        return [value.double().sum().item() for value in model.parameters()]
-
-    before = sums()
-    try:
-        adapted = PeftModel.from_pretrained(
-            model.base_model, origin.adapter, revision=origin.adapter_revision, trust_remote_code=False
-        )
-    except (OSError, ValueError) as error:
-        raise ReprlabError(
-            f"{origin.adapter}@{origin.adapter_revision}: not available from the hub ({first_line(error)})"
-        ) from error
-    adapted.merge_and_unload()
-    if sums() == before:
-        raise ReprlabError(f"{origin.adapter}: its adapters change no layer of {origin.repository}; name another model")
-
-
 def check_vocabulary(entry: ModelEntry, rows: int, needed: int) -> None:
     """Refuse a pretrained model whose embedding has fewer rows than the tokenizer has ids.
 
@@ -145,18 +80,6 @@ def check_vocabulary(entry: ModelEntry, rows: int, needed: int) -> None:
             f"models.yaml: {entry.source}: {rows} embedding rows are too few for a tokenizer of {needed}; "
             "use the model's own tokenizer"
         )
-
-
-def _set_registry_numbers(model: Any, entry: ModelEntry) -> None:
-    """Apply what the registry sets otherwise than the saved config, as DEPTH's dropout of 0."""
-    if entry.architecture == "t5":
-        import torch
-
-        rate = float(entry.config["dropout_rate"])
-        model.config.dropout_rate = rate
-        for module in model.modules():
-            if isinstance(module, torch.nn.Dropout):
-                module.p = rate
 
 
 def _convert_gguf(entry: ModelEntry, file: Path, dtype: str, folder: Path) -> None:

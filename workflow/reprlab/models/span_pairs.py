@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
+
+from reprlab.models.settings import Features
 
 if TYPE_CHECKING:
     import torch
-
-Features = Literal["concatenated", "compared"]
-"""Input of the head from two spans: [r_h; r_t] (the paper), or [r_h; r_t; r_h * r_t; |r_h - r_t|]."""
 
 
 def pool_spans(states: torch.Tensor, place: torch.Tensor, owner: torch.Tensor, spans: int) -> torch.Tensor:

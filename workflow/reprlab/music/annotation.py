@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -14,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from reprlab.inference.chat import Endpoint, converse, unanswered
+from reprlab.inference.spending import Ledger, Prices, prompt_tokens
+from reprlab.inference.written_forms import without_fence
 from reprlab.music import forms, template
 from reprlab.music.settings import RATE, AnnotationSettings
 from reprlab.runtime.errors import ReprlabError
 
 STEPS = ("caption", "lyrics", "unified", "type", "frames", "description")
 """Steps in their order (paper, section 2.1): each may read the texts of those before it."""
-_CHARACTERS, _IMAGE_TOKENS = 4, 85
 # Ours: the paper prints none. An edit changes the requests, so that they are asked anew.
 _PROMPTS = {
     "caption": "Genre: {genre}\nFeatures: {features}\nDescribe this music clip in two sentences.",
@@ -49,21 +51,29 @@ class Spent:
 
     def dollars(self, settings: AnnotationSettings) -> float:
         """Its price."""
-        return (self.prompt_tokens * settings.prompt_price + self.answer_tokens * settings.answer_price) / 1e6
+        return prices_of(settings).dollars(self.prompt_tokens, self.answer_tokens)
+
+
+def prices_of(settings: AnnotationSettings) -> Prices:
+    """Prices of the settings; an image has the most tokens of any model where theirs is not listed."""
+    listed = settings.image_tokens.get(settings.chat.model, {})
+    others = [own[settings.image_detail] for own in settings.image_tokens.values() if settings.image_detail in own]
+    image = listed.get(settings.image_detail, max(others, default=0))
+    return Prices(settings.prompt_price, settings.answer_price, image)
 
 
 @dataclass
 class Annotator:
     """Writes the steps of tracks.
 
-    `budget` is in dollars. `served` opens the endpoint of the backend `local`.
+    `budget` is in dollars, for these tracks and all starts. `served` opens the endpoint of the backend `local`.
     """
 
     settings: AnnotationSettings
     cache: Path
     budget: float | None = None
     served: Callable[[], AbstractContextManager[Endpoint | None]] = nullcontext
-    spent: Spent = field(default_factory=Spent)
+    ledger: Ledger | None = field(default=None, init=False)
 
     def annotate(self, tracks: Sequence[dict[str, Any]]) -> None:
         """Fill in all texts of the tracks, step by step; `written_by` says who wrote each.
@@ -72,6 +82,8 @@ class Annotator:
             ReprlabError: an answer has not the wanted form after all attempts, the budget does not suffice for the next
                 step, or the endpoint refuses. What was answered is kept: the same command goes on from there.
         """
+        if self.settings.backend == "chat":
+            self.ledger = self._open_ledger(tracks)
         with self.served() as endpoint:
             for step in STEPS:
                 if self.settings.backend == "template":
@@ -85,22 +97,37 @@ class Annotator:
                     place(track, step, text)
                     track.setdefault("written_by", {})[step] = writer
 
+    def _open_ledger(self, tracks: Sequence[dict[str, Any]]) -> Ledger:
+        """Payments of these tracks, whatever start of the run made them; they cost the same under another budget.
+
+        Raises:
+            ReprlabError: there are frames and a budget, and nobody says how many tokens an image of the model has.
+        """
+        settings, chat = self.settings, self.settings.chat
+        known = settings.image_detail in settings.image_tokens.get(chat.model, {})
+        if self.budget is not None and not known and any(one["video"] for one in tracks):
+            raise ReprlabError(
+                f"annotation.image_tokens: no tokens of an image of {chat.model} at detail {settings.image_detail}, "
+                "so that no budget can be kept; add what its endpoint bills, or set annotation.budget to null"
+            )
+        whose = json.dumps([[one["track"] for one in tracks], chat.model, chat.base_url])
+        name = hashlib.sha256(whose.encode()).hexdigest()
+        return Ledger(self.cache / "spent" / f"{name}.jsonl", prices_of(settings), self.budget, "annotation.budget")
+
     def _asked(
         self, step: str, tracks: Sequence[dict[str, Any]], endpoint: Endpoint | None
     ) -> tuple[list[str], list[str]]:
         settings = self.settings
-        talks = [conversation(step, one) for one in tracks]
+        talks = [conversation(step, one, settings.image_detail) for one in tracks]
         texts, open_places = [""] * len(tracks), list(range(len(tracks)))
         problems: dict[int, str] = {}
+        writer = endpoint.name if endpoint else settings.chat.model
         for _ in range(settings.attempts):
             asked = [talks[place] for place in open_places]
             self._require_budget(step, asked)
-            answers = converse(asked, settings.chat, self.cache, endpoint=endpoint)
+            answers = converse(asked, settings.chat, self.cache, endpoint=endpoint, purse=self.ledger)
             problems = {}
             for at, answer in zip(open_places, answers, strict=True):
-                self.spent.requests += 1
-                self.spent.prompt_tokens += answer.tokens[0]
-                self.spent.answer_tokens += answer.tokens[1]
                 texts[at] = answer.text.strip()
                 if problem := checks(step, tracks[at])(texts[at]):
                     problems[at] = problem
@@ -117,20 +144,19 @@ class Annotator:
         if problems and not settings.fallback:
             at, problem = next(iter(problems.items()))
             raise ReprlabError(
-                f"{tracks[at]['track']}: {step} by {settings.chat.model}: {problem}, after {settings.attempts} "
+                f"{tracks[at]['track']}: {step} by {writer}: {problem}, after {settings.attempts} "
                 "attempts; take another model, more attempts, or set fallback=true"
             )
         for at in problems:
             texts[at] = template.write(step, tracks[at], settings.seed)
-        return texts, ["template" if at in problems else settings.chat.model for at in range(len(tracks))]
+        return texts, ["template" if at in problems else writer for at in range(len(tracks))]
 
     def _require_budget(self, step: str, asked: Sequence[Sequence[Mapping[str, Any]]]) -> None:
-        if self.budget is None:
+        if self.budget is None or self.ledger is None:
             return
         new = unanswered(asked, self.settings.chat, self.cache)
-        more = estimate(new, self.settings)
-        total = self.spent.dollars(self.settings) + more.dollars(self.settings)
-        if total > self.budget:
+        total = self.ledger.spent + estimate(new, self.settings).dollars(self.settings)
+        if new and total > self.budget:
             raise ReprlabError(
                 f"annotation: the step {step} may bring the cost to ${total:.4f}, over the ${self.budget:.4f} of "
                 "these tracks; raise annotation.budget or take fewer tracks: what was answered is kept"
@@ -139,10 +165,11 @@ class Annotator:
 
 def place(track: dict[str, Any], step: str, text: str) -> None:
     """Put the text of a step where the steps behind it find it; captions of frames are a list."""
-    track[_FIELD.get(step, step)] = json.loads(text) if step == "frames" else text
+    read: dict[str, Callable[[str], Any]] = {"frames": forms.frames_of, "type": forms.type_of}
+    track[_FIELD.get(step, step)] = read.get(step, without_fence)(text)
 
 
-def conversation(step: str, track: Mapping[str, Any]) -> list[dict[str, Any]]:
+def conversation(step: str, track: Mapping[str, Any], detail: str = "low") -> list[dict[str, Any]]:
     """The request of a step; captions of frames see the frames, where the track has some."""
     heard = track["heard"]
     features = {name: heard[name] for name in ("bpm", "key_label", "meter", "chord_progression")}
@@ -156,7 +183,10 @@ def conversation(step: str, track: Mapping[str, Any]) -> list[dict[str, Any]]:
     images = [
         {
             "type": "image_url",
-            "image_url": {"url": f"data:image/{_kind(path)};base64,{base64.b64encode(path.read_bytes()).decode()}"},
+            "image_url": {
+                "url": f"data:image/{_kind(path)};base64,{base64.b64encode(path.read_bytes()).decode()}",
+                "detail": detail,
+            },
         }
         for path in paths
     ]
@@ -179,13 +209,9 @@ def checks(step: str, track: Mapping[str, Any]) -> Callable[[str], str]:
 
 
 def estimate(conversations: Sequence[Sequence[Mapping[str, Any]]], settings: AnnotationSettings) -> Spent:
-    """What conversations cost at most: four characters a token, 85 tokens an image, and the longest answers."""
-    sent = 0
-    for one in conversations:
-        for message in one:
-            content = message["content"]
-            parts = [{"text": content}] if isinstance(content, str) else content
-            sent += sum(-(-len(part["text"]) // _CHARACTERS) if "text" in part else _IMAGE_TOKENS for part in parts)
+    """What conversations cost, of answers that are as long as they may be; see `inference.spending.prompt_tokens`."""
+    image = prices_of(settings).image_tokens
+    sent = sum(prompt_tokens(one, image) for one in conversations)
     return Spent(len(conversations), sent, len(conversations) * settings.chat.max_tokens)
 
 
@@ -193,7 +219,7 @@ def estimated_steps(tracks: Sequence[dict[str, Any]], settings: AnnotationSettin
     """The cost of each step before anything is asked: the template's texts stand for the answers to come."""
     found = {}
     for step in STEPS:
-        found[step] = estimate([conversation(step, one) for one in tracks], settings)
+        found[step] = estimate([conversation(step, one, settings.image_detail) for one in tracks], settings)
         for one in tracks:
             place(one, step, template.write(step, one, settings.seed))
     return found

@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch.nn import functional
 
+from reprlab.inference.stop_texts import stop_options
 from reprlab.music import forms
 from reprlab.music.settings import DescriberTraining
 from reprlab.runtime.errors import ReprlabError
@@ -139,7 +140,7 @@ def write_texts(
     max_new_tokens: int, temperature: float = 0.0, seed: int = 0,
 ) -> list[str]:  # fmt: skip
     """The text that the model writes behind each prompt, up to `END`; greedy where the temperature is 0."""
-    end = [index for index in (piece_ids(tokenizer, ["###"])[0][-1], tokenizer.eos_token_id) if index is not None]
+    stop = stop_options(tokenizer, END)
     texts: list[str] = [""] * len(prompts)
     order = sorted(range(len(prompts)), key=lambda row: (len(prompts[row]), row))
     device = next(network.parameters()).device
@@ -159,7 +160,7 @@ def write_texts(
             inputs = network(ids.to(device), torch.from_numpy(music[rows]).to(device))
             written = network.language.generate(
                 inputs_embeds=inputs, attention_mask=mask.to(device), max_new_tokens=max_new_tokens,
-                eos_token_id=end, pad_token_id=end[-1], **sampling,
+                **stop, **sampling,
             )  # fmt: skip
         for row, text in zip(rows, tokenizer.batch_decode(written, skip_special_tokens=True), strict=True):
             texts[row] = text.partition(END)[0].strip()

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from reprlab.artifacts.markdown import plain
 from reprlab.music.hearing import KEYS
 from reprlab.music.settings import RATE
 from reprlab.reporting.figures import house_style, save_figure
@@ -80,7 +81,7 @@ def page(tracks: Sequence[tuple[Row, Row, Row]], written: Mapping[str, Mapping[s
     parts = ["# Tracks and their descriptions", f"![Sound with beats, tempi, key and chords of each track]({picture})"]
     for about, heard, sound in tracks:
         writers = sorted(set(json.loads(about["written_by"]).values()))
-        parts += [f"## {about['track']}", f"Texts by: {', '.join(writers)}.", "Heard by madmom:"]
+        parts += [f"## {plain(about['track'])}", f"Texts by: {', '.join(map(plain, writers))}.", "Heard by madmom:"]
         features = {name: heard[name] for name in ("bpm", "key_label", "meter", "n_downbeats", "chord_progression")}
         parts += [_fenced(json.dumps(features, ensure_ascii=False))]
         if sound["kind"] == "rendered":
@@ -90,6 +91,7 @@ def page(tracks: Sequence[tuple[Row, Row, Row]], written: Mapping[str, Mapping[s
         for title, texts in written.items():
             row = texts.get(about["track"])
             if row is not None:
+                title = plain(title)
                 parts += [f"Input ({title}):", _fenced(row["prompt"]), f"Written ({title}):", _fenced(row["text"])]
     return "\n\n".join(parts) + "\n"
 

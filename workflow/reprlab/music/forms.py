@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from reprlab.inference.written_forms import bare, without_fence
+
 TYPES = (
     "Live Performance", "Lyric Video", "Animation", "Story Narrative", "Artistic/Abstract", "Dance Performance",
     "Behind-the-Scenes", "Nature/Scenic", "Static/Dynamic Picture Montage", "Cinematic Drama",
@@ -49,7 +51,7 @@ def frame_count(seconds: float, frame_seconds: float) -> int:
 
 def description_problem(text: str, frames: int) -> str:
     """What is wrong with a description; "" if it has both headings, an overview and one item for each frame."""
-    head, found, rest = text.strip().partition(BREAKDOWN)
+    head, found, rest = without_fence(text).partition(BREAKDOWN)
     if not head.startswith(OVERVIEW) or not found:
         return f"it must have the headings {OVERVIEW!r} and {BREAKDOWN!r}"
     if not head.removeprefix(OVERVIEW).strip():
@@ -62,23 +64,38 @@ def description_problem(text: str, frames: int) -> str:
     return ""
 
 
+def type_of(text: str) -> str:
+    """The type that an answer names, whatever is written around it and in whatever case; else the answer as it is.
+
+    A sentence that names one type alone says it (`The type is **Animation**.`).
+    """
+    said = bare(text).casefold()
+    named = [one for one in TYPES if re.search(rf"(?<!\w){re.escape(one.casefold())}(?!\w)", said)]
+    return named[0] if len(named) == 1 else text.strip()
+
+
+def frames_of(text: str) -> list[str]:
+    """The captions of an answer: the JSON list of texts in it, in a fence, an object, or among words. Empty: none."""
+    text = without_fence(text)
+    try:
+        found = json.loads(text[text.find("[") : text.rfind("]") + 1])
+    except (ValueError, RecursionError):
+        return []
+    if not isinstance(found, list) or not all(isinstance(one, str) and one.strip() for one in found):
+        return []
+    return found
+
+
 def type_problem(text: str) -> str:
     """What is wrong with a type of a video."""
-    return "" if text.strip() in TYPES else f"it must be one of {', '.join(TYPES)}, and nothing else"
+    return "" if type_of(text) in TYPES else f"it must be one of {', '.join(TYPES)}, and nothing else"
 
 
 def frames_problem(text: str, frames: int) -> str:
     """What is wrong with captions of frames: a JSON list of so many texts is wanted."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        found = None
-    fits = (
-        isinstance(found, list) and len(found) == frames and all(isinstance(one, str) and one.strip() for one in found)
-    )
-    return "" if fits else f"it must be a JSON list of {frames} texts"
+    return "" if frames and len(frames_of(text)) == frames else f"it must be a JSON list of {frames} texts"
 
 
 def text_problem(text: str) -> str:
     """What is wrong with a free text."""
-    return "" if text.strip() else "it must not be empty"
+    return "" if without_fence(text) else "it must not be empty"

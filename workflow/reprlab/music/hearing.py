@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from reprlab.artifacts.json_files import read_json, write_json
+from reprlab.artifacts.kept import Kept, made_by
 from reprlab.music.extra import audio_extra
 from reprlab.music.settings import RATE
 
@@ -24,29 +25,32 @@ MINOR = ("A", "Bb", "B", "C", "C#", "D", "D#", "E", "F", "F#", "G", "G#")
 KEYS = (*(f"{name} major" for name in MAJOR), *(f"{name} minor" for name in MINOR))
 """The 24 keys in the order of madmom's network."""
 _FRAMES, _GRID = 100, 10
-_FORMAT = "1"
 
 
 def hear(samples: np.ndarray, cache: Path) -> dict[str, Any]:
     """Features of mono samples at 44.1 kHz: `tempo` [[bpm, strength]], `key` (24 probabilities), `downbeats` [[s, place
     in the bar]], `chords` [[start, end, label]]; and `bpm`, `key_label`, `meter`, `n_downbeats`, `chord_progression`.
 
-    They lie in `cache` by the digest of the samples and of madmom's version: a track is heard once, whatever asks.
+    They lie in `cache` by the samples, this code and the versions of what it is built on: a track is heard once,
+    whatever asks (`artifacts.kept`).
 
     Raises:
         ReprlabError: madmom is not installed.
     """
-    with audio_extra():
-        import madmom
-    version = madmom.__version__
     # 16 bits, as tracks are kept: the same sound has the same digest, whoever decodes it.
     whole = np.round(np.clip(samples, -1, 1) * 32767).astype("<i2")
-    digest = hashlib.sha256(f"{_FORMAT} {version} {RATE}".encode() + whole.tobytes()).hexdigest()
-    place = cache / f"{digest}.json"
-    if not place.exists():
-        place.parent.mkdir(parents=True, exist_ok=True)
-        write_json(place, described(_raw(whole)))
-    return read_json(place)
+    kept = Kept(cache, "what was heard in a track")
+    by = {"samples": hashlib.sha256(whole.tobytes()).hexdigest(), "rate": RATE, **_made_by()}
+    if (found := kept.read(by)) is None:
+        found = described(_raw(whole))
+        kept.keep(by, found)
+    # As it comes back from a file, whether it was heard now or before.
+    return json.loads(json.dumps(found))
+
+
+@functools.cache
+def _made_by() -> dict[str, Any]:
+    return made_by(__name__)
 
 
 def described(raw: dict[str, Any]) -> dict[str, Any]:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from reprlab.music.extra import audio_extra
+from reprlab.music.scores import Score
 from reprlab.music.settings import RATE
 from reprlab.runtime.errors import ReprlabError
 
 _LOUDEST, _ACCENT, _PLAIN = 0.9, 100, 84
+# Onsets in thirds of a beat are not exact.
+_NEAR = 1e-3
+
+
+def is_on_beat(onset: float, score: Score) -> bool:
+    """Whether a note that begins at `onset` (quarter notes) is on a beat of the metre, which an upbeat shifts.
+
+    Quarters of the file are beats of few jigs (6/8 has dotted quarters) and of no tune with an upbeat of an eighth.
+    """
+    place = onset * score.beat - score.upbeat
+    return abs(place - round(place)) < _NEAR
 
 
 class SoundFont:
@@ -36,19 +47,17 @@ class SoundFont:
             raise ReprlabError(f"{self._path}: is not a sound font ({error}); delete it and run again") from None
         return synth
 
-    def render(
-        self, notes: Sequence[tuple[float, float, int]], tempo: float, programme: int, seconds: float
-    ) -> np.ndarray:
-        """Mono samples [seconds x 44100] of notes (onset, length, pitch; in quarter notes) at a tempo, at one loudness.
+    def render(self, score: Score, tempo: float, programme: int, seconds: float) -> np.ndarray:
+        """Mono samples [seconds x 44100] of the notes of a score at a tempo in quarter notes a minute, at one loudness.
 
-        Notes on whole quarters are struck harder, so that there is a beat to be heard.
+        Notes on a beat are struck harder, so that there is a beat to be heard.
         """
         synth = self._player()
         synth.program_select(0, self._font, 0, programme)  # type: ignore[attr-defined]
         size = int(seconds * RATE)
         events = []
-        for start, length, pitch in notes:
-            strength = _ACCENT if float(start).is_integer() else _PLAIN
+        for start, length, pitch in score.notes:
+            strength = _ACCENT if is_on_beat(start, score) else _PLAIN
             begin, end = (int(at * 60 / tempo * RATE) for at in (start, start + 0.95 * length))
             # At one sample, what ends goes before what begins.
             events += [(begin, 1, pitch, strength), (max(end, begin + 1), 0, pitch, 0)]

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.inference.chat import ChatSettings
+from reprlab.inference.chat_settings import ChatSettings
 from reprlab.representations.settings import AdapterRecipe
 from reprlab.training.settings import EngineSettings
 
@@ -92,7 +92,11 @@ class AnnotationSettings(BaseModel):
     fallback: bool = False
     """Whether the template writes what has not the wanted form after all attempts; false: an error."""
     budget: float | None = Field(default=None, gt=0)
-    """Dollars that the whole set may cost; null: no limit."""
+    """Dollars that the whole set may cost, over all starts of its run; null: no limit."""
+    image_detail: Literal["low", "high"] = "low"
+    """How finely the model looks at a frame."""
+    image_tokens: dict[str, dict[Literal["low", "high"], int]] = {}
+    """Tokens that an image is billed as, by model and detail; of `high` those of the largest image."""
     prompt_price: float = Field(default=0, ge=0)
     """Dollars for a million tokens that are sent."""
     answer_price: float = Field(default=0, ge=0)

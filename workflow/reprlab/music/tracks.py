@@ -13,7 +13,7 @@ import numpy as np
 
 from reprlab.artifacts.tables import read_parquet, write_parquet
 from reprlab.audio.decoding import decode, read_sound
-from reprlab.data.text_files import read_text
+from reprlab.data.text_files import one_of, tab_table
 from reprlab.music.rendering import SoundFont
 from reprlab.music.scores import ScoreError, read_score
 from reprlab.music.settings import RATE, TrackSettings
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from reprlab.data.archives import Archive
 
 _SILENT = 1e-4
+_OWN = ("track", "file", "genre", "lyrics", "split")
+# Splits of a track; one of none is drawn.
+_SPLITS = ("train", "test", "")
 _COLUMNS: dict[str, str] = {
     "track": "string", "piece": "string", "kind": "string", "split": "string", "genre": "string", "lyrics": "string",
     "key": "string", "meter": "int32", "tempo": "float64", "upbeat": "float64", "programme": "int32",
@@ -72,7 +75,7 @@ def rendered_tracks(scores: Archive, font: Path, settings: TrackSettings) -> Ite
             except ScoreError as error:
                 get_logger().info("%s: %s; passed over", path.name, error)
                 continue
-            samples = player.render(score.notes, tempo, programme, settings.seconds)
+            samples = player.render(score, tempo, programme, settings.seconds)
             name = f"{path.parent.name}_{path.stem}".lower().replace(".", "_").replace("-", "_")
             about: dict[str, Any] = {"key": score.key, "meter": score.meter, "tempo": tempo * score.beat}
             yield Track(name, name, "rendered", kind.genre, samples, programme=programme, upbeat=score.upbeat, **about)
@@ -110,20 +113,24 @@ def own_tracks(folder: Path, settings: TrackSettings) -> Iterator[Track]:
     A track whose frames are all alike is a still picture and is left out, as the paper does.
 
     Raises:
-        ReprlabError: the table lacks a column, or a file is not audio.
+        ReprlabError: the table lacks a column, a row is not as its header says or names another split than `train`,
+            `test` or none, or a file is not audio.
     """
-    from csv import DictReader
-
     table = folder / "tracks.tsv"
     size = int(settings.seconds * RATE)
-    for row in DictReader(io.StringIO(read_text(table)), delimiter="\t"):
-        if lacking := [
-            name for name in ("track", "file", "genre", "lyrics", "split") if not isinstance(row.get(name), str)
-        ]:
-            raise ReprlabError(f"{table}: a row lacks {lacking[0]}; its columns are track, file, genre, lyrics, split")
+    # All rows are checked before the first sound is read.
+    rows = list(tab_table(table, _OWN))
+    for number, row in rows:
+        one_of(row["split"], _SPLITS, f"{table}: line {number}: the split")
+        if empty := [name for name in ("track", "file") if not row[name].strip()]:
+            raise ReprlabError(f"{table}: line {number} has no {empty[0]}")
+    for _, row in rows:
         samples = read_sound(folder / row["file"], rate=RATE)[:size]
         if len(samples) < size:
             get_logger().warning("%s: shorter than %g s; left out", row["file"], settings.seconds)
+            continue
+        if np.abs(samples).max() < _SILENT:
+            get_logger().warning("%s: its first %g s are silent; left out", row["file"], settings.seconds)
             continue
         frames = str(folder / row["video"]) if row.get("video") else ""
         if frames and is_still(Path(frames)):

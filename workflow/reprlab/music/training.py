@@ -16,6 +16,7 @@ from reprlab.music.describer import Describer
 from reprlab.music.settings import DescriberTraining
 from reprlab.representations.adapters import add_adapter, load_adapter
 from reprlab.representations.settings import AdapterSettings
+from reprlab.runtime.errors import ReprlabError
 from reprlab.settings.base import derive
 
 _TEXTS = ("track", "split", "genre", "type", "lyrics_text", "caption", "description")
@@ -35,12 +36,22 @@ def write_states(path: Path, tracks: Sequence[dict[str, Any]], states: np.ndarra
 
 
 def load_examples(annotations: Sequence[Path], states: Path, split: str) -> tuple[list[dict[str, Any]], np.ndarray]:
-    """Annotated tracks of a split with their states [tracks, clips, width], sorted by name."""
+    """Annotated tracks of a split with their states [tracks, clips, width], sorted by name.
+
+    Raises:
+        ReprlabError: the split has no track, or a track has no states.
+    """
     found = [
         row for path in annotations for row in read_parquet(path, list(_TEXTS)).to_pylist() if row["split"] == split
     ]
     found.sort(key=lambda row: row["track"])
     known = {row["track"]: row["states"] for row in read_parquet(states, ["track", "states"]).to_pylist()}
+    if not found:
+        raise ReprlabError(
+            f"{annotations[0]}: no track is in the split {split}; add tracks, or change tracks.test_share"
+        )
+    if lacking := [row["track"] for row in found if row["track"] not in known]:
+        raise ReprlabError(f"{states}: has no states of the track {lacking[0]!r}; delete it and run again")
     return found, np.array([known[row["track"]] for row in found], dtype=np.float32)
 
 

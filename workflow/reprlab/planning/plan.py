@@ -38,6 +38,10 @@ class Job:
     files: Mapping[str, str | list[str]] = field(default_factory=dict)
     """Files of the checkout, relative to its root: known by their content, whatever their dates; `after` as above."""
 
+    given: Mapping[str, list[str]] = field(default_factory=dict)
+    """Files and folders of the user's that a setting or the environment names, by its name: known by what they hold.
+    A relative path is one below the folder of the run, in which jobs work."""
+
     neutral: Mapping[str, Any] = field(default_factory=dict)
     """Parameters that cannot change a result: words that are shown, origins of a file whose digest is known."""
 
@@ -93,7 +97,7 @@ class Plan:
         if known != job:
             different = sorted(
                 name
-                for part in ("inputs", "settings", "factors", "files", "neutral")
+                for part in ("inputs", "settings", "factors", "files", "given", "neutral")
                 for name in {*getattr(known, part), *getattr(job, part)}
                 if getattr(known, part).get(name) != getattr(job, part).get(name)
             )

@@ -8,17 +8,24 @@ from pathlib import Path
 from reprlab.planning import paths
 from reprlab.planning.plan import Plan
 from reprlab.runtime.code_digest import module_digests
+from reprlab.runtime.given import state_of
 from reprlab.runtime.plan_file import Code, PlannedJob, digest_of, paths_of
+from reprlab.runtime.versions import distributions
 
 
 @functools.cache
 def _code(stage: str, *plugins: str) -> Code:
-    return Code(module_digests(stage, *plugins))
+    code = Code(module_digests(stage, *plugins))
+    code.distributions = distributions(code)
+    return code
 
 
-def planned_jobs(plan: Plan, root: Path, settings: Path | None = None) -> Iterator[PlannedJob]:
+def planned_jobs(
+    plan: Plan, root: Path, settings: Path | None = None, run_folder: Path | None = None
+) -> Iterator[PlannedJob]:
     """Every job of the plan as it is written down, each after those that make its inputs; `config/` is that of the
-    checkout `root`, or of `settings`."""
+    checkout `root`, or of `settings`. Jobs work in `run_folder`, by default `root`."""
+    states = functools.cache(lambda *paths: state_of((run_folder or root) / path for path in paths))
     makers = {
         path: (stage, key)
         for stage, jobs in plan.jobs.items()
@@ -39,6 +46,7 @@ def planned_jobs(plan: Plan, root: Path, settings: Path | None = None) -> Iterat
                 settings=job.settings,
                 factors={**paths.wildcard_values(stage, key), **job.factors},
                 files={name: _contents(root, settings or root, value) for name, value in job.files.items()},
+                given={name: {"paths": paths, "state": states(*paths)} for name, paths in job.given.items()},
                 neutral=job.neutral,
                 code=_code(stage, *job.plugins),
                 upstream=digest_of(sorted(upstream)) if upstream else "",

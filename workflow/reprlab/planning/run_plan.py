@@ -16,10 +16,10 @@ from reprlab.settings.errors import nearest
 class RunPlan:
     """Jobs by stage and key, with the questions that rules ask of a plan."""
 
-    def __init__(self, plan: Plan, root: Path, settings: Path | None = None) -> None:
+    def __init__(self, plan: Plan, root: Path, settings: Path | None = None, run_folder: Path | None = None) -> None:
         self.targets = plan.targets
         self.jobs: dict[tuple[str, str], PlannedJob] = {
-            (one.stage, one.key): one for one in planned_jobs(plan, root, settings)
+            (one.stage, one.key): one for one in planned_jobs(plan, root, settings, run_folder)
         }
 
     @functools.cached_property
@@ -62,4 +62,4 @@ class RunPlan:
 
 def plan_run(config: LoadedConfig) -> RunPlan:
     """The plan of a run of these settings."""
-    return RunPlan(make_plan(config), config.root, config.config_root)
+    return RunPlan(make_plan(config), config.root, config.config_root, config.run_folder)

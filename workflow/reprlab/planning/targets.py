@@ -10,7 +10,7 @@ from reprlab.planning.measured import measure
 from reprlab.planning.measured_tables import TABLE, read_rows
 from reprlab.planning.paper_plans import make_plan
 from reprlab.planning.run_plan import RunPlan
-from reprlab.runtime.errors import told_in_one_line
+from reprlab.runtime.errors import ReprlabError, told_in_one_line
 from reprlab.runtime.folders import checkout_root
 
 
@@ -37,6 +37,21 @@ def list_targets(config: LoadedConfig) -> list[dict[str, str]]:
     return rows
 
 
+def _named(rows: list[dict[str, str]], names: list[str]) -> list[dict[str, str]]:
+    """The rows of papers and targets that a name is a part of.
+
+    Raises:
+        ReprlabError: a name is a part of none.
+    """
+    for name in names:
+        if not any(name in row["target"] for row in rows):
+            papers = [row["target"] for row in rows if "/" not in row["target"]]
+            raise ReprlabError(
+                f"{name}: there is no such target; name a paper ({', '.join(papers)}) or a part of a file"
+            )
+    return [row for row in rows if any(name in row["target"] for name in names)]
+
+
 def _in_words(row: dict[str, str] | None) -> str:
     if row is None:
         return ""
@@ -49,8 +64,11 @@ def main(arguments: list[str] | None = None) -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scale", default=None, help="nano, mini, small or paper; the default is that of config.yaml")
+    parser.add_argument("names", nargs="*", help="papers, or parts of the names of targets; all by default")
     given = parser.parse_args(arguments)
     rows = list_targets(load_config(checkout_root(), {"scale": given.scale} if given.scale else {}))
+    if given.names:
+        rows = _named(rows, given.names)
     widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in rows[0]}
     for row in [dict(zip(rows[0], rows[0], strict=True)), *rows]:
         sys.stdout.write("  ".join(value.ljust(widths[name]) for name, value in row.items()).rstrip() + "\n")

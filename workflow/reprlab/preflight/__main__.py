@@ -25,6 +25,7 @@ def preflight(config: LoadedConfig, papers: list[str], cache: Path, edits: str =
     Raises:
         ReprlabError: there is no such paper, or the config cannot be planned.
     """
+    from reprlab.preflight.branches import check_branches
     from reprlab.preflight.edits import check_edits
     from reprlab.preflight.machinery import check_models, check_scorers, check_tools
     from reprlab.preflight.room import check_disk, check_memory
@@ -43,6 +44,7 @@ def preflight(config: LoadedConfig, papers: list[str], cache: Path, edits: str =
     return [
         *check_edits(config, edits),
         *origins,
+        *check_branches(plan, config),
         *check_models(plan),
         *check_rows(plan, config.datasets.archives, cache),
         *check_scorers(plan),

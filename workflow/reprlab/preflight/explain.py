@@ -60,7 +60,7 @@ def _of_another_job(job: PlannedJob, seal: Seal, run_folder: Path) -> Iterator[s
 
 
 def _differences(before: PlannedJob, after: PlannedJob) -> Iterator[str]:
-    for part in ("settings", "factors", "files", "inputs"):
+    for part in ("settings", "factors", "files", "states", "inputs"):
         old, new = (dict(leaves(getattr(one, part))) for one in (before, after))
         for name in sorted({*old, *new}):
             if old.get(name) != new.get(name):
@@ -114,7 +114,7 @@ def main(arguments: list[str] | None = None) -> int:
     root = checkout_root()
     given = {name: value for name in ("scale", "set") if (value := getattr(options, name))}
     config = load_config(root, given, targets=options.targets)
-    plan = RunPlan(make_plan(config), root)
+    plan = RunPlan(make_plan(config), root, config.config_root, config.run_folder)
     sys.stdout.write(report(explain(plan, config.run_folder, options.targets)))
     return 0
 

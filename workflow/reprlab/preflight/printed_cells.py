@@ -25,7 +25,9 @@ from reprlab.results.comparison import compare, declarations
 from reprlab.results.promised import promised
 from reprlab.results.records import PaperResults, records_of
 from reprlab.results.sources import GatherSettings, Value
+from reprlab.runtime.errors import ReprlabError, told_in_one_line
 from reprlab.runtime.folders import checkout_root
+from reprlab.settings.errors import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -119,6 +121,7 @@ def _elsewhere(paper: str, note: str, targets: set[str]) -> bool:
     return found is not None and kind_of(note) == "open" and paths.result(paper, found[1]) in targets
 
 
+@told_in_one_line()
 def main(arguments: list[str] | None = None) -> int:
     """Print the counts; the exit status is 1 where a cell is neither planned nor has a reason."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -127,7 +130,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--reasons", action="store_true", help="list the reasons below each table")
     root, given = checkout_root(), parser.parse_args(arguments)
     lines, still = ["\t".join(COLUMNS)], 0
-    for paper in given.papers or sorted(load_config(root).papers):
+    known = sorted(load_config(root).papers)
+    if unknown := [name for name in given.papers if name not in known]:
+        raise ReprlabError(f"{unknown[0]}: there is no such paper{nearest(unknown[0], known)}")
+    for paper in given.papers or known:
         for one in counts(root, paper, given.scale):
             numbers = (one.printed, one.planned, *one.by_kind.values())
             lines.append("\t".join((one.paper, one.table, *map(str, numbers))))

@@ -14,6 +14,7 @@ from typing import Any
 from reprlab.data.origins.errors import OriginError
 from reprlab.data.origins.github import ADDRESS, MIRROR_VARIABLE
 from reprlab.data.origins.web import address_of
+from reprlab.hub.answers import reason
 from reprlab.registry.dataset_entries import ArchiveFile
 
 TIMEOUT_SECONDS = 15
@@ -56,7 +57,6 @@ def hub_file(repository: str, revision: str, path: str, kind: str) -> int | None
         OriginError: no network, a login or licence is missing, or there is no such file.
     """
     from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
-    from huggingface_hub.errors import EntryNotFoundError, GatedRepoError, RepositoryNotFoundError
 
     cached = try_to_load_from_cache(repository, path, revision=revision, repo_type=kind)
     if isinstance(cached, str):
@@ -65,15 +65,9 @@ def hub_file(repository: str, revision: str, path: str, kind: str) -> int | None
         address = hf_hub_url(repository, path, revision=revision, repo_type=kind)
         size: Any = get_hf_file_metadata(address, timeout=TIMEOUT_SECONDS).size
         return size if size is None else int(size)
-    except GatedRepoError:
-        raise OriginError("its licence must be accepted on its page; then log in with `hf auth login`") from None
-    except RepositoryNotFoundError:
-        raise OriginError("no such repository, or it is private and a login is missing (`hf auth login`)") from None
-    except EntryNotFoundError:
-        raise OriginError(f"no file {path} at this revision") from None
     except Exception as error:
         # The client raises a family of classes of several libraries; each means that the hub did not answer.
-        raise OriginError(f"the hub does not answer, is there a network? ({_short(error)})") from None
+        raise OriginError(f"{path}: {reason(error, repository, revision, kind)}") from None
 
 
 def _hub_file(spec: str, file: ArchiveFile) -> tuple[str, int | None]:

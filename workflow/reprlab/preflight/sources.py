@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reprlab.data.archives import Archive
-from reprlab.data.downloads import listed_files
+from reprlab.data.downloads import at_commit, listed_files
 from reprlab.data.origins.errors import OriginError
 from reprlab.data.schema import check_row
 from reprlab.data.sources import Sources
@@ -62,6 +62,7 @@ def _origin(entry: ArchiveEntry, cache: Path) -> tuple[Finding, int]:
 
 def cached(file: ArchiveFile, cache: Path) -> bool:
     """Whether the download is there, with its size where that is known."""
+    file = at_commit(file, cache, ask=False)
     path = cache / file.digest / file.stored
     return path.is_file() and (file.bytes is None or path.stat().st_size == file.bytes)
 
@@ -99,7 +100,7 @@ def _first_row(entry: Any, name: str, archives: list[ArchiveEntry], cache: Path)
 
 
 def _open(entry: ArchiveEntry, cache: Path) -> Archive:
-    files = (*entry.files, *listed_files(entry, cache))
+    files = tuple(at_commit(file, cache, ask=False) for file in (*entry.files, *listed_files(entry, cache)))
     return Archive(entry.name, cache, files, entry.member_limit)
 
 

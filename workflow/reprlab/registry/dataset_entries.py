@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
+from reprlab.hub.revisions import is_commit
 from reprlab.plugins import load_plugin
 from reprlab.runtime.errors import ReprlabError
 from reprlab.settings.errors import registry_error
@@ -19,7 +20,10 @@ GitDigest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 # A commit, or the hub's own conversion to Parquet or the main branch, where only that is known; with the repository's
 # name, so that two repositories never share a place in the cache.
 Revision = Annotated[
-    str, StringConstraints(pattern=r"^([0-9a-f]{40}|[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+@(refs/convert/parquet|main))$")
+    str,
+    StringConstraints(
+        pattern=r"^([0-9a-f]{40}|[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+@([0-9a-f]{40}|refs/convert/parquet|main))$"
+    ),
 ]
 Md5 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
@@ -77,6 +81,17 @@ class ArchiveFile(_Strict):
         if self.rows is not None and self.revision is None:
             raise ValueError("rows are taken from a file at a revision; a digest is that of the whole file")
         return self
+
+    @property
+    def branch(self) -> tuple[str, str] | None:
+        """Repository of the hub and its branch, where that is all that is known of the revision."""
+        repository, at, branch = (self.revision or "").rpartition("@")
+        return (repository, branch) if at and not is_commit(branch) else None
+
+    def at(self, commit: str) -> "ArchiveFile":
+        """The same file at a commit of its repository."""
+        repository, _, _ = (self.revision or "").rpartition("@")
+        return self.model_copy(update={"revision": f"{repository}@{commit}"})
 
     @property
     def digest(self) -> str:

@@ -1,11 +1,13 @@
 """The data registry `config/datasets.yaml`: reading it whole and checking it."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from reprlab.registry.dataset_entries import ArchiveEntry, CorpusEntry, Name, TaskEntry, reader_settings
+from reprlab.hub.revisions import locked
+from reprlab.registry.dataset_entries import ArchiveEntry, ArchiveFile, CorpusEntry, Name, TaskEntry, reader_settings
 from reprlab.registry.registry_file import read_entries
 from reprlab.runtime.errors import ReprlabError
 from reprlab.settings.errors import nearest, registry_error
@@ -27,6 +29,11 @@ class DatasetRegistry(BaseModel):
         """The archive called `name`; `ReprlabError` with the nearest name if there is none."""
         return _lookup(self.archives, name, "archives")
 
+    def pinned(self, commits: Mapping[str, str]) -> "DatasetRegistry":
+        """The registry with the commits of a lock file in place of the branches that archives name."""
+        archives = {name: _pinned(entry, commits) for name, entry in self.archives.items()}
+        return self.model_copy(update={"archives": archives})
+
     def corpus(self, name: str) -> CorpusEntry:
         """The corpus called `name`; `ReprlabError` with the nearest name if there is none."""
         return _lookup(self.corpora, name, "corpora")
@@ -34,6 +41,16 @@ class DatasetRegistry(BaseModel):
     def task(self, name: str) -> TaskEntry:
         """The task called `name`; `ReprlabError` with the nearest name if there is none."""
         return _lookup(self.tasks, name, "tasks")
+
+
+def _pinned(entry: ArchiveEntry, commits: Mapping[str, str]) -> ArchiveEntry:
+    def of(file: ArchiveFile) -> ArchiveFile:
+        repository, branch = file.branch or ("", "")
+        commit = locked(branch, repository, commits, "dataset")
+        return file if commit == branch else file.at(commit)
+
+    # An origin that names a branch is asked for the commit of the file.
+    return entry.model_copy(update={"files": [of(file) for file in entry.files]})
 
 
 def _lookup(entries: dict[str, Any], name: str, where: str) -> Any:

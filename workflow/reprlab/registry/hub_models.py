@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import get_args
 
 from reprlab.artifacts.json_files import read_json
+from reprlab.hub.answers import reason
 from reprlab.registry.models import HubOrigin, ModelEntry
 from reprlab.runtime.errors import ReprlabError, first_line
 
@@ -23,8 +24,11 @@ _KINDS = (
 )
 # The registry's names for a type of model in transformers, where they are not the same word.
 _TYPES = {"bert": ("bert", "bert_mlm"), "whisper": ("whisper_encoder",), "audio-spectrogram-transformer": ("ast",)}
+# Layers that published folders often lack and that no stage reads.
+_UNREAD = {
+    "roberta": ["pooler."], "xlm_roberta": ["pooler."], "mpnet": ["pooler."], "wav2vec2": ["masked_spec_embed"],
+}  # fmt: skip
 _SECONDS = 20.0
-_FETCH = "hf download {model.repository} config.json --revision {model.revision}"
 _KNOWN: tuple[str, ...] = get_args(ModelEntry.model_fields["architecture"].annotation)
 
 
@@ -102,7 +106,9 @@ def entry_of(model: HubModel, beside: Iterable[str], registry: Mapping[str, Mode
         source=f"{model.repository} config.json, {model.revision}",
         # As it is written: some classes change it when they read it, and those of speech have none.
         tie_output=bool(written.get("tie_word_embeddings", getattr(config, "tie_word_embeddings", False))),
-        origin=HubOrigin(kind="hub", repository=model.repository, revision=model.revision),
+        origin=HubOrigin(
+            kind="hub", repository=model.repository, revision=model.revision, new_parts=_UNREAD.get(architecture, [])
+        ),
         licence=f"that of {model.repository} on the hub",
     )
 
@@ -123,6 +129,5 @@ def _config_file(model: HubModel) -> Path:
         return Path(hf_hub_download(repository, name, revision=revision))
     except Exception as error:
         # The client raises a family of classes of several libraries; each means that the hub did not give the file.
-        remedy = f"check name, revision and network, or fetch it where there is one: {_FETCH.format(model=model)}"
-        reason = f"its config.json is not in the hub's cache here and cannot be fetched ({first_line(error)})"
-        raise ReprlabError(f"{reason}; {remedy}") from None
+        said = reason(error, repository, revision, path=name)
+        raise ReprlabError(f"its config.json is not in the hub's cache here and cannot be fetched: {said}") from None

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
+from reprlab.hub.revisions import locked
 from reprlab.registry.dataset_entries import Name
 from reprlab.settings.errors import registry_error
 from reprlab.settings.yaml_text import read_with_anchors
@@ -69,6 +70,9 @@ class HubOrigin(BaseModel):
     """Repository with low-rank adapters in peft's form that are merged into the weights; empty: none."""
     adapter_revision: str = ""
     """Its commit, tag or branch."""
+    new_parts: list[str] = []
+    """Beginnings of the names of weights that the repository lacks and that are drawn at random: a pooler that no stage
+    reads. Any other missing weight is an error."""
 
 
 Origin = Annotated[ScratchOrigin | PackageOrigin | HubOrigin, Field(discriminator="kind")]
@@ -100,6 +104,17 @@ class ModelEntry(BaseModel):
     def is_complete(self) -> bool:
         """Whether all its weights come from where it was trained: none is drawn at random."""
         return self.origin.kind != "scratch" and not getattr(self.origin, "new_head", False)
+
+    def pinned(self, commits: Mapping[str, str]) -> "ModelEntry":
+        """The entry with the commits of a lock file in place of the branches that its origin names."""
+        origin = self.origin
+        if not isinstance(origin, HubOrigin):
+            return self
+        revisions = {
+            "revision": locked(origin.revision, origin.repository, commits),
+            "adapter_revision": locked(origin.adapter_revision, origin.adapter, commits),
+        }
+        return self.model_copy(update={"origin": origin.model_copy(update=revisions)})
 
     @property
     def learned_positions(self) -> int | None:

@@ -47,10 +47,11 @@ def _manifest(path: Path) -> list[Any]:
     """The files that a manifest lists, a line each: path, sha256 and bytes, tab-separated."""
     files = []
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        # A file's name may hold a character at which str.splitlines would cut.
+        lines = [(number, line) for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1) if line]
     except (OSError, UnicodeDecodeError) as error:
         raise ReprlabError(f"{path}: a manifest of the data registry cannot be read ({error})") from None
-    for number, line in enumerate(lines, start=1):
+    for number, line in lines:
         cells = line.split("\t")
         if len(cells) != len(_MANIFEST) or not cells[-1].isdecimal():
             raise ReprlabError(f"{path}: line {number}: expected {', '.join(_MANIFEST)}, tab-separated")

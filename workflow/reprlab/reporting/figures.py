@@ -45,6 +45,8 @@ _STYLE: Any = {
     "savefig.dpi": 200,
     "svg.hashsalt": "reprlab",
     "svg.fonttype": "path",
+    # Names and texts of data are in titles, ticks and legends: a dollar in them is a dollar.
+    "text.parse_math": False,
 }
 
 

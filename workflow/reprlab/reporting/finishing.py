@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _BETWEEN = re.compile(r"(, | after |(?<=\w)\+(?=\w)| \(no value\)$)")
 _NAME = re.compile(r"[a-z0-9]+(_[a-z0-9]+)+")
+_RAISED = str.maketrans("0123456789-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻")
 _FEW_TICKS = 6
 _FEW_POINTS = 3
 _DIGIT = 0.035
@@ -32,6 +33,7 @@ def finish(figure: Figure, labels: Mapping[str, str]) -> None:
     for axes in figure.axes:
         whole_ticks(axes)
         short_powers(axes)
+        plain_powers(axes)
         tell_apart(axes)
     name_texts(figure, labels)
 
@@ -72,6 +74,25 @@ def short_powers(axes: Axes) -> None:
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 1000 else (1,)))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: short_step(value)))
+
+
+def plain_powers(axes: Axes) -> None:
+    """Ticks of logarithmic axes as 10⁻² in letters: matplotlib writes them as a formula, which no text of ours is."""
+    from matplotlib.ticker import FuncFormatter, LogFormatterMathtext
+
+    for axis in (axes.xaxis, axes.yaxis):
+        for get, put in (
+            (axis.get_major_formatter, axis.set_major_formatter), (axis.get_minor_formatter, axis.set_minor_formatter)
+        ):  # fmt: skip
+            if isinstance(formula := get(), LogFormatterMathtext):
+                put(FuncFormatter(lambda value, place, formula=formula: _plain_power(formula(value, place))))
+
+
+def _plain_power(formula: str) -> str:
+    """`$\\mathdefault{2\\times10^{-1}}$` as 2×10⁻¹."""
+    text = formula.strip("$").replace(r"\mathdefault", "").replace(r"\times", "×")
+    raised = re.sub(r"\^\{([^}]*)\}", lambda found: found[1].translate(_RAISED), text)
+    return re.sub(r"[{}$]", "", raised).replace("-", "−")
 
 
 def tell_apart(axes: Axes) -> None:

@@ -9,16 +9,19 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reprlab.artifacts.json_files import write_json
+from reprlab.artifacts.json_files import read_json, write_json
+from reprlab.hub.commits import ORIGIN_FILE
+from reprlab.runtime.code_digest import imported_modules
 from reprlab.runtime.commit import commit
 from reprlab.runtime.machine import count_gpus
-from reprlab.runtime.seals import sources
-from reprlab.runtime.versions import installed, others
+from reprlab.runtime.seals import making, sources
+from reprlab.runtime.versions import distributions, others, versions_of
 
 if TYPE_CHECKING:
     import pandas
 
 _BLOCK = 1 << 20
+_RECEIPTS = "results/shared/archives/"
 
 
 def write_provenance(result: Path, *, stage: str, settings: Mapping[str, Any], inputs: Sequence[Path]) -> None:
@@ -33,7 +36,8 @@ def write_provenance(result: Path, *, stage: str, settings: Mapping[str, Any], i
         "settings": dict(settings),
         "seeds": _seeds(result),
         "inputs": [{"path": public_path(path), "sha256": digest(path)} for path in inputs],
-        "versions": versions(),
+        "versions": versions(stage, inputs),
+        "repositories": repositories(inputs),
         "made_by_other_versions": made_by_others(inputs),
         "commit": commit(),
         "machine": machine(),
@@ -64,15 +68,31 @@ def digest(path: Path) -> str:
     return found.hexdigest()
 
 
-def versions() -> dict[str, str]:
-    """Python, the packages that results depend on, and the engine, as installed."""
-    return {**installed(), "snakemake": metadata.version("snakemake")}
+def versions(stage: str, inputs: Sequence[Path]) -> dict[str, str]:
+    """Python, the engine, and every distribution that a stage's modules import, or those of the stages that made its
+    inputs and what these were made from, as installed."""
+    own = making().versions or distributions(imported_modules(f"reprlab.stages.{stage}"))
+    names = {*own, *(name for seal in sources(map(str, inputs), Path()).values() for name in seal.made.versions)}
+    return {**versions_of(sorted(names)), "snakemake": metadata.version("snakemake")}
 
 
 def made_by_others(inputs: Sequence[Path]) -> dict[str, dict[str, str]]:
     """Of all that a result was made from, what was made with other versions than the installed ones: these, by path."""
     found = {path: others(seal.made.versions) for path, seal in sorted(sources(map(str, inputs), Path()).items())}
     return {path: versions for path, versions in found.items() if versions}
+
+
+def repositories(inputs: Sequence[Path]) -> dict[str, str]:
+    """Of all that a result was made from, the repositories of the hub with the commits that were taken."""
+    found: dict[str, str] = {}
+    for path in sources(map(str, inputs), Path()):
+        if (origin := Path(path) / ORIGIN_FILE).is_file():
+            found |= read_json(origin)
+        elif path.startswith(_RECEIPTS) and Path(path).is_file():
+            for file in read_json(Path(path))["files"]:
+                repository, at, commit = str(file.get("revision", "")).rpartition("@")
+                found |= {f"datasets/{repository}": commit} if at else {}
+    return dict(sorted(found.items()))
 
 
 def machine() -> dict[str, Any]:

@@ -50,7 +50,7 @@ class Pivot:
     `steps` and `tokens`, or what the cells have); for each kind in `beside` (data, low, high, above_trivial, …)
     `<kind>_<column>`; `note`, with the reasons of empty cells. Cells that differ in the factors of `over` alone are
     averaged: then `<factor>s` counts the values of each. Metrics of the same answers (`across` is metric) are summed
-    once, by the one that counts most.
+    once, by the one that counts most. Of answers of several methods to the same items (`same_items`) `n` is not a sum.
     """
 
     rows: str
@@ -58,6 +58,7 @@ class Pivot:
     about: str = "scale seed n steps tokens"
     beside: str = "data low high above_trivial above_untrained"
     over: str = ""
+    same_items: bool = False
 
     def used(self) -> list[str]:
         """The columns of the frame that it reads."""
@@ -100,6 +101,8 @@ class Pivot:
             return None
         if name in _SUMMED:
             known = rows.dropna(subset=[name])
+            if name == "n" and self.same_items:
+                return int(known["n"].max()) if len(known) else None
             if self.across == "metric":
                 over, known = self.over.split(), known.sort_values(name)
                 known = known.drop_duplicates(over, keep="last") if over else known.tail(1)

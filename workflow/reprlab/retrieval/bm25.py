@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.retrieval.search import PASSAGES_AT_ONCE, block_of_queries, rank_by_score, search_blocks
 from reprlab.retrieval.trec import Run
+from reprlab.runtime.log import get_logger
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +22,8 @@ def bm25_runs(
     """The `depth` best passages of each query, some queries at a time; idf and saturation as in Lucene, English stop
     words left out.
 
-    Passages that share no word with the query are not hits, so a query may have fewer. k1 and b default to those of
+    Passages that share no word with the query are not hits, so a query may have fewer, or none where no passage holds a
+    word. k1 and b default to those of
     bm25s (Lu 2024).
     """
     import bm25s
@@ -31,6 +33,11 @@ def bm25_runs(
     names = sorted(passages, reverse=True)
     # Ids, each word once: lists of words are looked up again and take a fifth to a third longer.
     words = bm25s.tokenize([passages[name] for name in names], stopwords="en", show_progress=False)
+    if not any(words.ids):
+        # bm25s ends in a ValueError.
+        get_logger().warning("BM25: none of %d passages holds a word, so that no query has a hit", len(names))
+        yield {query: {} for query in queries}
+        return
     index = bm25s.BM25(method="lucene", k1=k1, b=b)
     index.index(words, show_progress=False)
     asked = bm25s.tokenize(list(queries.values()), stopwords="en", show_progress=False, return_ids=False)

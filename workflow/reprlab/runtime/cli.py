@@ -42,9 +42,9 @@ def run_stage(function: Callable[..., None], arguments: list[str] | None = None)
 def _run_planned(function: Callable[..., None], given: list[str]) -> None:
     from reprlab.runtime.planned import parse_arguments, planned_call, show
     from reprlab.runtime.seals import Making, sign_results
-    from reprlab.runtime.stale import contents
+    from reprlab.runtime.stale import unchanged
     from reprlab.runtime.training_memory import TrainingMemory, save_memory
-    from reprlab.runtime.versions import installed
+    from reprlab.runtime.versions import versions_of
 
     options = parse_arguments(function.__name__, given)
     try:
@@ -59,8 +59,9 @@ def _run_planned(function: Callable[..., None], given: list[str]) -> None:
     except ReprlabError as error:
         _fail(error)
     if options.into is None:
-        inputs = contents(job, Path())
-        sign_results(Making(job.digest, options.plan.name, inputs, installed(), options.threads))
+        inputs, require = unchanged(job, Path())
+        versions = versions_of(job.distributions)
+        sign_results(Making(job.digest, options.plan.name, inputs, versions, options.threads), require)
     _run(function, arguments, log, options.log_level)
 
 

@@ -9,7 +9,7 @@ import functools
 import hashlib
 import itertools
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from reprlab.runtime.kept_digests import KeptDigests
@@ -34,9 +34,14 @@ def code_digest(stage: str, *plugins: str) -> str:
 
     Plugins are given as `<group>.<name>`, as in `load_plugin`.
     """
+    return digest_of_modules(module_digests(stage, *plugins))
+
+
+def digest_of_modules(modules: Iterable[str]) -> str:
+    """Sixteen hex digits for the syntax trees of modules."""
     digest = hashlib.sha256()
-    for module, found in module_digests(stage, *plugins).items():
-        digest.update(f"{module}\0{found}\n".encode())
+    for module in sorted(modules):
+        digest.update(f"{module}\0{tree_digest(module)}\n".encode())
     return digest.hexdigest()[:16]
 
 
@@ -66,6 +71,11 @@ def imported_modules(*roots: str) -> set[str]:
     return seen
 
 
+def imported_packages(modules: Iterable[str]) -> set[str]:
+    """What modules of the package import from elsewhere, by the first part of its name; Python's own is left out."""
+    return set().union(*(_read(module)[2] for module in modules if module_path(module))) - sys.stdlib_module_names
+
+
 def module_path(module: str) -> Path | None:
     """The source file of a module of the package, or None where there is none."""
     stem = ROOT.joinpath(*module.split(".")[1:])
@@ -76,16 +86,17 @@ def module_path(module: str) -> Path | None:
 
 
 @functools.cache
-def _read(module: str) -> tuple[frozenset[str], str]:
-    """The modules of the package that a module imports, and its digest. Its tree is not kept: hundreds of them would
-    slow down every collection of garbage from then on."""
+def _read(module: str) -> tuple[frozenset[str], str, frozenset[str]]:
+    """The modules of the package that a module imports, its digest, and the other packages that it imports. Its tree is
+    not kept: hundreds of them would slow down every collection of garbage from then on."""
     path = module_path(module)
     if path is None:
         raise FileNotFoundError(f"{module}: no such module below {ROOT}")
     content = path.read_bytes()
     # Whether it is a package decides what a relative import means.
     names, digest = _KEPT.of(f"{module} {path.name}", content, lambda: _parsed(module, path, content))
-    return frozenset(name for name in names if _is_there(name)), digest
+    own = frozenset(name for name in names if _is_own(name) and _is_there(name))
+    return own, digest, frozenset(name for name in names if not _is_own(name))
 
 
 @functools.cache
@@ -95,7 +106,8 @@ def _is_there(module: str) -> bool:
 
 
 def _parsed(module: str, path: Path, content: bytes) -> tuple[list[str], str]:
-    """Imports of the package by a module's statements, whether or not it is there, and its digest."""
+    """What a module's statements import, whether or not it is there, and its digest: modules of the package in full,
+    of others the first part of the name."""
     tree = ast.parse(content.decode(), filename=str(path))
     names = _imports(module, tree)
     for block in _blocks(tree):
@@ -105,17 +117,21 @@ def _parsed(module: str, path: Path, content: bytes) -> tuple[list[str], str]:
 
 def _imports(module: str, tree: ast.Module) -> list[str]:
     found: set[str] = set()
-    for node in itertools.chain.from_iterable(_blocks(tree)):
+    for node in itertools.chain.from_iterable(_blocks(tree, running=True)):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = _absolute(module, node)
             found.add(base)
             found.update(f"{base}.{alias.name}" for alias in node.names)
-    own = {name for name in found if name == PACKAGE or name.startswith(PACKAGE + ".")}
+    own = {name for name in found if _is_own(name)}
     # Importing a.b.c runs a/__init__ and a/b/__init__ as well.
     parents = {name.rsplit(".", depth)[0] for name in own for depth in range(1, name.count(".") + 1)}
-    return sorted(own | parents)
+    return sorted(own | parents | {name.partition(".")[0] for name in found - own})
+
+
+def _is_own(name: str) -> bool:
+    return name == PACKAGE or name.startswith(PACKAGE + ".")
 
 
 def _absolute(module: str, node: ast.ImportFrom) -> str:
@@ -133,15 +149,17 @@ def tree_digest(module: str) -> str:
     return _read(module)[1]
 
 
-def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    """The lists of statements in a module, a statement, a handler or a case, and in what is in them."""
-    for name in _BLOCKS:
+def _blocks(node: ast.AST, *, running: bool = False) -> Iterator[list[ast.stmt]]:
+    """The lists of statements in a module, a statement, a handler or a case, and in what is in them; only those that
+    can run, where asked: what `if TYPE_CHECKING:` holds does not."""
+    typed = running and isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+    for name in _BLOCKS[1:] if typed else _BLOCKS:
         held = getattr(node, name, [])
         if isinstance(held, list):  # the body of a conditional expression is none, and no statement holds that
             if name not in ("handlers", "cases"):
                 yield held
             for statement in held:
-                yield from _blocks(statement)
+                yield from _blocks(statement, running=running)
 
 
 def _is_string(statement: ast.stmt) -> bool:

@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,14 @@ from typing import Any
 from reprlab.runtime.errors import ReprlabError
 
 FOLDER = Path(".snakemake/plans")
-_PARTS = ("inputs", "outputs", "settings", "factors", "files", "neutral", "code", "upstream")
+_PARTS = ("inputs", "outputs", "settings", "factors", "files", "given", "neutral", "code", "upstream")
 
 
 class Code(dict[str, str]):
     """Modules that a stage runs, with the digests of their syntax trees: the same object for all of its jobs."""
+
+    distributions: Sequence[str] = ()
+    """The installed distributions that they import."""
 
     @functools.cached_property
     def digest(self) -> str:
@@ -46,6 +49,8 @@ class PlannedJob:
     settings: Mapping[str, Any] = field(default_factory=dict)
     factors: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, Any] = field(default_factory=dict)
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """Files and folders of the user's by the setting that names them: `paths`, and `state`, what they hold."""
     neutral: Mapping[str, Any] = field(default_factory=dict)
     code: Mapping[str, str] = field(default_factory=dict)
     upstream: str = ""
@@ -57,6 +62,16 @@ class PlannedJob:
         """The paths of its inputs."""
         return paths_of(self.inputs)
 
+    @property
+    def distributions(self) -> list[str]:
+        """The installed distributions whose versions may decide its results."""
+        return list(self.code.distributions) if isinstance(self.code, Code) else []
+
+    @property
+    def states(self) -> dict[str, str]:
+        """What the files and folders of the user's hold."""
+        return {name: one["state"] for name, one in self.given.items()}
+
     @functools.cached_property
     def code_digest(self) -> str:
         """Sixteen hex digits for the code."""
@@ -65,13 +80,15 @@ class PlannedJob:
     @functools.cached_property
     def digest(self) -> str:
         """Sixteen hex digits for all that can change the result, and with `upstream` its inputs."""
-        own = [self.stage, self.inputs, self.settings, self.factors, self.files, self.code_digest]
+        own: list[Any] = [self.stage, self.inputs, self.settings, self.factors, self.files, self.code_digest]
+        if self.given:
+            own.append(self.states)
         return digest_of([*own, self.upstream])
 
 
 def plan_name(jobs: Iterable[PlannedJob], targets: Mapping[str, list[str]]) -> str:
     """The name of a plan's file: a digest of what it holds."""
-    held = sorted([job.stage, job.key, job.digest, digest_of(job.neutral)] for job in jobs)
+    held = sorted([job.stage, job.key, job.digest, digest_of([job.neutral, job.distributions])] for job in jobs)
     return f"{digest_of([held, targets])}.sqlite"
 
 
@@ -79,10 +96,19 @@ def write_plan(path: Path, jobs: Iterable[PlannedJob], targets: Mapping[str, lis
     """Write a plan, unless it is there already.
 
     Raises:
-        OSError: the folder cannot be written.
+        ReprlabError: the disk is full, or the folder cannot be written.
     """
     if path.is_file():
         return
+    try:
+        _write(path, jobs, targets)
+    except (OSError, sqlite3.Error) as error:
+        # SQLite says of a full disk what it is, and no number.
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise ReprlabError(f"{path}: the plan cannot be written ({why}); free space there or run elsewhere") from None
+
+
+def _write(path: Path, jobs: Iterable[PlannedJob], targets: Mapping[str, list[str]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     temporary.unlink(missing_ok=True)
@@ -91,13 +117,14 @@ def write_plan(path: Path, jobs: Iterable[PlannedJob], targets: Mapping[str, lis
         try:
             with base:
                 base.execute("PRAGMA synchronous = FULL")
-                base.execute("CREATE TABLE codes (digest TEXT PRIMARY KEY, modules TEXT) WITHOUT ROWID")
+                base.execute("CREATE TABLE codes (digest TEXT PRIMARY KEY, code TEXT) WITHOUT ROWID")
                 base.execute(
                     "CREATE TABLE jobs (stage TEXT, key TEXT, job TEXT, PRIMARY KEY (stage, key)) WITHOUT ROWID"
                 )
                 base.execute("CREATE TABLE targets (paper TEXT PRIMARY KEY, paths TEXT) WITHOUT ROWID")
                 for job in jobs:
-                    base.execute("INSERT OR IGNORE INTO codes VALUES (?, ?)", (job.code_digest, _text(job.code)))
+                    code = _text({"modules": job.code, "distributions": job.distributions})
+                    base.execute("INSERT OR IGNORE INTO codes VALUES (?, ?)", (job.code_digest, code))
                     parts = {part: getattr(job, part) for part in _PARTS}
                     record = _text({**parts, "code": job.code_digest})
                     base.execute("INSERT INTO jobs VALUES (?, ?, ?)", (job.stage, job.key, record))
@@ -128,8 +155,11 @@ class PlanFile:
         rows = self._rows("SELECT job FROM jobs WHERE stage = ? AND key = ?", stage, key)
         for (record,) in rows:
             parts = json.loads(record)
-            ((modules,),) = self._rows("SELECT modules FROM codes WHERE digest = ?", parts["code"])
-            return PlannedJob(stage, key, **{**parts, "code": json.loads(modules)})
+            ((text,),) = self._rows("SELECT code FROM codes WHERE digest = ?", parts["code"])
+            held = json.loads(text)
+            code = Code(held["modules"])
+            code.distributions = held["distributions"]
+            return PlannedJob(stage, key, **{**parts, "code": code})
         raise ReprlabError(f"{self.path}: the plan has no job '{key}' of {stage}")
 
     def keys(self, stage: str) -> list[str]:

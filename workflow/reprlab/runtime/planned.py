@@ -1,6 +1,7 @@
 """A stage called by its plan: `python -m reprlab.stages.<name> --plan FILE --job KEY`, from the folder of the run."""
 
 import argparse
+import hashlib
 import inspect
 import json
 import typing
@@ -11,6 +12,7 @@ from typing import Any
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.folders import download_cache
 from reprlab.runtime.plan_file import PlanFile, PlannedJob, as_json, parsed
+from reprlab.runtime.stale import require_given
 
 # What a command says behind its job: none of it changes a result.
 _NEUTRAL = {"device": str, "save_every": int, "inference_batch": int}
@@ -50,6 +52,7 @@ def planned_call(function: Callable[..., None], options: argparse.Namespace) -> 
     stage = function.__name__
     job = PlanFile(options.plan).job(stage, options.job)
     _require_planned_code(job)
+    require_given(job, Path())
     job = _edited(job, options)
     log = options.log or _below(options.into, f"results/logs/{stage}/{job.key.replace('/', '.')}.log")
     neutral = {name: options.__dict__[name] for name in _NEUTRAL if options.__dict__[name] is not None}
@@ -113,6 +116,11 @@ def _require_planned_code(job: PlannedJob) -> None:
     if edited := edited_modules(job.code):
         names = ", ".join(edited[:3]) + (f" and {len(edited) - 3} more" if len(edited) > 3 else "")
         raise ReprlabError(f"{job.stage} {job.key}: {names} changed since the run was planned; start the run again")
+    known = [pair for value in job.files.values() for pair in _digests(value)]
+    for name, digest in known:
+        path = _root() / name
+        if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest()[:16] != digest:
+            raise ReprlabError(f"{job.stage} {job.key}: {name} changed since the run was planned; start the run again")
 
 
 def _edited(job: PlannedJob, options: argparse.Namespace) -> PlannedJob:
@@ -138,6 +146,14 @@ def _edited(job: PlannedJob, options: argparse.Namespace) -> PlannedJob:
             place[last] = text
     packed = {name: json.dumps(value) if isinstance(value, dict) else value for name, value in settings.items()}
     return replace(job, settings=packed)
+
+
+def _digests(value: Mapping[str, str] | str) -> list[tuple[str, str]]:
+    """Names and digests of files of the checkout, as the plan has them."""
+    if isinstance(value, str):
+        name, _, digest = value.rpartition(" ")
+        return [(name, digest)]
+    return list(value.items())
 
 
 def _files(value: Mapping[str, str] | str) -> list[str] | str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from reprlab.runtime.plan_file import PlannedJob
 from reprlab.runtime.seals import remove_seal
 from reprlab.runtime.stale import Results
-from reprlab.runtime.versions import installed, others
+from reprlab.runtime.versions import others, version_of
 
 
 @dataclass
@@ -75,5 +75,5 @@ def _free_name(run_folder: Path, path: Path) -> Path:
 def _of_versions(made_by: Counter[str]) -> Iterator[str]:
     for version, jobs in sorted(made_by.items()):
         name = version.partition(" ")[0]
-        now = installed().get(name, "not installed")
+        now = version_of(name) or "not installed"
         yield f"{jobs} job{'s' * (jobs != 1)} with results here ran with {version} (now {now}); they are kept"

@@ -9,7 +9,7 @@ import glob
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -46,12 +46,19 @@ class Seal:
 
 
 _making = Making()
+_require_inputs: Callable[[], None] | None = None
 
 
-def sign_results(making: Making) -> None:
-    """From here on the seals of this process say that results are made so."""
-    global _making
-    _making = making
+def sign_results(making: Making, require_inputs: Callable[[], None] | None = None) -> None:
+    """From here on the seals of this process say that results are made so; `require_inputs` raises where an input is
+    another by now than `making` says."""
+    global _making, _require_inputs
+    _making, _require_inputs = making, require_inputs
+
+
+def making() -> Making:
+    """How this process makes results."""
+    return _making
 
 
 def read_seal(path: Path | str, run_folder: Path) -> Seal | None:
@@ -94,8 +101,13 @@ def break_seal(path: Path) -> None:
     """Take the seal off what is about to be replaced, so that a kill in between leaves no wrong seal.
 
     What a killed writer left of a seal goes, too: locks, the engine's or the cache's, allow one writer.
+
+    Raises:
+        ReprlabError: an input of this process changed while it worked, so that no seal could say what was read.
     """
     if is_sealed(path):
+        if _require_inputs:
+            _require_inputs()
         seal = _seal_path(path)
         for unfinished in seal.parent.glob(f".{glob.escape(seal.name)}.*.part"):
             unfinished.unlink(missing_ok=True)

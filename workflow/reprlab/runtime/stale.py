@@ -5,11 +5,13 @@ has another content than the one that it was made from. Dates decide nothing.
 """
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.given import stamps_of, state_of
 from reprlab.runtime.plan_file import PlannedJob
 from reprlab.runtime.seals import Seal, content_digest, read_seal, renew_stamp, stamp_of
 
@@ -70,6 +72,46 @@ class Results:
         if seal and seal.sha256 == found and seal.stamp != stamp_of(place):
             renew_stamp(Path(path), self.folder, seal)
         return found
+
+
+def unchanged(job: PlannedJob, run_folder: Path) -> tuple[dict[str, str], Callable[[], None]]:
+    """`contents`, and a function that raises where an input is another by then.
+
+    It looks at dates first: a link to a file gives it another, and no other content.
+    """
+    places = [run_folder / path for path in job.reads]
+    users = [run_folder / path for one in job.given.values() for path in one["paths"]]
+    before = {path: stamp_of(path) for path in places if path.exists()}
+    stamps = stamps_of(users)
+    found = contents(job, run_folder)
+
+    def require() -> None:
+        for path, stamp in before.items():
+            if not path.exists() or stamp_of(path) != stamp:
+                sha256 = found[path.relative_to(run_folder).as_posix()]
+                if not path.exists() or content_digest(path) != sha256:
+                    raise ReprlabError(
+                        f"{job.stage} {job.key}: {path} changed while it was read; give the same command again"
+                    )
+                before[path] = stamp_of(path)
+        if stamps_of(users) != stamps:
+            require_given(job, run_folder)
+
+    return found, require
+
+
+def require_given(job: PlannedJob, run_folder: Path) -> None:
+    """Refuse files of the user's that are not what they were when the run was planned.
+
+    Raises:
+        ReprlabError: one was edited, added or removed.
+    """
+    for name, one in job.given.items():
+        if state_of(run_folder / path for path in one["paths"]) != one["state"]:
+            raise ReprlabError(
+                f"{job.stage} {job.key}: what {name} names ({one['paths'][0]}) changed since the run was planned; "
+                "start the run again"
+            )
 
 
 def contents(job: PlannedJob, run_folder: Path) -> dict[str, str]:

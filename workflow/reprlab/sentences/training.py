@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.models.similar_lengths import of_similar_length
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.training_memory import memory_cut_elsewhere
@@ -123,12 +122,11 @@ def train_encoder(
         return sum(sets) / max(1, len(sets))
 
     best = BestPass(work, fingerprint, engine.steps + 1, score, lambda at: save_encoder(encoder, settings.encoder, at))
-    each = work / "held_out_sets"
 
     def look(step: int, _: Any) -> None:
         best(step, True)
         # Of a run of another fingerprint the scores of a step are written anew before they are read.
-        write_json(each / f"{step}.json", sets)
+        best.beside("sets", step).keep({"fingerprint": fingerprint}, sets)
         encoder.train()
 
     run = train(
@@ -143,4 +141,6 @@ def train_encoder(
         device=device,
         memory=memory,
     )
-    return run, {step: [mean, *read_json(each / f"{step}.json")] for step, mean in best.scores().items()}, best
+    by = {"fingerprint": fingerprint}
+    scores = {step: [mean, *(best.beside("sets", step).read(by) or [])] for step, mean in best.scores().items()}
+    return run, scores, best

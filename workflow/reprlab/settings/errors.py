@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import types
 import typing
 from typing import TYPE_CHECKING, Any
@@ -145,6 +146,10 @@ def _description(model: type[BaseModel], location: Key) -> str:
 
 def _shown(value: Any) -> str:
     text = repr(value)
+    if "://" in text:
+        # What an address has before its host or behind its path may be a key, and messages are kept in logs.
+        text = re.sub(r"(?<=://)[^/@\s]*@", "***@", text)
+        text = re.sub(r"([?#;])[^\s'\"]+", r"\1***", text)
     return text if len(text) <= 80 else text[:77] + "..."
 
 

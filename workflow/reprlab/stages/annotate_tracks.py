@@ -14,8 +14,9 @@ def annotate_tracks(
 
     Args:
         heard: features of the same shard.
-        cache: the folder of downloads, where each answer is kept: after a kill nothing is asked twice.
-        model: the packaged model that is served on this machine while the job lasts (backend `local`).
+        cache: the folder of downloads, where each answer of an endpoint is kept: after a kill nothing is asked twice.
+        model: the packaged model that is served on this machine while the job lasts (backend `local`); its answers are
+            not kept.
 
     Raises:
         ReprlabError: see `music.annotation.Annotator.annotate`.

@@ -16,13 +16,15 @@ def ask_seq2seq(*, pairs: Path, out: Path, cache: Path, settings: ChatAnswers) -
         ReprlabError: unreadable inputs, no key in OPENAI_API_KEY, or the endpoint refuses or cannot be reached.
     """
     from reprlab.inference.chat import ask
+    from reprlab.inference.written_forms import without_fence
     from reprlab.structure.answers import write_answers
     from reprlab.structure.seq2seq import load_pairs
 
     table = load_pairs(pairs, settings.split, settings.limit)
     asked = zip(table.columns["definition"], table.columns["source"], strict=True)
     prompts = [prompt + source for prompt, source in asked]
-    write_answers(out, table, ask(prompts, settings.chat, cache / "answers"))
+    answers = ask(prompts, settings.chat, cache / "answers")
+    write_answers(out, table, [without_fence(answer) for answer in answers])
 
 
 if __name__ == "__main__":

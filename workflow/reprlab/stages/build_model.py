@@ -19,7 +19,8 @@ def build_model(
     """Write a safetensors folder that `from_pretrained` opens.
 
     A random model has as many embedding rows as the padded vocabulary of the tokenizer folder, where one is given, that
-    tokenizer, and the weights of `seed`. A package needs its receipt and the cache of downloads.
+    tokenizer, and the weights of `seed`. A package needs its receipt and the cache of downloads, a
+    repository of the hub the cache.
     """
     from reprlab.models.build import build_from_config, save_model
     from reprlab.models.learned_positions import scale_positions
@@ -41,11 +42,15 @@ def build_model(
             if tokenizer is not None:
                 copy_tokenizer(tokenizer, folder)
             return
-        from reprlab.models.package import check_vocabulary, save_from_hub, save_from_package
+        from reprlab.models.package import check_vocabulary, save_from_package
 
         check_vocabulary(entry, int(entry.config.get("vocab_size", 0)), rows or 0)
         if origin.kind == "hub":
-            save_from_hub(entry, origin, folder)
+            from reprlab.models.published import save_from_hub
+
+            if cache is None:
+                raise ReprlabError(f"models.yaml: {origin.repository} of the hub needs --cache")
+            save_from_hub(entry, origin, folder, cache, seed)
             return
         if not receipts or cache is None:
             raise ReprlabError(f"models.yaml: the package {origin.archive} needs --receipts and --cache")

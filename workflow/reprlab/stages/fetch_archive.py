@@ -23,9 +23,10 @@ def fetch_archive(
             something that is refused.
     """
     from reprlab.data.downloads import listed_files, obtain, write_receipt
+    from reprlab.hub.commits import beside, read_lock
     from reprlab.registry.datasets import load_registry
 
-    entry = wanted.of(load_registry(registry).archive(archive))
+    entry = wanted.of(load_registry(registry).pinned(read_lock(beside(registry))).archive(archive))
     fetched = [obtain(entry, file, cache) for file in entry.files]
     for cached in fetched if entry.members else []:
         cached.ensure(entry.members, entry.member_limit)

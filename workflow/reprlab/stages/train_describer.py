@@ -38,7 +38,8 @@ def train_describer(
 
     read = [*annotations, states, model / "config.json", *sorted(model.glob("*.safetensors"))]
     identity = run_fingerprint(fingerprint, settings, [*read, *([start / ADAPTOR] if start else [])])
-    tracks, audio = load_examples(annotations, states, "train")
+    # What is described afterwards is read as well, so that a lack of it is told before the first update.
+    (tracks, audio), _ = (load_examples(annotations, states, split) for split in ("train", "test"))
     engine = settings.engine
     if settings.epochs is not None:
         steps = max(1, round(settings.epochs * len(tracks) / engine.batch_size))

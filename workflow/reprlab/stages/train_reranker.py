@@ -63,9 +63,12 @@ def train_reranker(
     judged = {name: judgements[name] for name in queries}
     if settings.judged_negatives:
         ranked = only_judged(ranked, judgements)
-    inputs = pair_inputs(
-        reader, queries, collection.passages, pairs.template, max_length=pairs.max_length, max_query=pairs.max_query
-    )
+    lengths: Any = {"max_length": pairs.max_length, "max_query": pairs.max_query}
+    inputs = pair_inputs(reader, queries, collection.passages, pairs.template, **lengths)
+    for split, asked in collection.queries.items():
+        if split != "train":
+            # Whether queries that are ranked afterwards leave room for a document is told before the first update.
+            pair_inputs(reader, asked, {}, pairs.template, **lengths)
 
     def alone(seed: int) -> RerankerTraining:
         return settings.model_copy(update={"engine": seeded(settings.engine, seed), "seeds": [seed]})

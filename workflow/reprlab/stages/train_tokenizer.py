@@ -9,10 +9,13 @@ from reprlab.runtime.cli import run_stage
 from reprlab.text.tokenizers import TokenizerSettings
 
 
-def train_tokenizer(*, out: Path, settings: TokenizerSettings, sentences: Path | None = None) -> None:
+def train_tokenizer(
+    *, out: Path, settings: TokenizerSettings, sentences: Path | None = None, cache: Path | None = None
+) -> None:
     """Make a tokenizer's folder, which `AutoTokenizer.from_pretrained` opens, with `vocabulary.json`.
 
-    `sentences` is the segmented corpus; only its train split is read, and only when one is trained.
+    `sentences` is the segmented corpus; only its train split is read, and only when one is trained. A published one
+    that is not a folder needs the download cache.
     """
     from reprlab.runtime.errors import ReprlabError
     from reprlab.runtime.files import atomic_directory
@@ -23,7 +26,7 @@ def train_tokenizer(*, out: Path, settings: TokenizerSettings, sentences: Path |
     if settings.source == "model":
         if not settings.model:
             raise ReprlabError("model: the tokenizer's source is model, but no model is named; name one")
-        tokenizer = tokenizers.published_tokenizer(settings.model, settings.revision, vocabulary)
+        tokenizer = tokenizers.published_tokenizer(settings.model, settings.revision, vocabulary, cache)
     elif sentences is None:
         raise ReprlabError("sentences: a tokenizer that is trained needs --sentences")
     else:

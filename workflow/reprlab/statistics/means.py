@@ -129,7 +129,8 @@ def ratio_over_units(numerators: ArrayLike, denominators: ArrayLike, unit: str, 
 
     Args:
         numerators: [n], one sum a unit.
-        denominators: [n], what each sum counts; units that count nothing are left out.
+        denominators: [n], what each sum counts; units that count nothing are left out, unless their numerator is not 0
+            (words that are inserted where nothing was said are errors).
         unit: what one unit is; where batches belong to several seeds, sum them by seed and pass the seeds.
     """
     from reprlab.statistics.proportions import proportion
@@ -163,7 +164,8 @@ def ratio_difference(
     import numpy as np
 
     arrays = [np.asarray(side, dtype=np.float64) for side in (*first, *second)]
-    kept = (arrays[1] > 0) & (arrays[3] > 0)
+    # A pair is left out where either side counts nothing and has nothing.
+    kept = ((arrays[1] > 0) | (arrays[0] > 0)) & ((arrays[3] > 0) | (arrays[2] > 0))
     one, two = (_ratio(arrays[k][kept], arrays[k + 1][kept]) for k in (0, 2))
     return t_interval(one[2] - two[2], _linearised(*one) - _linearised(*two), unit, level)
 
@@ -172,12 +174,13 @@ def _ratio(numerators: ArrayLike, denominators: ArrayLike) -> tuple[np.ndarray, 
     import numpy as np
 
     over, under = (np.asarray(side, dtype=np.float64).ravel() for side in (numerators, denominators))
-    over, under = over[under > 0], under[under > 0]
-    return over, under, float(over.sum() / under.sum()) if len(under) else math.nan
+    kept = (under > 0) | (over > 0)
+    over, under = over[kept], under[kept]
+    return over, under, float(over.sum() / under.sum()) if under.sum() > 0 else math.nan
 
 
 def _linearised(over: np.ndarray, under: np.ndarray, value: float) -> np.ndarray:
-    return value + (over - value * under) / under.mean() if len(under) else under
+    return value + (over - value * under) / under.mean() if under.sum() > 0 else under[:0]
 
 
 def _group_means(values: ArrayLike, groups: ArrayLike) -> np.ndarray:

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from reprlab.evaluation.entities import entities
+from reprlab.structure.seq2seq_settings import StructureTask
 
-StructureTask = Literal["ner", "openie", "multitask", "chunking", "pos", "srl", "sbd", "relations"]
 ITEM_TASKS = ("ner", "openie", "multitask", "srl", "relations")
 TAG_TASKS = ("chunking", "pos")
 # Sentence boundaries; a tokenizer gets it as one special token.

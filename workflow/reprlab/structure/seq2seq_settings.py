@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.inference.chat import ChatSettings
-from reprlab.structure.formats import StructureTask
+from reprlab.inference.chat_settings import ChatSettings
 from reprlab.training.settings import EngineSettings
 
+StructureTask = Literal["ner", "openie", "multitask", "chunking", "pos", "srl", "sbd", "relations"]
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 PairTask = Literal["restoration"] | StructureTask

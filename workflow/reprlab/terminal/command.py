@@ -4,13 +4,24 @@ The engine tells the Snakefile its targets only when the jobs are put in order, 
 where it has them meanwhile, among the variables of the functions that are at work.
 """
 
+import atexit
 import functools
+import os
+import re
+import shlex
+import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from reprlab.runtime.errors import ReprlabError
 from reprlab.settings.overrides import typed_settings
+
+_RUN = re.compile(r"^(\./)?runs/[^/]+/")
+_RECORD = ".snakemake"
+# The engine keeps there which files it has looked for.
+_SCANNED = Path("iocache/latest.pkl")
 
 
 def decide_by_plan() -> None:
@@ -49,12 +60,50 @@ def given_settings(workflow: Any, config: Mapping[str, Any]) -> tuple[Mapping[st
     return typed_settings(workflow.config_settings.config_args or []), workflow.overwrite_configfiles
 
 
-def asked_targets() -> tuple[str, ...]:
-    """What the command asks for by name: targets, and what is to be made whether or not it is there. Empty: all."""
+def asked_targets(workflow: Any) -> tuple[str, ...]:
+    """What the command asks for by name: targets, and what is to be made whether or not it is there. Empty: all.
+
+    Where another workflow uses this one as a module and is asked for anything but results of ours, all: a target of its
+    own may need any of them.
+    """
     settings = _variable("snakemake.api", "dag_settings")
-    if settings is None or settings.target_jobs:
+    if settings is None or settings.target_jobs or not settings.targets:
         return ()
-    return (*settings.targets, *settings.forcerun) if settings.targets else ()
+    asked = (*settings.targets, *settings.forcerun)
+    if workflow.modifier.is_main_snakefile():
+        return asked
+    ours = tuple(_RUN.sub("", target) for target in asked)
+    return ours if all(target.startswith("results/") for target in ours) else ()
+
+
+def prefix_of(workflow: Any, run_folder: Path) -> str:
+    """What leads from the folder of a workflow that uses this one as a module to the run's: `runs/nano/`.
+
+    Empty where they are the same, and where this is the workflow itself, which works in the run's folder.
+
+    Raises:
+        ReprlabError: the module has a prefix of its own, which stages know nothing of.
+    """
+    if workflow.modifier.is_main_snakefile():
+        return ""
+    modifier = workflow.modifier.path_modifier
+    if modifier.prefix or modifier.modifies_prefixes:
+        raise ReprlabError("module: prefix and replace_prefix would move what stages write; set run or --directory")
+    below = os.path.relpath(run_folder)
+    return "" if below == "." else f"{below}/"
+
+
+def place_below(workflow: Any, prefix: str) -> None:
+    """Put the prefix before the paths of all rules that this module declares from here on."""
+    from snakemake.path_modifier import PathModifier
+
+    modifier = workflow.modifier
+    modifier.path_modifier = PathModifier(None, prefix, workflow, modifier.path_modifier)
+
+
+def enter(prefix: str) -> str:
+    """The beginning of a stage's command, which knows its files by their places in the run's folder."""
+    return f"cd {shlex.quote(prefix)} && ".replace("{", "{{").replace("}", "}}") if prefix else ""
 
 
 def make_again(paths: Iterable[str]) -> None:
@@ -67,6 +116,30 @@ def only_touches() -> bool:
     """Whether the command would only give results the date of now (`--touch`)."""
     arguments = _variable("snakemake.cli", "args")
     return bool(getattr(arguments, "touch", False))
+
+
+def clean_up_at_exit(run_folder: Path) -> None:
+    """Let a command that only plans leave no folder that was not there: the engine makes the run's and its own."""
+    record = run_folder / _RECORD
+    absent = [folder for folder in (record, run_folder, *run_folder.parents) if not folder.exists()]
+    if absent:
+        atexit.register(_clean_up, absent, record)
+
+
+def _clean_up(absent: Sequence[Path], record: Path) -> None:
+    # A run that began meanwhile has files here.
+    if record in absent and record.is_dir():
+        files = [path for path in record.rglob("*") if not path.is_dir()]
+        if any(path.relative_to(record) != _SCANNED for path in files):
+            return
+        shutil.rmtree(record, ignore_errors=True)
+    for folder in absent:
+        try:
+            folder.rmdir()
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return
 
 
 def only_names() -> bool:

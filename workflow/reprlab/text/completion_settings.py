@@ -7,8 +7,9 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from reprlab.text.prompt_formats import Format, Spacing, Template
-
+Template = Literal["summary", "question", "nli", "paraphrase", "choice"]
+Format = Literal["default", "io", "instruct"]
+Spacing = Literal["upstream", "clean"]
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 Split = Literal["train", "validation", "test"]
 

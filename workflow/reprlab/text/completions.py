@@ -11,8 +11,8 @@ from reprlab.artifacts.tables import read_parquet, write_parquet
 from reprlab.data.schema import METADATA_KEY, read_metadata
 from reprlab.data.splits import position
 from reprlab.runtime.errors import ReprlabError
-from reprlab.text.completion_settings import CompletionSettings, EvaluationTextSettings, TrainingTextSettings
-from reprlab.text.prompt_formats import LABELS, Format, answer_fields, render
+from reprlab.text.completion_settings import CompletionSettings, EvaluationTextSettings, Format, TrainingTextSettings
+from reprlab.text.prompt_formats import LABELS, answer_fields, render
 
 Row = dict[str, Any]
 

@@ -6,6 +6,8 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reprlab.hub.commits import commit_of, note_commits
+from reprlab.hub.snapshots import fetch_files, tokenizer_files
 from reprlab.registry.models import HubOrigin, ModelEntry, PackageOrigin
 from reprlab.runtime.errors import ReprlabError, first_line
 from reprlab.text.tokenizer_folder import open_tokenizer
@@ -33,23 +35,50 @@ def save_package_tokenizer(origin: PackageOrigin, archive: Archive, folder: Path
     AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name, trust_remote_code=False).save_pretrained(folder)
 
 
-def save_hub_tokenizer(origin: HubOrigin, folder: Path) -> None:
-    """Download the tokenizer of a pinned revision.
+def save_hub_tokenizer(origin: HubOrigin, folder: Path, cache: Path) -> None:
+    """Fetch the tokenizer of a revision; `cache` remembers the commits of branches.
 
     Raises:
-        ReprlabError: the hub cannot be reached or has no such revision.
+        ReprlabError: the hub does not give it, or its files are not a tokenizer.
+    """
+    commit = commit_of(cache, origin.repository, origin.revision)
+    snapshot = fetch_files(origin.repository, commit, tokenizer_files)
+    save_snapshot_tokenizer(snapshot, folder, f"{origin.repository}@{commit}")
+    note_commits(folder, {origin.repository: commit})
+
+
+def save_snapshot_tokenizer(snapshot: Path, folder: Path, where: str, rows: int | None = None) -> None:
+    """Write the tokenizer of fetched files.
+
+    Args:
+        rows: of the embedding of its model, below which all its ids must lie.
+
+    Raises:
+        ReprlabError: the files are not a tokenizer, or it has more ids than rows.
+    """
+    tokenizer = published_tokenizer_of(snapshot, where)
+    highest = max(tokenizer.get_vocab().values(), default=-1)
+    if rows is not None and highest >= rows:
+        raise ReprlabError(
+            f"{where}: its tokenizer has the id {highest} and its embedding {rows} rows; name a revision whose files "
+            "belong together"
+        )
+    tokenizer.save_pretrained(folder)
+
+
+def published_tokenizer_of(snapshot: Path, where: str) -> Any:
+    """Open the tokenizer of fetched files.
+
+    Raises:
+        ReprlabError: the files are not a tokenizer.
     """
     from transformers import AutoTokenizer
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(origin.repository, revision=origin.revision, trust_remote_code=False)
-    except (OSError, ValueError) as error:
-        reason = first_line(error)
-        raise ReprlabError(
-            f"{origin.repository}@{origin.revision}: no tokenizer from the hub ({reason}); check the network, or "
-            "choose a scale whose models come with packages"
-        ) from error
-    tokenizer.save_pretrained(folder)
+        tokenizer_files([path.name for path in snapshot.iterdir()])
+        return AutoTokenizer.from_pretrained(snapshot, local_files_only=True, trust_remote_code=False)
+    except (OSError, ValueError, ReprlabError) as error:
+        raise ReprlabError(f"{where}: has no tokenizer that can be read ({first_line(error)}); name another") from error
 
 
 def load_tokenizer(folder: Path) -> Any:
@@ -64,15 +93,15 @@ def load_tokenizer(folder: Path) -> Any:
     return tokenizer
 
 
-def save_tokenizer_of(entry: ModelEntry, archive: Archive | None, folder: Path) -> None:
-    """Write the tokenizer folder of a registry entry.
+def save_tokenizer_of(entry: ModelEntry, archive: Archive | None, folder: Path, cache: Path | None = None) -> None:
+    """Write the tokenizer folder of a registry entry; one of the hub needs the download cache.
 
     Raises:
         ReprlabError: the entry has no tokenizer of its own, or it cannot be had.
     """
     origin = entry.origin
-    if isinstance(origin, HubOrigin):
-        save_hub_tokenizer(origin, folder)
+    if isinstance(origin, HubOrigin) and cache is not None:
+        save_hub_tokenizer(origin, folder, cache)
     elif isinstance(origin, PackageOrigin) and archive is not None:
         save_package_tokenizer(origin, archive, folder)
     else:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from reprlab.runtime.errors import ReprlabError
-
-Template = Literal["summary", "question", "nli", "paraphrase", "choice"]
-Format = Literal["default", "io", "instruct"]
-Spacing = Literal["upstream", "clean"]
+from reprlab.text.completion_settings import Format, Spacing, Template
 
 LABELS: dict[str, tuple[str, ...]] = {
     "nli": ("entailment", "neutral", "contradiction"),

@@ -100,25 +100,29 @@ def _fast_tokenizer(scores: list[tuple[str, float]], vocabulary: Vocabulary) -> 
     )
 
 
-def published_tokenizer(model: str, revision: str, vocabulary: Vocabulary) -> Any:
+def published_tokenizer(model: str, revision: str, vocabulary: Vocabulary, cache: Path | None = None) -> Any:
     """A published T5 tokenizer with the sentence tokens and EOSEN added behind its sentinels.
 
     Args:
         model: hub name, or a folder.
+        revision: commit, tag or branch of a repository of the hub.
+        vocabulary: the ids that it must have.
+        cache: the download cache, which remembers the commits of branches; a folder needs none.
 
     Raises:
-        ReprlabError: it cannot be loaded, or its ids are not those of `vocabulary`.
+        ReprlabError: it cannot be had or read.
     """
-    from transformers import AutoTokenizer
+    from reprlab.hub.commits import commit_of
+    from reprlab.hub.snapshots import fetch_files, tokenizer_files
+    from reprlab.text.model_tokenizers import published_tokenizer_of
 
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(model, revision=revision, trust_remote_code=False)
-    except (OSError, ValueError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise ReprlabError(
-            f"{model}: the tokenizer cannot be loaded ({reason}); check the name, the revision and the connection, or "
-            "set the tokenizer's source to trained"
-        ) from None
+    folder, where = Path(model), model
+    if not folder.is_dir():
+        if cache is None:
+            raise ReprlabError(f"{model}: neither a folder, nor a repository of the hub with --cache; name one")
+        commit = commit_of(cache, model, revision)
+        folder, where = fetch_files(model, commit, tokenizer_files), f"{model}@{commit}"
+    tokenizer = published_tokenizer_of(folder, where)
     names = sorted(vocabulary.tokens(), key=vocabulary.tokens().__getitem__)
     missing = [name for name in names if name not in tokenizer.get_vocab()]
     tokenizer.add_special_tokens({"extra_special_tokens": missing}, replace_extra_special_tokens=False)

@@ -135,7 +135,15 @@ def _restore(path: Path, model: torch.nn.Module, optimizer: torch.optim.Optimize
                 # The step count of plain AdamW stays on the CPU; the fused one wants it beside the parameter.
                 fused = bool(optimizer.defaults.get("fused"))
                 device = parameter.device if slot != "step" or fused else value.device
-                optimizer.state[parameter][slot] = value.to(device)
+                optimizer.state[parameter][slot] = in_memory_as(parameter, value.to(device))
+
+
+def in_memory_as(parameter: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    """`value` in the order in memory of `parameter`, where both have one shape: a file keeps numbers row by row, and
+    fused AdamW walks the memory of a parameter and of its moments side by side."""
+    import torch
+
+    return torch.empty_like(parameter, dtype=value.dtype).copy_(value) if value.shape == parameter.shape else value
 
 
 def _sha256(path: Path) -> str:

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from reprlab.artifacts.json_files import read_json, write_json
+from reprlab.artifacts.kept import Kept
+from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import atomic_directory
+from reprlab.runtime.seals import content_digest
 from reprlab.training.ladder import link_or_copy
 
 
@@ -29,7 +31,8 @@ class BestPass:
 
     def __call__(self, number: int, is_main: bool) -> bool:
         """Whether to stop after the pass `number`. Every process scores; the main one writes."""
-        scores = {**self._known(), number: self.score()}
+        known, model = self._known()
+        scores = {**known, number: self.score()}
         scores = {one: score for one, score in scores.items() if one <= number}
         best = max(scores, key=lambda one: (scores[one], -one))
         if is_main:
@@ -37,25 +40,52 @@ class BestPass:
                 shutil.rmtree(self._model, ignore_errors=True)
                 with atomic_directory(self._model) as folder:
                     self.save(folder)
-            write_json(self._table, {"fingerprint": self.fingerprint, "scores": {str(n): s for n, s in scores.items()}})
+                model = content_digest(self._model)
+            self._kept.keep(self._by, {"scores": {str(n): s for n, s in scores.items()}, "model": model})
         return number - best >= self.patience
 
     def keep(self, folder: Path) -> None:
-        """Write the best model so far to a folder."""
+        """Write the best model so far to a folder.
+
+        Raises:
+            ReprlabError: it is not as it was written.
+        """
+        self.scores()
         shutil.copytree(self._model, folder, copy_function=link_or_copy, dirs_exist_ok=True)
 
     def scores(self) -> dict[int, float]:
-        """The score after each pass so far."""
-        return self._known()
+        """The score after each pass so far.
+
+        Raises:
+            ReprlabError: scores or the best model are not as they were written.
+        """
+        scores, model = self._known()
+        if scores and (not self._model.is_dir() or content_digest(self._model) != model):
+            raise ReprlabError(f"{self._model}: the best model so far is damaged or was edited; {self._remedy}")
+        return scores
+
+    def beside(self, name: str, number: int) -> Kept:
+        """Where something else that is known after a pass is kept, by the fingerprint."""
+        return Kept(self.work / f"held_out_{name}", "what was kept of a finished pass", f"{number}.json", self._remedy)
 
     @property
     def _model(self) -> Path:
         return self.work / "best"
 
     @property
-    def _table(self) -> Path:
-        return self.work / "held_out.json"
+    def _by(self) -> dict[str, str]:
+        return {"fingerprint": self.fingerprint}
 
-    def _known(self) -> dict[int, float]:
-        found = read_json(self._table) if self._table.exists() else {}
-        return {int(n): s for n, s in found["scores"].items()} if found.get("fingerprint") == self.fingerprint else {}
+    @property
+    def _kept(self) -> Kept:
+        # A resumed training does not come by earlier passes again.
+        return Kept(self.work, "scores of finished passes", "held_out.json", self._remedy)
+
+    @property
+    def _remedy(self) -> str:
+        return f"delete {self.work} and run the same command again, which trains from the beginning"
+
+    def _known(self) -> tuple[dict[int, float], str]:
+        """The scores so far, and the digest of the best model as it was written."""
+        found = self._kept.read(self._by)
+        return ({int(n): s for n, s in found["scores"].items()}, found["model"]) if found else ({}, "")

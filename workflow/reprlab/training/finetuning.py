@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reprlab.artifacts.json_files import read_json, write_json
+from reprlab.artifacts.kept import Kept
 from reprlab.evaluation.examples import TRAIN, ExampleTable, common_labels, load_examples
 from reprlab.evaluation.scoring import score_rows
 from reprlab.models.pema import PartialVocabulary, adapt_embedding, restore_embedding
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.log import get_logger
+from reprlab.runtime.seals import content_digest
 from reprlab.text.tokenizer_folder import open_tokenizer
 from reprlab.training.engine import train
 from reprlab.training.finetuned_models import keep_model, keep_reduced_model
@@ -88,12 +89,11 @@ def finetune_cell(
         fingerprint: identity of everything that the cell depends on.
         evaluation_batch: examples per batch of predictions; it does not change the result.
     """
-    done, kept = work / "cell.json", work / "model"
-    if done.exists() and (kept.is_dir() or not settings.keep):
-        cell = read_json(done)
-        if cell.get("fingerprint") == fingerprint:
-            get_logger().info("%s at learning rate %g: finished before", name, learning_rate)
-            return cell["metrics"], cell["predictions"]
+    done, kept, by = Kept(work, "a finished cell", "cell.json"), work / "model", {"fingerprint": fingerprint}
+    cell = done.read(by)
+    if cell and (not settings.keep or (kept.is_dir() and content_digest(kept) == cell["model"])):
+        get_logger().info("%s at learning rate %g: finished before", name, learning_rate)
+        return cell["metrics"], cell["predictions"]
     import torch
 
     data = prepared.encoded[TRAIN]
@@ -143,7 +143,8 @@ def finetune_cell(
             )
             metrics += [{**about, "split": split, "eval_mode": mode, **counts, **row} for row in rows]
             predictions += _prediction_rows(about, split, mode, table, gold, found)
-    write_json(done, {"fingerprint": fingerprint, "metrics": metrics, "predictions": predictions})
+    model_digest = content_digest(kept) if settings.keep else ""
+    done.keep(by, {"metrics": metrics, "predictions": predictions, "model": model_digest})
     for point in work.glob("resume-*"):
         shutil.rmtree(point, ignore_errors=True)
     return metrics, predictions

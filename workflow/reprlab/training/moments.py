@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from reprlab.runtime.errors import ReprlabError, first_line
 from reprlab.runtime.files import atomic_file
 from reprlab.runtime.storage import storage_errors
-from reprlab.training.checkpoints import Progress, load_resume_point, save_resume_point
+from reprlab.training.checkpoints import Progress, in_memory_as, load_resume_point, save_resume_point
 from reprlab.training.engine import build_optimizer
 
 if TYPE_CHECKING:
@@ -82,5 +82,6 @@ def begin_with_moments(
     if odd:
         raise ReprlabError(f"{moments}: not the moments of this model ({min(odd)}); delete its ladder and run again")
     for name, parameter in parameters.items():
-        optimizer.state[parameter] = {slot: found[f"optimizer.{slot}.{name}"] for slot in _SLOTS}
+        held = {slot: found[f"optimizer.{slot}.{name}"] for slot in _SLOTS}
+        optimizer.state[parameter] = {slot: in_memory_as(parameter, value) for slot, value in held.items()}
     save_resume_point(work, Progress(), model, optimizer, fingerprint)

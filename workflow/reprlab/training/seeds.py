@@ -9,16 +9,16 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from reprlab.artifacts.json_files import read_json, write_json
+from reprlab.artifacts.kept import Kept
 from reprlab.artifacts.tsv import write_rows
 from reprlab.runtime.files import atomic_directory, remove_directory
 from reprlab.runtime.log import get_logger
+from reprlab.runtime.seals import content_digest
 from reprlab.training.engine import TrainingRun
 from reprlab.training.fingerprints import run_fingerprint
 from reprlab.training.ladder import link_or_copy
 from reprlab.training.settings import EngineSettings
 
-_DONE = "cell.json"
 Settings = TypeVar("Settings", bound=BaseModel)
 
 
@@ -71,9 +71,8 @@ def train_each_seed(
 
 def finished_run(folder: Path, fingerprint: str) -> list[dict[str, Any]] | None:
     """The rows of a run that was finished before with the same fingerprint; None where it was not."""
-    done = folder / _DONE
-    kept = read_json(done) if done.exists() else {}
-    if kept.get("fingerprint") != fingerprint:
+    kept = _finished(folder).read({"fingerprint": fingerprint})
+    if kept is None or kept["model"] != _model_digest(folder):
         return None
     get_logger().info("%s: finished before", folder)
     return [dict(zip(kept["columns"], row, strict=True)) for row in kept["rows"]]
@@ -86,6 +85,15 @@ def keep_run(folder: Path, fingerprint: str, rows: list[dict[str, Any]], save: C
         save(target)
     columns = list(rows[0]) if rows else []  # JSON objects are written with sorted keys; columns keep their order
     table = [[row[name] for name in columns] for row in rows]
-    write_json(folder / _DONE, {"fingerprint": fingerprint, "columns": columns, "rows": table})
+    value = {"columns": columns, "rows": table, "model": _model_digest(folder)}
+    _finished(folder).keep({"fingerprint": fingerprint}, value)
     for point in folder.glob("resume-*"):
         shutil.rmtree(point, ignore_errors=True)
+
+
+def _finished(folder: Path) -> Kept:
+    return Kept(folder, "a finished run", "cell.json")
+
+
+def _model_digest(folder: Path) -> str:
+    return content_digest(folder / "model") if (folder / "model").is_dir() else ""

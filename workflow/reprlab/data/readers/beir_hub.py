@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.artifacts.tables import read_parquet
+from reprlab.data.judgements import judged_once
 from reprlab.data.sources import Sources
 from reprlab.registry.dataset_entries import Split, SplitSettings
 from reprlab.runtime.errors import ReprlabError
@@ -58,15 +59,16 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     met, lacking = set(), 0
     for split, file in settings.judgements.items():
         path = judged.file(file)
-        for row in read_parquet(path, ["query-id", "corpus-id", "score"]).to_pylist():
-            query, passage = str(row["query-id"]), str(row["corpus-id"])
+        rows = read_parquet(path, ["query-id", "corpus-id", "score"]).to_pylist()
+        given = ((str(row["query-id"]), str(row["corpus-id"]), int(row["score"])) for row in rows)
+        for query, passage, grade in judged_once(given, str(path), sources.faulty):
             if query not in asked:
                 sources.faulty.leave_out(f"{path}: judges passage {passage} for query {query}, which is not there")
                 continue
             lacking += passage not in passages
             # Judged or not, a passage that is there and has no text comes without a query too: it can be found.
             met |= {passage} if passages.get(passage) else set()
-            yield _example(split, query, asked[query], passage, passages.get(passage, ""), int(row["score"]))
+            yield _example(split, query, asked[query], passage, passages.get(passage, ""), grade)
     if settings.lacking not in (None, lacking):
         raise ReprlabError(
             f"{settings.corpus[0]}: the corpus lacks the passages of {lacking} judgements, {settings.lacking} are "

@@ -11,10 +11,12 @@ from pydantic import BaseModel, ConfigDict
 
 from reprlab.coreference.rows import Mention, chain_row
 from reprlab.data.sources import Sources, read_text
+from reprlab.data.text_files import blank_cells
 from reprlab.registry.dataset_entries import Split, SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
-_BEGIN = re.compile(r"#begin document \((.+)\); part (\d+)")
+# A name in brackets or not, and a part or none: SemEval-2010's files and others have documents without parts.
+_BEGIN = re.compile(r"#begin document\s+(?:\((?P<name>.+)\)|(?P<bare>\S.*?))\s*;?\s*(?:part\s+(?P<part>\d+))?\s*")
 _MARK = re.compile(r"(\()?(\d+)(\))?")
 _NONE = {"-", "_", ""}
 _ESCAPED = {"/.": ".", "/?": "?", "/-": "-"}
@@ -62,6 +64,8 @@ def documents(path: Path, settings: Settings) -> Iterator[dict[str, Any]]:
 def parts(path: Path, columns: int) -> Iterator[tuple[str, list[tuple[int, list[str]]]]]:
     """Name and lines of each part of a document: line numbers with their cells, none for an empty line.
 
+    A name ends in the part's number, 0 where the file gives none.
+
     Raises:
         ReprlabError: names the line that is not of the format.
     """
@@ -69,8 +73,10 @@ def parts(path: Path, columns: int) -> Iterator[tuple[str, list[tuple[int, list[
     # Only "\n" ends a line: words may hold other characters that str.splitlines would cut at.
     for place, line in enumerate(read_text(path).split("\n"), start=1):
         line = line.rstrip("\r")
-        if begin := _BEGIN.match(line):
-            name, lines = f"{begin[1]}_{int(begin[2])}", []
+        if begin := _BEGIN.fullmatch(line):
+            if name:
+                raise ReprlabError(f"{path}: line {place} begins a document, and {name} has no '#end document'")
+            name, lines = f"{begin['name'] or begin['bare']}_{int(begin['part'] or 0)}", []
         elif line.startswith("#end document"):
             if not name:
                 raise ReprlabError(f"{path}: line {place} ends a document that did not begin")
@@ -80,7 +86,8 @@ def parts(path: Path, columns: int) -> Iterator[tuple[str, list[tuple[int, list[
             lines.append((place, []))
         elif name:
             # Columns between tabs may be empty, as LitBank's last one is; those of CoNLL-2012 are padded with spaces.
-            cells = line.split("\t") if "\t" in line else line.split()
+            cells = [cell.strip(" ") for cell in line.split("\t")]
+            cells = cells if len(cells) >= columns else blank_cells(line)
             if len(cells) < columns:
                 raise ReprlabError(f"{path}: line {place} has {len(cells)} columns, expected {columns} or more")
             lines.append((place, cells))
@@ -88,6 +95,14 @@ def parts(path: Path, columns: int) -> Iterator[tuple[str, list[tuple[int, list[
             raise ReprlabError(f"{path}: line {place} stands outside a document; expected '#begin document'")
     if name:
         raise ReprlabError(f"{path}: the document {name} has no '#end document'; the file is cut off")
+
+
+def _marks(cells: list[str]) -> list[str]:
+    """Beginnings and ends of mentions of a word: of the last column that is not empty, which a tab behind it leaves."""
+    last = next((cell for cell in reversed(cells) if cell), "")
+    marks = [] if last in _NONE else last.split("|")
+    # Where the column of chains itself is empty, the one before it says something else.
+    return marks if cells[-1] or all(map(_MARK.fullmatch, marks)) else []
 
 
 def _document(path: Path, name: str, lines: list[tuple[int, list[str]]], settings: Settings) -> dict[str, Any]:
@@ -102,7 +117,7 @@ def _document(path: Path, name: str, lines: list[tuple[int, list[str]]], setting
         word = len(speakers)
         sentences[-1].append(_ESCAPED.get(cells[3], cells[3]))
         speakers.append(cells[settings.speaker])
-        for mark in [] if cells[-1] in _NONE else cells[-1].split("|"):
+        for mark in _marks(cells):
             parts = _MARK.fullmatch(mark)
             if parts is None or not (parts[1] or parts[3]):
                 raise ReprlabError(f"{path}: line {place}: {mark!r} does not begin or end a mention")

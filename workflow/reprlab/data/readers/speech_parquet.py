@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.artifacts.tables import read_parquet
-from reprlab.audio.decoding import decode
+from reprlab.audio.decoding import decode, embedded_sound
 from reprlab.audio.transcripts import TranscriptSettings, normalised
 from reprlab.data.sources import Sources, expected_format
 from reprlab.registry.dataset_entries import Split, SplitSettings
@@ -46,8 +46,8 @@ def _rows(path: Path, split: str, name: str, sources: Sources, settings: Setting
         place = f"{path}: row {number}"
         with sources.row(), expected_format(place, "a recording with its text"):
             text = normalised(row["text"], settings.text)
-            kind = Path(row["audio"].get("path") or "x.flac").suffix.lstrip(".")
-            sound = decode(row["audio"]["bytes"], place, kind)
+            content, kind = embedded_sound(row["audio"], place)
+            sound = decode(content, place, kind)
             if text and sound.seconds <= settings.longest:
                 sound.require_content()
                 yield {
@@ -58,5 +58,5 @@ def _rows(path: Path, split: str, name: str, sources: Sources, settings: Setting
                     "seconds": sound.seconds,
                     "rate": sound.rate,
                     "kind": kind,
-                    "audio": row["audio"]["bytes"],
+                    "audio": content,
                 }

@@ -9,8 +9,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.artifacts.tables import parquet_errors
+from reprlab.data.judgements import judged_once
 from reprlab.data.sources import Sources
-from reprlab.data.text_files import streamed_rows
+from reprlab.data.text_files import blank_cells, streamed_rows
 from reprlab.registry.dataset_entries import Split, SplitSettings
 from reprlab.runtime.errors import ReprlabError
 
@@ -57,7 +58,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
         )
     for split, rows in judged.items():
         asked = dict(_queries(sources, settings.queries[split]))
-        for query, document, grade in rows:
+        for query, document, grade in judged_once(rows, str(sources.file(settings.judgements[split])), sources.faulty):
             if query not in asked or document not in texts:
                 lost = f"{sources.file(settings.judgements[split])}: judges document {document} for query {query}"
                 place = settings.queries[split] if query not in asked else settings.documents[0]
@@ -105,7 +106,7 @@ def _cells(sources: Sources, file: str, columns: int, between: str | None = "\t"
     path = sources.file(file)
     try:
         for number, line in streamed_rows(path, zipped=file.endswith(".gz")):
-            cells = line.split(between)
+            cells = line.split(between) if between else blank_cells(line)
             if len(cells) != columns:
                 raise ReprlabError(f"{path}: line {number} has {len(cells)} columns, expected {columns}")
             yield cells

@@ -61,6 +61,7 @@ def _published(plan: Plan, config: LoadedConfig, family: Family, checkpoint: str
     if not revision or entry.origin.kind != "hub":
         return add_model(plan, config, family.model, seed=config.workflow.seed)
     entry = entry.model_copy(update={"origin": entry.origin.model_copy(update={"revision": revision})})
+    entry = entry.pinned(config.commits)
     job = Job({"tokenizer": "", "receipts": []}, {"entry": entry, "seed": 0})
     return plan.add("build_model", f"{family.model}_{checkpoint}", job)["out"]
 

@@ -14,8 +14,9 @@ _RATES = ("wer", "cer", "empty", "characters_right")
 _TEST = {"split": "test", "metric": _RATES}
 _BESIDE = "value low high n steps tokens baseline baseline_value above_trivial data scale"
 _CELLS = Pivot(
-    "language size model subset metric", "method", "scale seed n", "data low high above_trivial", over="seed"
-)
+    "language size model subset metric", "method", "scale seed n", "data low high above_trivial", over="seed",
+    same_items=True,
+)  # fmt: skip
 _PARTS = ("adapters", "norms", "head", "trained", "backbone")
 
 

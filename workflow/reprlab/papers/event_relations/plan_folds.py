@@ -20,6 +20,7 @@ from reprlab.events.settings import (
 )
 from reprlab.papers.event_relations.names import MATCHED
 from reprlab.planning import paths
+from reprlab.planning.given_paths import pipeline_paths
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.shared_jobs import add_model, add_task
 from reprlab.planning.warm_starts import Recipe, Start, add_start
@@ -151,7 +152,8 @@ class Fold:
     def _trees(self) -> dict[str, str]:
         """The parses of the corpus, as an input."""
         settings = SentenceParsing.model_validate({"parser": self.paper.graph.parser})
-        job = Job({"examples": self.examples}, {"settings": settings})
+        given = {"graph.parser": pipeline_paths(settings.parser)}
+        job = Job({"examples": self.examples}, {"settings": settings}, given=given)
         return {"parses": self.plan.add("parse_sentences", self.data.dataset, job)["out"]}
 
     def _factors(self, **own: Any) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from reprlab.config import groups
-from reprlab.inference.chat import ChatSettings
-from reprlab.models.span_pairs import Features
+from reprlab.inference.chat_settings import ChatSettings
+from reprlab.models.settings import Features
 from reprlab.settings import base as t
 from reprlab.training.settings import OptimizerSettings
 

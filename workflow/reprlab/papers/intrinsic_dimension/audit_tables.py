@@ -55,7 +55,8 @@ def majorities(given: Given) -> Iterator[Found]:
         most = majority(counts.loc[counts["dataset"] == dataset, "count"])
         below = ", ".join(name for name in CONDITIONS if Decimal(printed[name]) < most)
         note = f"below it: {below}" if below else "every condition is above it"
-        yield found(rounded(most, 4), not below, dataset=dataset, row=printed, note=note)
+        shown = ", ".join(f"{name} {printed[name]}" for name in CONDITIONS)
+        yield found(rounded(most, 4), not below, dataset=dataset, shown=shown, note=note)
 
 
 def labels(given: Given) -> int:

@@ -37,12 +37,11 @@ def with_interval(frame: Frame, keys: list[str]) -> Rows:
 def accuracy_table(frame: Frame) -> Rows:
     """Table 1: mean accuracy over models beside the most frequent class; conditions that do not beat it are named."""
     about = "data scale seed n steps tokens"
-    table = Pivot("dataset", "condition", over="model", beside="above_trivial", about=about)(frame)
+    table = Pivot("dataset", "condition", over="model", beside="above_trivial", about=about, same_items=True)(frame)
     by_set = frame.select().groupby("dataset", sort=False)
     conditions = [name for name in table if f"above_trivial_{name}" in table]
     table.insert(1 + len(conditions), "majority", table["dataset"].map(by_set["baseline_value"].mean()))
-    # Every condition asks the same items.
-    whole = {"n": by_set["n"].first(), "steps": by_set["step"].max()}
+    whole = {"steps": by_set["step"].max()}
     return table.assign(**{name: table["dataset"].map(values).astype("Int64") for name, values in whole.items()})
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reprlab.music.own_folder import own_paths
 from reprlab.music.settings import (
     DescriberTraining,
     DescriptionGeneration,
@@ -45,7 +46,10 @@ class Descriptions:
         self.title = f"{paper.called}; texts by {self._writer()}"
         archives = dict.fromkeys(paper.tracks.archives.values())
         receipts = [add_archive(plan, config, name) for name in archives]
-        tracks = Job({"receipts": receipts}, {"settings": paper.tracks})
+        folder = config.run_folder / paper.tracks.folder
+        own = {"tracks.folder": [str(path) for path in own_paths(folder)]} if paper.tracks.folder else {}
+        tracks = Job({"receipts": receipts}, {"settings": paper.tracks}, given=own)
+        self.own = own
         self.tracks = plan.add("build_tracks", paper.name, tracks)["out"]
         shards = [{"shard": place, "shards": paper.tracks.shards} for place in range(paper.tracks.shards)]
         keys = [f"{paper.name}/{one['shard']}of{one['shards']}" for one in shards]
@@ -58,7 +62,12 @@ class Descriptions:
             plan.add(
                 "annotate_tracks",
                 key,
-                Job({"tracks": self.tracks, "heard": heard, **served}, {**one, "settings": paper.annotation}),
+                Job(
+                    {"tracks": self.tracks, "heard": heard, **served},
+                    {**one, "settings": paper.annotation},
+                    # Frames of a video are read where they lie.
+                    given=own,
+                ),
             )["out"]
             for key, one, heard in zip(keys, shards, self.heard, strict=True)
         ]
@@ -83,7 +92,7 @@ class Descriptions:
 
     def cost(self) -> Iterator[Source]:
         """What annotating costs, estimated without asking."""
-        job = Job({"tracks": self.tracks, "heard": self.heard}, {"settings": self.paper.annotation})
+        job = Job({"tracks": self.tracks, "heard": self.heard}, {"settings": self.paper.annotation}, given=self.own)
         path = self.plan.add("estimate_annotation", self.paper.name, job)["out"]
         wide = ["requests", "prompt_tokens", "answer_tokens", "dollars"]
         yield Source(

@@ -12,9 +12,9 @@ from reprlab.planning.shared_jobs import add_task
 from reprlab.results.sources import Baseline, Source, Value
 from reprlab.runtime.errors import ReprlabError
 from reprlab.settings.base import derive
-from reprlab.structure.formats import KINDS, StructureTask
+from reprlab.structure.formats import KINDS
 from reprlab.structure.pair_scores import BASELINES
-from reprlab.structure.seq2seq_settings import PairSettings, PairTraining
+from reprlab.structure.seq2seq_settings import PairSettings, PairTraining, StructureTask
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from reprlab.config import groups
-from reprlab.inference.chat import ChatSettings
+from reprlab.inference.chat_settings import ChatSettings
 from reprlab.objectives.settings import SpanSettings
 from reprlab.settings import base as t
-from reprlab.structure.formats import StructureTask
+from reprlab.structure.seq2seq_settings import StructureTask
 from reprlab.text.segmentation import SegmentationSettings
 from reprlab.training.settings import UpdateSettings
 

@@ -31,7 +31,7 @@ def _figure(paper: PaperFolder, name: str, caption: str) -> Html | None:
     content = path.read_bytes()
     wide = _WIDTH.search(content)
     words = _WORDS.search(content.decode("utf-8"))
-    lines = html.unescape(words[1]).splitlines() if words else []
+    lines = html.unescape(words[1]).split("\n") if words else []
     said = " ".join([caption, *lines])
     short = said if len(said) <= _ALTERNATIVE else said[:_ALTERNATIVE].rpartition(";")[0] + " and more, in words below."
     data = base64.b64encode(content).decode("ascii")

@@ -1,0 +1,370 @@
+"""Repositories of a hub: a small one on this machine speaks its protocol, and the real clients run as they are."""
+
+import errno
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from hub_server import Hub
+from reprlab.artifacts.json_files import read_json
+from reprlab.config.load import load_config
+from reprlab.hub.answers import reason
+from reprlab.hub.commits import read_lock
+from reprlab.models.build import build_from_config, load_model
+from reprlab.planning.plan import Plan
+from reprlab.plugins import load_plugin
+from reprlab.registry.datasets import DatasetRegistry
+from reprlab.registry.models import ModelEntry
+from reprlab.runtime.errors import ReprlabError
+from safetensors.torch import load_file, save_file
+
+WORKFLOW = Path(__file__).resolve().parents[2] / "workflow"
+NUMBERS = {"vocab_size": 60, "hidden_size": 8, "num_hidden_layers": 3, "num_attention_heads": 2,
+           "intermediate_size": 16, "max_position_embeddings": 32}  # fmt: skip
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefgh"]
+# Answers one request a line; the clients read their address and folders when they are imported.
+CODE = """
+import json, os, sys
+from pathlib import Path
+from reprlab.data.downloads import obtain
+from reprlab.registry.dataset_entries import ArchiveEntry
+from reprlab.registry.models import ModelEntry
+from reprlab.runtime.errors import ReprlabError
+from reprlab.stages.build_model import build_model
+for line in sys.stdin:
+    asked = json.loads(line)
+    os.environ.update(asked["environment"])
+    cache, said, path = Path(asked["cache"]), "", ""
+    try:
+        if "entry" in asked:
+            build_model(entry=ModelEntry.model_validate(asked["entry"]), out=Path(asked["out"]), cache=cache)
+        else:
+            archive = ArchiveEntry.model_validate(asked["archive"])
+            cached = obtain(archive, archive.files[0], cache)
+            path = [str(cached.path), cached.file.revision]
+    except ReprlabError as error:
+        said = str(error)
+    for name in asked["environment"]:
+        del os.environ[name]
+    print("answer " + json.dumps([said, path]), flush=True)
+"""
+
+
+def entry(repository="some/bert", revision="main", config=NUMBERS, **origin) -> ModelEntry:
+    return ModelEntry.model_validate({
+        "architecture": "bert", "config": config, "source": "a BERT", "tie_output": True,
+        "origin": {"kind": "hub", "repository": repository, "revision": revision, **origin},
+    })  # fmt: skip
+
+
+def publish(hub: Hub, repository: str, **kinds) -> Path:
+    """A BERT of three layers with its tokenizer, as a repository."""
+    folder = hub.root / repository
+    model = build_from_config(
+        ModelEntry.model_validate({**entry().model_dump(), "origin": {"kind": "scratch"}}), seed=3
+    )
+    model.save_pretrained(folder, **kinds)
+    (folder / "vocab.txt").write_text("\n".join(WORDS) + "\n")
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "BertTokenizer"}))
+    (folder / "README.md").write_text("a card\n")
+    return folder
+
+
+def change_weights(folder: Path, change) -> None:
+    file = folder / "model.safetensors"
+    save_file(dict(change(load_file(file))), file, {"format": "pt"})
+
+
+class Client:
+    """A process in which the real clients of the hub run, with this hub as theirs."""
+
+    def __init__(self, hub: Hub, home: Path, **environment: str) -> None:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING"))}
+        own = {"HF_ENDPOINT": hub.address, "HF_HOME": str(home), "PYTHONPATH": str(WORKFLOW)}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", CODE], env={**kept, **own, **environment}, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    def ask(self, folder: Path, environment: dict[str, str] | None = None, **wanted: object) -> list:
+        asked = {"cache": str(folder / "cache"), "environment": environment or {}, **wanted}
+        self.process.stdin.write(json.dumps(asked) + "\n")
+        self.process.stdin.flush()
+        answer = next((line for line in self.process.stdout if line.startswith("answer ")), None)
+        assert answer, "the process died"
+        return json.loads(answer.removeprefix("answer "))
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hub")
+    with Hub(folder / "repositories") as server:
+        client = Client(server, folder / "home")
+        yield server, client
+        client.process.kill()
+
+
+@pytest.fixture
+def hub(shared, tmp_path):
+    """The hub, empty: what an earlier test published is not known to the clients' cache by another commit."""
+    server, _ = shared
+    shutil.rmtree(server.root, ignore_errors=True)
+    server.gated, server.busy, server.breaks = set(), {}, {}
+    server.seen.clear()
+    return server
+
+
+@pytest.fixture
+def fetch(shared, tmp_path):
+    """Build a model; the line that is told, or nothing."""
+
+    def run(wanted: ModelEntry, name: str = "model", client: Client = shared[1], **environment: str) -> str:
+        out = tmp_path / name
+        said, _ = client.ask(tmp_path, environment, entry=wanted.model_dump(mode="json"), out=str(out))
+        assert out.exists() != bool(said) and "\n" not in said
+        return said
+
+    return run
+
+
+def test_what_is_whole_comes_through_and_a_branch_keeps_its_commit(hub, fetch, tmp_path):
+    folder = publish(hub, "some/bert")
+    (folder / "pytorch_model.bin").write_bytes(b"the same weights once more")
+    assert fetch(entry()) == ""
+    weights = load_file(folder / "model.safetensors")
+    assert all(torch.equal(load_model(tmp_path / "model").state_dict()[name], value) for name, value in weights.items())
+    first = hub.commit("some/bert")
+    assert read_json(tmp_path / "model/origin.json") == {"some/bert": first}
+    assert not any(path.endswith(("pytorch_model.bin", "README.md")) for _, path in hub.seen), "asked for once"
+    # The branch moves on; what was fetched stays what it was, with and without the hub.
+    change_weights(folder, lambda weights: {name: value + 1 for name, value in weights.items()})
+    assert hub.commit("some/bert") != first
+    offline = Client(hub, hub.root.parent / "home", HF_HUB_OFFLINE="1")
+    for name, client in (("again", {}), ("offline", {"client": offline})):
+        assert fetch(entry(), name, **client) == ""
+        assert read_json(tmp_path / name / "origin.json") == {"some/bert": first}
+    same = (tmp_path / "model/model.safetensors").read_bytes() == (tmp_path / "again/model.safetensors").read_bytes()
+    assert same
+
+
+@pytest.mark.parametrize(
+    ("kinds", "left"),
+    [({"max_shard_size": "2KB"}, "model-00002-of-"), ({}, "pytorch_model.bin")],
+)  # fmt: skip
+def test_shards_and_pickles_come_through(hub, fetch, tmp_path, kinds, left):
+    folder = publish(hub, "some/bert", **kinds)
+    if left == "pytorch_model.bin":
+        torch.save(load_file(folder / "model.safetensors"), folder / left)
+        (folder / "model.safetensors").unlink()
+    assert any(path.name.startswith(left) for path in folder.iterdir())
+    assert fetch(entry()) == ""
+
+
+def without_a_layer(folder: Path) -> None:
+    change_weights(folder, lambda weights: {name: one for name, one in weights.items() if "layer.1." not in name})
+
+
+def under_other_names(folder: Path) -> None:
+    change_weights(
+        folder, lambda weights: {name.replace("encoder.layer.", "transformer.h."): one for name, one in weights.items()}
+    )
+
+
+def of_two_layers(folder: Path) -> None:
+    config = read_json(folder / "config.json")
+    (folder / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 2}))
+
+
+def silent_about_layers(folder: Path) -> None:
+    """The config does not say how many; transformers takes twelve."""
+    config = read_json(folder / "config.json")
+    config.pop("num_hidden_layers")
+    (folder / "config.json").write_text(json.dumps(config))
+
+
+def with_a_layer_more(folder: Path) -> None:
+    change_weights(
+        folder, lambda weights: weights | {n.replace("layer.2.", "layer.3."): w.clone() for n, w in weights.items()}
+    )
+
+
+def narrower(folder: Path) -> None:
+    change_weights(folder, lambda weights: weights | {"pooler.dense.bias": torch.zeros(7)})
+
+
+def of_many_words(folder: Path) -> None:
+    (folder / "vocab.txt").write_text("\n".join([*WORDS, *(f"word{n}" for n in range(60))]) + "\n")
+
+
+def of_another_kind(folder: Path) -> None:
+    config = read_json(folder / "config.json")
+    (folder / "config.json").write_text(json.dumps(config | {"model_type": "electra"}))
+
+
+def without_weights(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "tf_model.h5")
+
+
+def cut(folder: Path) -> None:
+    whole = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(whole[: len(whole) // 2])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (without_a_layer, r"lacks encoder\.layer\.1\.\S+, encoder\.layer\.1\.\S+, encoder\.layer\.1\.\S+ and 13 more"),
+        (under_other_names, r"lacks encoder\.layer\.0\."),
+        (of_two_layers, r"num_hidden_layers is 2 and models.yaml has 3"),
+        (silent_about_layers, r"lacks encoder\.layer\.10\."),
+        (with_a_layer_more, r"has weights that the entry's architecture lacks: encoder\.layer\.3\."),
+        (narrower, r"has other shapes: pooler\.dense\.bias 7 in place of 8"),
+        (of_many_words, r"its tokenizer has the id 72 and its embedding 60 rows"),
+        (of_another_kind, r"model_type is electra, by models.yaml bert"),
+        (without_weights, r"has no weights that are read here \(tf_model\.h5\)"),
+        (cut, r"cannot be read"),
+    ],
+)
+def test_another_model_than_the_entry_is_refused_in_one_line(hub, fetch, change, words):
+    change(publish(hub, "some/bert"))
+    said = fetch(entry())
+    assert "some/bert@" in said
+    assert re.search(words, said), said
+
+
+def test_parts_that_an_entry_names_as_new_are_drawn_alike_each_time(hub, fetch, tmp_path):
+    change_weights(publish(hub, "some/bert"), lambda w: {n: one for n, one in w.items() if "pooler" not in n})
+    assert "lacks pooler.dense.bias, pooler.dense.weight; they would be drawn at random" in fetch(entry())
+    assert fetch(entry(new_parts=["pooler."]), "a") == "" and fetch(entry(new_parts=["pooler."]), "b") == ""
+    assert (tmp_path / "a/model.safetensors").read_bytes() == (tmp_path / "b/model.safetensors").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("repository", "token", "words"),
+    [
+        ("gated/bert", "", "its licence must be accepted; accept its licence on the page of gated/bert, then log in"),
+        ("gated/bert", "hf_" + "x" * 34, "this login may not read it; accept its licence on the page of gated/bert"),
+        ("busy/bert", "", "the hub asks to wait 600 s"),
+        ("some/none", "", "there is no such repository, or it is private"),
+    ],
+)
+def test_what_the_hub_refuses_is_told_with_the_remedy_that_fits(hub, fetch, repository, token, words):
+    publish(hub, "gated/bert")
+    publish(hub, "busy/bert")
+    hub.gated, hub.busy = {"gated/bert"}, {"busy/bert": 600}
+    said = fetch(entry(repository), **({"HF_TOKEN": token} if token else {}))
+    assert words in said and "\n" not in said
+
+
+def test_a_revision_that_does_not_exist_is_told(hub, fetch):
+    publish(hub, "some/bert")
+    assert "it has no revision nowhere; name a commit" in fetch(entry(revision="nowhere"))
+
+
+def test_a_hub_that_cannot_be_reached_is_told(tmp_path):
+    with Hub(tmp_path / "gone") as server:
+        client = Client(server, tmp_path / "home")
+    said, _ = client.ask(tmp_path, entry=entry().model_dump(mode="json"), out=str(tmp_path / "model"))
+    assert "the hub cannot be reached" in said and "hf download some/bert --revision main" in said
+
+
+def archive(repository: str = "some/texts", branch: str = "main") -> dict:
+    return {
+        "name": "texts", "version": branch, "origins": [f"hub:{repository}@{branch}"], "licence": "CC0",
+        "homepage": "x",
+        "files": [{"file": "data/rows.txt", "revision": f"{repository}@{branch}"}], "purpose": "x",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("branch", ["main", "refs/convert/parquet"])
+def test_a_file_of_a_branch_is_taken_at_one_commit_also_after_a_broken_transfer(hub, shared, tmp_path, branch):
+    file = hub.root / "some/texts/data/rows.txt"
+    file.parent.mkdir(parents=True)
+    # Above one piece of what the client writes at once.
+    file.write_bytes(b"0123456789abcdef" * (1 << 20))
+    hub.breaks = {"data/rows.txt": 1}
+    first = hub.commit("some/texts")
+    said, (path, revision) = shared[1].ask(tmp_path, archive=archive(branch=branch))
+    assert (said, revision) == ("", f"some/texts@{first}") and Path(path).read_bytes() == file.read_bytes()
+    ranges = [asked for asked, _ in hub.seen if asked]
+    assert ranges and ranges[0] != "bytes=0-", "it went on where it stopped"
+    # Another file is taken at the same commit, though the branch has moved.
+    file.write_bytes(b"moved")
+    shutil.rmtree(Path(path).parent)
+    said, (path, revision) = shared[1].ask(tmp_path, archive=archive(branch=branch))
+    assert (said, revision) == ("", f"some/texts@{first}") and Path(path).stat().st_size == 1 << 24
+
+
+@pytest.mark.parametrize(
+    ("gated", "busy", "words"), [(True, 0, "its licence must be accepted"), (False, 9, "the hub asks to wait 9 s")]
+)
+def test_a_data_set_that_is_refused_is_told_with_the_remedy(hub, shared, tmp_path, gated, busy, words):
+    file = hub.root / "some/texts/data/rows.txt"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"a row")
+    hub.gated, hub.busy = ({"some/texts"} if gated else set()), ({"some/texts": busy} if busy else {})
+    said, _ = shared[1].ask(tmp_path, archive=archive())
+    assert words in said and "\n" not in said
+
+
+def test_too_little_room_says_how_much_is_lacking(hub, monkeypatch, tmp_path):
+    from reprlab.hub.answers import free_space
+
+    assert "free 2.5 GB" in free_space(int(3e9), tmp_path, int(5e8))
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert "the disk is full" in reason(full, "some/bert", "main")
+    wrapped = RuntimeError("download failed")
+    wrapped.__cause__ = full
+    assert "the disk is full" in reason(wrapped, "some/bert", "main")
+    assert shutil.disk_usage(tmp_path).free > 0
+
+
+def test_a_lock_file_takes_the_place_of_branches_in_both_registries(tmp_path):
+    one, two = "1" * 40, "2" * 40
+    commits = {"models/some/bert@main": one, "models/other/adapter@main": two, "datasets/some/texts@main": two}
+    found = entry(adapter="other/adapter", adapter_revision="main").pinned(commits).origin
+    assert (found.revision, found.adapter_revision) == (one, two)
+    assert entry(revision="dev").pinned(commits).origin.revision == "dev"
+    registry = DatasetRegistry(archives={"texts": archive()}, corpora={}, tasks={}).pinned(commits)
+    assert registry.archives["texts"].files[0].revision == f"some/texts@{two}"
+    lock = tmp_path / "hub.lock.json"
+    assert read_lock(lock) == {}
+    lock.write_text(json.dumps(commits))
+    assert read_lock(lock) == commits
+    lock.write_text(json.dumps({"models/some/bert@main": "main"}))
+    with pytest.raises(ReprlabError, match="not a lock file"):
+        read_lock(lock)
+
+
+def test_branches_of_a_plan_are_pinned_at_what_was_fetched_and_moves_are_told(monkeypatch, tmp_path):
+    from reprlab.preflight import branches
+
+    moved, first = {}, lambda repository: hashlib.sha1(repository.encode(), usedforsecurity=False).hexdigest()
+    monkeypatch.setattr("reprlab.hub.commits.ask", lambda name, *_: moved.get(name, first(name)))
+    monkeypatch.setattr(branches, "ask", lambda name, *_: moved.get(name, first(name)))
+    config = load_config(WORKFLOW.parent, {"scale": "paper"}, targets=["asr-adapters"])
+    plan = Plan()
+    load_plugin("papers", "asr_adapters.plan").add_jobs(plan, config)
+    (told,) = branches.check_branches(plan, config)
+    assert told.status == "note" and re.match(r"\S+@main, .* and \d+ more may move; `make pin`", told.message)
+    lock, failed = branches.pin(config, plan, tmp_path, update=False)
+    key = "models/facebook/wav2vec2-xls-r-300m@main"
+    assert not failed and lock[key] == first("facebook/wav2vec2-xls-r-300m")
+    # Fetched at the first commit, and moved since: pinned at what was fetched, unless asked anew.
+    moved["facebook/wav2vec2-xls-r-300m"] = "3" * 40
+    assert branches.pin(config, plan, tmp_path, update=False)[0] == lock
+    assert branches.pin(config, plan, tmp_path, update=True)[0][key] == "3" * 40
+    config.__dict__["commits"] = lock
+    config.__dict__.pop("models"), config.__dict__.pop("datasets")
+    pinned = Plan()
+    load_plugin("papers", "asr_adapters.plan").add_jobs(pinned, config)
+    told = [finding for finding in branches.check_branches(pinned, config) if finding.status == "note"]
+    assert [finding.subject for finding in told] == ["facebook/wav2vec2-xls-r-300m@main"]
+    assert "moved to 3333" in told[0].message and lock[key] in told[0].message

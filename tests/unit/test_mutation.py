@@ -1,0 +1,71 @@
+"""Faults that are put into code by `make mutants`: one place each, and none in what people read."""
+
+import ast
+
+import pytest
+
+from tests.mutation.__main__ import equivalent, modules_of
+from tests.mutation.operators import mutants
+
+SOURCE = '''
+"""Words for people: 1 < 2."""
+
+def score(values: list[int], k: int = 3, *, seed: int = 0) -> float:
+    """The mean of 3."""
+    if k < len(values) and not values[0] == -1:
+        raise ReprlabError(f"{k + 1} values")
+    model.eval()
+    with torch.no_grad():
+        total = sum(sorted(values)[:k])
+    draw(total, k, seed=seed)
+    return total / k if k else 0.5
+'''
+
+
+def changes(kind: str) -> set[str]:
+    return {line[1:].strip() for one in mutants(SOURCE) if one.kind == kind for line in one.change.splitlines()
+            if line.startswith("+")}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("comparison", "if k <= len(values) and (not values[0] == -1):"),
+        ("and, or", "if k < len(values) or not values[0] == -1:"),
+        ("negation", "if k < len(values) and values[0] == -1:"),
+        ("sign", "if k < len(values) and (not values[0] == 1):"),
+        ("dropped statement", "pass"),
+        ("dropped no_grad", "if True:"),
+        ("other function", "total = sum(list(values)[:k])"),
+        ("swapped arguments", "draw(k, total, seed=seed)"),
+        ("dropped seed=", "draw(total, k)"),
+        ("negated condition", "return total / k if not k else 0.5"),
+        ("arithmetic", "return total * k if k else 0.5"),
+        ("constant", "return total / k if k else 1.0"),
+        ("dropped eval", "model"),
+    ],
+)
+def test_each_operator_changes_one_place(kind, line):
+    assert line in changes(kind), changes(kind)
+
+
+def test_every_fault_is_a_module_and_none_touches_words_types_or_messages():
+    found = mutants(SOURCE)
+    assert len({one.source for one in found}) == len(found) > 15
+    for one in found:
+        tree = ast.parse(one.source)
+        assert ast.get_docstring(tree) == "Words for people: 1 < 2."
+        assert "{k + 1} values" in one.source and "list[int]" in one.source
+        removed = [line for line in one.change.splitlines() if line.startswith("-")]
+        assert len(removed) == 1 or one.kind == "dropped no_grad"
+    assert mutants(SOURCE) == found
+
+
+def test_faults_that_are_called_equivalent_exist_and_have_a_reason():
+    for fault, reason in equivalent().items():
+        module, change = fault.split("\t")
+        assert len(reason.split()) >= 4, fault
+        name = module.removesuffix(".py").replace("/", ".")
+        (path,) = modules_of(name)
+        known = {" ".join(one.change.split()) for one in mutants(path.read_text(encoding="utf-8"))}
+        assert change in known, f"{fault}: is not a fault of the module any more; delete the line"
