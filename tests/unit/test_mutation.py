@@ -1,11 +1,13 @@
 """Faults that are put into code by `make mutants`: one place each, and none in what people read."""
 
 import ast
+from types import SimpleNamespace
 
 import pytest
 
 from tests.mutation.__main__ import equivalent, modules_of
 from tests.mutation.operators import mutants
+from tests.mutation.recorded import Contexts, merged
 
 SOURCE = '''
 """Words for people: 1 < 2."""
@@ -59,6 +61,20 @@ def test_every_fault_is_a_module_and_none_touches_words_types_or_messages():
         removed = [line for line in one.change.splitlines() if line.startswith("-")]
         assert len(removed) == 1 or one.kind == "dropped no_grad"
     assert mutants(SOURCE) == found
+
+
+def test_what_fails_without_a_fault_finds_none():
+    contexts = Contexts()
+    for name, passed in (("a::good", True), ("a::bad", True), ("a::bad", False), ("a::bad", True), ("a::good", True)):
+        contexts.pytest_runtest_logreport(SimpleNamespace(nodeid=name, duration=1.0, passed=passed))
+    assert contexts.seconds == {"a::good": 2.0}
+
+
+def test_a_record_of_some_files_keeps_what_is_known_of_others(tmp_path, monkeypatch):
+    monkeypatch.setattr("tests.mutation.recorded.FOLDER", tmp_path)
+    (tmp_path / "seconds-1.json").write_text('{"a.py::new": 2.0}')
+    known = {"a.py::old": 1.0, "b.py::other": 3.0}
+    assert merged(known, ["a.py"]) == {"a.py::new": 2.0, "b.py::other": 3.0}
 
 
 def test_faults_that_are_called_equivalent_exist_and_have_a_reason():
