@@ -14,10 +14,12 @@ from finetune_fixtures import make_bert, make_examples, make_tokenizer
 from reprlab.artifacts.json_files import write_json
 from reprlab.artifacts.tables import read_tsv, write_parquet, write_tsv
 from reprlab.evaluation.completion_settings import CompletionBaselines
+from reprlab.evaluation.examples import common_labels, load_examples
 from reprlab.evaluation.settings import BaselineSettings
 from reprlab.geometry.estimation import estimate_dimension
 from reprlab.geometry.settings import EstimatorSettings
 from reprlab.models.build import save_model
+from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.seals import content_digest
 from reprlab.stages.evaluate_baselines import evaluate_baselines
 from reprlab.stages.evaluate_lm import evaluate_lm
@@ -26,9 +28,11 @@ from reprlab.stages.score_completion_baselines import score_completion_baselines
 from reprlab.stages.score_seq2seq import score_seq2seq
 from reprlab.structure.seq2seq_settings import PairScoring
 from reprlab.text.completions import write_completions
+from reprlab.text.tokenizer_folder import open_tokenizer
 from reprlab.training.completion_settings import CompletionTuningSettings
 from reprlab.training.completion_tuning import engine_settings
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
+from reprlab.training.finetuning_text import TextToText
 from reprlab.training.settings import (
     EngineSettings,
     EvaluationRuns,
@@ -302,3 +306,49 @@ def test_settings_of_estimators_of_dimension(kind):
     assert {*changes, "kind", "name"} == set(EstimatorSettings.model_fields)
     for name, value in changes.items():
         assert (made({name: value}) != first) == (name in own), name
+
+
+def test_settings_of_text_to_text_are_in_the_ids_of_its_batches(tmp_path):
+    """What a model reads and is to write, of tables whose columns the templates take."""
+    make_tokenizer(tmp_path / "tokenizer")
+    tokenizer = open_tokenizer(tmp_path / "tokenizer")
+    sentences = [{"sentences": ["the film", "was good", "b c", "d", "e"], "label": "0"},
+                 {"sentences": ["a", "b", "c", "d", "e"], "label": "1"}]  # fmt: skip
+    pairs = [{"text_a": "good film", "text_b": "bad", "label": "0"}, {"text_a": "a b", "text_b": "c", "label": "1"}]
+    tables = {
+        "sentences": make_examples(tmp_path / "s.parquet", "sentences", sentences, ["0", "1"]),
+        "pair": make_examples(tmp_path / "p.parquet", "pair", pairs, ["0", "1"]),
+    }
+    words = {"label_words": ["First", "Second"]}
+
+    def made(kind, own):
+        base = {"kind": "text_to_text", "metrics": ["accuracy"], "input_length": 48, "target_length": 4, **words}
+        base |= {"template_task": "SParxiv"}
+        settings = TaskSettings.model_validate({**base, **own})
+        table = load_examples(tables[kind], ["train"], {})["train"]
+        task = TextToText(settings, common_labels({"train": table}, settings.labels), tokenizer, tmp_path / "tokenizer")
+        batch = task.batch(task.encode(table), np.array([1, 0]))
+        return {name: value.tolist() for name, value in batch.items()}
+
+    first = made("sentences", {"template": "discoeval"})
+    assert made("sentences", {"template": "discoeval"}) == first
+    changes = {
+        "template_task": "sst2", "label_words": ["Second", "First"], "labels": ["1", "0"], "input_length": 12,
+        "depth_format": True,
+    }  # fmt: skip
+    for name, value in changes.items():
+        assert made("sentences", {"template": "discoeval", name: value}) != first, f"{name} moves nothing"
+    deep = made("sentences", {"template": "discoeval", "depth_format": True})
+    padded = made("sentences", {"template": "discoeval", "depth_format": True, "mask_padding": False})
+    assert {len(row) for row in padded["ids"]} == {48}
+    for name in ("ids", "types"):
+        short, long = deep[name][0], padded[name][0]
+        assert long[: len(short)] == short and not any(long[len(short) :]), "padding has no id and no sentence"
+    assert {sum(kind == 0 for kind in row) > 0 for row in deep["types"]} == {True, False}, "one row is padded"
+    assert [sum(kind > 0 for kind in row) for row in deep["types"]] == [sum(row) for row in deep["mask"]]
+    right = made("pair", {"template": "mnli", "field_order": "right"})
+    assert made("pair", {"template": "mnli", "field_order": "upstream"}) != right
+    longer = {"label_words": ["First sentence", "Second sentence"]}
+    assert {len(row) for row in made("pair", {"template": "mnli", **longer})["labels"]} == {3}
+    with pytest.raises(ReprlabError, match="target_length"):
+        made("pair", {"template": "mnli", "target_length": 2, **longer})
