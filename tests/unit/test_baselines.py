@@ -10,18 +10,21 @@ from hypothesis import strategies as st
 from reprlab.baselines import declared as kinds
 from reprlab.baselines.completions import answered
 from reprlab.baselines.descriptions import described
+from reprlab.baselines.examples import seen_in_training
 from reprlab.baselines.seen import seen_answers, sharing
-from reprlab.baselines.texts import constant_text, fitted_text, without_frame
+from reprlab.baselines.texts import WORDS, constant_text, fitted_text, without_frame
 from reprlab.baselines.track_labels import best_constants
 from reprlab.baselines.transcripts import constant_answers, duration_alone
 from reprlab.baselines.words import next_word_lookup, shape, tag_lookup, word_lookup
 from reprlab.config.papers import SLUGS
+from reprlab.evaluation.examples import ExampleTable
 from reprlab.evaluation.metrics import rouge_l
 from reprlab.results.metric_list import COLUMNS, metric_rows
 from reprlab.results.records import records_of
 from reprlab.results.sources import Baseline, GatherSettings, Source, rivals
 from reprlab.runtime.errors import ReprlabError
 from reprlab.structure.formats import KINDS
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from tests.plans import plan_of
 
@@ -114,6 +117,43 @@ def test_texts_are_fitted_on_training_alone():
     assert fitted_text("majority", sources, [*answers[:2], answers[1]])(asked) == [answers[1]] * 2
     assert fitted_text("lead", sources, ["ann went", "bob sang", "eve met"])(asked) == ["Zoe sang", "Bob's sister"]
     assert fitted_text("copy", sources, answers)(asked) == asked
+
+
+def test_frames_are_cut_at_a_word_and_a_single_input_has_none():
+    assert without_frame(["Q: b c", "Q: d e f"], ["Q: d e g", "b c"]) == ["d e g", "b c"]
+    assert without_frame(["Q: ab", "Q: ac"], ["Q: ad"]) == ["ad"], "a word is never cut"
+    assert without_frame(["a b c", "a b c"], ["a b d"]) == ["a b d"]
+
+
+def test_of_equal_words_the_first_is_fitted_and_of_equal_texts_the_shorter():
+    # Each letter helps as much as another: they are taken in alphabetical order and put in front.
+    assert constant_text(list("kbedcfghij")) == "k j i h g f e d c b"
+    # "a b" is as good as "a" on the mean, and the way to longer ones.
+    assert constant_text(["a", "b c d e"]) == "a"
+
+
+@pytest.mark.parametrize("kind", ["words", "characters"])
+def test_vectors_of_texts_have_the_cosines_of_scikit_learn(kind):
+    """Counts are dampened before they are scaled: a word that a text repeats outweighs none that it has once."""
+    from reprlab.baselines.vectors import character_ngrams, word_vectors
+
+    how = WORDS if kind == "words" else {"analyzer": "char_wb", "ngram_range": (3, 5)}
+    training = ["good good good good bad", "a film", "bad", "the very best film", "good"]
+    asked = ["good good good good bad", "bad", "film good", "good"]
+    oracle = TfidfVectorizer(sublinear_tf=True, **how).fit(training).transform(asked)
+    made = word_vectors if kind == "words" else character_ngrams
+    found = made(training, 0, 2**14)(asked, "")
+    assert np.abs(found @ found.T - (oracle @ oracle.T).toarray()).max() < 5 * (2 / 2**14) ** 0.5
+
+
+def test_entities_of_the_scored_split_that_training_has(tmp_path):
+    def table(tokens, tags):
+        columns = {"id": [str(n) for n in range(len(tokens))], "tokens": tokens, "tags": tags}
+        return ExampleTable(tmp_path, "tags", ("O", "B-PER"), columns)
+
+    training = table([["Ann", "went"]], [["B-PER", "O"]])
+    scored = table([["Ann"], ["Bob", "and", "Ann"], ["Bob"]], [["B-PER"], ["B-PER", "O", "B-PER"], ["B-PER"]])
+    assert seen_in_training(training, scored) == 2 and seen_in_training(scored, training) == 1
 
 
 def test_words_before_words_and_the_shape_of_new_ones():

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reprlab.geometry.curves import normalised_auc
 from reprlab.geometry.estimation import estimate_dimension
-from reprlab.geometry.estimators import gride, levina_bickel, two_nn_ml
+from reprlab.geometry.estimators import gride, levina_bickel, two_nn, two_nn_ml
 from reprlab.geometry.settings import EstimatorSettings
 from reprlab.runtime.errors import ReprlabError
 
@@ -80,6 +80,40 @@ def test_gride_over_scales():
     # N = 2000 and n1 = 1, n2 = 2: the Fisher information is N / d^2.
     assert found[0].spread == pytest.approx(found[0].value / 2000**0.5, rel=1e-9)
     assert all(later.spread < found[0].spread for later in found[1:])
+
+
+@pytest.mark.parametrize("ranks", [(1, 4), (2, 4), (3, 9)])
+def test_the_error_of_gride_is_the_curvature_of_its_likelihood(ranks):
+    """Denti et al. 2022: the ratio mu of the distances of ranks n1 and n2 has the density
+    d (mu^d - 1)^(n2 - n1 - 1) / (mu^((n2 - 1) d + 1) B(n2 - n1, n1))."""
+    from reprlab.geometry.neighbours import nearest_distances
+
+    n1, n2 = ranks
+    distances = nearest_distances(uniform(3, n=300), n2)
+    ratio = (distances[:, n2 - 1] / distances[:, n1 - 1]).log()
+
+    def likelihood(d):
+        # The authors' correction of the bias counts one point less.
+        points = (len(ratio) - 1) / len(ratio) * math.log(d) * len(ratio)
+        return points + float(((n2 - n1 - 1) * torch.expm1(d * ratio).log() - (n2 - 1) * d * ratio).sum())
+
+    found = gride(distances, n1, n2)
+    step = 1e-3 * found.value
+    up, at, down = (likelihood(found.value + one) for one in (step, 0, -step))
+    assert abs(up - down) < 1e-4, "the maximum"
+    # The correction is of the estimate, and all points have information.
+    information = -(up - 2 * at + down) / step**2 + 1 / found.value**2
+    assert found.spread == pytest.approx(information**-0.5, rel=1e-4)
+
+
+def test_the_cut_of_the_paper_is_the_default_and_as_many_points_as_neighbours_and_one_are_enough():
+    from reprlab.geometry.neighbours import nearest_distances
+
+    distances = nearest_distances(uniform(3, n=200), 2)
+    assert two_nn(distances) == two_nn(distances, 0.1) != two_nn(distances, 0.2)
+    points = uniform(3, n=51)
+    assert math.isfinite(values(points, MLE_50)[0]) and math.isnan(values(points[:50], MLE_50)[0])
+    assert math.isfinite(values(points[:3], BASE)[0])
 
 
 def test_duplicates():

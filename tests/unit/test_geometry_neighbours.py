@@ -76,6 +76,14 @@ def test_float32_alone_settles_ordinary_clouds(monkeypatch):
     assert torch.allclose(nearest_distances(points, 2, block=128), every_pair(points, 2), rtol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_the_points_stay_as_they_were(dtype):
+    points = torch.tensor(np.random.default_rng(0).standard_normal((9, 3)) + 5, dtype=dtype)
+    before = points.clone()
+    nearest_distances(points, 2)
+    assert torch.equal(points, before)
+
+
 def test_refusals():
     with pytest.raises(ReprlabError, match="at least 4 points"):
         nearest_distances(torch.zeros(3, 2), 3)

@@ -13,6 +13,8 @@ from reprlab.representations.adapters import TextBatches, add_adapter, language_
 from reprlab.representations.settings import AdapterSettings
 from reprlab.representations.tokens import encode_texts
 from reprlab.runtime.errors import ReprlabError
+from reprlab.sentences.encoder import add_low_rank
+from reprlab.sentences.settings import LowRank
 from reprlab.stages.train_adapter import train_adapter
 from reprlab.text.tokenizer_folder import open_tokenizer
 from reprlab.training.ladder import step_folder
@@ -200,3 +202,32 @@ def test_loss_counts_next_tokens(folder):
 def test_unknown_target(folder):
     with pytest.raises(ReprlabError, match="adapter targets nowhere"):
         add_adapter(load_model(folder / "model"), SETTINGS.model_copy(update={"targets": ["nowhere"]}))
+
+
+@pytest.mark.parametrize("kind", ["adapter", "low rank"])
+def test_an_update_is_scaled_by_alpha_over_rank_and_on_the_named_layers_alone(folder, kind):
+    model = load_model(folder / "model")
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    about = {"rank": 4, "alpha": 6, "dropout": 0.25, "targets": ["q_proj", "v_proj"]}
+    if kind == "adapter":
+        settings = {**about, "max_length": 16, "engine": {**SETTINGS.engine.model_dump(), "seed": 5}}
+        adapted = add_adapter(model, AdapterSettings.model_validate(settings))
+    else:
+        add_low_rank(model, LowRank.model_validate(about), seed=5)
+        adapted = model
+    found = {name: module for name, module in adapted.named_modules() if hasattr(module, "lora_A")}
+    assert len(found) == 4 and {name.rpartition(".")[2] for name in found} == {"q_proj", "v_proj"}
+    torch.manual_seed(0)
+    ids = torch.randint(3, len(WORDS), (2, 7))
+    expected = load_model(folder / "model")
+    assert torch.equal(adapted.eval()(ids).logits, expected.eval()(ids).logits), "nothing before the first update"
+    for name, module in found.items():
+        first, second = module.lora_A["default"].weight, module.lora_B["default"].weight
+        assert first.shape == (4, 16) and module.lora_dropout["default"].p == 0.25
+        with torch.no_grad():
+            second.normal_()
+            own = dict(expected.named_modules())[name.removeprefix("base_model.model.")]
+            own.weight += 6 / 4 * second @ first
+    assert torch.allclose(adapted(ids).logits, expected(ids).logits, atol=1e-4)
+    assert not torch.allclose(adapted(ids).logits, load_model(folder / "model").eval()(ids).logits, atol=1e-2)
+    assert all(torch.equal(value, before[name]) for name, value in load_model(folder / "model").state_dict().items())

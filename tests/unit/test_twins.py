@@ -19,7 +19,7 @@ from reprlab.statistics import ABOVE_ZERO
 FACTORS = {
     name: Factor(about=name, kind=kind) for name, kind in (("model", "text"), ("step", "whole"), ("seed", "whole"))
 }
-RECORDS = PaperResults(FACTORS, {"f1": Metric(about="f1", unit="percent")}, [])
+RECORDS = PaperResults(FACTORS, {"f1": Metric(about="f1", unit="percent", better="higher")}, [])
 # A learnt model that is better than a drawn one, which is better than the same model read otherwise.
 VALUES = {"learnt": 60.0, "drawn": 40.0, "other reading": 20.0}
 
