@@ -222,6 +222,15 @@ def test_seeds_and_the_rate_of_the_head_move_what_they_must(made: dict, tmp_path
     assert (other[other["metric"] == "loss"]["value"].to_numpy() != losses["value"].to_numpy()).all()
 
 
+def test_the_head_is_drawn_by_the_seed_alone(made: dict) -> None:
+    engine = training().engine
+    found = [
+        probe(made, training(engine=engine.model_copy(update={"seed": seed}), **more)).model.head.coarse.weight
+        for seed, more in ((3, {}), (3, {"layers": [1, 1]}), (4, {}))
+    ]
+    assert torch.equal(found[0], found[1]) and not torch.equal(found[0], found[2])
+
+
 def test_scores_by_hand() -> None:
     """One document of four mentions in two pairs, of which one pair is found: each measure finds one half."""
     found = scores_of(score_counts([["a", "b"]], [["a", "b"], ["c", "d"]]))
