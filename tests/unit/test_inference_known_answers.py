@@ -127,7 +127,11 @@ def test_rows_of_any_batch_are_what_they_are_alone(loud, size):
     for batch in batches:
         with torch.no_grad():
             logits = batch.forward(model).logits[:, -1]
-        for row, own in zip(batch.rows.tolist(), logits, strict=True):
+        for place, (row, own) in enumerate(zip(batch.rows.tolist(), logits, strict=True)):
+            length = len(PROMPTS[row])
+            # Rotary positions are relative and would hide a shift.
+            assert batch.positions[place, -length:].tolist() == list(range(length))
+            assert batch.mask[place].tolist() == [0] * (batch.ids.shape[1] - length) + [1] * length
             with torch.no_grad():
                 alone = model(torch.tensor([PROMPTS[row]])).logits[0, -1]
             assert torch.allclose(own, alone, atol=1e-3)
