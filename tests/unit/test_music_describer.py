@@ -8,7 +8,7 @@ import torch
 from music_samples import annotated, make_language_model, write_example_files
 from reprlab.artifacts.tables import read_parquet
 from reprlab.music import forms
-from reprlab.music.describer import END, MUSIC, Describer, Examples, asked, prompt_ids, target_loss, write_texts
+from reprlab.music.describer import END, MUSIC, Describer, Examples, asked, prompt_ids, target_loss
 from reprlab.music.settings import DescriberTraining, DescriptionGeneration
 from reprlab.music.training import load_describer, load_examples, new_describer, save_describer
 from reprlab.representations.settings import AdapterRecipe
@@ -164,18 +164,6 @@ def test_targets_that_are_too_long_are_cut_and_counted(model, files):
     assert examples.cut == len(tracks) and lengths == {most}
     with pytest.raises(ReprlabError, match=r"leaves no room for its target; raise lora\.max_length"):
         Examples(tokenizer, tracks, audio, settings().model_copy(update={"max_length": most - 20}))
-
-
-def test_a_batch_writes_what_each_prompt_alone_does(model):
-    network, tokenizer = load_describer(model, None, 6), open_tokenizer(model)
-    prompts = [
-        prompt_ids(tokenizer, *asked(annotated(n), "description", inputs, blank=False), 3)
-        for n, inputs in (("a", "1"), ("b", "1234"))
-    ]
-    music = np.random.default_rng(0).normal(size=(2, 3, 6)).astype(np.float32)
-    together = write_texts(network, tokenizer, prompts, music, batch_size=2, max_new_tokens=8)
-    alone = write_texts(network, tokenizer, prompts, music, batch_size=1, max_new_tokens=8)
-    assert together == alone
 
 
 def test_training_resumes_to_the_same_bytes(model, files, tmp_path):
