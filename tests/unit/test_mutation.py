@@ -1,11 +1,13 @@
 """Faults that are put into code by `make mutants`: one place each, and none in what people read."""
 
 import ast
+from types import SimpleNamespace
 
 import pytest
 
 from tests.mutation.__main__ import equivalent, modules_of
 from tests.mutation.operators import mutants
+from tests.mutation.recorded import Contexts
 
 SOURCE = '''
 """Words for people: 1 < 2."""
@@ -69,3 +71,11 @@ def test_faults_that_are_called_equivalent_exist_and_have_a_reason():
         (path,) = modules_of(name)
         known = {" ".join(one.change.split()) for one in mutants(path.read_text(encoding="utf-8"))}
         assert change in known, f"{fault}: is not a fault of the module any more; delete the line"
+
+
+def test_a_test_that_fails_as_the_code_is_is_not_recorded():
+    """With it every fault whose line it runs would count as killed."""
+    watched = Contexts()
+    for test, failed in (("a", False), ("b", True), ("a", False), ("b", False)):
+        watched.pytest_runtest_logreport(SimpleNamespace(nodeid=test, duration=0.5, failed=failed))
+    assert watched.passed() == {"a": 1.0}
