@@ -38,6 +38,8 @@ def test_rouge_takes_the_best_target_and_stems():
     assert rouge_l([["the cat runs"], ["x", "a b"]], ["the cats ran", "a b"]) == pytest.approx([2 / 3, 1.0])
     assert score("rouge_l", [["the cat runs"], ["x", "a b"]], ["the cats ran", "a b"]) == pytest.approx(250 / 3)
     assert score("exact_match", [["a", "b"], ["c"]], ["b", "d"]) == 50
+    # Words in another order: of ROUGE-1 all would be right.
+    assert rouge_l([["a b c d"]], ["d c b a"]) == pytest.approx([1 / 4])
 
 
 @settings(max_examples=40, deadline=None)

@@ -20,7 +20,7 @@ from reprlab.stages.build_seq2seq import build_seq2seq
 from reprlab.stages.generate_seq2seq import generate_seq2seq
 from reprlab.stages.score_seq2seq import score_seq2seq
 from reprlab.stages.train_seq2seq import train_seq2seq
-from reprlab.structure import restoration
+from reprlab.structure import pairs, restoration
 from reprlab.structure.pair_scores import score_rows
 from reprlab.structure.pairs import PairSource, target_ids
 from reprlab.structure.seq2seq import course_of, engine_of, load_pairs, order_of, pair_task
@@ -153,6 +153,29 @@ def test_several_tasks_keep_their_prompts_and_limits_draw_the_same_rows(made, tm
     assert again == joint
     with pytest.raises(ReprlabError, match="no pair is left"):
         pairs_of(made, tmp_path / "c", "passages", tasks=["restoration"], words=1)
+
+
+@pytest.mark.parametrize("limit", [None, 7])
+def test_rows_that_are_read_in_parts_are_those_that_are_read_at_once(made, monkeypatch, limit):
+    limits = {"test": limit, "validation": None}
+    whole = list(PairSource(made / "passages.parquet", "sbd", None, made / "tokenizer").rows(limits))
+    assert {row["split"] for row in whole} == {"test"} and len(whole) == (limit or 10)
+    assert {row["id"] for row in whole} <= {f"d{n}-0" for n in range(40, 50)}
+    monkeypatch.setattr(pairs, "_ROWS", 3)
+    parts = PairSource(made / "passages.parquet", "sbd", None, made / "tokenizer")
+    assert list(parts.rows(limits)) == whole and parts.counts == {("test", "pairs"): len(whole)}
+
+
+def test_passes_become_updates_and_an_end_of_the_schedule():
+    given = training(epochs=2.5, horizon_epochs=4, engine={
+        "steps": 99, "ladder": [0, 3, 7, 50], "batch_size": 4, "optimizer": {"learning_rate": 1e-2},
+        "schedule": {"name": "linear", "warmup_steps": 2},
+    })  # fmt: skip
+    engine = engine_of(given, 10)
+    assert (engine.steps, engine.ladder, engine.schedule.horizon_steps) == (7, [0, 3, 7], 10)
+    assert engine.schedule.warmup_steps == 2
+    plain = engine_of(given.model_copy(update={"epochs": None, "horizon_epochs": None}), 10)
+    assert (plain.steps, plain.ladder, plain.schedule.horizon_steps) == (99, [0, 3, 7, 50, 99], None)
 
 
 def test_training_learns_resumes_and_keeps_its_last_step(made, tmp_path):
