@@ -13,6 +13,7 @@ from finetune_fixtures import make_bert, make_examples, make_tokenizer
 from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.artifacts.tables import read_parquet, read_tsv, write_parquet, write_tsv
 from reprlab.evaluation.completion_settings import CompletionBaselines
+from reprlab.evaluation.prediction_sample import SampleSettings, sample_rows
 from reprlab.evaluation.settings import BaselineSettings
 from reprlab.models.build import save_model
 from reprlab.music.forms import BREAKDOWN, OVERVIEW
@@ -404,3 +405,44 @@ def test_a_classifier_learns_from_training_and_its_rows_are_those_of_each_split(
         assert again["value"].equals(metrics["value"]) and same["prediction"].equals(predictions["prediction"])
     select_learning_rate(metrics=[tmp_path / "one" / "m.tsv"], out=tmp_path / "best.json")
     assert read_json(tmp_path / "best.json")["best"]["m"]["learning_rate"] == 1e-9, "validation decides, and not test"
+
+
+def test_sampled_predictions_are_those_of_the_chosen_rate_split_and_mode_beside_their_own_texts(tmp_path):
+    """The same ids are predicted otherwise by another model, rate and mode, and other ids are of another split."""
+    examples = make_examples(
+        tmp_path / "e.parquet",
+        "single",
+        [{"text": f"text {n}", "label": str(n % 2), "split": split} for n, split in enumerate(["validation"] * 6)],
+        ["0", "1"],
+    )
+    rows = []
+    for name, rate, mode in (("m", 1e-3, "generate"), ("m", 1e-4, "generate"), ("o", 1e-3, "generate")):
+        right = (name, rate) == ("m", 1e-3)
+        for n in reversed(range(6)):
+            answer = str(n % 2) if right and n else "what"
+            about = {"name": name, "learning_rate": rate, "subset": "", "label": str(n % 2)}
+            rows.append(
+                {**about, "split": "validation", "id": f"{n}-validation", "prediction": answer, "eval_mode": mode}
+            )
+            rows.append({**about, "split": "validation", "id": f"{n}-validation", "prediction": "?", "eval_mode": "x"})
+        rows.append({**about, "split": "test", "id": "t", "prediction": "?", "eval_mode": mode})
+    write_parquet(tmp_path / "p.parquet", pyarrow.Table.from_pylist(rows))
+    write_tsv(tmp_path / "m.tsv", pandas.DataFrame({"name": ["o", "m"], "steps": [1, 9], "tokens": [10, 90]}))
+    write_json(tmp_path / "s.json", {"best": {"m": {"learning_rate": 1e-3}, "o": {"learning_rate": 1e-4}}})
+    model = {"about": {"task": "toy"}, "name": "m", "metrics": tmp_path / "m.tsv", "labels": ["0", "1"]}
+    model |= {"predictions": [tmp_path / "p.parquet"], "selection": tmp_path / "s.json", "examples": examples}
+    found = {}
+    for seed, count in ((0, 6), (0, 3), (1, 3)):
+        settings = SampleSettings.model_validate({"scale": "nano", "models": [model], "examples": count, "seed": seed})
+        table = sample_rows(settings)
+        found[seed, count] = table["id"].tolist()
+        for row in table.to_dict("records"):
+            n = int(row["id"].split("-")[0])
+            assert row["text"] == f"text {n}" and row["label"] == str(n % 2)
+            assert (row["prediction"], row["correct"], row["outside_label"]) == (
+                (str(n % 2), "yes", "no") if n else ("what", "no", "yes")
+            )
+            assert (row["n"], row["steps"], row["tokens"]) == (6, 9, 90) and row["outside_share"] == pytest.approx(
+                1 / 6
+            )
+    assert len(found[0, 6]) == 6 and len(found[0, 3]) == 3 and found[0, 3] != found[1, 3]
