@@ -12,7 +12,7 @@ import torch
 from finetune_fixtures import make_bert, make_examples, make_tokenizer
 from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.artifacts.tables import read_parquet, read_tsv, write_parquet, write_tsv
-from reprlab.evaluation.completion_settings import CompletionBaselines
+from reprlab.evaluation.completion_settings import CompletionBaselines, CompletionScoring
 from reprlab.evaluation.prediction_sample import SampleSettings, sample_rows
 from reprlab.evaluation.settings import BaselineSettings
 from reprlab.models.build import save_model
@@ -25,6 +25,7 @@ from reprlab.stages.evaluate_mask_controls import evaluate_mask_controls
 from reprlab.stages.evaluate_merges import evaluate_merges
 from reprlab.stages.finetune_model import finetune_model
 from reprlab.stages.score_completion_baselines import score_completion_baselines
+from reprlab.stages.score_completions import score_completions
 from reprlab.stages.score_description_baselines import score_description_baselines
 from reprlab.stages.score_descriptions import score_descriptions
 from reprlab.stages.score_prompt_baselines import score_prompt_baselines
@@ -33,6 +34,7 @@ from reprlab.stages.select_layer import select_layer
 from reprlab.stages.select_learning_rate import select_learning_rate
 from reprlab.structure.seq2seq_settings import PairScoring
 from reprlab.text.completions import write_completions
+from reprlab.text.tokenizer_folder import open_tokenizer
 from reprlab.text.vocabulary import Vocabulary
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
 from reprlab.training.merge_settings import MergeEvaluation
@@ -446,3 +448,41 @@ def test_sampled_predictions_are_those_of_the_chosen_rate_split_and_mode_beside_
                 1 / 6
             )
     assert len(found[0, 6]) == 6 and len(found[0, 3]) == 3 and found[0, 3] != found[1, 3]
+
+
+def test_choices_of_known_likelihoods_are_answered_row_by_row(language, tmp_path):
+    """A decoder that says `good` nearly always, and all other words alike: of sums, means over tokens and over
+    characters each takes another choice."""
+    word = open_tokenizer(language / "tokenizer").convert_tokens_to_ids("good")
+    always(Vocabulary.load(language / "tokenizer"), word, tmp_path / "model")
+    # The choices, and what is taken by sums, by tokens and by characters.
+    rows = [
+        (("bad", "good"), "111"), (("good", "bad", "a"), "000"), (("good good bad", "b"), "100"),
+        (("b", "film"), "001"), (("a", "b", "good"), "222"), (("film", "b", "bad"), "000"),
+    ]  # fmt: skip
+    asked = [
+        completion(f"r{n}", "test", "the film was", choices[0], choices=choices) for n, (choices, _) in enumerate(rows)
+    ]
+    for row, (_, taken) in zip(asked, rows, strict=True):
+        row["answer"] = int(taken[0])
+    write_completions(tmp_path / "c.parquet", asked, {"kind": "choice", "template": "choice", "title": "T"})
+    norms = ["none", "tokens", "characters"]
+    settings = CompletionScoring.model_validate({
+        "family": "f", "train": "base", "models": [{"name": "m", "step": 3}], "max_length": 32, "max_new_tokens": 2,
+        "prompts": dict.fromkeys(norms, tmp_path / "c.parquet"), "normalisation": {one: one for one in norms},
+        "cells": [{"eval": one, "shots": 0, "method": "loglikelihood"} for one in norms],
+        "free_tokens": 2, "beams": 1, "bootstrap": 20, "seed": 0, "dtype": "float32",
+    })  # fmt: skip
+    for batch in (1, 32):
+        score_completions(
+            models=[tmp_path / "model"], tokenizer=language / "tokenizer", out=tmp_path / "s.tsv",
+            predictions=tmp_path / "p.parquet", settings=settings, inference_batch=batch,
+        )  # fmt: skip
+        said = read_parquet(tmp_path / "p.parquet").to_pandas()
+        for place, norm in enumerate(norms):
+            part = said[said["eval"] == norm]
+            assert part["id"].tolist() == [row["id"] for row in asked]
+            assert part["prediction"].tolist() == [taken[place] for _, taken in rows], norm
+            assert part["gold"].tolist() == [taken[0] for _, taken in rows]
+        values = read_tsv(tmp_path / "s.tsv").set_index("eval")["value"].to_dict()
+        assert values == pytest.approx({"none": 100, "tokens": 500 / 6, "characters": 400 / 6})

@@ -385,6 +385,33 @@ def test_scores_of_known_answers():
     assert items["precision"]["value"] == 50 and items["upstream_precision"]["value"] == 100
 
 
+@pytest.mark.parametrize(
+    ("task", "gold", "written"),
+    [
+        ("pos", ["NN VB O", "NN"], ["NN VB", "VB NN"]),
+        ("sbd", ["a b <EOS> c d", "e f"], ["a <EOS> b <EOS> c d", "e f"]),
+        ("ner", ["(A: PER) (B: ORG) (C: PER)"], ["(A: PER) (D: PER)"]),
+        ("srl", ["said (ARG0: a, ARG1: b)"], ["said (ARG0: a)"]),
+        ("restoration", ["A b, c."], ["A b, c!"]),
+    ],
+)
+def test_precision_is_the_recall_of_the_texts_exchanged(task, gold, written):
+    """By our scorer and by the authors', which leaves tags that are cut off out of one side alone."""
+    sources = ["a b c"] * len(gold)
+    one, other = (
+        {row["metric"]: row["value"] for row in score_rows(task, sources, *texts, PairScoring(resamples=2))}
+        for texts in ((gold, written), (written, gold))
+    )
+    assert one["precision"] == pytest.approx(other["recall"]) and one["recall"] == pytest.approx(other["precision"])
+    if task == "pos":
+        assert (one["upstream_precision"], one["upstream_recall"]) == pytest.approx((50, 200 / 3))
+        # What is cut off of the gold tags is neither right nor missed.
+        assert (other["upstream_precision"], other["upstream_recall"]) == pytest.approx((200 / 3, 200 / 3))
+    elif task in ("ner", "srl"):
+        assert one["upstream_precision"] == pytest.approx(other["upstream_recall"])
+        assert one["precision"] != one["recall"]
+
+
 @pytest.fixture
 def tagger(made):
     """A head over a tokenizer that cuts words into pieces, a split of a sentence, and the model."""
@@ -469,6 +496,8 @@ def test_the_head_stands_on_the_encoder_alone_and_is_opened_again(made, tmp_path
 def test_lookups_know_what_a_word_most_often_was_in_training():
     chunks = fitted("chunking", ["a b", "a c", "a b"], ["B-NP I-NP", "B-NP O", "B-VP I-NP"])
     assert chunks["word_majority"]("a b c new") == "B-NP I-NP O B-NP"
+    shapes = fitted("chunking", ["Ann X X", "Y"], ["B-PER B-LOC B-LOC", "B-PER"])["next_word"]
+    assert shapes("Z") == "B-PER", "words that occur once show what new ones of their shape have"
     assert chunks["majority"]("a b") == "B-NP B-NP" and list(chunks) == ["majority", "word_majority", "next_word"]
     restored = fitted("restoration", ["paris is big", "paris is"], ["Paris is big.", "Paris is,"])
     assert restored["word_majority"]("paris is big now") == "Paris is big. now"
@@ -484,6 +513,10 @@ def test_known_items_are_said_where_both_ends_are_whole_words_of_the_text():
     table = fitted("openie", ["x"] * 2, ["(Ann Lee; met; Bob) (Bob; saw; Eve)", "(An; is; Bob)"])["known_items"]
     assert table("Later Bob thanked Ann Lee.") == "(ann lee; met; bob)", "An is no word of the text, Eve neither"
     assert table("Bob alone.") == "O"
+    same = fitted("openie", ["x"], ["(Ann; met; Ann Lee) (Bob; met; Eve)"])["known_items"]
+    assert same("Ann Lee and Bob") == "(ann; met; ann lee)"
+    order = fitted("openie", ["x"], ["(Bob; saw; Eve) (Ann; met; Eve)"])["known_items"]
+    assert order("Ann, Eve, Bob") == "(ann; met; eve) (bob; saw; eve)", "in the order of the text"
     training = (["x"], ["(Ann; met; Bob)"])
     assert seen_in_training("openie", *training, ["Bob and Ann", "Bob and Eve"], ["", ""]) == 1
     roles = fitted("srl", ["x"], ["said (ARG0: She, ARG1: it)"])["known_items"]

@@ -12,6 +12,8 @@ from reprlab.training.settings import EvaluationSettings, PretrainSettings
 from reprlab.training.validation import fixed_batches
 from training_samples import write_tokens
 
+KNOWN_ORDER = {1: [0], 4: [2, 3, 1, 0], 5: [4, 2, 0, 3, 1], 64: [33, 63, 49, 58, 60, 42], 100: [44, 73, 60, 34, 79, 68]}
+
 
 @given(examples=st.integers(1, 300), batch=st.integers(1, 16), seed=st.integers(0, 5), epoch=st.integers(0, 3))
 def test_an_epoch_shows_no_example_twice(examples, batch, seed, epoch):
@@ -125,6 +127,13 @@ def test_wrong_objective_settings_are_named(tmp_path):
 def test_a_computed_permutation_is_one(size: int, seed: int) -> None:
     found = Permutation(size, np.random.default_rng(seed))(np.arange(size))
     assert np.array_equal(np.sort(found), np.arange(size))
+
+
+@pytest.mark.parametrize("size", [1, 4, 5, 64, 100])
+def test_a_computed_permutation_stays_the_same(size: int) -> None:
+    """A run goes on with the order that it began with, also behind an update of this project."""
+    found = Permutation(size, generator(0, Purpose.ORDER, 0))(np.arange(min(size, 6))).tolist()
+    assert found == KNOWN_ORDER[size]
 
 
 def test_a_computed_permutation_looks_random() -> None:

@@ -1,11 +1,14 @@
 """A finished run of a job with several seeds is read back as it was kept, or trained again."""
 
 import math
+import os
 
 import pytest
 from pydantic import BaseModel
 from reprlab.artifacts.tables import read_tsv
 from reprlab.training.engine import TrainingRun
+from reprlab.training.fingerprints import run_fingerprint
+from reprlab.training.ladder import link_or_copy
 from reprlab.training.seeds import finished_run, keep_run, seeded, train_each_seed
 from training_samples import tiny_settings
 
@@ -91,6 +94,35 @@ def test_a_process_that_does_not_write_leaves_nothing(tmp_path):
         out=tmp_path / "out", metrics=tmp_path / "m.tsv", work=tmp_path / "work", fingerprint="f",
     )  # fmt: skip
     assert not (tmp_path / "out").exists() and not (tmp_path / "m.tsv").exists()
+
+
+def test_a_file_system_without_second_names_gets_a_copy(tmp_path, monkeypatch):
+    def refuses(*_):
+        raise OSError("no links here")
+
+    monkeypatch.setattr(os, "link", refuses)
+    (tmp_path / "source").write_text("kept")
+    assert link_or_copy(str(tmp_path / "source"), str(tmp_path / "target")) == str(tmp_path / "target")
+    assert (tmp_path / "target").read_text() == "kept" == (tmp_path / "source").read_text()
+
+
+def test_an_identity_is_of_the_code_the_settings_and_the_names_and_bytes_of_the_inputs(tmp_path):
+    first, second = tmp_path / "a", tmp_path / "b"
+    first.write_text("1")
+    second.write_text("2")
+
+    def made(code="x", seed=0, inputs=(first, second)):
+        return run_fingerprint(code, OneSeed(seed=seed), list(inputs))
+
+    known = [made(), made(code="y"), made(seed=1), made(inputs=[first]), made(inputs=[])]
+    second.write_text("3")
+    known.append(made())
+    second.write_text("2")
+    second.rename(tmp_path / "c")
+    known.append(made(inputs=[first, tmp_path / "c"]))
+    assert len(set(known)) == len(known)
+    (tmp_path / "c").rename(second)
+    assert made() == known[0]
 
 
 def test_the_loop_of_a_seed_differs_by_it_alone():
