@@ -197,6 +197,7 @@ def test_baselines_are_fitted_on_training_and_scored_on_each_split(tmp_path):
     assert found["majority", "validation"] == 25 and found["majority", "test"] == pytest.approx(400 / 9)
     assert found["tfidf", "validation"] == 0 and found["tfidf", "test"] == 100
     assert table.set_index("split")["n"].to_dict() == {"validation": 4, "test": 9}
+    assert not table[["learning_rate", "steps", "tokens", "diverged"]].any(axis=None), "nothing is trained"
     texts = [{"source": f"{split} {n}", "targets": [target], "task": "t", "split": split}
              for split, answers in {"train": "xxy", "validation": "yz", "test": "xxxz"}.items()
              for n, target in enumerate(answers)]  # fmt: skip
@@ -484,5 +485,7 @@ def test_choices_of_known_likelihoods_are_answered_row_by_row(language, tmp_path
             assert part["id"].tolist() == [row["id"] for row in asked]
             assert part["prediction"].tolist() == [taken[place] for _, taken in rows], norm
             assert part["gold"].tolist() == [taken[0] for _, taken in rows]
-        values = read_tsv(tmp_path / "s.tsv").set_index("eval")["value"].to_dict()
+        table = read_tsv(tmp_path / "s.tsv")
+        assert set(table["majority"]) == {50} and set(table["n"]) == {6}, "three of six have the first choice"
+        values = table.set_index("eval")["value"].to_dict()
         assert values == pytest.approx({"none": 100, "tokens": 500 / 6, "characters": 400 / 6})

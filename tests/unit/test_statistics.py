@@ -205,6 +205,18 @@ def test_four_points_are_too_few_for_a_correlation(kind):
     assert "4 (checkpoint), 5 are needed" in verdict.note
 
 
+@pytest.mark.parametrize("n", [5, 6, 7, 20])
+@pytest.mark.parametrize("kind", [rank_correlation, correlation])
+def test_the_interval_of_a_correlation_turns_with_its_values(kind, n):
+    """Each end reaches as far as the correlation of its own sign has to: neither is the value itself."""
+    rng = np.random.Generator(np.random.Philox(key=n))
+    for _ in range(5):
+        first, second = rng.normal(size=n), rng.normal(size=n)
+        found, turned = kind(first, second, "point"), kind(first, -second, "point")
+        assert (turned.value, *bounds(turned)) == pytest.approx((-found.value, -found.high, -found.low))
+        assert found.low < found.value < found.high or abs(found.value) > 0.99
+
+
 def test_one_correlation_a_model_is_averaged_on_fishers_scale():
     values = np.array([0.2, 0.5, 0.9])
     found = mean_correlation([*values, math.nan], "model")

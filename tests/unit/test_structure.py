@@ -283,6 +283,7 @@ def test_what_is_malformed_is_counted_and_scored() -> None:
         ("srl", "ran (ARG0: he, ARG9x: y), sat"): (["ran; arg0: he, arg9x: y", "sat"], 2),
         ("srl", "ran (ARG0: he, ARGM-LOC: at"): (["ran; arg0: he", "ran; argm-loc: at"], 1),
         ("srl", "ran (he), sat ()"): (["ran; he"], 1),
+        ("srl", "said (ARG0: )"): (["said; arg0: "], 1),
         ("srl", ""): ([], 1),
     }
     for (task, text), wanted in cases.items():
