@@ -5,12 +5,15 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from event_samples import document
 from hypothesis import given
 from hypothesis import strategies as st
 from reprlab.baselines import declared as kinds
+from reprlab.baselines import vectors
 from reprlab.baselines.completions import answered
 from reprlab.baselines.descriptions import described
 from reprlab.baselines.examples import predict_baseline, seen_in_training
+from reprlab.baselines.relations import relation_answers
 from reprlab.baselines.seen import seen_answers, sharing
 from reprlab.baselines.texts import WORDS, constant_text, fitted_text, without_frame
 from reprlab.baselines.track_labels import best_constants
@@ -19,6 +22,8 @@ from reprlab.baselines.words import next_word_lookup, shape, tag_lookup, word_lo
 from reprlab.config.papers import SLUGS
 from reprlab.evaluation.examples import ExampleTable
 from reprlab.evaluation.metrics import rouge_l
+from reprlab.events.pairs import known_pairs
+from reprlab.events.settings import EventSelection, PairTask
 from reprlab.results.metric_list import COLUMNS, metric_rows
 from reprlab.results.records import records_of
 from reprlab.results.sources import Baseline, GatherSettings, Source, rivals
@@ -178,6 +183,27 @@ def test_a_linear_classifier_is_that_of_scikit_learn(name, tmp_path):
         oracle(ngram_range=(low + 1, high)),
     ]
     assert all(one != found for one in others), "the texts tell recipes apart"
+
+
+def test_random_vectors_are_those_of_the_text_and_the_seed(tmp_path):
+    """As many numbers as are declared, whatever the seed is."""
+    texts = ["a film", "a film", "bad"]
+    first, other = (vectors.BASELINES[vectors.RANDOM](tmp_path, seed)(texts, "") for seed in (0, 7))
+    assert first.shape == other.shape == (3, vectors._RANDOM_WIDTH)
+    assert (first[0] == first[1]).all() and not (first[0] == first[2]).any() and not (first == other).any()
+
+
+def test_most_pairs_of_training_have_no_relation_and_the_commonest_relation_is_one():
+    task = PairTask(events=EventSelection(), labels=["ENTAILS", "CAUSE"])
+    training, asked = [document("a", size=6)], [document("b", size=4), document("c", size=7)]
+    pairs = [known_pairs(one, task) for one in asked]
+    found = relation_answers(training, asked, pairs, task)
+    for place, known in enumerate(pairs):
+        assert found["majority relation"][place].tolist() == [1] * len(known.labels), "three of five are the first"
+        assert not found["no relation"][place].any()
+    # The four sentences of one document are the first four of training, and so are their relations.
+    assert found["pair of words"][0].tolist() == pairs[0].labels.tolist()
+    assert len(found["pair of words"][1]) == len(pairs[1].labels) != len(pairs[0].labels)
 
 
 def test_entities_of_the_scored_split_that_training_has(tmp_path):

@@ -11,7 +11,7 @@ import torch
 from reprlab import statistics
 from reprlab.geometry.estimators import two_nn
 from reprlab.geometry.neighbours import nearest_distances
-from reprlab.statistics import over_halves
+from reprlab.statistics import calibration, over_halves
 from reprlab.statistics.calibration import (
     DOCUMENT,
     MARKS,
@@ -69,6 +69,16 @@ def test_every_simulated_study_is_the_one_of_the_page():
     for one, other in zip(found, known, strict=True):
         assert one[:-1] == other[:-1]
         assert one[-1] == [pytest.approx(row, abs=1e-5, nan_ok=True) for row in other[-1]], one[:2]
+
+
+def test_each_table_is_below_its_own_mark(monkeypatch):
+    monkeypatch.setattr(calibration, "cases", lambda: [RULES[0], next(case for case in cases() if case.reference)])
+    found = calibration.tables(2)
+    assert list(found) == list(MARKS)
+    rules, references = (found[mark].splitlines() for mark in MARKS[:2])
+    assert rules[-1].startswith(f"| {RULES[0].name} | {RULES[0].units} |") and len(rules) == len(references) == 3
+    assert not references[-1].startswith(f"| {RULES[0].name} |")
+    assert found[MARKS[2]].startswith(STANDING_HEAD) and len(found[MARKS[2]].splitlines()) == 2 + len([*settings()])
 
 
 @pytest.mark.parametrize("case", FIRST, ids=[case.name for case in FIRST])
