@@ -117,7 +117,7 @@ endif
 # What verdicts depend on: a run for each variation of the paper, and then its claims again.
 ifneq ($(VARIED),)
 $(VARIED): $(STAMP) FORCE
-	@$(BIN)/python -m reprlab.runs.sensitivity $(patsubst results/%/sensitivity.tsv,%,$@) --cores $(CORES) \
+	@$(BIN)/python -m reprlab.planning.sensitivity $(patsubst results/%/sensitivity.tsv,%,$@) --cores $(CORES) \
 	  $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") $(if $(GIVEN_SET),--set "$$GIVEN_SET")
 endif
 

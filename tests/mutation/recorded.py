@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 FOLDER = Path(".mutation")
@@ -22,10 +23,14 @@ disable_warnings = no-data-collected, module-not-imported, dynamic-conflict
 
 
 def record(root: Path, tests: list[str], jobs: int) -> None:
-    """Run the tests once under coverage, in `jobs` processes. Takes about twice as long as the unit tests alone."""
+    """Run the tests once under coverage, in `jobs` processes. Takes about twice as long as the unit tests alone.
+
+    What is known of other files stays where files are named, and is dropped where folders are.
+    """
     FOLDER.mkdir(exist_ok=True)
-    for old in (*FOLDER.glob("coverage*"), *FOLDER.glob("seconds*")):
-        old.unlink()
+    known = {} if any(Path(test).is_dir() for test in tests) or not _TIMES.exists() else json.loads(_TIMES.read_text())
+    for old in (*FOLDER.glob("coverage.*"), *FOLDER.glob("seconds-*"), *([] if known else [_DATA])):
+        old.unlink(missing_ok=True)
     settings = FOLDER / "coveragerc"
     settings.write_text(_SETTINGS.format(data=_DATA))
     files = sorted(
@@ -40,26 +45,36 @@ def record(root: Path, tests: list[str], jobs: int) -> None:
     ]
     for process in running:
         process.wait()
-    subprocess.run([*coverage, "combine", "--rcfile", str(settings)], check=True)
-    seconds = [json.loads(part.read_text()) for part in FOLDER.glob("seconds-*.json")]
-    _TIMES.write_text(json.dumps({test: taken for part in seconds for test, taken in part.items()}))
+    appended = ["--append"] if known else []
+    subprocess.run([*coverage, "combine", *appended, "--rcfile", str(settings)], check=True)
+    _TIMES.write_text(json.dumps(merged(known, map(str, files))))
+
+
+def merged(known: dict[str, float], files: Iterable[str]) -> dict[str, float]:
+    """Seconds by test: what is known of other files, and what the processes of a record have written of these."""
+    anew = set(files)
+    kept = {test: taken for test, taken in known.items() if test.partition("::")[0] not in anew}
+    for part in FOLDER.glob("seconds-*.json"):
+        kept |= json.loads(part.read_text())
+    return kept
 
 
 class Contexts:
-    """A plugin of pytest: the node that runs becomes the context of coverage, and its seconds are noted."""
+    """A plugin of pytest: the node that runs becomes the context of coverage, and its seconds are noted.
+
+    A test that fails, or is skipped, says nothing of a fault, and is not noted.
+    """
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
-        self.failed: set[str] = set()
+        self._silent: set[str] = set()
 
     def pytest_runtest_logreport(self, report) -> None:
         self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
-        if report.failed:
-            self.failed.add(report.nodeid)
-
-    def passed(self) -> dict[str, float]:
-        """Seconds of the tests that pass as the code is: one that fails anyway would kill every fault."""
-        return {test: taken for test, taken in self.seconds.items() if test not in self.failed}
+        if not report.passed:
+            self._silent.add(report.nodeid)
+        for silent in self._silent & self.seconds.keys():
+            del self.seconds[silent]
 
     def pytest_runtest_logstart(self, nodeid) -> None:
         import coverage
@@ -104,7 +119,7 @@ def main(tests: list[str]) -> int:
 
     contexts = Contexts()
     status = pytest.main(["-q", "-p", "no:cacheprovider", "-m", _SHORT, *tests], plugins=[contexts])
-    (FOLDER / f"seconds-{os.getpid()}.json").write_text(json.dumps(contexts.passed()))
+    (FOLDER / f"seconds-{os.getpid()}.json").write_text(json.dumps(contexts.seconds))
     return int(status)
 
 

@@ -104,6 +104,14 @@ def test_sound_that_is_cut_off_is_no_shorter_sound(kind: tuple[str, str]) -> Non
             decode(whole[:kept], "a")
 
 
+@pytest.mark.parametrize("kind", [("WAV", "PCM_16"), ("RF64", "PCM_16"), ("W64", "PCM_16"), ("CAF", "PCM_16")])
+def test_a_file_that_ends_in_its_header_is_one_line(kind: tuple[str, str]) -> None:
+    whole = content_of(kind, seconds=0.1)
+    for kept in range(0, 44, 3):
+        with pytest.raises(ReprlabError, match=r"^a: (is cut off after|not readable|holds no sound)"):
+            decode(whole[:kept], "a")
+
+
 def test_frames_of_an_mp3_without_a_header_of_its_own_are_followed_to_the_last() -> None:
     """The first frame of an encoder holds the number of frames; streams have none, and tags may stand around them."""
     # The first frame (144 bytes a kilobit of 8, over 16 kHz, twice) is the header of the encoder.

@@ -172,7 +172,8 @@ def modules():
 def is_declaration(name):
     """Settings, entries of registries, and packages, whose own file says what they are for."""
     last = name.rpartition(".")[2]
-    return last.endswith("settings") or name.startswith(("reprlab.settings", "reprlab.registry"))
+    declared = ("reprlab.settings", "reprlab.registry", "reprlab.baselines.declared")
+    return last.endswith("settings") or name.startswith(declared)
 
 
 def test_settings_import_settings_alone():
@@ -190,7 +191,7 @@ def test_settings_import_settings_alone():
 
 
 def test_the_widest_edits():
-    """Of 103 stages, how many an edit of a module runs again; the five widest, beside settings and registries."""
+    """Of 106 stages, how many an edit of a module runs again; the five widest, beside settings and registries."""
     stages = [name for name in modules() if name.startswith("reprlab.stages.")]
     reached = collections.Counter(name for stage in stages for name in module.imported_modules(stage))
     code = {
@@ -199,7 +200,7 @@ def test_the_widest_edits():
         if not is_declaration(name) and module.module_path(name).name != "__init__.py"
     }
     widest = dict(sorted(code.items(), key=lambda one: -one[1])[:5])
-    held = {"artifacts.tsv": 97, "artifacts.tables": 92, "artifacts.json_files": 88}
-    held |= {"hub.revisions": 83, "plugins": 82}
+    held = {"artifacts.tsv": 100, "artifacts.tables": 95, "artifacts.json_files": 89}
+    held |= {"hub.revisions": 86, "plugins": 85}
     assert widest.keys() == held.keys() and all(widest[name] <= held[name] for name in held), widest
     assert code["inference.chat"] <= 7

@@ -88,7 +88,9 @@ def test_from_documents_to_scores(kind: str, tmp_path: Path) -> None:
     scores: pandas.DataFrame = read_tsv(found["scores"])
     recall = read_tsv(found["recall"])
     assert set(scores.seed) == set(recall.seed) == set(SEEDS)
-    assert set(scores.name) == {"model", "majority relation", "no relation"} and set(recall.name) == {"model"}
+    assert set(scores.name) == {"model", "majority relation", "no relation", "pair of words"} and set(recall.name) == {
+        "model"
+    }
     assert set(scores.subset) == {"related", "all pairs", "retrieved or related"} and (scores.steps > 0).all()
     wide = recall[recall.split == "test"].pivot_table(index=["seed", "k"], columns="metric", values="value")
     assert set(scores.split) == {"validation", "test"}, "settings are chosen on the one, tables made of the other"

@@ -43,7 +43,9 @@ def test_every_pair_is_asked_once_and_scored(endpoint: Endpoint, tmp_path: Path)
     assert set(pairs.predicted) == {"CAUSE"}, "good is in its prompts"
     assert (answers[answers["head"] == 1].predicted == "NONE").all()
     scores = read_tsv(tmp_path / "scores.tsv")
-    assert set(scores.name) == {"model", "majority relation", "no relation"} and set(scores.split) == {"test"}
+    assert set(scores.name) == {"model", "majority relation", "no relation", "pair of words"} and set(scores.split) == {
+        "test"
+    }
     # The same pair of sentences is one request, whatever document it stands in.
     prompts = endpoint.prompts
     assert len(prompts) == len(set(prompts)) and all("Answer with one of" in prompt for prompt in prompts)

@@ -97,3 +97,12 @@ def test_dense_scores_are_cosines_of_first_states(prefix, tmp_path):
 def test_passages_without_a_word_have_no_hits(passages, queries):
     (run,) = bm25_runs(queries, passages, 2)
     assert run == {query: {} for query in queries}
+
+
+@pytest.mark.parametrize("texts", [["!", "?"], ["", ""]])
+def test_texts_without_a_word_are_vectors_of_nought(texts):
+    """Scikit-learn ends in a ValueError of an empty vocabulary."""
+    from reprlab.baselines.texts import fitted_words
+
+    assert not fitted_words(texts).transform([*texts, "a b"]).nnz
+    assert fitted_words(["a b", "!"]).transform(["a", "!"]).toarray().any(axis=1).tolist() == [True, False]

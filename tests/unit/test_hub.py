@@ -368,3 +368,35 @@ def test_branches_of_a_plan_are_pinned_at_what_was_fetched_and_moves_are_told(mo
     told = [finding for finding in branches.check_branches(pinned, config) if finding.status == "note"]
     assert [finding.subject for finding in told] == ["facebook/wav2vec2-xls-r-300m@main"]
     assert "moved to 3333" in told[0].message and lock[key] in told[0].message
+
+
+def test_published_adapters_are_merged_or_refused_by_what_they_lack(tmp_path):
+    """Low-rank adapters in the form in which LLM2Vec's are published: of the decoder without its output layer."""
+    from peft import LoraConfig, get_peft_model
+    from reprlab.models.published import _merge_adapter
+
+    numbers = {"vocab_size": 50, "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2,
+               "num_attention_heads": 2, "num_key_value_heads": 2}  # fmt: skip
+    about = {"architecture": "llama", "config": numbers, "source": "x", "tie_output": False}
+    decoder = ModelEntry.model_validate({**about, "origin": {"kind": "scratch"}})
+    adapted = get_peft_model(build_from_config(decoder, seed=1).base_model, LoraConfig(r=2, target_modules=["q_proj"]))
+    for name, weight in adapted.named_parameters():
+        if "lora_B" in name:
+            torch.nn.init.constant_(weight, 0.1)
+    adapted.save_pretrained(tmp_path / "adapter")
+    model = build_from_config(decoder, seed=1)
+    before = model.model.layers[1].self_attn.q_proj.weight.clone()
+    _merge_adapter(model, tmp_path / "adapter", "some/adapter@main", "some/llama")
+    merged = adapted.merge_and_unload().layers[1].self_attn.q_proj.weight
+    assert torch.allclose(model.model.layers[1].self_attn.q_proj.weight, merged) and not torch.equal(merged, before)
+    file = tmp_path / "adapter/adapter_model.safetensors"
+    weights = load_file(file)
+    save_file({name: one for name, one in weights.items() if "layers.1." not in name}, file)
+    with pytest.raises(ReprlabError, match=r"some/adapter@main: lacks .*layers\.1\..*lora_.*not those of some/llama"):
+        _merge_adapter(build_from_config(decoder, seed=1), tmp_path / "adapter", "some/adapter@main", "some/llama")
+    save_file({name.replace("layers.1.", "layers.7."): one for name, one in weights.items()}, file)
+    with pytest.raises(ReprlabError, match=r"adapters for layers that are not there|lacks"):
+        _merge_adapter(build_from_config(decoder, seed=1), tmp_path / "adapter", "some/adapter@main", "some/llama")
+    save_file({name: one * 0 for name, one in weights.items()}, file)
+    with pytest.raises(ReprlabError, match="change no layer of some/llama"):
+        _merge_adapter(build_from_config(decoder, seed=1), tmp_path / "adapter", "some/adapter@main", "some/llama")

@@ -7,7 +7,7 @@ import pytest
 
 from tests.mutation.__main__ import equivalent, modules_of
 from tests.mutation.operators import mutants
-from tests.mutation.recorded import Contexts
+from tests.mutation.recorded import Contexts, merged
 
 SOURCE = '''
 """Words for people: 1 < 2."""
@@ -63,6 +63,20 @@ def test_every_fault_is_a_module_and_none_touches_words_types_or_messages():
     assert mutants(SOURCE) == found
 
 
+def test_what_fails_without_a_fault_finds_none():
+    contexts = Contexts()
+    for name, passed in (("a::good", True), ("a::bad", True), ("a::bad", False), ("a::bad", True), ("a::good", True)):
+        contexts.pytest_runtest_logreport(SimpleNamespace(nodeid=name, duration=1.0, passed=passed))
+    assert contexts.seconds == {"a::good": 2.0}
+
+
+def test_a_record_of_some_files_keeps_what_is_known_of_others(tmp_path, monkeypatch):
+    monkeypatch.setattr("tests.mutation.recorded.FOLDER", tmp_path)
+    (tmp_path / "seconds-1.json").write_text('{"a.py::new": 2.0}')
+    known = {"a.py::old": 1.0, "b.py::other": 3.0}
+    assert merged(known, ["a.py"]) == {"a.py::new": 2.0, "b.py::other": 3.0}
+
+
 def test_faults_that_are_called_equivalent_exist_and_have_a_reason():
     for fault, reason in equivalent().items():
         module, change = fault.split("\t")
@@ -71,11 +85,3 @@ def test_faults_that_are_called_equivalent_exist_and_have_a_reason():
         (path,) = modules_of(name)
         known = {" ".join(one.change.split()) for one in mutants(path.read_text(encoding="utf-8"))}
         assert change in known, f"{fault}: is not a fault of the module any more; delete the line"
-
-
-def test_a_test_that_fails_as_the_code_is_is_not_recorded():
-    """With it every fault whose line it runs would count as killed."""
-    watched = Contexts()
-    for test, failed in (("a", False), ("b", True), ("a", False), ("b", False)):
-        watched.pytest_runtest_logreport(SimpleNamespace(nodeid=test, duration=0.5, failed=failed))
-    assert watched.passed() == {"a": 1.0}

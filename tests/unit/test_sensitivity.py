@@ -10,10 +10,10 @@ from reprlab.config.papers import SLUGS
 from reprlab.config.runtime import SCALES
 from reprlab.config.variations import edits_of, variations_of
 from reprlab.planning.run_plan import plan_run
+from reprlab.planning.sensitivity import needed_files, reuse
 from reprlab.planning.stages import wildcard_constraints
 from reprlab.results.records import records_of
 from reprlab.results.sensitivity import NOTHING, OTHER_RUN, turned, with_dependence
-from reprlab.runs.sensitivity import needed_files, reuse
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.seals import content_digest, put_seal, read_seal
 from reprlab.settings.overrides import Layer
@@ -43,12 +43,12 @@ def test_factors_become_edits_of_the_scale():
     assert config.papers[ASR].training.steps == 120
     (one,) = listed(entry(times={"training.steps": 3}, set={"training.initial_scale": 1.0}))
     steps, start = "papers.asr-adapters.training.steps=360", "papers.asr-adapters.training.initial_scale=1.0"
-    assert edits_of(one, config, ASR) == [steps, start]
+    assert edits_of(one, config.plain(ASR), ASR) == [steps, start]
     changed = load_config(ROOT, {"scale": "mini", "set": "; ".join([steps, start])}, targets=[ASR]).papers[ASR]
     assert (changed.training.steps, changed.training.initial_scale) == (360, 1.0)
     for name, problem in (("training.stepps", "did you mean 'steps'"), ("training.schedule", "not a number")):
         with pytest.raises(ReprlabError, match=problem):
-            edits_of(listed(entry(times={name: 3}))[0], config, ASR)
+            edits_of(listed(entry(times={name: 3}))[0], config.plain(ASR), ASR)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,9 @@ def plans():
     given = {"scale": "nano"}
     base = load_config(ROOT, given, targets=[ASR])
     (one,) = [one for one in base.variations(ASR) if one.name == "longer"]
-    config = load_config(ROOT, {**given, "set": "; ".join(edits_of(one, base, ASR)), "run": "v"}, targets=[ASR])
+    config = load_config(
+        ROOT, {**given, "set": "; ".join(edits_of(one, base.plain(ASR), ASR)), "run": "v"}, targets=[ASR]
+    )
     settings, wanted = needed_files(config, ASR, [records_of("asr_adapters").claim(id) for id in one.claims])
     return plan_run(base), plan_run(config), settings, wanted
 
@@ -128,7 +130,7 @@ def test_every_paper_varies_what_could_make_its_findings(slug):
         for one in config.variations(slug):
             for id in one.claims:
                 records.claim(id)
-            edits = {"scale": scale, "set": "; ".join(edits_of(one, config, slug))}
+            edits = {"scale": scale, "set": "; ".join(edits_of(one, config.plain(slug), slug))}
             assert load_config(ROOT, edits, targets=[slug]).papers[slug] != config.papers[slug]
             factors += one.times.values()
     assert 3 in factors

@@ -11,7 +11,16 @@ from tests.allowed_skips import ALLOWED
 from tests.checkouts import ROOT
 from tests.conftest import unexplained
 from tests.workflow.faults import tally
-from tests.workflow.faults.targets import PAPERS, choices, killed_jobs, nano_plan, trained_at, trainings
+from tests.workflow.faults.targets import (
+    PAPERS,
+    choices,
+    deepest_training,
+    killed_jobs,
+    nano_plan,
+    other_trainings,
+    trained_at,
+    trainings,
+)
 
 
 def test_a_skip_without_an_allowed_reason_is_found():
@@ -76,3 +85,10 @@ def test_every_training_of_every_paper_is_killed_in_every_way_that_it_trains():
         assert made == set().union(*(choices(job) for job in plan.jobs.values() if job.stage == stage))
     (autoencoder, *_) = killed_jobs(nano_plan("universal-features"), "train_autoencoder")
     assert ("settings.shape.encoder_start", '"atoms"') in choices(autoencoder)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_other_settings_of_a_fault_test_are_another_training(paper):
+    job = deepest_training(paper)
+    edited = load_config(ROOT, {"scale": "nano", "build": [paper], "set": other_trainings(paper)})
+    assert plan_run(edited).jobs[job.stage, job.key].digest != job.digest

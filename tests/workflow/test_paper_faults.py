@@ -14,14 +14,13 @@ import pytest
 from reprlab.config.load import load_config
 from reprlab.planning.paper_plans import make_plan
 from reprlab.planning.run_plan import RunPlan
-from reprlab.preflight.explain import leaves
 from reprlab.runtime.code_digest import module_path
 from reprlab.runtime.plan_file import PlannedJob
 from reprlab.runtime.seals import read_seal
 
 from tests.checkouts import ROOT, Checkout, copy_project
 from tests.workflow.faults.engine import Run, digests, error_lines
-from tests.workflow.faults.targets import PAPERS, ancestors, nano_plan, smallest_job, trainings
+from tests.workflow.faults.targets import PAPERS, ancestors, deepest_training, nano_plan, other_trainings
 
 pytestmark = pytest.mark.faults
 
@@ -61,10 +60,7 @@ class Site:
 @pytest.fixture(scope="module", params=PAPERS)
 def site(request, tmp_path_factory) -> Site:
     plan = nano_plan(request.param)
-    jobs = [smallest_job(plan, stage) for paper, stage in trainings() if paper == request.param]
-    assert jobs, f"{request.param} trains nothing at nano"
-    # The deepest: it stands for the others on its way.
-    job = max(jobs, key=lambda one: (len(list(ancestors(plan, one))), one.stage))
+    job = deepest_training(request.param)
     checkout = copy_project(tmp_path_factory.mktemp(request.param) / "project", build=request.param)
     site = Site(checkout, job, list(ancestors(plan, job)))
     site.checkout.run(*site.command)
@@ -76,13 +72,6 @@ def site(request, tmp_path_factory) -> Site:
     site.finish()
     site.seconds = time.monotonic() - begun
     return site
-
-
-def other_trainings(site: Site, paper: str) -> str:
-    """An edit of every optimizer of a paper, which no name in a plan tells of."""
-    settings = load_config(site.checkout.root, {"scale": "nano"}).papers[paper].model_dump(mode="json")
-    names = [name for name, _ in leaves(settings) if name.endswith("clip_norm")]
-    return "; ".join(f"papers.{paper}.{name}=0.7" for name in names)
 
 
 def test_code_that_is_edited_and_undone_during_a_run_reaches_no_result(site, tally, tmp_path):
@@ -109,7 +98,7 @@ def test_without_the_engines_records_nothing_right_is_made_again_and_nothing_els
     with tally.trial("engine's records lost", paper):
         shutil.rmtree(site.checkout.nano / ".snakemake")
         assert site.planned() == {}
-        edit = other_trainings(site, paper)
+        edit = other_trainings(paper)
         other = RunPlan(make_plan(load_config(site.checkout.root, {"scale": "nano", "set": edit})), site.checkout.root)
         changed = {job.stage for job in [*site.needed, site.job] if other.job(job.stage, job.key).digest != job.digest}
         assert site.job.stage in changed

@@ -46,7 +46,8 @@ if ORIGIN := origin_of(ROOT):
     os.environ[PLANNED_DTYPE] = ORIGIN.dtype
 try:
     GIVEN = (ORIGIN.config,) if ORIGIN else command.given_settings(workflow, config)
-    LOADED = load_config(ROOT, *GIVEN, home=HOME, targets=command.asked_targets(workflow))
+    ASKED = command.asked_targets(workflow)
+    LOADED = load_config(ROOT, *GIVEN, home=HOME, targets=ASKED)
     for folder in (ROOT, LOADED.run_folder):
         folders.require_importable(folder)
     PLAN = PlanFile(Path(ORIGIN.plan)) if ORIGIN else plan_run(LOADED)
@@ -69,9 +70,7 @@ config.update(LOADED.as_dict())
 show_run(workflow, RUN_FOLDER, lambda: PLAN.asked, LOADED.again, (ROOT, LOADED.scale))
 for warning in LOADED.warnings:
     print(f"warning: {warning}", file=sys.stderr)
-
-if MAIN and workflow.output_settings.dryrun:
-    command.clean_up_at_exit(RUN_FOLDER)
+command.clean_up_at_exit(workflow, RUN_FOLDER)
 if MAIN and not workflow.output_settings.dryrun:
     try:
         require_writable(RUN_FOLDER / "results")
@@ -83,14 +82,11 @@ if MAIN and not workflow.output_settings.dryrun:
 command.decide_by_plan()
 if MAIN:
     # Before the graph is built, so that what is not as it was made is made again by this command.
-    CHECKED = check_results(
-        wanted_jobs(PLAN, command.asked_targets(workflow)),
-        RUN_FOLDER,
-        dry=workflow.output_settings.dryrun or command.only_touches(),
-    )
+    dry = workflow.output_settings.dryrun or command.only_touches()
+    CHECKED = check_results(wanted_jobs(PLAN, ASKED), RUN_FOLDER, dry=dry)
     for note in CHECKED.notes:
         print(f"warning: {note}", file=sys.stderr)
-    command.make_again(PREFIX + path for made in CHECKED.stale.values() for path in made)
+    command.make_again(PREFIX, CHECKED.stale.values())
     if command.only_touches():
         print(f"--touch: {CHECKED.untouched}", file=sys.stderr)
         sys.exit()

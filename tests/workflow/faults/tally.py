@@ -117,7 +117,7 @@ def table(rows: Iterable[Mapping[str, str]]) -> str:
         count = Counter({name: sum(int(row[name]) for row in found) for name in COLUMNS[4:]})
         total.update(count)
         counts = " | ".join(str(count[name]) for name in COLUMNS[4:8])
-        papers = ", ".join(row["paper"] for row in found)
+        papers = ", ".join(dict.fromkeys(row["paper"] for row in found))
         lines.append(f"| `{file}` | {commit}, {seed} | {papers} | {counts} | {count['seconds'] / 60:.0f} |")
     counts = " | ".join(str(total[name]) for name in COLUMNS[4:8])
     lines.append(f"| all | | | {counts} | {total['seconds'] / 60:.0f} |")

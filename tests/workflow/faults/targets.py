@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import reprlab.stages
+from reprlab.config.load import load_config
 from reprlab.planning.run_plan import RunPlan
 from reprlab.preflight.explain import leaves
 from reprlab.preflight.planned_jobs import TABLE, paper_plan
@@ -130,3 +131,22 @@ def making(plan: RunPlan, path: str) -> PlannedJob:
     parts = path.split("/")
     names = ("/".join(parts[:length]) for length in range(len(parts), 0, -1))
     return plan.jobs[next(plan.makers[name] for name in names if name in plan.makers)]
+
+
+def deepest_training(paper: str) -> PlannedJob:
+    """Of the smallest job of each stage that trains, that which needs the most others: it stands for those on its
+    way."""
+    plan = nano_plan(paper)
+    jobs = [smallest_job(plan, stage) for one, stage in trainings() if one == paper]
+    assert jobs, f"{paper} trains nothing at nano"
+    return max(jobs, key=lambda one: (len(list(ancestors(plan, one))), one.stage))
+
+
+def other_trainings(paper: str) -> str:
+    """An edit of every training of a paper, which no name in a plan tells of: the norm that gradients are clipped to,
+    and where a paper clips none, the rate."""
+    settings = load_config(ROOT, {"scale": "nano"}).papers[paper].model_dump(mode="json")
+    found = dict(leaves(settings))
+    clipped = {name: 0.7 for name in found if name.endswith("clip_norm")}
+    rates = {name: 0.7 * value for name, value in found.items() if name.endswith("learning_rate") and value}
+    return "; ".join(f"papers.{paper}.{name}={value}" for name, value in (clipped or rates).items())

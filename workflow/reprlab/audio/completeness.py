@@ -52,7 +52,7 @@ def _chunks(handle: BinaryIO, size: int, head: bytes) -> int:
     while place + 8 <= size:
         handle.seek(place)
         name, length = struct.unpack(f"{order}4sI", handle.read(8))
-        if name == b"ds64":
+        if name == b"ds64" and place + 24 <= size:
             long = struct.unpack("<Q", handle.read(16)[8:])[0]
         if name in (b"data", b"SSND"):
             length = long if long is not None and length >= _UNKNOWN else length

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from reprlab.baselines.texts import WORDS, constant_text
+from reprlab.baselines.texts import constant_text, fitted_words
 
 Track = Mapping[str, Any]
 INPUTS = ("type", "genre", "lyrics_text")
@@ -39,12 +39,10 @@ def described(training: Sequence[Track], tracks: Sequence[Track]) -> dict[str, l
 
 def _nearest(training: Sequence[Track], tracks: Sequence[Track], names: Sequence[str]) -> list[Track]:
     """The training track with the largest sum of cosines by TF-IDF of words, one for each input; the first of equal."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
     total = np.zeros((len(tracks), len(training)))
     for name in names:
-        vectors = TfidfVectorizer(**WORDS)
-        known = vectors.fit_transform([one[name] or "0" for one in training])
+        vectors = fitted_words([one[name] for one in training])
+        known = vectors.transform([one[name] for one in training])
         total += (vectors.transform([one[name] for one in tracks]) @ known.T).toarray()
     return [training[place] for place in total.round(9).argmax(1)]
 

@@ -160,12 +160,18 @@ def _lead(sources: Texts, answers: Texts) -> Answer:
     return lambda texts: [" ".join(text.split()[:best]) for text in without_frame(sources, texts)]
 
 
-def _nearest(sources: Texts, answers: Texts) -> Answer:
-    """The answer to the training input with the largest cosine by TF-IDF of words; of equal ones the first."""
+def fitted_words(texts: Texts, **how: Any) -> Any:
+    """A vectoriser of TF-IDF of words, fitted; where no text holds a word all vectors are nought."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    vectors = TfidfVectorizer(sublinear_tf=True, **WORDS)
-    known = vectors.fit_transform([text or "0" for text in sources])
+    vectors = TfidfVectorizer(**WORDS, **how)
+    return vectors.fit(texts if any(map(vectors.build_analyzer(), texts)) else ["0"])
+
+
+def _nearest(sources: Texts, answers: Texts) -> Answer:
+    """The answer to the training input with the largest cosine by TF-IDF of words; of equal ones the first."""
+    vectors = fitted_words(sources, sublinear_tf=True)
+    known = vectors.transform(sources)
 
     def answer(texts: Texts) -> list[str]:
         return [answers[place] for place in (vectors.transform(texts) @ known.T).toarray().argmax(1)] if texts else []

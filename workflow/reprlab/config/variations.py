@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
@@ -16,9 +16,6 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.settings.base import Distinct, SafeName, Settings
 from reprlab.settings.errors import nearest, registry_error
 from reprlab.settings.overrides import Layer
-
-if TYPE_CHECKING:
-    from reprlab.config.load import LoadedConfig
 
 
 class Variation(Settings):
@@ -63,13 +60,14 @@ def variations_of(file: Layer, slug: str, scale: str) -> list[Variation]:
     return found
 
 
-def edits_of(variation: Variation, config: LoadedConfig, slug: str, *, before: bool = False) -> list[str]:
-    """The variation as dotted edits of a run, `papers.<slug>.<setting>=<value>`; `before`: its cut alone.
+def edits_of(variation: Variation, values: Mapping[str, Any], slug: str, *, before: bool = False) -> list[str]:
+    """The variation as dotted edits of a run, `papers.<slug>.<setting>=<value>`; `before`: its cut alone. `values`: of
+    the paper, as the run has them.
 
     Raises:
         ReprlabError: a factor is given for what is not there or is not a number.
     """
-    changed = [] if before else [*_products(variation, config.plain(slug), slug), *variation.set.items()]
+    changed = [] if before else [*_products(variation, values, slug), *variation.set.items()]
     return [f"papers.{slug}.{name}={json.dumps(value)}" for name, value in (*variation.cut.items(), *changed)]
 
 

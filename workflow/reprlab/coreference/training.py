@@ -106,7 +106,7 @@ class Probe:
         if scores:
             self._restore(work / "best" / _WEIGHTS)
         by = {"fingerprint": fingerprint}
-        return Outcome(self, run, scores, {number: best.beside("weights", number).read(by) for number in scores})
+        return Outcome(self, run, scores, {number: best.beside("weights", number).read(by) or [] for number in scores})
 
     def evaluate(self, split: str = HELD_OUT) -> tuple[np.ndarray, list[float]]:
         """Counts of each document [D, 3, 4] (see `scores`), and the mean weight of each source over its tokens."""

@@ -146,9 +146,9 @@ def converse(
     texts = [json.dumps(request, sort_keys=True) for request in requests]
     asked = dict(zip(texts, requests, strict=True))
     kept = None if endpoint else answers_in(cache)
-    found = {}
-    for text, request in asked.items() if kept else ():
-        if (answer := _kept_answer(kept, request, settings)) is not None:
+    found: dict[str, Answer] = {}
+    for text, request in asked.items():
+        if kept is not None and (answer := _kept_answer(kept, request, settings)) is not None:
             found[text] = answer
     missing = {text: request for text, request in asked.items() if text not in found}
     if missing:

@@ -169,7 +169,7 @@ def _merge_adapter(model: Any, adapter: Path, where: str, base: str) -> None:
 
     before = sums()
     try:
-        config = PeftConfig.from_pretrained(str(adapter))
+        config = PeftConfig.from_peft_type(**read_json(adapter / "adapter_config.json"))
         adapted = get_peft_model(model.base_model, config)
         result: Any = set_peft_model_state_dict(adapted, load_peft_weights(str(adapter), device="cpu"))
     except (OSError, ValueError, RuntimeError) as error:

@@ -69,7 +69,7 @@ def wildcard_constraints(papers: Iterable[str]) -> dict[str, str]:
         for pattern in stage.outputs.values()
         if (found := _OF_A_PAPER.fullmatch(pattern)) and found[1] != "{table}"
     }
-    # Made by a command of its own, from several runs (`reprlab.runs.sensitivity`).
+    # Made by a command of its own, from several runs (`reprlab.planning.sensitivity`).
     written.add("sensitivity")
     return {
         **{wildcard: _WORD for stage in STAGES.values() for wildcard in stage.wildcards},

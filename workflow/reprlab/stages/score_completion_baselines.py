@@ -14,6 +14,8 @@ def score_completion_baselines(*, out: Path, settings: CompletionBaselines) -> N
     Raises:
         ReprlabError: unreadable prompts.
     """
+    from typing import Any
+
     from reprlab.artifacts.tsv import write_rows
     from reprlab.baselines.completions import answered
     from reprlab.evaluation.completion_scores import answer_scores, bootstrap_mean
@@ -31,7 +33,11 @@ def score_completion_baselines(*, out: Path, settings: CompletionBaselines) -> N
         found, seen = answered(one.prompts, kind, training or [{"id": "", "prompt": "", "completion": ""}], tests)
         for baseline, answers in found.items():
             scores = bootstrap_mean(answer_scores(kind, gold, answers), settings.bootstrap, settings.seed)
-            row = {"name": baseline, "eval": name, "metric": "rougeL" if kind == "generation" else "accuracy"}
+            row: dict[str, Any] = {
+                "name": baseline,
+                "eval": name,
+                "metric": "rougeL" if kind == "generation" else "accuracy",
+            }
             row |= {bound: 100 * scores[bound] for bound in ("value", "low", "high")}
             rows.append({**row, "n": len(tests), "seen": "" if seen is None else seen})
     write_rows(out, rows)

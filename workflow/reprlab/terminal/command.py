@@ -106,10 +106,11 @@ def enter(prefix: str) -> str:
     return f"cd {shlex.quote(prefix)} && ".replace("{", "{{").replace("}", "}}") if prefix else ""
 
 
-def make_again(paths: Iterable[str]) -> None:
-    """Let the engine make results that are there; each is one that the command needs, for it becomes a target."""
+def make_again(prefix: str, made: Iterable[Iterable[str]]) -> None:
+    """Let the engine make results of jobs that are there, whose paths it knows behind a prefix; each is one that the
+    command needs, for it becomes a target."""
     if (settings := _variable("snakemake.api", "dag_settings")) is not None:
-        settings.forcerun = frozenset({*settings.forcerun, *paths})
+        settings.forcerun = frozenset({*settings.forcerun, *(prefix + path for paths in made for path in paths)})
 
 
 def only_touches() -> bool:
@@ -118,8 +119,10 @@ def only_touches() -> bool:
     return bool(getattr(arguments, "touch", False))
 
 
-def clean_up_at_exit(run_folder: Path) -> None:
+def clean_up_at_exit(workflow: Any, run_folder: Path) -> None:
     """Let a command that only plans leave no folder that was not there: the engine makes the run's and its own."""
+    if not (workflow.is_main_process and workflow.output_settings.dryrun):
+        return
     record = run_folder / _RECORD
     absent = [folder for folder in (record, run_folder, *run_folder.parents) if not folder.exists()]
     if absent:

@@ -133,8 +133,8 @@ class Fold:
         seeds = seeds[:1] if retriever in paper.encoders else seeds
         if retriever in ("random", "chains", "nearest"):
             # Distances have no seed.
-            own = {"pooling": retriever, "seeds": seeds[:1] if retriever == "nearest" else seeds}
-            settings = Retrieval.model_validate({"events": events, "ks": paper.ks, **own})
+            chosen = {"pooling": retriever, "seeds": seeds[:1] if retriever == "nearest" else seeds}
+            settings = Retrieval.model_validate({"events": events, "ks": paper.ks, **chosen})
             return self.plan.add("rank_partners", key, Job({"examples": self.examples}, {"settings": settings}))
         recipe = paper.retriever_training
         encoder = paper.encoders["roberta" if retriever.startswith("roberta") else "sbert"]

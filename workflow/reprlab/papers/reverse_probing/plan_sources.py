@@ -156,10 +156,8 @@ class Sources:
         )
 
     def _baselines(self, task: SourceTask, examples: str) -> dict[str, Any]:
-        entry, limits = (
-            self.config.datasets.tasks[task.dataset],
-            {"train_limit": task.examples, "eval_limit": task.scored},
-        )
+        entry = self.config.datasets.tasks[task.dataset]
+        limits: dict[str, Any] = {"train_limit": task.examples, "eval_limit": task.scored}
         return add_trivial(self.plan, entry, f"{NAME}_{task.dataset}", examples, metrics=[task.metric], **limits)
 
     def _examples(self, dataset: str) -> str:

@@ -72,7 +72,7 @@ class Finetuning:
         where |= {"subset": subset} if subset else {}
         baselines = self.add_baselines(task)
         own: dict[str, Any] = {"where": where, "data": self.title(task)}
-        shown = {"keys": {"model": "name"}, "unjudged": "baselines"}
+        shown: dict[str, Any] = {"keys": {"model": "name"}, "unjudged": "baselines"}
         yield Source(path=baselines["baselines"][0].path, factors=about, **shown, **own)
         for model, pema, seed in product(finetuning.models, (False, True), finetuning.seeds):
             yield Source(
@@ -94,7 +94,10 @@ class Finetuning:
         """Plan the most frequent label and a bag of words, on the examples that the models get."""
         finetuning, settings = self.paper.finetuning, self.paper.tasks[task]
         entry, key = self.config.datasets.tasks[str(settings.dataset)], f"vocab_memory_{settings.dataset}"
-        limits = {"train_limit": finetuning.train_examples, "eval_limit": finetuning.evaluation_examples}
+        limits: dict[str, Any] = {
+            "train_limit": finetuning.train_examples,
+            "eval_limit": finetuning.evaluation_examples,
+        }
         return add_trivial(self.plan, entry, key, self.examples(task), metrics=[settings.metric], **limits)
 
     def add_run(self, model: str, task: str, seed: int, pema: bool) -> Path:

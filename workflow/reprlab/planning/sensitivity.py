@@ -86,7 +86,7 @@ class _Run:
         from reprlab.config.load import load_config
         from reprlab.config.variations import edits_of
 
-        edits = edits_of(variation, base, slug, before=before)
+        edits = edits_of(variation, base.plain(slug), slug, before=before)
         name = f"{base.run}.{slug}.{variation.name}" + (".before" if before else "")
         self.given = {**given, "set": "; ".join([*filter(None, [given.get("set")]), *edits]), "run": name}
         self.config = load_config(base.root, self.given, targets=[f"results/{slug}/claims.tsv"])
