@@ -28,7 +28,7 @@ _SILENT = ("no_grad", "inference_mode")
 # Their arguments say what is told, not what is computed.
 _TELLS = ("ReprlabError", "ValueError", "TypeError", "warning", "info", "debug", "Field", "cast", "TypeVar", "getattr")
 _SAID = (
-    "description", "help", "title", "caption", "encoding", "newline", "strict", "exist_ok", "parents", "frozen",
+    "description", "help", "prog", "title", "caption", "encoding", "newline", "strict", "exist_ok", "parents", "frozen",
     "extra", "slots", "device")  # fmt: skip
 
 

@@ -5,12 +5,15 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from event_samples import document
 from hypothesis import given
 from hypothesis import strategies as st
 from reprlab.baselines import declared as kinds
+from reprlab.baselines import vectors
 from reprlab.baselines.completions import answered
 from reprlab.baselines.descriptions import described
-from reprlab.baselines.examples import seen_in_training
+from reprlab.baselines.examples import predict_baseline, seen_in_training
+from reprlab.baselines.relations import relation_answers
 from reprlab.baselines.seen import seen_answers, sharing
 from reprlab.baselines.texts import WORDS, constant_text, fitted_text, without_frame
 from reprlab.baselines.track_labels import best_constants
@@ -19,12 +22,15 @@ from reprlab.baselines.words import next_word_lookup, shape, tag_lookup, word_lo
 from reprlab.config.papers import SLUGS
 from reprlab.evaluation.examples import ExampleTable
 from reprlab.evaluation.metrics import rouge_l
+from reprlab.events.pairs import known_pairs
+from reprlab.events.settings import EventSelection, PairTask
 from reprlab.results.metric_list import COLUMNS, metric_rows
 from reprlab.results.records import records_of
 from reprlab.results.sources import Baseline, GatherSettings, Source, rivals
 from reprlab.runtime.errors import ReprlabError
 from reprlab.structure.formats import KINDS
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
 
 from tests.plans import plan_of
 
@@ -144,6 +150,60 @@ def test_vectors_of_texts_have_the_cosines_of_scikit_learn(kind):
     made = word_vectors if kind == "words" else character_ngrams
     found = made(training, 0, 2**14)(asked, "")
     assert np.abs(found @ found.T - (oracle @ oracle.T).toarray()).max() < 5 * (2 / 2**14) ** 0.5
+
+
+@pytest.mark.parametrize("name", ["tfidf", "char_tfidf"])
+def test_a_linear_classifier_is_that_of_scikit_learn(name, tmp_path):
+    """Random texts and labels, of which one change of the recipe answers some otherwise."""
+    rng = np.random.default_rng(0)
+    words = ["a", "film", "good", "bad", "very", "the", "was", "is", "not", "goods"]
+    texts = [[" ".join(rng.choice(words, rng.integers(2, 14))) for _ in range(count)] for count in (80, 300)]
+    labels = [str(rng.integers(3)) for _ in range(80)]
+    tables = [
+        ExampleTable(tmp_path, "single", ("0", "1", "2"), {"id": one, "text": one, "label": labels}) for one in texts
+    ]
+    how = (
+        {"analyzer": "word", "ngram_range": (1, 2)}
+        if name == "tfidf"
+        else {"analyzer": "char_wb", "ngram_range": (2, 5)}
+    )
+
+    def oracle(c=10.0, sublinear_tf=True, **other):
+        vectors = TfidfVectorizer(sublinear_tf=sublinear_tf, **{**how, **other})
+        model = LogisticRegression(C=c, max_iter=1000).fit(vectors.fit_transform(texts[0]), labels)
+        return model.predict(vectors.transform(texts[1])).tolist()
+
+    found = predict_baseline(name, *tables, ("0", "1", "2"), 0)
+    assert found == oracle()
+    low, high = how["ngram_range"]
+    others = [
+        oracle(c=20.0),
+        oracle(sublinear_tf=False),
+        oracle(ngram_range=(low, high + 1)),
+        oracle(ngram_range=(low + 1, high)),
+    ]
+    assert all(one != found for one in others), "the texts tell recipes apart"
+
+
+def test_random_vectors_are_those_of_the_text_and_the_seed(tmp_path):
+    """As many numbers as are declared, whatever the seed is."""
+    texts = ["a film", "a film", "bad"]
+    first, other = (vectors.BASELINES[vectors.RANDOM](tmp_path, seed)(texts, "") for seed in (0, 7))
+    assert first.shape == other.shape == (3, vectors._RANDOM_WIDTH)
+    assert (first[0] == first[1]).all() and not (first[0] == first[2]).any() and not (first == other).any()
+
+
+def test_most_pairs_of_training_have_no_relation_and_the_commonest_relation_is_one():
+    task = PairTask(events=EventSelection(), labels=["ENTAILS", "CAUSE"])
+    training, asked = [document("a", size=6)], [document("b", size=4), document("c", size=7)]
+    pairs = [known_pairs(one, task) for one in asked]
+    found = relation_answers(training, asked, pairs, task)
+    for place, known in enumerate(pairs):
+        assert found["majority relation"][place].tolist() == [1] * len(known.labels), "three of five are the first"
+        assert not found["no relation"][place].any()
+    # The four sentences of one document are the first four of training, and so are their relations.
+    assert found["pair of words"][0].tolist() == pairs[0].labels.tolist()
+    assert len(found["pair of words"][1]) == len(pairs[1].labels) != len(pairs[0].labels)
 
 
 def test_entities_of_the_scored_split_that_training_has(tmp_path):

@@ -27,7 +27,8 @@ def test_known_answers():
     assert score("macro_f1", gold, predicted, LABELS) == pytest.approx(100 * (2 / 3 + 4 / 5) / 2)
     assert score("pearson", [1.0, 2.0, 3.0], [2.0, 4.0, 6.0]) == pytest.approx(100)
     assert score("spearman", [1.0, 2.0, 3.0], [1.0, 9.0, 5.0]) == pytest.approx(50)
-    assert score("pearson", [1.0, 2.0], [3.0, 3.0]) == 0
+    assert score("pearson", [1.0, 2.0], [3.0, 3.0]) == score("pearson", [1.0], [3.0]) == 0
+    assert score("pearson", [1.0, 2.0], [3.0, 4.0]) == -score("spearman", [1.0, 2.0], [4.0, 3.0]) == pytest.approx(100)
     assert score("tag_accuracy", [["O", "B"], ["O"]], [["O", "O"], ["O"]]) == pytest.approx(200 / 3)
     # one of two gold tags found, nothing invented
     assert score("tag_f1", [["O", "B"], ["B"]], [["O", "O"], ["B"]]) == pytest.approx(200 / 3)
@@ -38,6 +39,8 @@ def test_rouge_takes_the_best_target_and_stems():
     assert rouge_l([["the cat runs"], ["x", "a b"]], ["the cats ran", "a b"]) == pytest.approx([2 / 3, 1.0])
     assert score("rouge_l", [["the cat runs"], ["x", "a b"]], ["the cats ran", "a b"]) == pytest.approx(250 / 3)
     assert score("exact_match", [["a", "b"], ["c"]], ["b", "d"]) == 50
+    # Words in another order: of ROUGE-1 all would be right.
+    assert rouge_l([["a b c d"]], ["d c b a"]) == pytest.approx([1 / 4])
 
 
 @settings(max_examples=40, deadline=None)

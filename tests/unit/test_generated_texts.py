@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+import torch
 from finetune_fixtures import make_bert, make_tokenizer
 from hypothesis import given
 from hypothesis import strategies as st
 from nltk.translate.bleu_score import corpus_bleu
 from reprlab.evaluation.generated_texts import bert_score, bleu, bleu_counts, rouge_l, score_rows
+from reprlab.models.build import load_model, save_model
 
 TEXT, OTHER = "the cat sat on the mat and looked at the moon", "the cat sat on a mat and looked at a moon"
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=12).map(" ".join)
@@ -50,6 +52,33 @@ def test_empty_texts_count_nothing_and_equal_texts_are_fully_alike(encoder):
 def test_precision_and_recall_change_places_with_the_texts(encoder):
     one, two = bert_score(["a b c"], ["a d"], encoder, 64)[0], bert_score(["a d"], ["a b c"], encoder, 64)[0]
     assert one[[0, 1, 2]] == pytest.approx(two[[1, 0, 2]], abs=1e-6)
+
+
+def test_words_in_another_order_have_a_short_common_subsequence():
+    """Of ROUGE-1 both would be 1."""
+    assert rouge_l(["a b c d"], ["d c b a"])[0] == pytest.approx([1 / 4] * 3)
+    assert rouge_l(["a b c d"], ["a d"])[0] == pytest.approx([1, 1 / 2, 2 / 3]), "precision, recall, F1"
+
+
+def test_precision_is_of_what_is_written_and_recall_of_the_reference(encoder, tmp_path):
+    """An encoder that knows words and no places: a text of two of the four words is all right, and not all of it."""
+    model = load_model(encoder)
+    with torch.no_grad():
+        model.embeddings.position_embeddings.weight.zero_()
+        for layer in model.encoder.layer:
+            for part in (layer.attention.output.dense, layer.output.dense):
+                part.weight.zero_()
+                part.bias.zero_()
+    save_model(model, tmp_path / "model")
+    make_tokenizer(tmp_path / "model")
+    precision, recall, f1 = bert_score(["a b c d"], ["a d"], tmp_path / "model", 64)[0]
+    assert precision == pytest.approx(1, abs=1e-6) and recall < 0.98
+    assert f1 == pytest.approx(2 * recall / (1 + recall), abs=1e-6)
+    assert bert_score(["a b c d"], ["a d d d"], tmp_path / "model", 64)[0] == pytest.approx([1, recall, f1], abs=1e-6)
+    rows = score_rows(["a b c d"] * 2, ["a d"] * 2, tmp_path / "model", 64, resamples=5, seed=0)
+    named = {row["metric"]: row["value"] for row in rows}
+    assert named["bert_p"] == pytest.approx(100) and named["bert_r"] == pytest.approx(100 * recall)
+    assert (named["rouge_p"], named["rouge_r"]) == pytest.approx((100, 50))
 
 
 def test_rows_have_every_measure_with_its_interval(encoder):

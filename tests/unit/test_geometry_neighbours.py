@@ -56,8 +56,12 @@ def test_where_float32_products_lose_everything(monkeypatch):
         return search(exact, rows, kept)
 
     monkeypatch.setattr(neighbours, "_nominate", counted)
+    left, every = [], neighbours._measure_every_pair
+    monkeypatch.setattr(
+        neighbours, "_measure_every_pair", lambda exact, rows, squared: (left.extend(rows), every(exact, rows, squared))
+    )
     assert torch.allclose(nearest_distances(points, 2), expected, rtol=1e-12)
-    assert sum(searched) == 400
+    assert sum(searched) == 400 and not left, "float64 products settle what those of float32 do not"
 
 
 def test_near_twins_are_told_apart():
@@ -68,6 +72,14 @@ def test_near_twins_are_told_apart():
     points[:, 0] += torch.tensor(rng.random(240) * 1e-8)
     assert torch.equal(nearest_distances(points, 3) > 0, every_pair(points, 3) > 0)
     assert torch.allclose(nearest_distances(points, 3), every_pair(points, 3), rtol=1e-2, atol=1e-11)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_products_of_tiny_numbers_are_no_less_wrong_than_they_are_taken_for(dtype):
+    """Each of D products that falls below the smallest normal number may lose all of itself."""
+    limits, width = torch.finfo(dtype), 40
+    relative, absolute = neighbours._slack(torch.zeros(1, width, dtype=dtype))
+    assert absolute >= width * limits.tiny and relative >= width * limits.eps
 
 
 def test_float32_alone_settles_ordinary_clouds(monkeypatch):

@@ -35,6 +35,13 @@ def test_rounding_is_half_to_even() -> None:
     assert spans.tolist() == [2, 2]
 
 
+@pytest.mark.parametrize("length", [2, 3])
+def test_of_a_row_of_two_or_three_tokens_one_is_masked_at_any_place(length: int) -> None:
+    mask = random_span_mask(np.full(300, length), 5, generator(), density=0.3, mean_span=3.0, roll=True)
+    assert (mask.sum(axis=1) == 1).all() and not mask[:, length:].any()
+    assert (mask[:, :length].sum(axis=0) > 300 / length - 50).all()
+
+
 rows = st.lists(st.integers(0, 300), min_size=1, max_size=12)
 
 

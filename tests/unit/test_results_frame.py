@@ -504,9 +504,17 @@ def test_bars_stand_side_by_side_with_their_intervals():
         (panel,) = figure.axes
         assert [patch.get_height() for patch in panel.patches][:2] == [3, 4] and panel.get_title() == "small"
         assert [text.get_text() for text in figure.legends[0].get_texts()] == ["ours", "theirs (no value)"]
+        (reach,) = next(one for one in panel.containers if hasattr(one, "has_yerr")).lines[2]
+        ends = [segment.tolist() for segment in reach.get_segments()]
+        assert ends == [
+            [pytest.approx((-0.2, 2)), pytest.approx((-0.2, 5))],
+            [pytest.approx((0.8, 3)), pytest.approx((0.8, 6))],
+        ]
         long = table.melt(["task", "model"], ["own", "low"], "kind", "score")
         (one,) = Bars("task", [Axis("score", "score")], "points", line="kind")(long, Drawn("nano", {})).axes
         assert [patch.get_height() for patch in one.patches] == [2, 3, 3, 4]
+        centres = [patch.get_x() + patch.get_width() / 2 for patch in one.patches]
+        assert centres == pytest.approx([-0.2, 0.8, 0.2, 1.2]), "on both sides of the tick of their task"
 
 
 def test_counts_of_several_sizes_stand_on_a_logarithmic_axis():

@@ -12,7 +12,8 @@ import torch
 from finetune_fixtures import make_bert, make_examples, make_tokenizer
 from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.artifacts.tables import read_parquet, read_tsv, write_parquet, write_tsv
-from reprlab.evaluation.completion_settings import CompletionBaselines
+from reprlab.evaluation.completion_settings import CompletionBaselines, CompletionScoring
+from reprlab.evaluation.prediction_sample import SampleSettings, sample_rows
 from reprlab.evaluation.settings import BaselineSettings
 from reprlab.models.build import save_model
 from reprlab.music.forms import BREAKDOWN, OVERVIEW
@@ -24,6 +25,7 @@ from reprlab.stages.evaluate_mask_controls import evaluate_mask_controls
 from reprlab.stages.evaluate_merges import evaluate_merges
 from reprlab.stages.finetune_model import finetune_model
 from reprlab.stages.score_completion_baselines import score_completion_baselines
+from reprlab.stages.score_completions import score_completions
 from reprlab.stages.score_description_baselines import score_description_baselines
 from reprlab.stages.score_descriptions import score_descriptions
 from reprlab.stages.score_prompt_baselines import score_prompt_baselines
@@ -32,6 +34,7 @@ from reprlab.stages.select_layer import select_layer
 from reprlab.stages.select_learning_rate import select_learning_rate
 from reprlab.structure.seq2seq_settings import PairScoring
 from reprlab.text.completions import write_completions
+from reprlab.text.tokenizer_folder import open_tokenizer
 from reprlab.text.vocabulary import Vocabulary
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
 from reprlab.training.merge_settings import MergeEvaluation
@@ -194,6 +197,7 @@ def test_baselines_are_fitted_on_training_and_scored_on_each_split(tmp_path):
     assert found["majority", "validation"] == 25 and found["majority", "test"] == pytest.approx(400 / 9)
     assert found["tfidf", "validation"] == 0 and found["tfidf", "test"] == 100
     assert table.set_index("split")["n"].to_dict() == {"validation": 4, "test": 9}
+    assert not table[["learning_rate", "steps", "tokens", "diverged"]].any(axis=None), "nothing is trained"
     texts = [{"source": f"{split} {n}", "targets": [target], "task": "t", "split": split}
              for split, answers in {"train": "xxy", "validation": "yz", "test": "xxxz"}.items()
              for n, target in enumerate(answers)]  # fmt: skip
@@ -404,3 +408,84 @@ def test_a_classifier_learns_from_training_and_its_rows_are_those_of_each_split(
         assert again["value"].equals(metrics["value"]) and same["prediction"].equals(predictions["prediction"])
     select_learning_rate(metrics=[tmp_path / "one" / "m.tsv"], out=tmp_path / "best.json")
     assert read_json(tmp_path / "best.json")["best"]["m"]["learning_rate"] == 1e-9, "validation decides, and not test"
+
+
+def test_sampled_predictions_are_those_of_the_chosen_rate_split_and_mode_beside_their_own_texts(tmp_path):
+    """The same ids are predicted otherwise by another model, rate and mode, and other ids are of another split."""
+    examples = make_examples(
+        tmp_path / "e.parquet",
+        "single",
+        [{"text": f"text {n}", "label": str(n % 2), "split": split} for n, split in enumerate(["validation"] * 6)],
+        ["0", "1"],
+    )
+    rows = []
+    for name, rate, mode in (("m", 1e-3, "generate"), ("m", 1e-4, "generate"), ("o", 1e-3, "generate")):
+        right = (name, rate) == ("m", 1e-3)
+        for n in reversed(range(6)):
+            answer = str(n % 2) if right and n else "what"
+            about = {"name": name, "learning_rate": rate, "subset": "", "label": str(n % 2)}
+            rows.append(
+                {**about, "split": "validation", "id": f"{n}-validation", "prediction": answer, "eval_mode": mode}
+            )
+            rows.append({**about, "split": "validation", "id": f"{n}-validation", "prediction": "?", "eval_mode": "x"})
+        rows.append({**about, "split": "test", "id": "t", "prediction": "?", "eval_mode": mode})
+    write_parquet(tmp_path / "p.parquet", pyarrow.Table.from_pylist(rows))
+    write_tsv(tmp_path / "m.tsv", pandas.DataFrame({"name": ["o", "m"], "steps": [1, 9], "tokens": [10, 90]}))
+    write_json(tmp_path / "s.json", {"best": {"m": {"learning_rate": 1e-3}, "o": {"learning_rate": 1e-4}}})
+    model = {"about": {"task": "toy"}, "name": "m", "metrics": tmp_path / "m.tsv", "labels": ["0", "1"]}
+    model |= {"predictions": [tmp_path / "p.parquet"], "selection": tmp_path / "s.json", "examples": examples}
+    found = {}
+    for seed, count in ((0, 6), (0, 3), (1, 3)):
+        settings = SampleSettings.model_validate({"scale": "nano", "models": [model], "examples": count, "seed": seed})
+        table = sample_rows(settings)
+        found[seed, count] = table["id"].tolist()
+        for row in table.to_dict("records"):
+            n = int(row["id"].split("-")[0])
+            assert row["text"] == f"text {n}" and row["label"] == str(n % 2)
+            assert (row["prediction"], row["correct"], row["outside_label"]) == (
+                (str(n % 2), "yes", "no") if n else ("what", "no", "yes")
+            )
+            assert (row["n"], row["steps"], row["tokens"]) == (6, 9, 90) and row["outside_share"] == pytest.approx(
+                1 / 6
+            )
+    assert len(found[0, 6]) == 6 and len(found[0, 3]) == 3 and found[0, 3] != found[1, 3]
+
+
+def test_choices_of_known_likelihoods_are_answered_row_by_row(language, tmp_path):
+    """A decoder that says `good` nearly always, and all other words alike: of sums, means over tokens and over
+    characters each takes another choice."""
+    word = open_tokenizer(language / "tokenizer").convert_tokens_to_ids("good")
+    always(Vocabulary.load(language / "tokenizer"), word, tmp_path / "model")
+    # The choices, and what is taken by sums, by tokens and by characters.
+    rows = [
+        (("bad", "good"), "111"), (("good", "bad", "a"), "000"), (("good good bad", "b"), "100"),
+        (("b", "film"), "001"), (("a", "b", "good"), "222"), (("film", "b", "bad"), "000"),
+    ]  # fmt: skip
+    asked = [
+        completion(f"r{n}", "test", "the film was", choices[0], choices=choices) for n, (choices, _) in enumerate(rows)
+    ]
+    for row, (_, taken) in zip(asked, rows, strict=True):
+        row["answer"] = int(taken[0])
+    write_completions(tmp_path / "c.parquet", asked, {"kind": "choice", "template": "choice", "title": "T"})
+    norms = ["none", "tokens", "characters"]
+    settings = CompletionScoring.model_validate({
+        "family": "f", "train": "base", "models": [{"name": "m", "step": 3}], "max_length": 32, "max_new_tokens": 2,
+        "prompts": dict.fromkeys(norms, tmp_path / "c.parquet"), "normalisation": {one: one for one in norms},
+        "cells": [{"eval": one, "shots": 0, "method": "loglikelihood"} for one in norms],
+        "free_tokens": 2, "beams": 1, "bootstrap": 20, "seed": 0, "dtype": "float32",
+    })  # fmt: skip
+    for batch in (1, 32):
+        score_completions(
+            models=[tmp_path / "model"], tokenizer=language / "tokenizer", out=tmp_path / "s.tsv",
+            predictions=tmp_path / "p.parquet", settings=settings, inference_batch=batch,
+        )  # fmt: skip
+        said = read_parquet(tmp_path / "p.parquet").to_pandas()
+        for place, norm in enumerate(norms):
+            part = said[said["eval"] == norm]
+            assert part["id"].tolist() == [row["id"] for row in asked]
+            assert part["prediction"].tolist() == [taken[place] for _, taken in rows], norm
+            assert part["gold"].tolist() == [taken[0] for _, taken in rows]
+        table = read_tsv(tmp_path / "s.tsv")
+        assert set(table["majority"]) == {50} and set(table["n"]) == {6}, "three of six have the first choice"
+        values = table.set_index("eval")["value"].to_dict()
+        assert values == pytest.approx({"none": 100, "tokens": 500 / 6, "characters": 400 / 6})

@@ -20,7 +20,7 @@ from reprlab.stages.build_seq2seq import build_seq2seq
 from reprlab.stages.generate_seq2seq import generate_seq2seq
 from reprlab.stages.score_seq2seq import score_seq2seq
 from reprlab.stages.train_seq2seq import train_seq2seq
-from reprlab.structure import restoration
+from reprlab.structure import pairs, restoration
 from reprlab.structure.pair_scores import score_rows
 from reprlab.structure.pairs import PairSource, target_ids
 from reprlab.structure.seq2seq import course_of, engine_of, load_pairs, order_of, pair_task
@@ -153,6 +153,29 @@ def test_several_tasks_keep_their_prompts_and_limits_draw_the_same_rows(made, tm
     assert again == joint
     with pytest.raises(ReprlabError, match="no pair is left"):
         pairs_of(made, tmp_path / "c", "passages", tasks=["restoration"], words=1)
+
+
+@pytest.mark.parametrize("limit", [None, 7])
+def test_rows_that_are_read_in_parts_are_those_that_are_read_at_once(made, monkeypatch, limit):
+    limits = {"test": limit, "validation": None}
+    whole = list(PairSource(made / "passages.parquet", "sbd", None, made / "tokenizer").rows(limits))
+    assert {row["split"] for row in whole} == {"test"} and len(whole) == (limit or 10)
+    assert {row["id"] for row in whole} <= {f"d{n}-0" for n in range(40, 50)}
+    monkeypatch.setattr(pairs, "_ROWS", 3)
+    parts = PairSource(made / "passages.parquet", "sbd", None, made / "tokenizer")
+    assert list(parts.rows(limits)) == whole and parts.counts == {("test", "pairs"): len(whole)}
+
+
+def test_passes_become_updates_and_an_end_of_the_schedule():
+    given = training(epochs=2.5, horizon_epochs=4, engine={
+        "steps": 99, "ladder": [0, 3, 7, 50], "batch_size": 4, "optimizer": {"learning_rate": 1e-2},
+        "schedule": {"name": "linear", "warmup_steps": 2},
+    })  # fmt: skip
+    engine = engine_of(given, 10)
+    assert (engine.steps, engine.ladder, engine.schedule.horizon_steps) == (7, [0, 3, 7], 10)
+    assert engine.schedule.warmup_steps == 2
+    plain = engine_of(given.model_copy(update={"epochs": None, "horizon_epochs": None}), 10)
+    assert (plain.steps, plain.ladder, plain.schedule.horizon_steps) == (99, [0, 3, 7, 50, 99], None)
 
 
 def test_training_learns_resumes_and_keeps_its_last_step(made, tmp_path):
@@ -362,6 +385,33 @@ def test_scores_of_known_answers():
     assert items["precision"]["value"] == 50 and items["upstream_precision"]["value"] == 100
 
 
+@pytest.mark.parametrize(
+    ("task", "gold", "written"),
+    [
+        ("pos", ["NN VB O", "NN"], ["NN VB", "VB NN"]),
+        ("sbd", ["a b <EOS> c d", "e f"], ["a <EOS> b <EOS> c d", "e f"]),
+        ("ner", ["(A: PER) (B: ORG) (C: PER)"], ["(A: PER) (D: PER)"]),
+        ("srl", ["said (ARG0: a, ARG1: b)"], ["said (ARG0: a)"]),
+        ("restoration", ["A b, c."], ["A b, c!"]),
+    ],
+)
+def test_precision_is_the_recall_of_the_texts_exchanged(task, gold, written):
+    """By our scorer and by the authors', which leaves tags that are cut off out of one side alone."""
+    sources = ["a b c"] * len(gold)
+    one, other = (
+        {row["metric"]: row["value"] for row in score_rows(task, sources, *texts, PairScoring(resamples=2))}
+        for texts in ((gold, written), (written, gold))
+    )
+    assert one["precision"] == pytest.approx(other["recall"]) and one["recall"] == pytest.approx(other["precision"])
+    if task == "pos":
+        assert (one["upstream_precision"], one["upstream_recall"]) == pytest.approx((50, 200 / 3))
+        # What is cut off of the gold tags is neither right nor missed.
+        assert (other["upstream_precision"], other["upstream_recall"]) == pytest.approx((200 / 3, 200 / 3))
+    elif task in ("ner", "srl"):
+        assert one["upstream_precision"] == pytest.approx(other["upstream_recall"])
+        assert one["precision"] != one["recall"]
+
+
 @pytest.fixture
 def tagger(made):
     """A head over a tokenizer that cuts words into pieces, a split of a sentence, and the model."""
@@ -446,6 +496,8 @@ def test_the_head_stands_on_the_encoder_alone_and_is_opened_again(made, tmp_path
 def test_lookups_know_what_a_word_most_often_was_in_training():
     chunks = fitted("chunking", ["a b", "a c", "a b"], ["B-NP I-NP", "B-NP O", "B-VP I-NP"])
     assert chunks["word_majority"]("a b c new") == "B-NP I-NP O B-NP"
+    shapes = fitted("chunking", ["Ann X X", "Y"], ["B-PER B-LOC B-LOC", "B-PER"])["next_word"]
+    assert shapes("Z") == "B-PER", "words that occur once show what new ones of their shape have"
     assert chunks["majority"]("a b") == "B-NP B-NP" and list(chunks) == ["majority", "word_majority", "next_word"]
     restored = fitted("restoration", ["paris is big", "paris is"], ["Paris is big.", "Paris is,"])
     assert restored["word_majority"]("paris is big now") == "Paris is big. now"
@@ -461,6 +513,10 @@ def test_known_items_are_said_where_both_ends_are_whole_words_of_the_text():
     table = fitted("openie", ["x"] * 2, ["(Ann Lee; met; Bob) (Bob; saw; Eve)", "(An; is; Bob)"])["known_items"]
     assert table("Later Bob thanked Ann Lee.") == "(ann lee; met; bob)", "An is no word of the text, Eve neither"
     assert table("Bob alone.") == "O"
+    same = fitted("openie", ["x"], ["(Ann; met; Ann Lee) (Bob; met; Eve)"])["known_items"]
+    assert same("Ann Lee and Bob") == "(ann; met; ann lee)"
+    order = fitted("openie", ["x"], ["(Bob; saw; Eve) (Ann; met; Eve)"])["known_items"]
+    assert order("Ann, Eve, Bob") == "(ann; met; eve) (bob; saw; eve)", "in the order of the text"
     training = (["x"], ["(Ann; met; Bob)"])
     assert seen_in_training("openie", *training, ["Bob and Ann", "Bob and Eve"], ["", ""]) == 1
     roles = fitted("srl", ["x"], ["said (ARG0: She, ARG1: it)"])["known_items"]

@@ -40,7 +40,7 @@ from reprlab.training.settings import (
     OptimizerSettings,
     ScheduleSettings,
 )
-from training_samples import tiny_settings, train_tiny
+from training_samples import tiny_batch, tiny_settings, train_tiny
 from transformers import BertConfig, BertForMaskedLM
 
 
@@ -109,6 +109,9 @@ def test_the_seed_of_the_loop_moves_dropout_and_no_batch(tmp_path):
         run, model = train_tiny(tmp_path / f"w{seed}", tmp_path / f"o{seed}", tiny_settings(seed=seed), dropout=0.0)
         found.append((run.metrics, {name: value.numpy().tobytes() for name, value in model.state_dict().items()}))
     assert found[0] == found[1]
+    batch_of = tiny_batch(tiny_settings())
+    labels = [int((batch_of(step, 0, 0, 1)["labels"] != -100).sum()) for step in range(12)]
+    assert [row["tokens"] for row in found[0][0]] == [sum(labels[:step]) for step in (4, 5, 8, 12)]
 
 
 @pytest.fixture(scope="module")

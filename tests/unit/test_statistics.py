@@ -149,6 +149,20 @@ def test_ratios_are_those_of_sums_over_batches():
     assert apart.high - 2 == pytest.approx(math.sqrt(2) * (found.high - found.value))
 
 
+def test_a_pair_is_left_out_where_a_side_counts_nothing_and_has_nothing():
+    """Words that are inserted where nothing was said are errors of nothing, and stay."""
+    first, second = ([3.0, 5.0, 4.0, 6.0], [10, 10, 10, 10]), ([1.0, 2.0, 2.0, 2.0], [10, 10, 10, 10])
+    known = ratio_difference(first, second, "batch", paired=True)
+    for side in (0, 1):
+        pair = [([*one[0], 9.0], [*one[1], 10]) for one in (first, second)]
+        pair[side] = ([*pair[side][0][:-1], 0.0], [*pair[side][1][:-1], 0])
+        found = ratio_difference(*pair, "batch", paired=True)
+        assert (found.value, found.n, *bounds(found)) == pytest.approx((known.value, 4, *bounds(known)))
+    inserted = ratio_difference(([*first[0], 4.0], [*first[1], 0]), ([*second[0], 2.0], [*second[1], 10]), "batch",
+                                paired=True)  # fmt: skip
+    assert inserted.n == 5 and inserted.value == pytest.approx(22 / 40 - 9 / 50)
+
+
 def test_no_hit_among_few_counted_is_no_proof_of_none():
     verdicts = [judge(ratio_over_units([0] * 4, [counts] * 4, "batch"), Rule(high=0.05)) for counts in (10, 50)]
     assert [(one.verdict, one.n_units) for one in verdicts] == [("inconclusive", 4), ("supported", 4)]
@@ -189,6 +203,18 @@ def test_four_points_are_too_few_for_a_correlation(kind):
     verdict = judge(kind([1, 2, 3, 4], [1, 2, 3, 4.1], "checkpoint"), ABOVE_ZERO)
     assert (verdict.verdict, verdict.n_units) == ("inconclusive", 4)
     assert "4 (checkpoint), 5 are needed" in verdict.note
+
+
+@pytest.mark.parametrize("n", [5, 6, 7, 20])
+@pytest.mark.parametrize("kind", [rank_correlation, correlation])
+def test_the_interval_of_a_correlation_turns_with_its_values(kind, n):
+    """Each end reaches as far as the correlation of its own sign has to: neither is the value itself."""
+    rng = np.random.Generator(np.random.Philox(key=n))
+    for _ in range(5):
+        first, second = rng.normal(size=n), rng.normal(size=n)
+        found, turned = kind(first, second, "point"), kind(first, -second, "point")
+        assert (turned.value, *bounds(turned)) == pytest.approx((-found.value, -found.high, -found.low))
+        assert found.low < found.value < found.high or abs(found.value) > 0.99
 
 
 def test_one_correlation_a_model_is_averaged_on_fishers_scale():

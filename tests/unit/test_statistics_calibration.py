@@ -1,14 +1,17 @@
 """The rules err no more often than docs/statistics.md says, and the page says what the simulation gives."""
 
 import inspect
+import json
 import re
+from dataclasses import astuple
+from pathlib import Path
 
 import pytest
 import torch
 from reprlab import statistics
 from reprlab.geometry.estimators import two_nn
 from reprlab.geometry.neighbours import nearest_distances
-from reprlab.statistics import over_halves
+from reprlab.statistics import calibration, over_halves
 from reprlab.statistics.calibration import (
     DOCUMENT,
     MARKS,
@@ -21,9 +24,10 @@ from reprlab.statistics.calibration import (
     simulate,
 )
 from reprlab.statistics.calibration_cases import cases
-from reprlab.statistics.calibration_standing import settings, standing_row
+from reprlab.statistics.calibration_standing import draw_scores, settings, standing_row
 from scipy.stats import binom
 
+GOLDEN = Path(__file__).parent / "golden" / "calibration_cases.json"
 PAGE = DOCUMENT.read_text(encoding="utf-8")
 NOMINAL = 0.025
 RULES = [case for case in cases() if not case.reference]
@@ -42,6 +46,39 @@ def allowed(simulations: int, tests: int) -> float:
 
 def percent(cell: str) -> float:
     return float(cell.removesuffix(" %")) / 100
+
+
+def drawn():
+    """One estimate of every case without and with the effect, and every study of the table of standing."""
+    found = []
+    for place, case in enumerate(cases()):
+        known = (case.draw(generator(f"{place} {truth}"), truth) for truth in case.truths)
+        numbers = [[round(one, 6) for one in (estimate.value, estimate.low, estimate.high)] for estimate in known]
+        found.append([case.name, case.units, case.effect, str(case.rule), case.reference, numbers])
+    for one in settings():
+        scores = draw_scores(generator(str(one)), one) + draw_scores(generator(str(one)), one, trained=False)
+        found.append([str(one), [[round(float(part), 6) for part in score] for score in map(astuple, scores)]])
+    return found
+
+
+def test_every_simulated_study_is_the_one_of_the_page():
+    """A change of a study changes rows of the page: write both again, this file by running this module."""
+    known = json.loads(GOLDEN.read_text(encoding="utf-8"))
+    found = json.loads(json.dumps(drawn()))
+    assert len(found) == len(known)
+    for one, other in zip(found, known, strict=True):
+        assert one[:-1] == other[:-1]
+        assert one[-1] == [pytest.approx(row, abs=1e-5, nan_ok=True) for row in other[-1]], one[:2]
+
+
+def test_each_table_is_below_its_own_mark(monkeypatch):
+    monkeypatch.setattr(calibration, "cases", lambda: [RULES[0], next(case for case in cases() if case.reference)])
+    found = calibration.tables(2)
+    assert list(found) == list(MARKS)
+    rules, references = (found[mark].splitlines() for mark in MARKS[:2])
+    assert rules[-1].startswith(f"| {RULES[0].name} | {RULES[0].units} |") and len(rules) == len(references) == 3
+    assert not references[-1].startswith(f"| {RULES[0].name} |")
+    assert found[MARKS[2]].startswith(STANDING_HEAD) and len(found[MARKS[2]].splitlines()) == 2 + len([*settings()])
 
 
 @pytest.mark.parametrize("case", FIRST, ids=[case.name for case in FIRST])
@@ -112,3 +149,7 @@ def test_every_rule_is_simulated():
 def test_tables_are_replaced_to_the_next_empty_line_and_nothing_else():
     text = f"a\n\n{MARKS[2]}\n| old |\n| older |\n\nb\n"
     assert renewed(text, {MARKS[2]: STANDING_HEAD + "| 1 |\n"}) == f"a\n\n{MARKS[2]}\n{STANDING_HEAD}| 1 |\n\nb\n"
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text("[\n" + ",\n".join(json.dumps(one) for one in drawn()) + "\n]\n", encoding="utf-8")

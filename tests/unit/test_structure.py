@@ -224,6 +224,8 @@ def test_items_are_ordered_by_their_first_mention_in_the_text() -> None:
         "tags": ["B-PER", "O", "O", "O", "B-ORG", "O"], "heads": ["T1"], "predicates": ["is"], "tails": ["a team"],
     }  # fmt: skip
     assert target("multitask", joint) == "(Faker: PER) (T1: ORG) (T1; is; a team)"
+    marked = {**inside, "text": "USS. or tea, U.S.", "heads": ["S.", "tea"]}
+    assert target("openie", marked) == "(tea; q; y) (S.; p; x)", "a letter before a mark is the edge of a word"
     nowhere = {**inside, "heads": ["bus", "a car"]}
     assert target("openie", nowhere) == "(a car; q; y) (bus; p; x)"
 
@@ -281,6 +283,7 @@ def test_what_is_malformed_is_counted_and_scored() -> None:
         ("srl", "ran (ARG0: he, ARG9x: y), sat"): (["ran; arg0: he, arg9x: y", "sat"], 2),
         ("srl", "ran (ARG0: he, ARGM-LOC: at"): (["ran; arg0: he", "ran; argm-loc: at"], 1),
         ("srl", "ran (he), sat ()"): (["ran; he"], 1),
+        ("srl", "said (ARG0: )"): (["said; arg0: "], 1),
         ("srl", ""): ([], 1),
     }
     for (task, text), wanted in cases.items():

@@ -12,6 +12,8 @@ from reprlab.training.settings import EvaluationSettings, PretrainSettings
 from reprlab.training.validation import fixed_batches
 from training_samples import write_tokens
 
+KNOWN_ORDER = {1: [0], 4: [2, 3, 1, 0], 5: [4, 2, 0, 3, 1], 64: [33, 63, 49, 58, 60, 42], 100: [44, 73, 60, 34, 79, 68]}
+
 
 @given(examples=st.integers(1, 300), batch=st.integers(1, 16), seed=st.integers(0, 5), epoch=st.integers(0, 3))
 def test_an_epoch_shows_no_example_twice(examples, batch, seed, epoch):
@@ -127,6 +129,13 @@ def test_a_computed_permutation_is_one(size: int, seed: int) -> None:
     assert np.array_equal(np.sort(found), np.arange(size))
 
 
+@pytest.mark.parametrize("size", [1, 4, 5, 64, 100])
+def test_a_computed_permutation_stays_the_same(size: int) -> None:
+    """A run goes on with the order that it began with, also behind an update of this project."""
+    found = Permutation(size, generator(0, Purpose.ORDER, 0))(np.arange(min(size, 6))).tolist()
+    assert found == KNOWN_ORDER[size]
+
+
 def test_a_computed_permutation_looks_random() -> None:
     size = 20_000
     found = Permutation(size, np.random.default_rng(3))(np.arange(size))
@@ -150,6 +159,18 @@ def test_an_order_too_large_for_memory_keeps_every_rule(examples: int, seed: int
         assert not np.array_equal(*epochs)
         spread = [np.ptp(lengths[order.indices(step)]) for step in range(batches)]
         assert np.mean(spread) < 25, "batches hold similar lengths"
+
+
+def test_equal_lengths_stay_in_the_order_that_was_drawn() -> None:
+    """Sorts that are not stable order ties as their machine likes."""
+    lengths = np.random.default_rng(0).integers(5, 8, 400)
+    order = BatchOrder(lengths, 8, 3, in_memory=0)
+    random = generator(3, Purpose.ORDER, 0)
+    examples, batches = Permutation(400, random), Permutation(50, random)
+    ranked = sorted(examples(np.arange(400)).tolist(), key=lambda one: lengths[one])
+    for step in range(50):
+        first = 8 * int(batches(np.array([step]))[0])
+        assert order.indices(step).tolist() == ranked[first : first + 8]
 
 
 def test_an_order_of_c4_needs_little_time_and_memory() -> None:

@@ -182,6 +182,30 @@ def test_moments_of_another_run_lie_as_the_weights_that_they_are_of(tmp_path):
     assert ends[0] == ends[2] != ends[1]
 
 
+def test_moments_are_those_of_the_weights_that_are_trained(tmp_path):
+    """A frozen weight has none, neither where they are kept nor where a run begins with them."""
+    settings = tiny_settings()
+
+    def model(frozen):
+        made = tiny_model()
+        made[0].weight.requires_grad_(not frozen)
+        return made
+
+    weights_after(tmp_path / "first", settings, model(True), None)
+    (tmp_path / "step").mkdir()
+    (tmp_path / "step/config.json").touch()
+    keep_moments(tmp_path / "first/resume-00000012", tmp_path / "step")
+    moments = tmp_path / "step/moments.safetensors"
+    begin_with_moments(moments, model(True), settings.optimizer, work=tmp_path / "new", fingerprint="one")
+    restored = model(True)
+    optimizer = build_optimizer(restored, settings.optimizer)
+    assert load_resume_point(tmp_path / "new", restored, optimizer, "one")
+    named = dict(restored.named_parameters())
+    assert {name for name, one in named.items() if optimizer.state.get(one)} == set(named) - {"0.weight"}
+    with pytest.raises(ReprlabError, match=r"not the moments of this model .*0\.weight"):
+        begin_with_moments(moments, model(False), settings.optimizer, work=tmp_path / "other", fingerprint="one")
+
+
 def test_a_finished_run_trains_no_further(tmp_path):
     first, model = train_tiny(tmp_path / "w", tmp_path / "o", tiny_settings())
     again, same = train_tiny(tmp_path / "w", tmp_path / "o", tiny_settings(), batch_of=None)
