@@ -135,7 +135,7 @@ list: ready ## targets with minutes and disk; of one paper: make list depth
 	@$(BIN)/python -m reprlab.planning.targets $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") $(foreach name,$(BESIDE),'$(name)')
 
 metrics: ready ## every metric with its unit, direction and range
-	@$(BIN)/python -m reprlab.results.metric_list
+	@$(BIN)/python -m reprlab.planning.metric_list
 
 explain: ready ## what would run and why: make explain results/depth/glue.tsv SET=…
 	@$(BIN)/python -m reprlab.preflight.explain $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") \

@@ -13,7 +13,6 @@ from reprlab.baselines import vectors
 from reprlab.baselines.completions import answered
 from reprlab.baselines.descriptions import described
 from reprlab.baselines.examples import predict_baseline, seen_in_training
-from reprlab.baselines.relations import relation_answers
 from reprlab.baselines.seen import seen_answers, sharing
 from reprlab.baselines.texts import WORDS, constant_text, fitted_text, without_frame
 from reprlab.baselines.track_labels import best_constants
@@ -22,9 +21,10 @@ from reprlab.baselines.words import next_word_lookup, shape, tag_lookup, word_lo
 from reprlab.config.papers import SLUGS
 from reprlab.evaluation.examples import ExampleTable
 from reprlab.evaluation.metrics import rouge_l
+from reprlab.events.baselines import relation_answers
 from reprlab.events.pairs import known_pairs
 from reprlab.events.settings import EventSelection, PairTask
-from reprlab.results.metric_list import COLUMNS, metric_rows
+from reprlab.planning.metric_list import COLUMNS, metric_rows
 from reprlab.results.records import records_of
 from reprlab.results.sources import Baseline, GatherSettings, Source, rivals
 from reprlab.runtime.errors import ReprlabError

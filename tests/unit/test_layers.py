@@ -14,7 +14,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("artifacts", "plugins"),
     ("settings",),
     ("hub",),
+    # Which baselines a kind of answer has; how they are made is the rest of the package.
+    ("baselines.declared",),
     ("registry",),
+    ("audio.completeness",),
     # How text and sound files are decoded and how a text is given to a tokenizer, for all that has one.
     ("data.text_files", "text.encoding", "audio.decoding", "audio.transcripts"),
     # Rows of documents with chains, which readers of data write.
@@ -31,8 +34,12 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("training",),
     ("statistics",),
     ("geometry",),
+    # Answers that need no model, where trainings and scorers make them beside their own.
+    ("baselines.seen", "baselines.words"),
+    ("baselines.transcripts",),
     ("audio", "coreference", "features", "representations", "retrieval"),
     ("events", "sentences", "structure"),
+    ("baselines",),
     ("reporting",),
     ("music", "results"),
     # A stage knows a paper by name alone, as a plugin.

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from reprlab.artifacts.tables import write_parquet
-from reprlab.baselines.relations import relation_answers
 from reprlab.evaluation.bootstrap import mean_interval
 from reprlab.evaluation.relation_scores import all_pair_scores, confusion, related_counts, related_scores
 from reprlab.evaluation.resampling import percentiles, resample_sums
+from reprlab.events.baselines import relation_answers
 from reprlab.events.documents import EventDocument
 from reprlab.events.pairs import LabelledPairs, Ranking, known_pairs
 from reprlab.events.settings import ALL, CANDIDATES, RELATED, PairTask

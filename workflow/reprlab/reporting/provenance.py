@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import sys
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.hub.commits import ORIGIN_FILE
-from reprlab.runtime.code_digest import imported_modules
+from reprlab.runtime.code_digest import imported_modules, module_path
 from reprlab.runtime.commit import commit
 from reprlab.runtime.machine import count_gpus
 from reprlab.runtime.seals import making, sources
@@ -70,8 +71,12 @@ def digest(path: Path) -> str:
 
 def versions(stage: str, inputs: Sequence[Path]) -> dict[str, str]:
     """Python, the engine, and every distribution that a stage's modules import, or those of the stages that made its
-    inputs and what these were made from, as installed."""
-    own = making().versions or distributions(imported_modules(f"reprlab.stages.{stage}"))
+    inputs and what these were made from, as installed. Of a script beside the package, what it has loaded of it."""
+    module = f"reprlab.stages.{stage}"
+    modules = (
+        imported_modules(module) if module_path(module) else {one for one in sys.modules if one.startswith("reprlab.")}
+    )
+    own = making().versions or distributions(modules)
     names = {*own, *(name for seal in sources(map(str, inputs), Path()).values() for name in seal.made.versions)}
     return {**versions_of(sorted(names)), "snakemake": metadata.version("snakemake")}
 
