@@ -250,4 +250,5 @@ def test_a_retriever_has_the_vector_of_its_encoder_in_training_and_ranking() -> 
         ("rank_partners", "sbert"): {"mean"},
         ("rank_partners", "random"): {"random"},
         ("rank_partners", "chains"): {"chains"},
+        ("rank_partners", "nearest"): {"nearest"},
     }

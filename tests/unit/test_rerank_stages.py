@@ -174,6 +174,7 @@ def test_a_query_without_hits_counts_for_everything_that_is_compared(tmp_path):
     source = Source(
         path=more["contrasts"], factors={"model": "x", "part": CONTRAST, "truncation": "firstp"},
         keys={name: name for name in ("seed", "less", "p")}, where={"dataset": "toy", "split": ["test"]},
+        differences=True,
     )  # fmt: skip
     gathering = RESULTS.settings("nano", [source], {})
     table = RESULTS.table("significance").make(frame_of(gather_rows(gathering), gathering))
@@ -289,13 +290,13 @@ def test_a_training_that_does_not_fit_into_memory_is_a_result_with_a_reason(tmp_
     assert any("delete that folder and run again" in message for message in caplog.messages)
     sources = [
         Source(path=found["scores"], factors={"model": name, "part": "document", "dataset": "toy"},
-               keys={"seed": "seed"}, where={"split": "test"},
+               keys={"seed": "seed"}, where={"split": "test"}, answer="ranking",
                baselines=[Baseline(name="bm25", path=fits["first"], where={"name": "bm25"})])
         for name, found in (("fits", fits), ("unfit", unfit))
     ]  # fmt: skip
     sources += [
         Source(path=unfit["contrasts"], factors={"model": "unfit", "part": CONTRAST, "dataset": "toy"},
-               keys={"seed": "seed", "less": "less", "p": "p"})
+               keys={"seed": "seed", "less": "less", "p": "p"}, differences=True)
     ]  # fmt: skip
     rows = gather_rows(RESULTS.settings("nano", sources, {}))
     by_model = rows[rows["part"] == "document"].groupby("model")

@@ -188,7 +188,7 @@ def test_what_no_model_made_is_scored_on_every_task(place, tmp_path):
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     rows = read_tsv(tmp_path / "one")
     assert set(rows.seed) == {0} and rows.groupby("name").dataset.nunique().to_dict() == {
-        "random vectors": 6, "character n-grams": 6, "most frequent label": 1,
+        "random vectors": 6, "character n-grams": 6, "word TF-IDF": 6, "most frequent label": 1,
     }  # fmt: skip
     assert rows[rows["name"] == "most frequent label"].value.between(49, 51).all()
 

@@ -242,7 +242,8 @@ PLACES: dict[str, list[Callable[[Any, str], list[int]]]] = {
 ELSEWHERE = {
     "training.finetuning_text", "training.finetuning_encoding", "training.finetuning_spans", "coreference.segments"
 }  # fmt: skip
-OURS = {"sentences.export", "papers.amuro_char.audit_models"}
+# Their texts are ours or the settings', not data.
+OURS = {"inference.stop_texts", "sentences.export", "papers.amuro_char.audit_models"}
 GIVES_TEXT = {"encode", "piece_ids", "closed_ids", "ids_behind", "part_ids"}
 ROOT = Path(__file__).resolve().parents[2] / "workflow/reprlab"
 

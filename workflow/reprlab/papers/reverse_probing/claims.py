@@ -177,9 +177,11 @@ CLAIMS = (
           ABOVE_ZERO, lower_layers(["ner"])),
     Claim("R5", "Lower layers of the sources are better than their last ones (Figure 5)", _BESIDE, ABOVE_ZERO,
           lower_layers(["mrpc", *_TASKS, "bert"])),
-    Claim("R6", "Attention, one more linear layer, helps the encoder of named entities (section 4.3)", _BESIDE,
+    Claim("R6", "Attention, one more linear layer, helps the encoder of named entities (section 4.3;"
+          " printed without random weights beside it)", _BESIDE,
           ABOVE_ZERO, between_cells("attention_full", "mean_full", combo="ner")),
-    Claim("R7", "Attention is better than the mean for single sources other than coreference (section 4.3)", _BESIDE,
+    Claim("R7", "Attention is better than the mean for single sources other than coreference (section 4.3;"
+          " printed without random weights beside it)", _BESIDE,
           ABOVE_ZERO, between_cells("attention_full", "mean_full", combo=(*_TUNED, "bert"))),
     Claim("R8", "With attention a pair is above both of its sources (section 4.6)", _POINTS, ABOVE_ZERO,
           pairs_above("attention_full"), **_LARGE),
