@@ -23,9 +23,10 @@ import sys
 import time
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
-from tests.mutation.operators import Mutant, mutants
+from tests.mutation.operators import Mutant, count, mutant, mutants
 from tests.mutation.recorded import FOLDER, Recorded, record
 
 PACKAGES = (
@@ -77,11 +78,13 @@ def modules_of(package: str) -> list[Path]:
 
 def drawn(package: str, number: int, seed: int) -> list[tuple[Path, Mutant]]:
     """Faults of a package, `number` of them drawn at random, or all where it is 0 or there are no more."""
-    every = [(module, one) for module in modules_of(package) for one in mutants(module.read_text(encoding="utf-8"))]
-    if not number or len(every) <= number:
-        return every
-    chosen = random.Random(f"{seed} {package}").sample(range(len(every)), number)
-    return [every[index] for index in sorted(chosen)]
+    sources = {module: module.read_text(encoding="utf-8") for module in modules_of(package)}
+    places = [(module, place) for module, source in sources.items() for place in range(count(source))]
+    random.Random(f"{seed} {package}").shuffle(places)
+    # Only what is drawn is written out: a package has thousands of faults.
+    found = ((module, mutant(sources[module], place)) for module, place in places)
+    kept = islice(((module, one) for module, one in found if one), number or None)
+    return sorted(kept, key=lambda pair: (pair[0], pair[1].line, pair[1].kind, pair[1].change))
 
 
 def changed_since(commit: str) -> list[tuple[Path, Mutant]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -48,17 +47,22 @@ class Mutant:
 
 def mutants(source: str) -> list[Mutant]:
     """All faults of a module, in the order of their lines."""
-    tree = ast.parse(source)
-    before = ast.unparse(tree)
-    found = []
-    for number, (line, kind) in enumerate(_places(tree)):
-        changed = copy.deepcopy(tree)
-        # The same walk over the copy stops at the same place and changes it.
-        _apply(changed, number)
-        text = ast.unparse(changed)
-        if text != before:
-            found.append(Mutant(line, kind, _difference(before, text), text + "\n"))
+    found = [one for number in range(count(source)) if (one := mutant(source, number))]
     return sorted(found, key=lambda one: (one.line, one.kind, one.change))
+
+
+def count(source: str) -> int:
+    """The number of changes that can be made to a module; a few of them give the same module again."""
+    return len(_places(ast.parse(source)))
+
+
+def mutant(source: str, number: int) -> Mutant | None:
+    """The module with one of its changes; None where that gives the same module again."""
+    tree = ast.parse(source)
+    before, (line, kind) = ast.unparse(tree), _places(tree)[number]
+    _apply(tree, number)
+    text = ast.unparse(tree)
+    return None if text == before else Mutant(line, kind, _difference(before, text), text + "\n")
 
 
 def _difference(before: str, after: str) -> str:
