@@ -110,14 +110,14 @@ def changed_since(commit: str) -> list[tuple[Path, Mutant]]:
 def trials(found: list[tuple[Path, Mutant]], recorded: Recorded) -> list[Trial]:
     """Each fault with its tests, as many as the budget allows, fast ones first."""
     planned = []
-    for module, mutant in found:
+    for module, one in found:
         tests, seconds = [], 0.0
-        for test in recorded.tests(module, mutant.line):
+        for test in recorded.tests(module, one.line):
             seconds += recorded.seconds(test)
             if tests and seconds > _BUDGET:
                 break
             tests.append(test)
-        planned.append(Trial(module, mutant, tests, 20 + 3 * min(seconds, 2 * _BUDGET)))
+        planned.append(Trial(module, one, tests, 20 + 3 * min(seconds, 2 * _BUDGET)))
     return planned
 
 
