@@ -102,8 +102,7 @@ def changed_since(commit: str) -> list[tuple[Path, Mutant]]:
         (module, one)
         for module, touched in sorted(lines.items())
         if module.is_file() and module.suffix == ".py"
-        for one in mutants(module.read_text(encoding="utf-8"))
-        if one.line in touched
+        for one in mutants(module.read_text(encoding="utf-8"), touched)
     ]
 
 

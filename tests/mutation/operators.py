@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 _COMPARED: dict[type, type] = {
@@ -45,9 +45,11 @@ class Mutant:
     """The module with the fault."""
 
 
-def mutants(source: str) -> list[Mutant]:
-    """All faults of a module, in the order of their lines."""
-    found = [one for number in range(count(source)) if (one := mutant(source, number))]
+def mutants(source: str, lines: Container[int] | None = None) -> list[Mutant]:
+    """All faults of a module, or of some of its lines, in their order."""
+    places = enumerate(_places(ast.parse(source)))
+    wanted = [number for number, (line, _) in places if lines is None or line in lines]
+    found = [one for number in wanted if (one := mutant(source, number))]
     return sorted(found, key=lambda one: (one.line, one.kind, one.change))
 
 
