@@ -53,14 +53,13 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--matrix", type=int, default=8192, help="side of the matrices whose rate is measured")
     parser.add_argument("--dtype", choices=["bfloat16", "float32"], default="bfloat16", help="of encoder-decoders")
     parser.add_argument("--out", type=Path, help="write the table to this TSV")
-    options = parser.parse_args(given)
-    if options.device == "cuda" and not torch.cuda.is_available():
-        parser.error("--device cuda: this machine has no GPU that torch can use; take --device cpu")
-    return options
+    return parser.parse_args(given)
 
 
 def rehearse(options: argparse.Namespace) -> tuple[list[Row], float]:
     """The rows, and the rate of matrix products in FLOP per second."""
+    if options.device == "cuda" and not torch.cuda.is_available():
+        raise SystemExit("error: --device cuda: this machine has no GPU that torch can use; take --device cpu")
     config = load_config(ROOT, {"scale": "paper"})
     rate = matrix_rate(options.matrix, options.device)
     rows: list[Row] = []

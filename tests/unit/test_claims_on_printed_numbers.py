@@ -155,7 +155,11 @@ PRINTED: list[tuple[str, Callable[[], Iterator[Row]], dict[str, str]]] = [
     ("asr-adapters", adapters, dict.fromkeys(("A1", "A2", "A4", "A8"), _UNDECIDED)),
     ("domain-adaptive-masking", masking, {"D6": "supported"}),
     ("intrinsic-dimension", dimension, {"I10": "supported", "I13": "supported"}),
-    ("reverse-probing", probing, dict.fromkeys(("R1", "R2", "R3"), "supported") | dict.fromkeys(("R6", "R7", "R9"), _UNDECIDED)),
+    (
+        "reverse-probing",
+        probing,
+        dict.fromkeys(("R1", "R2", "R3"), "supported") | dict.fromkeys(("R6", "R7", "R9"), _UNDECIDED),
+    ),
     ("ssm-rerankers", rerankers, dict.fromkeys(("M3", "M4", "M5", "M6"), _UNDECIDED)),
 ]
 OPTIONS = {

@@ -87,7 +87,7 @@ def lines_of(source: str, change: str) -> set[int]:
             # A decorator stands in front of what it decorates; the line of a definition is behind it.
             shown = " ".join(line.strip() for line in ast.unparse(node).splitlines()[:1])
             first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])
-            found |= set(range(first, (node.end_lineno or first) + 1)) if f"- {shown} " in f"{change} " else set()
+            found |= set(range(first, (node.end_lineno or first) + 1)) if shown in change else set()
     return found
 
 

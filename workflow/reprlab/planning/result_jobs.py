@@ -11,7 +11,7 @@ from reprlab.planning import paths
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.published_jobs import PUBLISHED, audit_job, published_files
 from reprlab.plugins import has_plugin
-from reprlab.results.words import LABELS
+from reprlab.results.words import LABELS, METRICS
 
 if TYPE_CHECKING:
     from reprlab.results.records import PaperResults
@@ -57,7 +57,7 @@ def add_results(
     read = Job(inputs={"tables": frame}, settings={"scale": scale}, plugins=plugins, files=files)
     if results.printed:
         plan.add("compare_published", slug, read)
-    worded = (keys, f"{PUBLISHED}/{slug}/results.yaml", f"{PUBLISHED}/{LABELS}")
+    worded = (keys, f"{PUBLISHED}/{slug}/results.yaml", f"{PUBLISHED}/{LABELS}", f"{PUBLISHED}/{METRICS}")
     shown = replace(read, files={**files, "after": [path for path in worded if (root / path).is_file()]})
     for figure in results.figures:
         inputs = {"tables": [paths.result(slug, f"{figure.table}.tsv")]}
