@@ -25,13 +25,13 @@ EDITS = {
         "data.datasets.sst2.template=Say {text} Good?",
         {"build_prompts": 4, "train_adapter": 2, "collect_states": 7, "estimate_dimension": 7},
         SST2,
-        TABLES | {"estimate_cost"},
+        TABLES | {"estimate_cost", "score_prompt_baselines"},
     ),
     "template of the other": (
         "icl_unique.datasets.tweets.template=Say {text} Good?",
-        {"build_prompts": 2, "collect_states": 2, "estimate_dimension": 2},
+        {"build_prompts": 4, "collect_states": 2, "estimate_dimension": 2},
         ALL - SST2,
-        TABLES | {"estimate_cost"},
+        TABLES | {"estimate_cost", "score_prompt_baselines"},
     ),
     "estimator": ("estimation.estimators.two_nn.discard=0.2", {"estimate_dimension": 9}, set(), TABLES),
     # Beside other seeds there are none.
