@@ -6,6 +6,7 @@ The child does what `python -m reprlab.stages.<stage> --plan … --job …` does
 import contextlib
 import importlib
 import inspect
+import json
 import os
 import shutil
 import signal
@@ -58,7 +59,7 @@ class ForkedStage:
     def __init__(self, run: Path, plan: Path, job: PlannedJob) -> None:
         self.run, self.plan, self.job = run, plan, job
         self.function = getattr(importlib.import_module(f"reprlab.stages.{job.stage}"), job.stage)
-        self.resumes = "work" in inspect.signature(self.function).parameters
+        self.resumes = "work" in inspect.signature(self.function).parameters and _trains(job)
         self.output = run.parent / f"{job.stage}.output"
         # Its answer is kept and inherited, so that no child parses the code.
         assert edited_modules(job.code) == []
@@ -168,3 +169,10 @@ class ForkedStage:
         seals = {path: read_seal(path, self.run) for path in outputs}
         unsigned = [path for path, seal in seals.items() if seal is None or seal.made.job != self.job.digest]
         return f"not signed: {unsigned}" if unsigned else ""
+
+
+def _trains(job: PlannedJob) -> bool:
+    """Whether a job makes an update: one of none (the twin without training) has nothing to save."""
+    settings = job.settings.get("settings", "{}")
+    given = json.loads(settings) if isinstance(settings, str) else settings
+    return bool(given.get("engine", {}).get("steps", 1) != 0)

@@ -10,7 +10,7 @@ from reprlab.planning import paths
 from reprlab.planning.plan import Plan
 from reprlab.preflight.findings import Finding
 from reprlab.preflight.sources import setting
-from reprlab.registry.models import ModelEntry
+from reprlab.registry.models import ModelEntry, PackageOrigin
 from reprlab.reporting.cost import RunCost
 from reprlab.reporting.cost_layout import CostLayout
 from reprlab.reporting.cost_memory import weights_gb
@@ -52,11 +52,11 @@ def check_disk(plan: Plan, missing: dict[str, int], unknown: list[str], cache: P
 def _checkpoints(plan: Plan) -> int:
     """Bytes of initial models and of all checkpoints that are kept, each model by its own size, and of the largest
     resume points, one for each processor: a job deletes its own when it is done."""
-    sizes = {
-        paths.model(name): parameter_count(ModelEntry.model_validate_json(job.settings["entry"]))
-        for name, job in plan.jobs.get("build_model", {}).items()
-    }
-    kept, trained = sum(sizes.values()), []
+    built = plan.jobs.get("build_model", {})
+    entries = {paths.model(name): ModelEntry.model_validate_json(job.settings["entry"]) for name, job in built.items()}
+    sizes = {path: parameter_count(entry) for path, entry in entries.items()}
+    initial = sum(sizes[path] * _saved_bytes(entry) for path, entry in entries.items())
+    kept, trained = 0, []
     waiting = dict(plan.jobs.get("pretrain_lm", {}))
     while waiting:
         # A run that continues another has its size; the plan holds the other one too.
@@ -72,7 +72,13 @@ def _checkpoints(plan: Plan) -> int:
         kept += parameters * len(job.settings["models"]) * len(setting(job, "settings")["learning_rates"])
         trained.append(parameters)
     running = sorted(trained)[-(os.cpu_count() or 1) :]
-    return kept * _CHECKPOINT_BYTES + sum(running) * _RESUME_BYTES
+    return initial + kept * _CHECKPOINT_BYTES + sum(running) * _RESUME_BYTES
+
+
+def _saved_bytes(entry: ModelEntry) -> int:
+    """Bytes of a weight of an initial model as `build_model` writes it."""
+    halved = isinstance(entry.origin, PackageOrigin) and entry.origin.dtype != "float32"
+    return _CHECKPOINT_BYTES // 2 if halved else _CHECKPOINT_BYTES
 
 
 def _compare(what: str, needed: int, folder: Path) -> Finding:
