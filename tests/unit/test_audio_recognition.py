@@ -436,6 +436,9 @@ def test_what_is_only_scored_is_checked_before_the_first_update(
     [
         ("yes <COMMA> we do <PERIOD>", "yes we do"),
         ("{laugh} no {breath}", "no"),
+        ("no ++laugh++ ++yes++", "no yes"),
+        ("#laugh no %um &=coughs", "no um"),
+        ("rock#music ++unk++", ""),
         ("we went <unk> home", ""),
         ("we went [inaudible] home", ""),
         ("<noise> hello", "hello"),

@@ -13,9 +13,13 @@ _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "´": "'", "ʼ": "'"}
 _JOINERS = re.compile("[\u200b-\u200d\ufeff]")
 # Stage directions stand in round brackets; square ones hold what is said, or a sign.
 _ASIDE = re.compile(r"\([^)]*\)")
-# Tags of transcribers: between angles or braces, and some names between square brackets or stars. Punctuation that is
-# read as a tag (GigaSpeech) and noises are not words; what a tag says that was not understood is not known.
-_TAG = re.compile(r"<[^<>]*>|\{[^{}]*\}|\[([^\[\]]*)\]|\*+([^*]*)\*+")
+# Tags of transcribers: between angles or braces, behind `&=`, and some names between square brackets, stars or pluses
+# or behind `#` and `%`. Punctuation that is read as a tag (GigaSpeech) and noises are not words; what a tag says that
+# was not understood is not known.
+_TAG = re.compile(
+    r"<[^<>]*>|\{[^{}]*\}|&=\S+"
+    r"|\[(?P<square>[^\[\]]*)\]|\*+(?P<star>[^*]*)\*+|\+\+(?P<plus>[^+]*)\+\+|(?<!\w)[#%](?P<sign>[a-z]+)"
+)
 _NOISES = {
     "applause", "background", "beep", "breath", "breathing", "click", "cough", "coughing", "crosstalk", "cry",
     "foreign", "hesitation", "laugh", "laughing", "laughter", "lipsmack", "lip-smack", "mumble", "music", "noise",
@@ -67,12 +71,12 @@ def normalised(text: str, settings: TranscriptSettings) -> str:
 
 
 def _name_of(tag: str) -> str:
-    return tag.strip("<>{}[]*/ ")
+    return tag.strip("<>{}[]*+#%&=/ ")
 
 
 def _without_tag(found: re.Match[str]) -> str:
-    """Nothing for a tag; words between square brackets or stars that name no noise are said, and stay."""
-    bracketed = found[1] is not None or found[2] is not None
+    """Nothing for a tag; words between square brackets, stars or pluses or behind a sign that name no noise are said,
+    and stay."""
     words = _name_of(found[0]).split()
     is_noise = any(word in _NOISES or word.removesuffix("s") in _NOISES for word in words)
-    return found[0] if bracketed and not is_noise else " "
+    return found[0] if found.lastgroup and not is_noise else " "
