@@ -1,6 +1,7 @@
 """DEPTH's tables, comparison and claims from small invented inputs."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import depth_inputs as inputs
@@ -68,6 +69,13 @@ def test_notes_say_what_is_no_label_and_how_the_rate_was_chosen(discoeval):
     assert "sp_arxiv: 25% of the predictions are not labels" in note
     assert "sp_arxiv: learning rate the best of 2 on these rows" in note and "dc_wiki: learning rate" not in note
     assert discoeval.query("init == 'baseline'")["note"].str.startswith("sp_wiki: no data at scale mini").all()
+
+
+def test_notes_count_the_right_answers_that_training_has(frame):
+    rows = frame.rows.assign(seen=frame.rows["seen"].where(frame.rows["column"] != "sp_arxiv", 7))
+    noted = table("discoeval", replace(frame, rows=rows)).query("init == 'fs' and model == 't5' and step == 200")
+    assert "sp_arxiv: 7 of 40 right answers occur in training" in noted["note"].item()
+    assert "dc_wiki: 7" not in noted["note"].item()
 
 
 def test_empty_columns_say_why(discoeval):

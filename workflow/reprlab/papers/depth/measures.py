@@ -202,7 +202,8 @@ def _no_gain(scores: Frame, scale: str) -> str:
 
 
 def _score_notes(scores: Frame) -> Callable[[tuple], list[str]]:
-    """The note on the scores of a row: answers that are not labels, what `above_trivial` is against."""
+    """The note on the scores of a row: answers that are not labels or occur in training, what `above_trivial` is
+    against."""
     rows = scores.select()
     rows = rows[rows["above_trivial"] != ""]
     found = dict(list(rows.groupby(_KEYS, sort=False, dropna=False)))
@@ -217,6 +218,11 @@ def _score_notes(scores: Frame) -> Callable[[tuple], list[str]]:
             for column, share in zip(outside["column"], outside["outside_labels"], strict=True)
         ]
         tried = {column: scores.options["tried"].get(column, 1) for column in part["column"]}
+        answered = part[part["seen"].notna()]
+        said += [
+            f"{column}: {seen:.0f} of {n:.0f} right answers occur in training"
+            for column, seen, n in zip(answered["column"], answered["seen"], answered["n"], strict=True)
+        ]
         said += [f"{column}: learning rate the best of {k} on these rows" for column, k in tried.items() if k > 1]
         return [*said, f"trivial: {' or '.join(sorted(set(part['baseline'])))}"]
 
