@@ -7,14 +7,30 @@ import pytest
 from reprlab.artifacts.tables import write_tsv
 from reprlab.config.papers import SLUGS
 from reprlab.reporting.claims import VERDICTS
+from reprlab.results.answers import Answer, asked_here
 from reprlab.results.claims import Claim
 from reprlab.results.records import PaperResults, records_of
 from reprlab.results.twins import Twin
-from reprlab.runs.page_verdicts import _BLOCK, BEGIN, COLUMNS, END, NOT_RUN, SCALES, read_block, renew
+from reprlab.runs.page_verdicts import (
+    _BLOCK,
+    BEGIN,
+    COLUMNS,
+    END,
+    NOT_RUN,
+    SCALES,
+    answered,
+    answers_of,
+    decided,
+    page_rows,
+    read_block,
+    readme,
+    renew,
+)
 from reprlab.runtime.errors import ReprlabError
 from reprlab.statistics import ABOVE_ZERO
 
 ROOT = Path(__file__).parents[2]
+ANSWERS = (Answer("Is A so?", "A", "yes, A", "no, not A"), Answer("Is B so?", "B", "yes, B", "no, not B"))
 PAGE = f"# A paper\n\n{BEGIN}\n{END}\n\nAfter.\n"
 
 
@@ -37,27 +53,33 @@ A, B = (1.234567, 0.5, 2.0, "supported"), (-4.0, -5.0, -3.0, "not supported")
 
 
 def test_every_claim_has_a_row_whatever_its_verdict(tmp_path):
-    mini = written(tmp_path, "mini", {"A": A, "B": B})
-    text, table = renew(Path("page.md"), PAGE, records(), {"mini": mini})
-    assert table.splitlines()[2:4] == [
-        "| A | claim A \\| (Table 1) | 1.23 (0.5 to 2): supported | not run | supported | none: a count | the start |",
-        "| B | claim B \\| (Table 1) | -4 (-5 to -3): not supported | not run | not supported | none: a count "
+    mini = written(tmp_path, "mini", {"A": A, "B": B}, power=[0.75, None])
+    text, table = renew(Path("page.md"), PAGE, records(), ANSWERS, {"mini": mini})
+    assert table.splitlines()[:2] == [
+        "- **Is A so?** `mini`: *yes, A*, 1.23 (0.5 to 2); `small`: not run (A). "
+        "Four of five runs as that at `mini` would support 0.75.",
+        "- **Is B so?** `mini`: *no, not B*, -4 (-5 to -3); `small`: not run (B).",
+    ]
+    assert table.splitlines()[5:7] == [
+        "| A | claim A \\| (Table 1) | 1.23 (0.5 to 2): supported | not run | 0.75 | supported | none: a count "
+        "| the start |",
+        "| B | claim B \\| (Table 1) | -4 (-5 to -3): not supported | not run |  | not supported | none: a count "
         "| the start |",
     ]
     assert text.startswith("# A paper\n") and text.endswith(f"{END}\n\nAfter.\n")
     # The same run gives the same page; a run of another scale fills its column and leaves the other one.
-    assert renew(Path("page.md"), text, records(), {"mini": mini})[0] == text
+    assert renew(Path("page.md"), text, records(), ANSWERS, {"mini": mini})[0] == text
     small = written(tmp_path, "small", {"A": (0.1, None, None, "inconclusive"), "B": B})
-    found = read_block(_BLOCK.search(renew(Path("page.md"), text, records(), {"small": small})[0])["body"])
+    found = read_block(_BLOCK.search(renew(Path("page.md"), text, records(), ANSWERS, {"small": small})[0])["body"])
     assert found["A"]["mini"] == "1.23 (0.5 to 2): supported" and found["A"]["small"] == "0.1: inconclusive"
     assert found["A"]["verdict"] == "mini: supported; small: inconclusive" and found["B"]["verdict"] == "not supported"
 
 
 def test_what_is_missing_is_said_in_one_line(tmp_path):
     with pytest.raises(ReprlabError, match="has no place for verdicts"):
-        renew(Path("page.md"), "# A paper\n", records(), {})
+        renew(Path("page.md"), "# A paper\n", records(), ANSWERS, {})
     with pytest.raises(ReprlabError, match="has no row of claim B; make it again"):
-        renew(Path("page.md"), PAGE, records(), {"mini": written(tmp_path, "mini", {"A": A})})
+        renew(Path("page.md"), PAGE, records(), ANSWERS, {"mini": written(tmp_path, "mini", {"A": A})})
 
 
 def problems(text: str, paper: PaperResults) -> list[str]:
@@ -75,14 +97,31 @@ def problems(text: str, paper: PaperResults) -> list[str]:
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_no_page_leaves_a_claim_out(slug):
+def test_no_page_leaves_a_claim_out_and_answers_follow_its_table(slug):
     text = (ROOT / f"docs/papers/{slug}.md").read_text(encoding="utf-8")
+    paper, answers = records_of(slug.replace("-", "_")), answers_of(slug)
+    assert answers and {one.claim for one in answers} <= {claim.id for claim in paper.claims}
+    assert all(len(words.split()) <= 6 for one in answers for words in (one.yes, one.no))
     if BEGIN in text:
-        assert problems(text, records_of(slug.replace("-", "_"))) == []
+        assert problems(text, paper) == []
+        assert answered(answers, page_rows(text)) in text
+    front = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert readme(front, {slug: decided(answers, page_rows(text))}) == front
+
+
+def test_the_first_question_that_a_run_decides_is_answered(tmp_path):
+    mini = written(tmp_path, "mini", {"A": (0.1, -1.0, 1.2, "inconclusive"), "B": B})
+    text, _ = renew(Path("page.md"), PAGE, records(), ANSWERS, {"mini": mini})
+    assert decided(ANSWERS, page_rows(text)) == "Is B so? **No, not B** (`mini`)"
+    assert decided(ANSWERS[:1], page_rows(text)) == "not decided" and decided(ANSWERS, {}) != "not decided"
+    row = "| [`a`](docs/papers/a.md) | Title | ✓ | old |\n"
+    assert readme(row, {"a": "new | words"}) == row.replace("old", "new \\| words")
+    assert asked_here(ANSWERS, {"A": "not testable at this scale", "B": "inconclusive"}) is ANSWERS[1]
+    assert asked_here(ANSWERS, {}) is None
 
 
 def test_a_page_that_filters_or_edits_is_found(tmp_path):
-    text, _ = renew(Path("page.md"), PAGE, records(), {"mini": written(tmp_path, "mini", {"A": A, "B": B})})
+    text, _ = renew(Path("page.md"), PAGE, records(), ANSWERS, {"mini": written(tmp_path, "mini", {"A": A, "B": B})})
     assert problems(text, records()) == []
     refuted = next(line for line in text.splitlines() if line.startswith("| B"))
     assert "claims left out" in problems(text.replace(f"{refuted}\n", ""), records())

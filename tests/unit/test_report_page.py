@@ -25,6 +25,7 @@ from reprlab.reporting.page.html_tables import shown, table
 from reprlab.reporting.page.overview import summary_table
 from reprlab.reporting.page.report import render
 from reprlab.reporting.provenance import public_path, write_provenance
+from reprlab.results.answers import Answer
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.write_report import write_report
 
@@ -179,6 +180,19 @@ def test_every_claim_can_be_linked_to_and_is_in_the_overview(page):
     assert "depth-claim-x" in checker.ids
     overview = page[page.index('id="table-overview"') : page.index("</table>", page.index('id="table-overview"'))]
     assert 'href="#depth-claim-x"' in overview
+
+
+def test_the_overview_answers_the_question_that_the_run_could_judge(folder):
+    def overview(*answers):
+        about = SimpleNamespace(TITLE="T", AUTHORS="A", QUESTION="Q?", TABLES={}, FIGURES={}, ANSWERS=answers)
+        jobs = read_benchmarks(folder / "results" / "benchmarks")
+        papers = [PaperFolder(folder / "results" / "depth", about)]
+        page = render(papers, jobs, data_table([], {}), [], "mini", folder / "report.html")
+        return page[page.index('id="table-overview"') :].partition("</table>")[0]
+
+    absent, found = Answer("First?", "absent", "yes", "no"), Answer("Is it so?", "x", "yes, <so>", "no, not so")
+    assert "Is it so? <b>Yes, &lt;so&gt;. </b>" in overview(absent, found)
+    assert "Not answered at this scale." in overview(absent)
 
 
 def test_headings_and_regions_can_be_walked(page):

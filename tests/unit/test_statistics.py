@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -36,6 +37,8 @@ from reprlab.statistics import (
     standing,
     within,
 )
+from reprlab.statistics.estimates import no_interval, t_interval, t_quantile
+from reprlab.statistics.power import decided_effect, smallest_supported
 from scipy import stats
 
 DRAWN = np.random.Generator(np.random.Philox(key=3)).normal(size=(4, 9))
@@ -359,3 +362,23 @@ def test_few_runs_are_judged_over_their_items_and_none_contradicts():
     assert bounds(within([runs[0], Estimate(-1.0, -1.5, -0.5, 30, "query")]))[0] == -1.0
     assert over_seeds(runs * 2).unit == "seed" and over_seeds(runs[:1]).unit == "query"
     assert over_seeds([runs[0], Estimate(1.0, math.nan, math.nan, 30)]).unit == "seed"
+
+
+def test_the_smallest_effect_is_supported_in_four_runs_of_five():
+    rng = np.random.default_rng(7)
+    for units in (4, 8, 40):
+        effect = smallest_supported(units) / math.sqrt(units)
+        draws = rng.normal(effect, 1.0, (40_000, units))
+        error = draws.std(axis=1, ddof=1) / math.sqrt(units)
+        assert (draws.mean(axis=1) > t_quantile(units - 1) * error).mean() == pytest.approx(0.8, abs=0.01)
+
+
+def test_the_effect_of_a_planned_run_follows_from_the_spread_of_a_former_one():
+    four = t_interval(0.0, np.array([-1.0, 1.0, -1.0, 1.0]), "data set")
+    error = np.array([-1.0, 1.0, -1.0, 1.0]).std(ddof=1) / 2
+    assert decided_effect(four) == pytest.approx(smallest_supported(4) * error)
+    assert decided_effect(four, 16) == pytest.approx(smallest_supported(16) * error / 2)
+    assert math.isnan(decided_effect(replace(four, unit="seed"), 3))
+    assert math.isnan(decided_effect(every_unit([1.0, 2.0, 3.0], "cell")))
+    assert math.isnan(decided_effect(count_exactly(3, "task", 9)))
+    assert math.isnan(decided_effect(no_interval(1.0, 5, "seed", "")))

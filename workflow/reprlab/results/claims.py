@@ -12,6 +12,7 @@ from reprlab.results.frame import Choice, Frame, Rows
 from reprlab.results.twins import Twin
 from reprlab.runtime.errors import ReprlabError
 from reprlab.statistics import Estimate, Rule, judge
+from reprlab.statistics.power import decided_effect
 
 Find = Callable[[Frame], Estimate | str]
 _JUDGED = ("estimate", "low", "high", "interval", "unit", "n_units")
@@ -62,7 +63,7 @@ class Claim:
             why = found if isinstance(found, str) else found.note if found.n else ""
             return row | {"note": _joined(reason, why or f"not run at scale {frame.scale}")}
         verdict = asdict(judge(found, self.rule, self.note(chosen)))
-        row |= {name: verdict[name] for name in _JUDGED}
+        row |= {name: verdict[name] for name in _JUDGED} | {"power": decided_effect(found)}
         if reason:
             return row | {
                 "interval": _joined(verdict["interval"], "reported, not judged"),
@@ -83,6 +84,7 @@ def claims_table(
     claims: Sequence[Claim], frame: Frame, unjudged: Mapping[str, str], twins: Sequence[Twin] = ()
 ) -> Rows:
     """The table `claims`: one row each, in their order; `units` counts the units of the interval, and `unit` is one.
+    `power` is the smallest effect, as a distance from the rule's bound, that four of five such runs would support;
     `twin` is what learnt nothing and stands on the other side, or why nothing does.
 
     Raises:
@@ -91,7 +93,7 @@ def claims_table(
     ids = [claim.id for claim in claims]
     if twice := sorted({id for id in ids if ids.count(id) > 1}):
         raise ReprlabError(f"two claims have the id {twice[0]}; rename one of them")
-    columns = ["id", "claim", "rule", "statistic", "estimate", "low", "high", "interval", "unit", "n_units"]
+    columns = ["id", "claim", "rule", "statistic", "estimate", "low", "high", "interval", "unit", "n_units", "power"]
     named = {id: twin.words for twin in twins for id in twin.claims}
     rows = [claim.row(frame, unjudged) | {"twin": named.get(claim.id, "")} for claim in claims]
     table = type(frame.rows)(rows, columns=[*columns, "verdict", "twin", "note"])

@@ -1,11 +1,13 @@
-"""The table of verdicts on a paper's page, written from claims.tsv of its runs.
+"""The answers and the table of verdicts on a paper's page, written from claims.tsv of its runs.
 
-    python -m reprlab.runs.page_verdicts --paper asr-adapters            # print it
-    python -m reprlab.runs.page_verdicts --paper asr-adapters --write    # renew it in docs/papers/asr-adapters.md
+    python -m reprlab.runs.page_verdicts --paper asr-adapters            # print them
+    python -m reprlab.runs.page_verdicts --paper asr-adapters --write    # renew them in docs/papers/asr-adapters.md
+    python -m reprlab.runs.page_verdicts --readme --write                # and README's answers, from all pages
 
-The page says where it belongs, by a line `<!-- verdicts -->` and another `<!-- end of verdicts -->`. It has a row for
-every claim of the paper, whatever the verdict: the number at `mini` and at `small`, the verdict, the twin that learnt
-nothing, and what the verdict depends on. Where a run is not at hand, its column stays as the page has it.
+The page says where they belong, by a line `<!-- verdicts -->` and another `<!-- end of verdicts -->`. First the paper's
+questions with their answers, then a row for every claim, whatever the verdict: the number at `mini` and at `small`, the
+effect that four of five such runs would support, the verdict, the twin that learnt nothing, and what the verdict
+depends on. Where a run is not at hand, its column stays as the page has it.
 """
 
 from __future__ import annotations
@@ -13,26 +15,30 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from reprlab.results.answers import OPEN, Answer
 from reprlab.results.records import PaperResults, records_of
 from reprlab.runtime.errors import ReprlabError, told_in_one_line
 
 BEGIN, END = "<!-- verdicts -->", "<!-- end of verdicts -->"
 SCALES = ("mini", "small")
-COLUMNS = ("claim", "paper", *SCALES, "verdict", "twin", "depends on")
+COLUMNS = ("claim", "paper", *SCALES, "power", "verdict", "twin", "depends on")
 NOT_RUN = "not run"
 _BLOCK = re.compile(rf"^{re.escape(BEGIN)}\n(?P<body>.*?)^{re.escape(END)}$", flags=re.S | re.M)
 _NO_MARKDOWN = str.maketrans({"|": "\\|", "<": "&lt;", ">": "&gt;", "\n": " ", "\r": " "})
 _CELL = re.compile(r"(?<!\\)\|")
 
 
-def renew(page: Path, text: str, records: PaperResults, runs: Mapping[str, Path]) -> tuple[str, str]:
-    """The text of a page with its table of verdicts made anew, and the table.
+def renew(
+    page: Path, text: str, records: PaperResults, answers: Sequence[Answer], runs: Mapping[str, Path]
+) -> tuple[str, str]:
+    """The text of a page with its answers and its table of verdicts made anew, and these alone.
 
     Args:
+        answers: to the paper's questions.
         runs: claims.tsv by scale, where there is one.
 
     Raises:
@@ -42,16 +48,58 @@ def renew(page: Path, text: str, records: PaperResults, runs: Mapping[str, Path]
     if block is None:
         raise ReprlabError(f"{page}: has no place for verdicts; write the lines `{BEGIN}` and `{END}`")
     table = render(records, runs, read_block(block["body"]))
-    return text[: block.start("body")] + f"\n{table}\n" + text[block.end("body") :], table
+    body = f"{answered(answers, read_block(table))}\n{table}"
+    return text[: block.start("body")] + f"\n{body}\n" + text[block.end("body") :], body
+
+
+def answered(answers: Sequence[Answer], rows: Mapping[str, Mapping[str, str]]) -> str:
+    """A line for each question: its answer at each scale, with the number behind it."""
+    lines = []
+    for one in answers:
+        row = rows[one.claim]
+        said = [f"`{scale}`: {_answer(one, row[scale])}" for scale in SCALES]
+        power = f" Four of five runs as that at `mini` would support {row['power']}." if row["power"] else ""
+        lines.append(f"- **{one.asks}** {'; '.join(said)} ({one.claim}).{power}")
+    return "\n".join(lines) + "\n"
+
+
+def _answer(answer: Answer, cell: str) -> str:
+    number, _, verdict = cell.rpartition(": ")
+    return f"*{answer.words(verdict)}*, {number}" if number else cell
+
+
+def decided(answers: Sequence[Answer], rows: Mapping[str, Mapping[str, str]]) -> str:
+    """The answer to the first question that a run has decided, in a few words with its scale; else that none has."""
+    for one in answers:
+        for scale in reversed(SCALES):
+            words = one.words(rows.get(one.claim, {}).get(scale, "").rpartition(": ")[2])
+            if words != OPEN:
+                return f"{one.asks} **{words[0].upper()}{words[1:]}** (`{scale}`)"
+    return OPEN if rows else "no run of the present rules"
+
+
+def readme(text: str, found: Mapping[str, str]) -> str:
+    """README's list of papers with the last cell of each row, the answer, made anew.
+
+    Args:
+        found: the cell by slug.
+    """
+    for slug, cell in found.items():
+        link = f"docs/papers/{slug}.md"
+        row = re.compile(rf"^(\| \[`{re.escape(slug)}`\]\({re.escape(link)}\) \|.*\|) [^|]* \|$", flags=re.M)
+        text = row.sub(lambda match, cell=cell: f"{match[1]} {_plain(cell)} |", text)  # type: ignore[misc]
+    return text
 
 
 def read_block(body: str) -> dict[str, dict[str, str]]:
     """The rows of a table of verdicts by claim; none of another table."""
     lines = [line for line in body.splitlines() if line.startswith("|")]
     rows = [[cell.strip() for cell in _CELL.split(line.strip())[1:-1]] for line in lines]
-    if not rows or tuple(rows[0]) != COLUMNS:
+    # A page may have the columns of a former version.
+    if not rows or rows[0][0] != COLUMNS[0]:
         return {}
-    return {row[0]: dict(zip(COLUMNS, row, strict=True)) for row in rows[2:] if len(row) == len(COLUMNS)}
+    found = {row[0]: dict(zip(rows[0], row, strict=True)) for row in rows[2:] if len(row) == len(rows[0])}
+    return {id: {name: row.get(name, "") for name in COLUMNS} for id, row in found.items()}
 
 
 def render(records: PaperResults, runs: Mapping[str, Path], former: Mapping[str, Mapping[str, str]]) -> str:
@@ -69,8 +117,10 @@ def render(records: PaperResults, runs: Mapping[str, Path], former: Mapping[str,
             if claim.id not in table.index:
                 raise ReprlabError(f"{path}: has no row of claim {claim.id}; make it again")
             row[scale] = _plain(_number(table.loc[claim.id]))
-        if "mini" in found and "depends_on" in found["mini"][1]:
-            row["depends on"] = _plain(_text(found["mini"][1].loc[claim.id, "depends_on"]))
+        if "mini" in found:
+            about = found["mini"][1].loc[claim.id]
+            row["depends on"] = _plain(_text(about.get("depends_on")))
+            row["power"] = _effect(about.get("power"))
         row["verdict"] = _verdict({scale: row[scale] for scale in SCALES})
         lines.append("| " + " | ".join(row[name] for name in COLUMNS) + " |")
     return "\n".join([*lines, "", *(_source(scale, path) for scale, (path, _) in found.items())]) + "\n"
@@ -83,6 +133,10 @@ def _number(row: Any) -> str:
         return f"no number: {row['verdict']}"
     interval = f" ({low:.3g} to {high:.3g})" if low == low and high == high else ""
     return f"{estimate:.3g}{interval}: {row['verdict']}"
+
+
+def _effect(power: Any) -> str:
+    return "" if power is None or power != power else f"{power:.2g}"
 
 
 def _verdict(cells: Mapping[str, str]) -> str:
@@ -111,23 +165,46 @@ def _text(value: Any) -> str:
     return "" if value is None or value != value else str(value)
 
 
+def answers_of(slug: str) -> Sequence[Answer]:
+    """The answers of a paper."""
+    from reprlab.plugins import load_plugin
+
+    found: Sequence[Answer] = getattr(load_plugin("papers", f"{slug.replace('-', '_')}.about"), "ANSWERS", ())
+    return found
+
+
+def page_rows(text: str) -> dict[str, dict[str, str]]:
+    """The rows of a page's table of verdicts by claim; none where it has none."""
+    block = _BLOCK.search(text)
+    return read_block(block["body"]) if block else {}
+
+
 @told_in_one_line()
 def main(arguments: list[str] | None = None) -> int:
-    """Print a page's table of verdicts, or write it into the page; returns the exit status."""
+    """Print a page's verdicts, or write them into the page; returns the exit status."""
     from reprlab.config.papers import SLUGS
     from reprlab.runtime.files import write_text
     from reprlab.runtime.folders import checkout_root
     from reprlab.settings.errors import nearest
 
     parser = argparse.ArgumentParser(prog="python -m reprlab.runs.page_verdicts", description=__doc__)
-    parser.add_argument("--paper", required=True, help="slug of the paper whose page this is")
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--paper", help="slug of the paper whose page this is")
+    which.add_argument("--readme", action="store_true", help="the answers in README, as the pages have them")
     for scale in SCALES:
         parser.add_argument(f"--{scale}", type=Path, help=f"folder of the run at {scale} (default: that of the scale)")
     parser.add_argument("--write", action="store_true", help="renew the table in the page")
     options = parser.parse_args(arguments)
+    root = checkout_root()
+    if options.readme:
+        pages = {slug: (root / f"docs/papers/{slug}.md").read_text(encoding="utf-8") for slug in SLUGS}
+        cells = {slug: decided(answers_of(slug), page_rows(text)) for slug, text in pages.items()}
+        if options.write:
+            write_text(root / "README.md", readme((root / "README.md").read_text(encoding="utf-8"), cells))
+        sys.stdout.write("".join(f"{slug}: {cell}\n" for slug, cell in cells.items()))
+        return 0
     if options.paper not in SLUGS:
         raise ReprlabError(f"{options.paper}: there is no such paper{nearest(options.paper, SLUGS)}")
-    root = checkout_root()
     folders = {"mini": options.mini or root, "small": options.small or root / "runs/small"}
     runs = {scale: folder / "results" / options.paper / "claims.tsv" for scale, folder in folders.items()}
     runs = {scale: path for scale, path in runs.items() if path.is_file()}
@@ -135,10 +212,10 @@ def main(arguments: list[str] | None = None) -> int:
         raise ReprlabError(f"results/{options.paper}/claims.tsv: no such file; make it first")
     page = root / "docs/papers" / f"{options.paper}.md"
     records = records_of(options.paper.replace("-", "_"))
-    text, table = renew(page, page.read_text(encoding="utf-8"), records, runs)
+    text, written = renew(page, page.read_text(encoding="utf-8"), records, answers_of(options.paper), runs)
     if options.write:
         write_text(page, text)
-    sys.stdout.write(f"{page}: renewed\n" if options.write else table)
+    sys.stdout.write(f"{page}: renewed\n" if options.write else written)
     return 0
 
 

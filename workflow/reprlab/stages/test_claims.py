@@ -13,7 +13,7 @@ def test_claims(*, paper: str, inputs: list[Path], varied: Path | None = None, o
         inputs: results.parquet; it names the files with the items behind its scores.
         varied: sensitivity.tsv of the run, where somebody made it (`reprlab.planning.sensitivity`).
         out: TSV with the columns id, claim, rule, statistic, estimate, low, high, interval, unit, units,
-            verdict, twin, depends_on, note.
+            power, verdict, twin, depends_on, note.
 
     Raises:
         ReprlabError: two claims have one id, or the frame or the items are damaged.

@@ -18,6 +18,8 @@ EQUAL_UNITS = 6
 
 FEWEST_SEEDS = 4
 """This many judge alone: t over two asks for a mean of 6.35 times their difference, so that nothing can be decided."""
+ALL_THERE_IS = "smallest to largest"
+"""How the method of bounds begins that no sampling made."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reprlab.statistics.estimates import FEWEST_SEEDS, Estimate, few_seeds, known, no_interval
+from reprlab.statistics.estimates import ALL_THERE_IS, FEWEST_SEEDS, Estimate, few_seeds, known, no_interval
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -101,4 +101,4 @@ def every_unit(values: ArrayLike, unit: str) -> Estimate:
     if not len(found):
         return no_interval(math.nan, 0, unit, f"no unit ({unit})")
     bounds = (float(found.mean()), float(found.min()), float(found.max()))
-    return Estimate(*bounds, len(found), unit, f"smallest to largest of {len(found)} units ({unit})")
+    return Estimate(*bounds, len(found), unit, f"{ALL_THERE_IS} of {len(found)} units ({unit})")

@@ -12,13 +12,14 @@ from reprlab.reporting.page.claims import claim_id
 from reprlab.reporting.page.folder import PaperFolder
 from reprlab.reporting.page.html import Html, join, tag
 from reprlab.reporting.page.verdicts import ORDERS, STANDING, counts, legend, reference
+from reprlab.results.answers import asked_here
 
 if TYPE_CHECKING:
     import pandas
 
 NOTHING_TESTED = "Nothing was tested: nano runs a few steps on slices of the data, to see that everything runs."
 _TESTED = ("Claims, tested", "Above baselines")
-_HEADS = ("Paper", "What it asks", *_TESTED, "Audit of its numbers", "Minutes")
+_HEADS = ("Paper", "Question and answer", *_TESTED, "Audit of its numbers", "Minutes")
 
 
 def summary_table(papers: Sequence[PaperFolder], jobs: pandas.DataFrame, scale: str) -> pandas.DataFrame:
@@ -72,10 +73,22 @@ def _row(paper: PaperFolder, minutes: float, *, tested: bool) -> Html:
     return tag(
         "tr",
         tag("td", tag("a", paper.about.TITLE, href=f"#{paper.slug}")),
-        tag("td", paper.about.QUESTION),
+        tag("td", paper.about.QUESTION, _answer(paper) if tested else None),
         [tag("td", judged), tag("td", tag("ul", counts(paper.standing(), STANDING), class_="chips"))]
         if tested
         else None,
         tag("td", tag("ul", counts(paper.counts("audit"), ORDERS["audit"]), class_="chips")),
         tag("td", f"{minutes:.1f}", class_="number", data_label="minutes"),
     )
+
+
+def _answer(paper: PaperFolder) -> Html | None:
+    """The answer to the first of the paper's questions that this run could judge, in a few words, by its verdict."""
+    claims, asked = paper.read("claims"), getattr(paper.about, "ANSWERS", ())
+    verdicts = {} if claims is None else dict(zip(claims["id"].astype(str), claims["verdict"], strict=True))
+    found = asked_here(asked, verdicts)
+    if found is None:
+        return tag("p", tag("b", "Not answered at this scale.")) if asked and verdicts else None
+    verdict = verdicts[found.claim]
+    link = reference(verdict, f" {found.claim}", f"#{claim_id(paper.slug, found.claim)}", found.asks)
+    return tag("p", f"{found.asks} ", tag("b", f"{found.words(verdict).capitalize()}. "), link)
