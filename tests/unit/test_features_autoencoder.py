@@ -13,13 +13,7 @@ from reprlab.features.training import train_on_blocks
 from reprlab.runtime.errors import ReprlabError
 from reprlab.text.token_store import TokenStore
 
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def shape(**changes):
