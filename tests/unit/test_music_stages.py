@@ -14,6 +14,7 @@ from reprlab.inference.chat_settings import ChatSettings
 from reprlab.music import hearing
 from reprlab.music.annotated import to_annotate
 from reprlab.music.annotation import estimated_steps
+from reprlab.music.examples import draw_tracks
 from reprlab.music.hearing import KEYS, described
 from reprlab.music.settings import RATE, EncodingSettings, ExampleSettings, TrackSettings
 from reprlab.music.tracks import Track, read_tracks, write_tracks
@@ -216,3 +217,41 @@ def test_the_page_of_examples_shows_each_track_with_its_own_texts(rendered: Path
         assert f'"bpm": {features["bpm"]}' in part and caption[f"t{place}"] in part
         for name in ("music", "blank"):
             assert f"ask {name} {place}" in part and f"say {name} {place}" in part
+
+
+def test_a_figure_shows_the_sound_tempi_key_and_chords_of_each_track(monkeypatch) -> None:
+    shown = []
+    monkeypatch.setattr("reprlab.music.examples.save_figure", lambda figure, paths: shown.append((figure, paths)))
+    # Loud in its second half alone; the second track is shorter than the points of a panel.
+    loud = np.concatenate([tone(2.0, loudness=0.1), tone(2.0, loudness=0.4)])
+    sounds = [{"track": "long", "samples": loud}, {"track": "short", "samples": tone(0.02)}]
+    features = [heard(96.0, 3), heard(120.0, 13)]
+    draw_tracks(list(zip(sounds, features, strict=True)), Path("t.png"))
+    ((figure, paths),) = shown
+    assert paths == [Path("t.png")] and len(figure.axes) == 8
+    columns = np.array(figure.axes).reshape(4, 2).T
+    for column, sound, found in zip(columns, sounds, features, strict=True):
+        wave_panel, tempi, key, chords = column
+        assert wave_panel.get_title() == sound["track"]
+        beats = [(line.get_xdata()[0], line.get_color()) for line in wave_panel.lines]
+        assert [at for at, _ in beats] == [at for at, _ in found["downbeats"]]
+        first = {color for (_, color), (_, place) in zip(beats, found["downbeats"], strict=True) if place == 1}
+        assert len(first) == 1 and {color for _, color in beats} > first
+        bars = {round(bar.get_x() + bar.get_width() / 2, 3): bar.get_height() for bar in tempi.patches}
+        assert bars == dict(found["tempo"])
+        assert [bar.get_height() for bar in key.patches] == found["key"]
+        ticks = [label.get_text() for label in key.get_xticklabels()]
+        assert ticks[:2] == ["A", "Bb"] and ticks[12:14] == ["Am", "Bbm"]
+        drawn = [(bar.get_x(), bar.get_x() + bar.get_width(), round(bar.get_y() + bar.get_height() / 2)) for bar in
+                 chords.patches]  # fmt: skip
+        assert drawn == [pytest.approx(one) for one in ((0.0, 1.0, 0), (1.0, 1.4, 1), (1.4, 4.0, 0))]
+        assert [label.get_text() for label in chords.get_yticklabels()] == ["A:maj", "D:maj"]
+    (area,) = columns[0][0].collections
+    points = area.get_paths()[0].vertices
+    assert points[:, 0].max() == pytest.approx(4, abs=0.01)
+    quiet, rest = points[points[:, 0] < 1.9], points[points[:, 0] > 2.1]
+    assert np.abs(quiet[:, 1]).max() == pytest.approx(0.1, abs=0.01)
+    assert rest[:, 1].max() == pytest.approx(0.4, abs=0.01) and rest[:, 1].min() == pytest.approx(-0.4, abs=0.01)
+    (few,) = columns[1][0].collections
+    assert few.get_paths()[0].vertices[:, 0].max() == pytest.approx(0.02, abs=1e-3)
+    assert len(set(few.get_paths()[0].vertices[:, 0])) == int(0.02 * RATE)
