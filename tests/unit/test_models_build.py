@@ -7,6 +7,7 @@ from data_fixtures import make_zip, opened
 from finetune_fixtures import make_tokenizer
 from reprlab.models.build import build_from_config, load_model, save_model
 from reprlab.models.counting import parameter_count
+from reprlab.models.package import check_vocabulary
 from reprlab.registry.models import ModelEntry, load_models
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.build_model import build_model
@@ -280,6 +281,21 @@ def test_a_pretrained_model_with_too_few_rows_is_refused(tmp_path):
     with pytest.raises(ReprlabError, match=r"32128 embedding rows are too few for a tokenizer of 40128"):
         build_model(entry=MODELS["t5_v1_1_base_pretrained"], tokenizer=tmp_path / "tokenizer", out=tmp_path / "m")
     assert not (tmp_path / "m").exists()
+
+
+def test_as_many_rows_as_ids_are_enough():
+    check_vocabulary(nano(), 88, 88)
+    with pytest.raises(ReprlabError, match="88 embedding rows are too few for a tokenizer of 89"):
+        check_vocabulary(nano(), 88, 89)
+
+
+def test_saving_keeps_transformers_out_of_the_terminal(tmp_path):
+    from transformers.utils import logging
+
+    logging.set_verbosity_warning()
+    logging.enable_progress_bar()
+    save_model(build_from_config(nano(), 88, seed=0), tmp_path / "m")
+    assert logging.get_verbosity() == logging.ERROR and not logging.is_progress_bar_enabled()
 
 
 def test_a_package_without_its_receipt_is_refused(tmp_path):
