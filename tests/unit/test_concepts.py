@@ -300,7 +300,7 @@ def documents(path, texts, split="train"):
     return path
 
 
-def test_the_stages_from_assertions_to_marked_blocks(bert, tmp_path):
+def test_the_stages_from_assertions_to_marked_blocks(bert, tmp_path, caplog):
     at = {name: tmp_path / name for name in ("graph", "domain", "general", "basic.txt", "expanded", "c.txt", "c.json",
                                              "sizes.tsv", "sweep.tsv", "blocks", "marked", "marked.tsv")}  # fmt: skip
     (tmp_path / "k").mkdir()
@@ -308,8 +308,10 @@ def test_the_stages_from_assertions_to_marked_blocks(bert, tmp_path):
     build_graph(documents=documents(tmp_path / "k/a.parquet", assertions), out=at["graph"])
     texts = documents(tmp_path / "domain.parquet", ["lung cancer is a cancer", "the cell of the lung", "ray"])
     common = documents(tmp_path / "general.parquet", ["the the the lung"])
-    for name, path in (("domain", texts), ("general", common)):
-        count_concepts(graph=at["graph"], documents=[path, path], out=at[name], settings=CountingSettings())
+    with caplog.at_level("INFO", logger="reprlab"):
+        for name, path in (("domain", texts), ("general", common)):
+            count_concepts(graph=at["graph"], documents=[path, path], out=at[name], settings=CountingSettings())
+    assert caplog.text.count("0 of 4 concepts are longer than 4 words") == 2
     assert read_parquet(at["domain"])["count"].to_pylist() == [4, 2, 4, 4]
     select_concepts(graph=at["graph"], domain=at["domain"], out=at["basic.txt"],
                     settings=BasicSettings(frequency=2, basic=1))  # fmt: skip

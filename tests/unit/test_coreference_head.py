@@ -161,7 +161,12 @@ def test_without_a_span_in_common_with_gold_the_loss_and_its_gradient_are_finite
     head = CoreferenceHead(6, SMALL)
     about = {**batch(20), "mentions": torch.zeros(0, 2, dtype=torch.long), "clusters": torch.zeros(0, dtype=torch.long)}
     states = torch.randn(20, 6, requires_grad=True)
-    loss = document_loss(head(states, about), about)
+    found = head(states, about)
+    loss = document_loss(found, about)
+    # Mentions have no loss of their own but where that is asked for.
+    assert torch.equal(loss, document_loss(found, about, 0.0)) and not torch.equal(
+        loss, document_loss(found, about, 1.0)
+    )
     loss.backward()
     assert loss.isfinite() and states.grad.isfinite().all()
     assert all(one.grad is None or one.grad.isfinite().all() for one in head.parameters())

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -150,6 +151,10 @@ def test_a_window_has_the_mentions_that_reach_into_it(made: dict) -> None:
         if start < bounds[2] and end >= bounds[1]
     ]
     assert [tuple(pair) for pair in window["mentions"].tolist()] == inside
+    # The first and the last token of the window, and the ones beside them.
+    first, last = int(bounds[1]), int(bounds[2]) - 1
+    edges = replace(one, clusters=(tuple((place, place) for place in (first - 1, first, last, last + 1)),))
+    assert document_tensors(edges, [], 1, 1)[0]["mentions"].tolist() == [[0, 0], [last - first] * 2]
     with pytest.raises(Exception, match="genre 'tr' is not among"):
         document_tensors(one, ["nw"])
     assert int(document_tensors(one, ["nw", "tr"])[0]["genre"]) == 1

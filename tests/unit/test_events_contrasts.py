@@ -9,7 +9,7 @@ from reprlab.artifacts.tables import read_tsv
 from reprlab.evaluation.paired_bootstrap import paired_bootstrap
 from reprlab.events.documents import EventDocument, load_events
 from reprlab.events.rankings import selected
-from reprlab.events.scoring import write_answers
+from reprlab.events.scoring import ROW, write_answers
 from reprlab.events.settings import AnswerContrast, EventSelection
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.contrast_answers import contrast_answers
@@ -71,7 +71,9 @@ def test_all_right_beats_no_relation_by_everything(tmp_path: Path, folds: int) -
         for name in ("right", "none")
     )
     contrast_answers(examples=examples, first=first, second=second, out=tmp_path / "out.tsv", settings=settings)
-    found = read_tsv(tmp_path / "out.tsv").set_index(["seed", "metric"])
+    found = read_tsv(tmp_path / "out.tsv")
+    assert tuple(found) == ROW
+    found = found.set_index(["seed", "metric"])
     for seed in (0, 1):
         for name in ("precision_gain", "recall_gain", "f1_gain"):
             # A resample may hold nothing but the document without a relation, which no answer gains on.
