@@ -269,11 +269,22 @@ def test_a_stage_that_is_shown_writes_to_its_log_alone(tmp_path):
         ("results/deth/glue.tsv", "did you mean 'results/depth/glue.tsv'?"),
         ("deth", "did you mean 'depth'?"),
         ("vocab_memry", "did you mean 'vocab_memory'?"),
-        ("x" * 40, "`make list` shows what there is"),
+        ("x" * 40, "`make list` shows what there is, `make help` the goals"),
+        ("install", "did you mean `make setup`?"),
+        ("glue", "did you mean 'results/depth/glue.tsv'?"),
+        ("glue.tsv", "did you mean 'results/depth/glue.tsv'?"),
+        ("results/depth/", "it is a folder: did you mean 'depth', all of the paper?"),
+        ("results/shared", "it is a folder: did you mean 'results/shared/a.tsv' or another file in it?"),
     ],
 )
 def test_a_mistyped_target_is_answered_with_the_nearest(typed, hint):
-    targets = ["depth", "vocab_memory", "results/depth/glue.tsv", *(f"results/depth/{n}.tsv" for n in range(20))]
+    targets = [
+        "depth",
+        "vocab_memory",
+        "results/depth/glue.tsv",
+        "results/shared/a.tsv",
+        *(f"results/depth/{n}.tsv" for n in range(20)),
+    ]
     said = record(
         f"MissingRuleException:\nNo rule to produce {typed} (if you use input functions make sure that …).",
         logging.ERROR, event=LogEvent.ERROR, exception="MissingRuleException",

@@ -10,7 +10,7 @@ from reprlab.planning.plan import Plan
 from reprlab.planning.planned_jobs import planned_jobs
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.plan_file import FOLDER, PlannedJob, plan_name, write_plan
-from reprlab.settings.errors import nearest
+from reprlab.terminal.hints import nearest_target
 
 
 class RunPlan:
@@ -37,8 +37,8 @@ class RunPlan:
             return self.jobs[stage, key]
         except KeyError:
             name = next(iter(paths.outputs(stage, key).values()))
-            hint = nearest(name, self.asked) or "; `make list` shows what there is"
-            raise ReprlabError(f"{name}: the config plans no such result{hint}") from None
+            hint = nearest_target(name, self.asked)
+            raise ReprlabError(f"{name}: these settings do not produce it{hint}") from None
 
     @functools.cached_property
     def asked(self) -> list[str]:

@@ -21,7 +21,7 @@ from reprlab.reporting.page.shell import Section, document, entry, section
 if TYPE_CHECKING:
     import pandas
 
-TITLE = "RepL4NLP 2025, run again"
+TITLE = "RepL4NLP 2025, reproduced"
 
 
 def render(
