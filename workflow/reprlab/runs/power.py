@@ -33,8 +33,8 @@ def table(claims: Path, units: Sequence[int]) -> Iterator[list[str]]:
     for row in read_tsv(claims).to_dict("records"):
         if row["low"] != row["low"]:
             continue
-        bounds = (float(row[name]) for name in ("estimate", "low", "high"))
-        found = Estimate(*bounds, int(row["units"]), str(row["unit"]), str(row["interval"]))
+        value, low, high = (float(row[name]) for name in ("estimate", "low", "high"))
+        found = Estimate(value, low, high, int(row["units"]), str(row["unit"]), str(row["interval"]))
         effects = (decided_effect(found, number) for number in (None, *units))
         about = [str(row["id"]), f"{found.value:.3g}", str(found.n), found.unit]
         yield [*about, *("" if effect != effect else f"{effect:.2g}" for effect in effects)]
