@@ -56,9 +56,9 @@ def shown(tmp_path):
     display.end()
 
 
-def start(number, rule, log="x.log"):
+def start(number, rule, log="x.log", output=()):
     title = f"{rule.title()} number {number}"
-    return record(event=LogEvent.JOB_INFO, jobid=number, rule_name=rule, rule_msg=title, log=[log])
+    return record(event=LogEvent.JOB_INFO, jobid=number, rule_name=rule, rule_msg=title, log=[log], output=output)
 
 
 def finish(number):
@@ -76,6 +76,14 @@ def test_a_run_tells_how_much_there_is_and_how_far_it_is(shown):
     assert line.startswith("1 of 3 jobs, about ") and line.endswith(" left: Fetch number 1 (0 s)")
     *_, last = shown(start(3, "train"), finish(2), finish(3), record("Elapsed time: 0:00:01"))
     assert last == "3 of 3 jobs done in 0 s; results are in results"
+
+
+def test_a_run_that_made_the_report_ends_with_its_name(shown):
+    shown()
+    *_, last = shown(
+        start(1, "write_report", output=["results/report.html"]), finish(1), record("Elapsed time: 0:00:01")
+    )
+    assert last.endswith("; the report is results/report.html")
 
 
 def test_no_shell_and_no_chatter(shown):
