@@ -388,3 +388,13 @@ def test_a_dry_run_leaves_no_folder_that_was_not_there(tmp_path):
     (run / ".snakemake").mkdir()
     command._clean_up([run / ".snakemake"], run / ".snakemake")
     assert [path.name for path in run.iterdir()] == ["results"]
+
+
+def test_options_that_change_nothing_are_named():
+    def said(*ways):
+        settings = SimpleNamespace(deployment_method=frozenset(ways))
+        return command.without_effect(SimpleNamespace(deployment_settings=settings))
+
+    assert said() == []
+    (warning,) = said("conda")
+    assert "conda has no effect" in warning and "make setup" in warning
