@@ -41,6 +41,17 @@ def pytest_collection_finish():
     gc.set_threshold(50_000)
 
 
+@pytest.fixture
+def one_thread():
+    """PyTorch on one thread: numbers are then those of the order of sums, bit by bit."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 def pytest_deselected(items):
     for item in items:
         counts = item.config.stash[_KEY]

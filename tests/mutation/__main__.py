@@ -3,10 +3,12 @@
     make mutants RECORD=yes                  # once, and again when tests were added: which test runs which line
     make mutants PACKAGE=audio               # 40 faults of a package, drawn with a fixed seed; N=0: all of them
     make mutants SINCE=<commit>              # those of the lines that changed since
-    make mutants PACKAGE=audio ARGS=--table  # scores that are known, as a table
+    make mutants PACKAGE=audio ARGS=--again  # after new tests were recorded: only those that no test saw
+    make mutants PACKAGE=audio ARGS=--keep   # add the counts to resources/fault_draws.tsv and to the page
 
 A fault is killed when a test fails with it or does not end. Those that change nothing stand in `equivalent.tsv`, with
-the reason. What was found is kept in `.mutation/` under the content of module and tests.
+the reason. What was found is kept in `.mutation/` under the content of module and tests; with `--again` a fault that
+was killed by other tests stays killed.
 """
 
 from __future__ import annotations
@@ -21,11 +23,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from tests.mutation import draws
 from tests.mutation.operators import Mutant, count, mutant, mutants
 from tests.mutation.recorded import FOLDER, Recorded, record
 
@@ -36,6 +39,7 @@ PACKAGES = (
 _LIBRARY = Path("workflow/reprlab")
 _EQUIVALENT = Path(__file__).with_name("equivalent.tsv")
 _KEPT = FOLDER / "results.json"
+_KILLED = ("killed", "late")
 _BUDGET = 30.0
 """Seconds of recorded test time that a fault gets at most."""
 _COPIED = ("workflow", "tests", "config", "resources", "docs", "profiles", "envs", "benchmarks")
@@ -52,10 +56,14 @@ class Trial:
 
     @property
     def key(self) -> str:
-        """Under what its outcome is kept: its source, and the files of its tests."""
-        files = sorted({Path(test.partition("::")[0]) for test in self.tests})
-        digest = hashlib.sha256(f"{self.module}\n{self.mutant.source}".encode())
-        for file in files:
+        """Under what its outcome is kept: its source."""
+        return hashlib.sha256(f"{self.module}\n{self.mutant.source}".encode()).hexdigest()
+
+    @property
+    def seen_by(self) -> str:
+        """With what its outcome is kept: the content of the files of its tests."""
+        digest = hashlib.sha256()
+        for file in sorted({Path(test.partition("::")[0]) for test in self.tests}):
             digest.update(file.read_bytes())
         return digest.hexdigest()
 
@@ -199,14 +207,25 @@ class Worker:
         return "survived" if os.waitstatus_to_exitcode(status) == 0 else "killed"
 
 
-def run(planned: list[Trial], jobs: int) -> dict[str, str]:
-    """Outcomes by the keys of trials: killed, late, survived, or untested where no test runs the line."""
-    kept = json.loads(_KEPT.read_text()) if _KEPT.exists() else {}
+def known() -> dict[str, tuple[str, str]]:
+    """What was found so far: outcome, and what it was seen by, by the keys of trials."""
+    return json.loads(_KEPT.read_text()) if _KEPT.exists() else {}
+
+
+def run(planned: list[Trial], jobs: int, *, again: bool) -> None:
+    """Find outcomes: killed, late, survived, or untested where no test runs the line.
+
+    With `again` what was killed by other tests stays killed.
+    """
+    kept = known()
     waiting = []
     for trial in planned:
+        outcome, seen_by = kept.get(trial.key, ("", ""))
+        if again and outcome in _KILLED:
+            continue
         if not trial.tests:
-            kept[trial.key] = "untested"
-        elif trial.key not in kept:
+            kept[trial.key] = ("untested", "")
+        elif seen_by != trial.seen_by:
             waiting.append(trial)
     if waiting:
         _preload()
@@ -217,7 +236,7 @@ def run(planned: list[Trial], jobs: int) -> dict[str, str]:
         while waiting or any(worker.trial for worker in workers):
             for worker in workers:
                 if worker.trial and (outcome := worker.outcome()):
-                    kept[worker.trial.key] = outcome
+                    kept[worker.trial.key] = (outcome, worker.trial.seen_by)
                     _KEPT.write_text(json.dumps(kept, indent=0))
                     worker.trial = None
                     done = total - len(waiting) - sum(one.trial is not None for one in workers)
@@ -227,7 +246,6 @@ def run(planned: list[Trial], jobs: int) -> dict[str, str]:
             time.sleep(0.05)
         sys.stderr.write("\n")
     _KEPT.write_text(json.dumps(kept, indent=0))
-    return kept
 
 
 def equivalent() -> dict[str, str]:
@@ -236,21 +254,17 @@ def equivalent() -> dict[str, str]:
     return {f"{module}\t{change}": reason for module, change, reason in rows}
 
 
-def table(planned: list[Trial], outcomes: dict[str, str]) -> str:
-    """Scores by package, in Markdown."""
+def counts(planned: list[Trial], outcomes: dict[str, str]) -> list[draws.Draw]:
+    """What became of the faults of each package."""
     same = equivalent()
-    counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    found: dict[str, Counter[str]] = defaultdict(Counter)
     for trial in planned:
         outcome = "equivalent" if trial.name in same else outcomes.get(trial.key, "not run")
-        counts[trial.module.relative_to(_LIBRARY).parts[0]][outcome] += 1
-    lines = ["| package | faults | killed | survived | no test runs the line | equivalent | score |"]
-    lines.append("| --- | --- | --- | --- | --- | --- | --- |")
-    for package, found in sorted(counts.items()):
-        killed, missed = found["killed"] + found["late"], found["survived"] + found["untested"]
-        score = f"{100 * killed / (killed + missed):.0f} %" if killed + missed else ""
-        cells = [sum(found.values()), killed, found["survived"], found["untested"], found["equivalent"], score]
-        lines.append(f"| `{package}` | {' | '.join(map(str, cells))} |")
-    return "\n".join(lines)
+        found[trial.module.relative_to(_LIBRARY).parts[0]]["killed" if outcome in _KILLED else outcome] += 1
+    return [
+        draws.Draw(package, one.total(), *(one[name] for name in ("killed", "survived", "untested", "equivalent")))
+        for package, one in sorted(found.items())
+    ]
 
 
 def main() -> int:
@@ -265,7 +279,10 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="copies that work at once")
     parser.add_argument("--record", action="store_true", help="record first which test runs which line")
     parser.add_argument("--tests", nargs="+", default=["tests/unit"], help="what is recorded")
-    parser.add_argument("--table", action="store_true", help="only the scores that are known")
+    parser.add_argument("--again", action="store_true", help="what was killed by other tests stays killed")
+    parser.add_argument(
+        "--keep", action="store_true", help=f"add the counts to {draws.RECORD.name}, and write the page"
+    )
     parser.add_argument("--least", type=float, default=0.0, help="percent that must be killed")
     given = parser.parse_args()
     if given.record:
@@ -278,21 +295,20 @@ def main() -> int:
         else [one for package in packages for one in drawn(package, given.number, given.seed)]
     )
     planned = trials(found, recorded)
-    kept = json.loads(_KEPT.read_text()) if _KEPT.exists() else {}
-    outcomes = kept if given.table else run(planned, given.jobs)
+    run(planned, given.jobs, again=given.again)
+    outcomes = {key: outcome for key, (outcome, _) in known().items()}
     same = equivalent()
-    missed = [
-        trial for trial in planned
-        if outcomes.get(trial.key) in ("survived", "untested") and trial.name not in same
-    ]  # fmt: skip
-    for trial in [] if given.table else missed:
-        why = "no test runs the line" if outcomes[trial.key] == "untested" else f"{len(trial.tests)} tests pass"
-        print(f"{trial.module}:{trial.mutant.line}: {trial.mutant.kind}: {why}\n{trial.mutant.change}\n")
-    print(table(planned, outcomes))
-    killed = sum(outcomes.get(trial.key) in ("killed", "late") for trial in planned if trial.name not in same)
-    known = killed + len(missed)
-    print(f"{killed} of {known} faults killed" + (f", {100 * killed / known:.1f} %" if known else ""))
-    return int(bool(known) and 100 * killed / known < given.least)
+    for trial in planned:
+        if outcomes[trial.key] not in _KILLED and trial.name not in same:
+            why = "no test runs the line" if outcomes[trial.key] == "untested" else f"{len(trial.tests)} tests pass"
+            print(f"{trial.module}:{trial.mutant.line}: {trial.mutant.kind}: {why}\n{trial.mutant.change}\n")
+    counted = counts(planned, outcomes)
+    sys.stdout.write(draws.table([(one, one) for one in counted]))
+    if given.keep:
+        draws.keep(counted, given.seed)
+    killed, judged = sum(one.killed for one in counted), sum(one.judged for one in counted)
+    print(f"{killed} of {judged} faults killed" + (f", {100 * killed / judged:.1f} %" if judged else ""))
+    return int(bool(judged) and 100 * killed / judged < given.least)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,10 @@ _SILENT = ("no_grad", "inference_mode")
 _TELLS = ("ReprlabError", "ValueError", "TypeError", "warning", "info", "debug", "Field", "cast", "TypeVar", "getattr")
 _SAID = (
     "description", "help", "prog", "title", "caption", "encoding", "newline", "strict", "exist_ok", "parents", "frozen",
-    "extra", "slots", "device")  # fmt: skip
+    "extra", "slots", "device",
+    # How a figure looks: no number is in it.
+    "alpha", "capsize", "color", "figsize", "fontsize", "layout", "linestyle", "linewidth", "loc", "marker", "ncols",
+    "rotation", "zorder")  # fmt: skip
 
 
 @dataclass(frozen=True)

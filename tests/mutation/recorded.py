@@ -16,6 +16,7 @@ _SHORT = "not (slow or faults or cluster or release)"
 _SETTINGS = """
 [run]
 source = workflow/reprlab
+relative_files = true
 data_file = {data}
 parallel = true
 disable_warnings = no-data-collected, module-not-imported, dynamic-conflict

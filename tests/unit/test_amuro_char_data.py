@@ -10,11 +10,13 @@ import pytest
 from data_fixtures import file_set, make_tgz, sources_of, task
 from reprlab.data.examples import examples_of
 from reprlab.data.readers import scrambled_pairs
+from reprlab.data.schema import write_rows
 from reprlab.data.sources import Sources
 from reprlab.registry.dataset_entries import Limits, SplitSettings
 from reprlab.runtime.errors import ReprlabError
+from reprlab.stages.build_completions import build_completions
 from reprlab.text.completion_settings import CompletionFile, EvaluationTextSettings, TrainingTextSettings
-from reprlab.text.completions import evaluation_rows, training_rows
+from reprlab.text.completions import evaluation_rows, read_completions, training_rows
 
 ONE = SplitSettings(train=1.0, validation=0.0, test=0.0)
 
@@ -243,6 +245,42 @@ def test_training_and_held_out_rows_are_apart_and_chat_has_turns():
         training_rows(rows, "pair", settings.model_copy(update={"rows": 16}), "mnli")
     shared = settings.model_copy(update={"rows": None, "share": 0.5})
     assert sum(row["role"] == "train" for row in training_rows(rows, "pair", shared, "tulu")) == 5
+
+
+def test_the_stage_writes_the_rows_of_each_data_set_with_its_own_prompts(tmp_path):
+    """Labels of another data set, or prompts of another part, would show in every row."""
+    for name, label, first in (("one", "entailment", 0), ("two", "neutral", 100)):
+        rows = [pair(first + n, label, split) for split in ("train", "validation") for n in range(8)]
+        rows = [{**row, "id": f"{name}-{row['split']}-{row['id']}"} for row in rows]
+        write_rows(
+            tmp_path / f"{name}.parquet", rows, "pair",
+            {"kind": "pair", "title": name.title(), "labels": ["entailment", "neutral", "contradiction"]},
+        )  # fmt: skip
+    parts = [
+        {"examples": tmp_path / f"{name}.parquet",
+         "settings": {"template": "nli", "rows": rows, "held_out": 2, "seed": seed}}
+        for name, rows, seed in (("one", 5, 1), ("two", 3, 2))
+    ]  # fmt: skip
+    build_completions(settings=CompletionFile.model_validate({"training": parts}), out=tmp_path / "t.parquet")
+    found, about = read_completions(tmp_path / "t.parquet")
+    assert about == {"title": "One + Two", "template": "", "kind": "training"}
+    assert [(row["id"].split("-")[0], row["role"], row["completion"]) for row in found] == [
+        *[("one", "train", "entailment")] * 5, *[("one", "held_out", "entailment")] * 2,
+        *[("two", "train", "neutral")] * 3, *[("two", "held_out", "neutral")] * 2,
+    ]  # fmt: skip
+    assert all("-train-" in row["id"] for row in found) and len({row["id"] for row in found}) == 12
+    scored = {"template": "nli", "kind": "classification", "formats": ["io"], "splits": ["validation"], "shots": 2}
+    build_completions(
+        settings=CompletionFile.model_validate(
+            {"evaluation": {"examples": tmp_path / "two.parquet", "settings": scored}}
+        ),
+        out=tmp_path / "e.parquet",
+    )  # fmt: skip
+    found, about = read_completions(tmp_path / "e.parquet")
+    assert about == {"title": "Two", "template": "nli", "kind": "classification"}
+    asked = [row for row in found if row["role"] == "test"]
+    assert len(asked) == 8 and all(row["id"].startswith("two-validation-") for row in asked)
+    assert {row["fmt"] for row in found} == {"io"} and sum(row["role"] == "shot" for row in found) == 2
 
 
 def test_a_file_is_for_training_or_for_evaluation():

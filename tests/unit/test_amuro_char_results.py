@@ -7,21 +7,25 @@ from types import SimpleNamespace
 
 import pandas
 import pytest
-from reprlab.artifacts.tables import write_tsv
+from reprlab.artifacts.json_files import read_json
+from reprlab.artifacts.tables import read_tsv, write_tsv
 from reprlab.papers.amuro_char import about
 from reprlab.papers.amuro_char.names import BASE, Pair
 from reprlab.papers.amuro_char.plan import add_results, make_groups
 from reprlab.papers.amuro_char.results import RESULTS
 from reprlab.planning.plan import Plan
-from reprlab.reporting.hours import HoursSettings, hours_table
+from reprlab.reporting.hours import HoursSettings
 from reprlab.reporting.published import read_published
 from reprlab.results.claims import claims_table
-from reprlab.results.comparison import compare, declarations
+from reprlab.results.comparison import declarations
 from reprlab.results.digits import write_table
 from reprlab.results.drawing import draw_figure
 from reprlab.runtime.errors import ReprlabError
+from reprlab.stages.compare_published import compare_published
+from reprlab.stages.gather_results import gather_results
+from reprlab.stages.sum_hours import sum_hours
 
-from tests.unit.amuro_char_scores import GROUPS, PAPER, frame, row, score_rows, scored, uneven
+from tests.unit.amuro_char_scores import GROUPS, PAPER, frame, row, score_rows, scored, settings_of, uneven
 
 ROOT = Path(__file__).parents[2]
 PRINTED = sorted((ROOT / "resources/published/amuro-char").glob("*.tsv"))
@@ -213,7 +217,17 @@ def test_hours_of_the_run(tmp_path):
         write_tsv(tmp_path / "finetune_completions" / f"{job}.tsv", measured)
     jobs = {"xsum": {"training": [f"finetune_completions/x.{n}" for n in (1, 2, 3)]}, BASE: {"evaluation": []}}
     settings = HoursSettings(scale="mini", device="cpu", jobs=jobs, published=PAPER.published_hours)
-    table = hours_table(settings, tmp_path).set_index("train")
+    # Only measured jobs: a job of another paper in the same folder is none of these.
+    write_tsv(tmp_path / "finetune_completions" / "y.1.tsv", pandas.DataFrame({"s": [9000], "max_rss": [9000.0]}))
+    sum_hours(
+        settings=settings,
+        benchmarks=tmp_path,
+        out=tmp_path / "hours.tsv",
+        inputs=[tmp_path / "finetune_completions/x.1.tsv"],
+    )
+    table = read_tsv(tmp_path / "hours.tsv").set_index("train")
+    record = read_json(tmp_path / "hours.provenance.json")
+    assert record["stage"] == "sum_hours" and record["settings"]["scale"] == "mini" and len(record["inputs"]) == 1
     assert table.loc["xsum", "hours"] == 1.5 and table.loc["xsum", "published_hours"] == 12
     assert table.loc["xsum", "peak_mb"] == 700 and table.loc["xsum", "measured"] == 2
     assert "1 jobs without a measurement" in table.loc["xsum", "note"]
@@ -347,9 +361,25 @@ def test_figures_are_drawn_and_say_what_is_missing(results, tmp_path):
         draw_figure(RESULTS, "fig1", tmp_path / "table.tsv", PRINTED, "mini", [png])
 
 
-def test_every_printed_cell_is_compared_once(known):
+def test_every_printed_cell_is_compared_once(tmp_path, monkeypatch):
+    settings = settings_of(tmp_path, score_rows())
+    monkeypatch.chdir(tmp_path)
+    inputs = sorted(settings.paths())
+    with pytest.raises(ReprlabError, match="is not among the inputs"):
+        gather_results(inputs=inputs[1:], settings=settings, out=tmp_path / "results.parquet")
+    gather_results(inputs=inputs, settings=settings, out=tmp_path / "results.parquet")
+    compare_published(
+        paper="amuro-char", scale="mini", tables=[tmp_path / "results.parquet"], published=PRINTED,
+        out=tmp_path / "c.tsv",
+    )  # fmt: skip
+    for name, stage, count in (
+        ("results", "gather_results", len(inputs)),
+        ("c", "compare_published", 1 + len(PRINTED)),
+    ):
+        record = read_json(tmp_path / f"{name}.provenance.json")
+        assert record["stage"] == stage and len(record["inputs"]) == count
+    table = pandas.read_csv(tmp_path / "c.tsv", sep="\t", dtype=str, keep_default_na=False)
     printed = read_published(PRINTED, declarations(RESULTS.printed))
-    table = compare(RESULTS.own(known), printed, RESULTS.printed)
     cells = sum(int((printed[name][list(one.values)] != "").to_numpy().sum()) for name, one in RESULTS.printed.items())
     assert len(table) == cells and (table["ours"].astype(bool) | table["note"].astype(bool)).all()
     found = table.set_index(["row", "column"])

@@ -1,6 +1,7 @@
 """Sound: what is decoded, and the one line for what is not."""
 
 import io
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import soundfile
 from hypothesis import given
 from hypothesis import strategies as st
-from reprlab.audio.decoding import decode, embedded_sound, read_sound
+from reprlab.audio.decoding import Sound, decode, embedded_sound, read_sound
 from reprlab.runtime.errors import ReprlabError
 
 
@@ -69,6 +70,14 @@ def test_empty_silent_short_long_and_missing_are_named(tmp_path: Path) -> None:
         with pytest.raises(ReprlabError, match=said) as caught:
             read_sound(path, rate=16000, **limits)
         assert path.name in str(caught.value)
+
+
+def test_the_last_bit_alone_is_no_sound() -> None:
+    for step, sounds in ((1, False), (2, True)):
+        samples = np.zeros((16000, 1), dtype=np.float32)
+        samples[5] = -step * 2.0**-15
+        with nullcontext() if sounds else pytest.raises(ReprlabError, match="is silent"):
+            Sound(samples, 16000, "a.wav").require_content()
 
 
 def test_another_rate_is_refused_where_none_fits(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import io
 import itertools
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -234,6 +235,16 @@ def test_the_bytes_that_are_lacking_are_counted(kind: tuple[str, str]) -> None:
         assert bytes_lacking(io.BytesIO(whole[:-cut])) == cut
 
 
+def test_what_stands_behind_the_sound_of_caf_may_lack() -> None:
+    def chunk(name: bytes, content: bytes) -> bytes:
+        return struct.pack(">4sq", name, len(content)) + content
+
+    sound = b"caff" + bytes(4) + chunk(b"desc", bytes(32)) + chunk(b"data", bytes(100))
+    assert bytes_lacking(io.BytesIO(sound + chunk(b"info", bytes(40))[:-30])) == 0
+    assert bytes_lacking(io.BytesIO(sound[:-30])) == 30
+    assert bytes_lacking(io.BytesIO(sound[:20] + struct.pack(">4sq", b"data", -1) + bytes(50))) == 0
+
+
 def test_a_last_page_of_ogg_is_whole_and_marked() -> None:
     whole = content_of(("OGG", "VORBIS"), seconds=0.3)
     last = whole.rindex(b"OggS")
@@ -243,9 +254,15 @@ def test_a_last_page_of_ogg_is_whole_and_marked() -> None:
     assert bytes_lacking(io.BytesIO(b"OggS" + bytes(8))) == 1
 
 
-# Version, bits of the rate and of the bitrate, padding, and the bytes of the frame: ISO 11172-3 and 13818-3.
-FRAMES = [(3, 0, 9, 0, 417), (3, 0, 9, 1, 418), (3, 1, 14, 0, 960), (3, 2, 1, 0, 144), (2, 0, 8, 0, 208),
-          (2, 1, 14, 1, 481), (2, 2, 1, 0, 36), (0, 0, 1, 0, 52), (0, 1, 8, 0, 384), (0, 2, 8, 1, 577)]  # fmt: skip
+# Version, bits of the rate and of the bitrate, padding, and the bytes of the frame: ISO 11172-3 and 13818-3. Of each
+# bitrate in kbit/s a frame at 48, 24 and 8 kHz: 24, 24 and 72 ms.
+FIRST = [*range(32, 65, 8), *range(80, 129, 16), *range(160, 257, 32), 320]
+OTHERS = [*range(8, 65, 8), *range(80, 161, 16)]
+FRAMES = [(3, 0, 9, 0, 417), (3, 0, 9, 1, 418), (3, 2, 1, 0, 144), (2, 0, 8, 0, 208), (2, 2, 1, 0, 36),
+          (0, 0, 1, 0, 52), (0, 1, 8, 1, 385),
+          *((3, 1, place, 0, 3 * rate) for place, rate in enumerate(FIRST, 1)),
+          *((2, 1, place, 1, 3 * rate + 1) for place, rate in enumerate(OTHERS, 1)),
+          *((0, 2, place, 0, 9 * rate) for place, rate in enumerate(OTHERS, 1))]  # fmt: skip
 
 
 @pytest.mark.parametrize(("version", "rate", "bitrate", "padding", "size"), FRAMES)

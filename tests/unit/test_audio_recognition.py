@@ -2,6 +2,7 @@
 
 import hashlib
 import struct
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reprlab.artifacts.tables import read_tsv
 from reprlab.audio.adapters import Adapted, ConvAdapter, FFAdapter, counts, tune
-from reprlab.audio.recognition import Recogniser, Vocabulary, ctc_loss, log_mel, subset
+from reprlab.audio.recognition import Recogniser, Vocabulary, ctc_loss, log_mel, subset, utterances
 from reprlab.audio.scores import error_counts, score_rows
 from reprlab.audio.settings import RecogniserSettings, Tuning
 from reprlab.audio.training import save_trained, start_from, trained_tensors
@@ -74,7 +75,7 @@ def test_only_what_a_method_names_changes(method: str) -> None:
     inside = {name for name in changed if not name.startswith("head.")}
     own = {"full": "", "ff": "adapter", "conv": "adapter", "lora": "lora_", "head": "head"}[method]
     assert all(own in name or "layer_norm" in name for name in inside)
-    assert bool(inside) == (method != "head")
+    assert bool(inside) == (method != "head") and (method == "full" or any(own in name for name in changed))
     if method != "full":
         assert not any(name.endswith("fc1.weight") for name in changed)
 
@@ -190,6 +191,15 @@ def test_parameters_and_frames_are_those_of_the_specification(model: str, tuning
     assert [int(recognised.frames(samples)) for samples in (400, 16_000, 160_000, 320)] == [1, 49, 499, 0]
 
 
+def test_a_low_rank_update_counts_twice() -> None:
+    encoder = recogniser(METHODS["lora"]).encoder
+    query = encoder.layers[0].self_attn.q_proj
+    torch.nn.init.normal_(query.lora_B["default"].weight)
+    states = torch.randn(3, WIDTH)
+    update = query.lora_B["default"].weight @ query.lora_A["default"].weight
+    assert torch.allclose(query(states), query.base_layer(states) + 2 * states @ update.T, atol=1e-5)
+
+
 def test_transfer_takes_all_but_the_head(tmp_path: Path) -> None:
     source, target = recogniser(METHODS["ff"], seed=1), recogniser(METHODS["ff"], seed=2)
     source.encoder.load_state_dict(target.encoder.state_dict(), strict=False)
@@ -200,6 +210,7 @@ def test_transfer_takes_all_but_the_head(tmp_path: Path) -> None:
     assert torch.equal(target.head.weight, head)
     ours, theirs = trained_tensors(target), trained_tensors(source)
     assert all(torch.equal(ours[name], theirs[name]) for name in ours if not name.startswith("head."))
+    assert not any(one.requires_grad for one in ours.values())
     with pytest.raises(ReprlabError, match="tuned otherwise"):
         start_from(recogniser(METHODS["conv"]), tmp_path / "a.safetensors")
 
@@ -429,6 +440,17 @@ def test_what_is_only_scored_is_checked_before_the_first_update(
     with pytest.raises(ReprlabError, match=rf"{split}2: .*{said}.*longest or shortest"):
         train_to(tmp_path / "one", given, tmp_path / "encoder")
     assert not list((tmp_path / "one").rglob("resume-*"))
+
+
+@pytest.mark.parametrize(("entry", "seconds", "fits"), [(WHISPER, 0.001, True), (WAVES, 0.0249, False),
+                                                        (WAVES, 0.025, True)])  # fmt: skip
+def test_the_shortest_speech_that_makes_a_frame_is_enough(
+    entry: ModelEntry, seconds: float, fits: bool, tmp_path: Path
+) -> None:
+    """Spectrograms are filled up to a whole frame; 400 samples are the first frame of wav2vec 2.0."""
+    heard = utterances(speech(tmp_path / "s.parquet", {"test2": seconds}), "test", recogniser(METHODS["head"], entry))
+    with nullcontext() if fits else pytest.raises(ReprlabError, match="make no frame"):
+        heard.require_lengths()
 
 
 @pytest.mark.parametrize(

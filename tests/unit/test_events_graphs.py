@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,19 +11,21 @@ import torch
 from event_samples import event_heads, write_documents
 from finetune_fixtures import make_bert, make_tokenizer
 from pydantic import ValidationError
-from reprlab.artifacts.tables import read_tsv
+from reprlab.artifacts.tables import read_parquet, read_tsv
 from reprlab.config.load import load_config
 from reprlab.data.event_rows import Mention, event_row
+from reprlab.data.schema import write_rows
 from reprlab.events.documents import EventDocument, event_document, load_events
 from reprlab.events.parses import open_parser, parse_documents, read_parses, write_parses
 from reprlab.events.sentence_graphs import graph_vectors, save_graph_encoder, sentence_graphs
-from reprlab.events.settings import EventSelection, Retrieval, RetrieverTraining
+from reprlab.events.settings import EventSelection, Retrieval, RetrieverTraining, SentenceParsing
 from reprlab.events.windows import open_word_tokenizer
 from reprlab.models.build import load_model
 from reprlab.models.dependency_graph import dependency_layer, graph_encoder
 from reprlab.planning.paper_plans import make_plan
 from reprlab.preflight.machinery import check_tools
 from reprlab.runtime.errors import ReprlabError
+from reprlab.stages.parse_sentences import parse_sentences
 from reprlab.stages.rank_partners import rank_partners
 from reprlab.stages.train_retriever import train_retriever
 from reprlab.training.settings import EngineSettings, OptimizerSettings
@@ -224,6 +227,36 @@ def test_a_real_parser_keeps_tokens_and_sentences() -> None:
         assert ((inside >= first) & (inside < end)).all()
         assert (inside == np.arange(first, end)).sum() == 1, "one root, whatever the parser takes for a sentence"
     assert (parse_documents([document([["a"]], []), one], open_parser(PARSER))[1] == heads).all()
+
+
+def test_the_stage_writes_the_heads_of_each_document_and_what_made_them(tmp_path, monkeypatch) -> None:
+    """The parser is an extra: one that takes the first token of a sentence for the head of all stands for it."""
+    said = {"one": [["It", "fell", "."], ["Why", "?"]], "two": [["He", "left"]]}
+    rows = [{**event_row(name, "g", sentences, [], [], "x"), "split": "train"} for name, sentences in said.items()]
+    write_rows(tmp_path / "e.parquet", rows, "events", {"kind": "events", "title": "T", "labels": []})
+
+    def heads(documents, pipeline):
+        assert pipeline.meta["lang"] == "en"
+        return [
+            np.concatenate([np.full(end - first, first) for first, end in one.sentences]).astype(np.int32)
+            for one in documents
+        ]
+
+    opened = []
+    meta = {"lang": "en", "version": "3.1", "spacy_version": ">=3.8"}
+    monkeypatch.setattr(
+        "reprlab.events.parses.open_parser", lambda name: opened.append(name) or SimpleNamespace(meta=meta)
+    )
+    monkeypatch.setattr("reprlab.events.parses.parse_documents", heads)
+    parse_sentences(
+        examples=tmp_path / "e.parquet", out=tmp_path / "p.parquet", settings=SentenceParsing(parser="en_core_web_sm")
+    )
+    documents = load_events(tmp_path / "e.parquet")[0]
+    assert opened == ["en_core_web_sm"] and len(documents) == 2
+    found = read_parses(tmp_path / "p.parquet", documents[::-1])
+    assert [one.tolist() for one in found] == [[0, 0], [0, 0, 0, 3, 3]]
+    about = read_parquet(tmp_path / "p.parquet").schema.metadata
+    assert about[b"parser"] == b"en_core_web_sm 3.1, spaCy >=3.8"
 
 
 def test_the_plan_parses_once_and_its_classifiers_read_text(monkeypatch: pytest.MonkeyPatch) -> None:

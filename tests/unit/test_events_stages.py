@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas
 import pytest
+import torch
 from event_samples import write_documents
 from finetune_fixtures import make_bert, make_t5, make_tokenizer
 from reprlab.artifacts.tables import read_parquet, read_tsv
@@ -23,6 +24,7 @@ from reprlab.stages.train_pair_classifier import train_pair_classifier
 from reprlab.stages.train_retriever import train_retriever
 from reprlab.training import engine, passes
 from reprlab.training.settings import EngineSettings, OptimizerSettings
+from safetensors.torch import load_file
 
 ENGINE = EngineSettings(steps=1, batch_size=2, optimizer=OptimizerSettings(learning_rate=1e-3), log_every=2)
 SEEDS = [0, 1]
@@ -175,6 +177,13 @@ def test_nothing_is_learned_from_test_documents(tmp_path: Path) -> None:
 def test_a_killed_job_goes_on_with_the_seed_that_was_not_finished(stage, patience, frozen, tmp_path, monkeypatch):
     models, examples = model_folders(tmp_path), write_documents(tmp_path / "events.parquet")
     whole = run_all(tmp_path / "whole", models, "discriminative", examples, patience, frozen)
+    start = load_file(models["discriminative"] / "model.safetensors")
+    for part in ("retriever", "models"):
+        for seed in SEEDS:
+            trained = load_file(next((tmp_path / "whole" / part / f"seed-{seed}").rglob("model.safetensors")))
+            still = {name for name, value in start.items() if name in trained and torch.equal(trained[name], value)}
+            assert any(".layer.0." in name for name in still) == bool(frozen), f"{part} {seed}"
+            assert not any(".layer.1." in name and name.endswith("weight") for name in still)
     engine_train, seeds = engine.train, []
     # The second seed of the stage; with patience each of a classifier's two passes is a call.
     dies_at = {"train_retriever": 2, "train_pair_classifier": 5}[stage]

@@ -13,21 +13,15 @@ from reprlab.features.training import train_on_blocks
 from reprlab.runtime.errors import ReprlabError
 from reprlab.text.token_store import TokenStore
 
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def shape(**changes):
     return AutoencoderShape(**{"features": 32, "l1": 0.01, "dead_window": 5, **changes})
 
 
-def identity(width, l1):
-    found = SparseAutoencoder(width, shape(features=width, l1=l1))
+def identity(width, l1, **changes):
+    found = SparseAutoencoder(width, shape(features=width, l1=l1, **changes))
     with torch.no_grad():
         found.encoder.copy_(torch.eye(width))
         found.decoder.copy_(torch.eye(width))
@@ -70,6 +64,17 @@ def test_an_identity_dictionary_pays_for_its_sparsity_only():
     found = identity(8, 0.25)
     assert torch.allclose(found.decode(found.encode(x)), x)
     assert found.loss(x)[0].item() == pytest.approx(0.25 * float(x.abs().sum(1).mean()), rel=1e-6)
+
+
+@pytest.mark.parametrize("subtract", [False, True])
+def test_the_bias_is_taken_off_before_encoding_where_that_is_asked_for(subtract):
+    x = torch.rand(20, 8, generator=torch.Generator().manual_seed(1)) + 1
+    found = identity(8, 0.25, subtract_bias=subtract)
+    with torch.no_grad():
+        found.decoder_bias.fill_(0.5)
+        found.scale.fill_(2.0)
+    assert torch.allclose(found.encode(x), 2 * x - 0.5 * subtract)
+    assert torch.allclose(found.decode(found.encode(x)), x + 0.25 * (not subtract))
 
 
 def test_the_published_loss_is_the_per_token_loss_with_one_and_a_half_times_its_coefficient():

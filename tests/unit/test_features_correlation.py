@@ -162,6 +162,9 @@ def test_universal_features_come_through_both_children(match):
     children, merged = lineage()
     assert universal_features(children, merged, 0.8, match).tolist() == [[0, 3]]
     assert merged_sources(list(merged.values()), 0.8, match) == {"first": 1, "second": 1, "both": 1, "emerged": 2}
+    # A feature persists from the threshold on, and not only above it.
+    least = min(float(one.best_child_r.max()) for one in (*children.values(), *merged.values()))
+    assert least == pytest.approx(1) and universal_features(children, merged, least, match).tolist() == [[0, 3]]
 
 
 def test_correlations_are_restored_from_arrays():

@@ -67,6 +67,11 @@ def test_a_feature_of_single_tokens_is_known_by_their_statistics():
     (simulated,) = explainer.simulate([explanation], [unseen])
     assert agreement(simulated, unseen.activations) == pytest.approx(1)
     assert np.isnan(agreement(np.zeros(4), np.arange(4)))
+    # Of a token that was not there nothing is known, whether it would stand before, between or behind those that were.
+    ids = np.array([[9, 3, -1, 6]])
+    assert explainer.simulate([explanation], [Feature(7, np.zeros((1, 4)), ids, [["a"] * 4])])[0].tolist() == [
+        [0, 4, 0, 0]
+    ]
 
 
 def test_prompts_have_a_line_for_each_token():

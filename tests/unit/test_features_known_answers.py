@@ -271,6 +271,7 @@ def test_the_mean_state_is_that_of_all_tokens():
     batches = [ids[:1], ids[1:]]
     states = torch.cat([inner_states(model, 0, one).flatten(0, 1) for one in batches])
     assert torch.allclose(mean_state(model, 0, batches), states.mean(0), atol=1e-6)
+    assert torch.allclose(mean_state(model, 0, [ids[:1, :1]]), states[0], atol=1e-6)
 
 
 def test_a_new_dictionary_is_drawn_evenly_about_nought_by_its_seed():

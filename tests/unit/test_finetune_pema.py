@@ -13,6 +13,7 @@ from reprlab.artifacts.tables import read_parquet, read_tsv
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.finetune_model import finetune_model
 from reprlab.stages.measure_finetuning import measure_finetuning
+from reprlab.stages.pema_adapt import pema_adapt as adapt_stage
 from reprlab.stages.pema_restore import pema_restore as restore_stage
 from reprlab.training import finetuning
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
@@ -156,7 +157,9 @@ def test_costs_are_measured_on_the_tensors(toy, tmp_path):
 def test_a_model_adapted_for_another_trainer_comes_back_whole(toy, tmp_path):
     adapted, trained, whole = tmp_path / "adapted", tmp_path / "trained", tmp_path / "whole"
     settings = settings_of(["train", "validation"])
-    pema_adapt(toy / "bert", toy / "tokenizer", toy / "single.parquet", settings, adapted)
+    adapt_stage(
+        model=toy / "bert", tokenizer=toy / "tokenizer", examples=toy / "single.parquet", settings=settings, out=adapted
+    )
     rows = read_parquet(adapted / "train.parquet").to_pylist()
     tokens = load_file(adapted / "vocabulary.safetensors")["selected"]
     tokenizer = AutoTokenizer.from_pretrained(toy / "tokenizer")

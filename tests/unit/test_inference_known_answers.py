@@ -7,13 +7,19 @@ import urllib.request
 import numpy as np
 import pytest
 import torch
+from finetune_fixtures import make_t5, make_tokenizer
 from music_samples import make_language_model
+from reprlab.inference import served_model
 from reprlab.inference.causal_batches import padded_batches, shot_prompts
-from reprlab.inference.causal_generation import greedy
+from reprlab.inference.causal_generation import constrained, greedy
 from reprlab.inference.choice_likelihood import Question, log_likelihoods
+from reprlab.inference.forced_beams import ForcedBeams
+from reprlab.inference.generation import EncoderBatch, generate, teacher_forced
+from reprlab.inference.label_scores import label_scores
 from reprlab.inference.served_model import ServedModel, serving
 from reprlab.inference.similar_batches import similar_batches
 from reprlab.inference.spending import Ledger, Prices, prompt_tokens
+from reprlab.models.build import load_model
 from reprlab.runtime.errors import ReprlabError
 from reprlab.text.tokenizer_folder import open_tokenizer
 
@@ -100,7 +106,17 @@ def test_a_served_answer_is_the_greedy_one(loud):
             assert cut == (known[-1] not in ends)
 
 
-def test_the_endpoint_says_what_was_used_and_is_gone_with_its_context(folder):
+def test_the_endpoint_says_what_was_used_and_is_gone_with_its_context(folder, monkeypatch):
+    servers = []
+
+    class Kept(served_model._Server):
+        """It is not closed because nothing holds it any more."""
+
+        def __init__(self, model):
+            super().__init__(model)
+            servers.append(self)
+
+    monkeypatch.setattr(served_model, "_Server", Kept)
     with serving(folder) as endpoint:
         body = json.dumps({"model": "m", "messages": REQUEST["messages"], "max_tokens": 4}).encode()
         asked = urllib.request.Request(f"{endpoint.address}/chat/completions", body)
@@ -111,6 +127,7 @@ def test_the_endpoint_says_what_was_used_and_is_gone_with_its_context(folder):
     assert used["total_tokens"] == used["prompt_tokens"] + used["completion_tokens"] > used["completion_tokens"] > 0
     assert choice["index"] == 0 and choice["message"]["role"] == "assistant" and found["model"] == "m"
     assert choice["finish_reason"] == ("length" if used["completion_tokens"] == 4 else "stop")
+    assert len(servers) == 1
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", port), timeout=2).close()
 
@@ -139,6 +156,77 @@ def test_rows_of_any_batch_are_what_they_are_alone(loud, size):
     for prompt, ids in zip(PROMPTS, found, strict=True):
         known = one_by_one(model, prompt, 5, end)
         assert ids == (known[:-1] if known[-1] == end else known)
+
+
+@pytest.mark.parametrize("size", [2, 5])
+def test_searches_of_a_batch_end_each_in_its_own_time(loud, size):
+    """The word that the first prompt wants is its next token; two others must go on after that search is done."""
+    end = int(loud.tokenizer.eos_token_id)
+    words = [one_by_one(loud.model, PROMPTS[row], count, end) for row, count in enumerate((1, 3, 2))]
+    options = {"beams": 2, "max_new_tokens": 4, "end": end}
+    alone = [
+        constrained(loud.model, padded_batches([one], 1, 0, "cpu"), words, rows=1, **options)[0] for one in PROMPTS
+    ]
+    assert alone[:3] == [0, 1, 2]
+    assert constrained(loud.model, padded_batches(PROMPTS, size, 0, "cpu"), words, rows=5, **options) == alone
+
+
+def test_words_are_compared_by_the_mean_of_their_tokens():
+    search = ForcedBeams([[1], [2, 3]], 2, 2, 0)
+    scores = torch.full((2, 5), -9.0)
+    scores[:, 1], scores[:, 2], scores[:, 3] = -1.2, -1.0, -1.1
+    assert search.advance(scores)[0] == (0, 2) and not search.is_done
+    search.advance(scores)
+    # (1.0 + 1.1) / 2 is less than 1.2, though the sum is more.
+    assert search.is_done and search.best() == 1
+
+
+class Watched(torch.nn.Module):
+    """A model that notes whether what it does is remembered for a gradient."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model, self.seen = model, set()
+        self.config, self.dtype = model.config, model.dtype
+        model.register_forward_pre_hook(lambda *_: self.seen.add(torch.is_grad_enabled()))
+
+    def forward(self, **options):
+        return self.model(**options)
+
+    def generate(self, **options):
+        return self.model.generate(**options)
+
+    def get_encoder(self):
+        def encode(**options):
+            self.seen.add(torch.is_grad_enabled())
+            return self.model.get_encoder()(**options)
+
+        return encode
+
+
+def test_nothing_that_is_only_answered_is_remembered_for_a_gradient(folder, tmp_path):
+    text = {"words": [[50], [60, 61]], "beams": 2, "max_new_tokens": 2, "rows": 5, "end": 0}
+    answers = {
+        "greedy": lambda model: greedy(model, padded_batches(PROMPTS, 2, 0, "cpu"), 2, 5, 0),
+        "constrained": lambda model: constrained(model, padded_batches(PROMPTS, 2, 0, "cpu"), **text),
+        "scores": lambda model: label_scores(model, padded_batches(PROMPTS, 2, 0, "cpu"), [[3], [4]], 5),
+        "likelihoods": lambda model: list(log_likelihoods(model, [Question([1, 2], [[3], [4]])], 2, 0, "cpu")),
+    }
+    for name, answer in answers.items():
+        watched = Watched(load_model(folder))
+        answer(watched)
+        assert watched.seen == {False}, name
+    make_t5(tmp_path / "t5", make_tokenizer(tmp_path / "tokenizer"))
+    ids = torch.tensor([[5, 6, 1], [7, 1, 0]])
+    batch = EncoderBatch(np.array([1, 0]), ids, ids.ne(0).long(), ids.ne(0).long())
+    labels = torch.tensor([[5, 1], [6, -100]])
+    for answer in (
+        lambda model: generate(model, [batch], 2, 2),
+        lambda model: teacher_forced(model, [(batch, labels)], 2),
+    ):
+        watched = Watched(load_model(tmp_path / "t5"))
+        answer(watched)
+        assert watched.seen == {False}
 
 
 @pytest.mark.parametrize("size", [1, 4, 9])

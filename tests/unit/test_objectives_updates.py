@@ -22,6 +22,8 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 VOCABULARY = Vocabulary(50)
 NAMES = [
     name
@@ -105,14 +107,6 @@ def model_of(name):
         max_position_embeddings=32, initializer_range=0.3, hidden_dropout_prob=0.3,
     )  # fmt: skip
     return BertForMaskedLM(config)
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize("name", NAMES)

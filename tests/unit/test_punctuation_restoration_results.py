@@ -7,12 +7,13 @@ from pathlib import Path
 import pandas
 import pytest
 from planned_chain import settings_of
+from reprlab.artifacts.json_files import read_json
+from reprlab.artifacts.tables import read_tsv
 from reprlab.config.load import load_config
 from reprlab.papers.punctuation_restoration.results import RESULTS
 from reprlab.papers.punctuation_restoration.tables_structure import MEASURES
 from reprlab.planning import paths
 from reprlab.planning.paper_plans import make_plan
-from reprlab.reporting.audit_records import audit
 from reprlab.reporting.published import PublishedTable, read_published
 from reprlab.results.claims import claims_table
 from reprlab.results.comparison import compare, declarations
@@ -21,6 +22,7 @@ from reprlab.results.records import Drawn
 from reprlab.results.schema import FIXED
 from reprlab.results.sources import GatherSettings, Missing
 from reprlab.runtime.errors import ReprlabError
+from reprlab.stages.audit_paper import audit_paper
 from reprlab.structure import formats
 from reprlab.structure.seq2seq import engine_of, updates
 from reprlab.structure.seq2seq_settings import PairTraining
@@ -239,9 +241,17 @@ def test_printed_cells_meet_ours():
     assert sixth["f1"] == "0.40"
 
 
-def test_the_audit_finds_what_is_wrong_and_nothing_else():
-    rows = audit(SLUG, [*PUBLISHED, FOLDER / "audit.yaml"], ROOT / "config/models.yaml")
-    verdicts = {row.id: row.verdict for row in rows}
+def test_the_audit_finds_what_is_wrong_and_nothing_else(tmp_path):
+    audit_paper(
+        paper=SLUG, published=[*PUBLISHED, FOLDER / "audit.yaml"], models=ROOT / "config/models.yaml",
+        out=tmp_path / "audit.tsv",
+    )  # fmt: skip
+    rows = read_tsv(tmp_path / "audit.tsv")
+    assert list(rows) == ["id", "what", "printed", "recomputed", "verdict", "note"]
+    verdicts = dict(zip(rows["id"], rows["verdict"], strict=True))
+    record = read_json(tmp_path / "audit.provenance.json")
+    assert record["stage"] == "audit_paper" and record["settings"] == {"paper": SLUG}
+    assert len(record["inputs"]) == len(PUBLISHED) + 2
     # The row on sentence boundaries is an average over seeds or labels; it is not mended.
     assert {id for id, verdict in verdicts.items() if verdict == "differs"} == {"5.3 table1 sbd ptb ptb t5", "T11a"}
     assert set(verdicts.values()) == {"agrees", "differs"}

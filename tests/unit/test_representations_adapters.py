@@ -1,20 +1,27 @@
 """Adapters: no change before the first update, training lowers the loss, a killed run ends with the same bytes."""
 
 import json
+import shutil
 
 import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
 import torch
+from reprlab.artifacts.tables import read_parquet, read_tsv
+from reprlab.data.schema import METADATA_KEY
 from reprlab.models.build import build_from_config, load_model, save_model
 from reprlab.registry.models import ModelEntry, ScratchOrigin
 from reprlab.representations.adapters import TextBatches, add_adapter, language_model_loss, load_adapter
-from reprlab.representations.settings import AdapterSettings
+from reprlab.representations.dimensions import dimension_rows
+from reprlab.representations.files import layer_file, layer_files, read_layer
+from reprlab.representations.settings import AdapterSettings, CollectSettings, DimensionSettings
 from reprlab.representations.tokens import encode_texts
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.encoder import add_low_rank
 from reprlab.sentences.settings import LowRank
+from reprlab.stages.collect_states import collect_states
+from reprlab.stages.estimate_dimension import estimate_dimension
 from reprlab.stages.train_adapter import train_adapter
 from reprlab.text.tokenizer_folder import open_tokenizer
 from reprlab.training.ladder import step_folder
@@ -178,6 +185,65 @@ def test_step_zero_is_the_model_and_later_steps_are_not(folder):
         end = load_adapter(load_model(folder / "model"), step_folder(folder / "ladder", 12))(ids).logits
     assert torch.equal(plain, start)
     assert not torch.allclose(plain, end, atol=1e-2)
+
+
+def collected(folder, out, **about):
+    """States of the prompts as the stage writes them, by variant; the tables of items and of scores."""
+    collect_states(
+        model=folder / "model", tokenizer=folder / "model", prompts=folder / "asked.parquet", out=folder / out,
+        table=folder / f"{out}.parquet", scores=folder / f"{out}.tsv", adapters=folder / "ladder" if about else None,
+        settings=CollectSettings(dtype="float32", batch_tokens=12, limit=5, **about),
+    )  # fmt: skip
+    states = {
+        path.name: np.stack([read_layer(layer) for layer in layer_files(path)])
+        for path in sorted((folder / out).iterdir())
+    }
+    return states, read_parquet(folder / f"{out}.parquet").to_pylist(), read_tsv(folder / f"{out}.tsv")
+
+
+def test_each_variant_answers_with_its_own_weights_and_its_states_have_their_dimension(folder):
+    """The stages on the model and on two steps of its ladder, item by item; of six prompts five are asked."""
+    run(folder, "ladder")
+    asked = ["the cat sat\n", "dog\n", "the dog ran on a mat\n", "a rug\n", "cat ran\n", "the film was good\n"]
+    rows = [
+        {"id": f"i{number}", "prompt": prompt, "label": "yes" if number < 3 else "no", "text": ""}
+        for number, prompt in enumerate(asked)
+    ]
+    metadata = {METADATA_KEY: json.dumps({"title": "T", "labels": ["no", "yes"]}).encode()}
+    table = pyarrow.Table.from_pylist(rows).replace_schema_metadata(metadata)
+    pyarrow.parquet.write_table(table, folder / "asked.parquet")
+    plain, own, _ = collected(folder, "plain")
+    found, items, scores = collected(folder, "steps", steps=[0, 12])
+    assert list(plain) == ["base"] and list(found) == ["step-00000000", "step-00000012"]
+    np.testing.assert_allclose(found["step-00000000"], plain["base"], atol=1e-6)
+    assert [(row["variant"], row["id"]) for row in items] == [(name, f"i{n}") for name in found for n in range(5)]
+    tokenizer, words = open_tokenizer(folder / "model"), [WORDS.index("no"), WORDS.index("yes")]
+    for name, path in (("step-00000000", 0), ("step-00000012", 12)):
+        model = load_adapter(load_model(folder / "model"), step_folder(folder / "ladder", path)).eval()
+        part = [row for row in items if row["variant"] == name]
+        for number, row in enumerate(part):
+            ids = torch.tensor([tokenizer(asked[number], add_special_tokens=True)["input_ids"]])
+            with torch.inference_mode():
+                output = model(ids, output_hidden_states=True)
+            assert row["tokens"] == ids.shape[1] and row["label"] == rows[number]["label"]
+            np.testing.assert_allclose(row["logits"], output.logits[0, -1, words].numpy(), atol=1e-4)
+            assert row["prediction"] == ["no", "yes"][int(np.argmax(row["logits"]))]
+            last = torch.stack([layer[0, -1] for layer in output.hidden_states]).numpy()
+            np.testing.assert_allclose(found[name][:, number], last, atol=1e-4)
+        shown = scores[(scores["step"] == path) & (scores["name"] == "model")].iloc[0]
+        assert shown["value"] == 20 * sum(row["prediction"] == row["label"] for row in part) and shown["n"] == 5
+    assert set(scores[scores["name"] == "majority"]["value"]) == {60}
+    assert [row["logits"] for row in own] == [row["logits"] for row in items[:5]]
+    assert [row["logits"] for row in items[5:]] != [row["logits"] for row in items[:5]]
+    settings = DimensionSettings.model_validate({"estimators": [{"name": "t", "kind": "two_nn"}]})
+    # An area under a curve wants three layers.
+    for name in found:
+        shutil.copyfile(layer_file(folder / "steps" / name, 1), layer_file(folder / "steps" / name, 3))
+    estimate_dimension(states=folder / "steps", out=folder / "d.tsv", settings=settings)
+    wanted = [row for name in found for row in dimension_rows(folder / "steps" / name, settings, "cpu")]
+    written = read_tsv(folder / "d.tsv")
+    assert written["step"].tolist() == [row["step"] for row in wanted] and set(written["step"]) == {0, 12}
+    np.testing.assert_allclose(written["value"], [row["value"] for row in wanted])
 
 
 def test_every_token_is_a_label_and_padding_is_not():

@@ -72,6 +72,23 @@ def test_smaller_cells_behind_a_failed_one_are_tried():
     assert {key[1:] for key in value if key[0] == "scoring_speed"} == {(1, 8)}
 
 
+def test_training_is_timed_as_training_and_scoring_as_scoring():
+    """Each update begins without the gradients of the one before; scoring is without dropout and remembers nothing."""
+
+    class Noted(Greedy):
+        def forward(self, ids, mask):
+            self.modes.append((self.training, torch.is_grad_enabled(), self.weight.grad is None))
+            return super().forward(ids, mask)
+
+    model = Noted(most=10**6)
+    model.modes = []
+    found = rows(model, warmups=0, training_batches=[1], lengths=[8], repeats=3)
+    assert model.modes == [(True, True, True)] * 3 + [(False, False, True)] * 4
+    (training,) = (row for row in found if row["metric"] == "training_speed")
+    assert training["n"] == 3 and {row["attention"] for row in found} == {"none"}
+    assert operator_shares([], "self_cpu_time_total", 3) == []
+
+
 def test_a_kernel_and_the_operator_that_asked_for_it_are_counted_once():
     """On a GPU the profiler lists both, with the same time: the percents of operators alone sum to 100."""
     where = torch.autograd.DeviceType

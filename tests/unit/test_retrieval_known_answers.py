@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from finetune_fixtures import make_bert, make_tokenizer
+from reprlab.artifacts.tables import read_tsv
 from reprlab.models.build import load_model
 from reprlab.retrieval.bi_encoder import embed, encode_texts
 from reprlab.retrieval.memory_limits import unfit, write_unfit
@@ -178,3 +179,5 @@ def test_what_did_not_fit_says_so(tmp_path):
     write_unfit(tmp_path / "out", tmp_path / "m.tsv", [0, 3], MemoryError("no room\nat all"))
     assert "memory" in unfit(tmp_path / "out") and unfit(tmp_path / "fits") == ""
     assert "no room" in read_json(tmp_path / "out/out_of_memory.json")["error"]
+    rows = read_tsv(tmp_path / "m.tsv")
+    assert rows["seed"].tolist() == [0, 3] and rows["step"].tolist() == [0, 0] and rows["loss"].isna().all()

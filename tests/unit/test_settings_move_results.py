@@ -43,13 +43,7 @@ from reprlab.training.settings import (
 from training_samples import tiny_batch, tiny_settings, train_tiny
 from transformers import BertConfig, BertForMaskedLM
 
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def moved(schema, made, base, changes, still):

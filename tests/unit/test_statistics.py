@@ -82,6 +82,7 @@ def test_one_model_on_many_data_sets_is_judged_over_data_sets_and_says_so():
 def test_models_that_are_all_alike_leave_the_data_sets_to_judge():
     model, data = [0, 0, 0, 1, 1, 1], [0, 1, 2] * 2
     found = mean_over_crossed([1, 2, 3, 1, 2, 3], {"model": model, "data set": data})
+    assert found.value == 2
     assert bounds(found) == pytest.approx(expected_t(np.array([1.0, 2.0, 3.0])))
     alike = mean_over_crossed([1.0] * 6, {"model": model, "data set": data})
     assert judge(alike, ABOVE_ZERO).verdict == "inconclusive" and "equal" in alike.note
@@ -123,7 +124,10 @@ def test_groups_have_at_least_welchs_and_the_pooled_interval():
         assert found.low <= reference.low + 1e-12
         assert found.high >= reference.high - 1e-12
     assert found.n == 4
-    assert math.isnan(difference_of_groups([1], [2], "seed").low)
+    # What has no interval has its value and its number of units all the same.
+    for first, second, value, n in (([3], [1], 2, 1), ([5, 5, 5], [1, 1], 4, 2)):
+        found = difference_of_groups(first, second, "seed")
+        assert (found.value, found.n) == (value, n) and math.isnan(found.low) and f"{len(first)} and" in found.note
 
 
 def test_a_share_without_a_mistake_has_width():

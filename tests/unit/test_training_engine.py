@@ -11,13 +11,7 @@ from reprlab.training.metrics import means_of
 from reprlab.training.moments import begin_with_moments, keep_moments
 from training_samples import tiny_batch, tiny_loss, tiny_model, tiny_settings, train_tiny
 
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def weights(model):

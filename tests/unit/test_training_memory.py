@@ -18,11 +18,8 @@ SIZES = {"vocab_size": WORDS, "hidden_size": WIDTH, "intermediate_size": 48, "nu
 
 
 @pytest.fixture(autouse=True)
-def _as_before():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
+def _as_before(one_thread):
     yield
-    torch.set_num_threads(threads)
     save_memory(TrainingMemory())
 
 

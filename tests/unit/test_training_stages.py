@@ -20,6 +20,8 @@ from reprlab.stages.pretrain_lm import pretrain_lm
 from reprlab.training.settings import EvaluationRun, EvaluationRuns, EvaluationSettings, PretrainSettings
 from training_samples import write_tokens
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 ENTRY = load_models(Path(__file__).parents[2] / "config" / "models.yaml")["t5_nano"]
 GOLDEN = Path(__file__).parent / "golden" / "pretrain_losses.json"
 # The losses come from float32 products whose order of summation differs by CPU and BLAS (1e-7 relative each), and Adam
@@ -27,14 +29,6 @@ GOLDEN = Path(__file__).parent / "golden" / "pretrain_losses.json"
 # 24 updates between AVX-512, plain C (ATEN_CPU_CAPABILITY=default) and SSE4.1 kernels: 3e-7. The tolerance leaves a
 # factor of 300; a wrong mask, shift or sentinel moves these losses by more than 1e-2.
 GOLDEN_TOLERANCE = 1e-4
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def settings_of(objective, **engine):

@@ -124,10 +124,15 @@ def table(rows: Iterable[Mapping[str, str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def placed(page: str, begin: str, text: str) -> str:
+    """The page with a text between a line that says what writes it and the next `END`."""
+    before, _, rest = page.partition(begin)
+    return before + begin + text + END + rest.partition(END)[2]
+
+
 def written(page: str, rows: Iterable[Mapping[str, str]]) -> str:
     """The page with the table of these rows."""
-    before, _, rest = page.partition(BEGIN)
-    return before + BEGIN + table(rows) + END + rest.partition(END)[2]
+    return placed(page, BEGIN, table(rows))
 
 
 def main() -> int:

@@ -43,9 +43,9 @@ class Answer(NamedTuple):
     text: str
     first: dict[str, float]
     """Log-probability of each of the likeliest first tokens; empty where they were not asked for."""
-    tokens: tuple[int, int] = (0, 0)
+    tokens: tuple[int, int]
     """Tokens that were sent and answered, as the endpoint counts them."""
-    cut: bool = False
+    cut: bool
     """Whether it ends because it is as long as an answer may be."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def write_unfit(out: Path, metrics: Path, seeds: Sequence[int], error: Exception
     )  # fmt: skip
     with atomic_directory(out) as folder:
         write_json(folder / _MARKER, {"reason": reason, "error": first_line(error)})
-    write_rows(metrics, [{"seed": seed, "step": 0, "tokens": 0, "loss": None} for seed in seeds])
+    write_rows(metrics, [{"seed": seed, "step": 0, "tokens": 0, "loss": math.nan} for seed in seeds])
 
 
 def unfit(models: Path) -> str:
