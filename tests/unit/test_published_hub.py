@@ -14,6 +14,7 @@ from reprlab.models.cut import cut_entry
 from reprlab.registry.models import HubOrigin, ModelEntry, load_models
 from reprlab.text.model_tokenizers import load_tokenizer
 from safetensors.torch import load_file
+from torch.testing import assert_close
 
 from tests.checkouts import ROOT
 from tests.published_hub import published_hub
