@@ -19,7 +19,7 @@ ROWS = 50
 
 Column = str | list[Any] | dict[str, Any]
 """A column as the table has it: a word of `_VALUES` with its arguments, a list of one such word and the number of its
-items, `{one_of: [...]}`, or a mapping, which is a structure of columns."""
+items, `{one_of: [...]}`, `{exactly: ...}`, a conversation of `{turns: N}`, or a mapping, which is a structure."""
 
 
 def _class(rng: random.Random, number: int, count: str) -> int:
@@ -56,6 +56,10 @@ def _code(rng: random.Random) -> str:
     return "\n".join([*lines, f"    return {other}", ""])
 
 
+def _message(role: str, rng: random.Random) -> dict[str, str]:
+    return {"role": role, "content": texts.passage(rng, 2)}
+
+
 def value(column: Column, rng: random.Random, number: int) -> Any:
     """The value of a column in a row."""
     if isinstance(column, list):
@@ -66,6 +70,10 @@ def value(column: Column, rng: random.Random, number: int) -> Any:
             return column["one_of"][number % len(column["one_of"])]
         if "exactly" in column:
             return column["exactly"]
+        if "turns" in column:
+            # A conversation; every fifth one begins with a message of the system.
+            opening = [_message("system", rng)] if number % 5 == 4 else []
+            return opening + [_message(("user", "assistant")[turn % 2], rng) for turn in range(column["turns"])]
         return {name: value(kind, rng, number) for name, kind in column.items()}
     word, *given = column.split(" ", 1)
     make, _ = _VALUES[word]
@@ -79,6 +87,8 @@ def _type(column: Column) -> pyarrow.DataType:
     if isinstance(column, dict):
         if "one_of" in column or "exactly" in column:
             return pyarrow.infer_type([column.get("exactly", column.get("one_of", [""])[0])])
+        if "turns" in column:
+            return pyarrow.list_(pyarrow.struct([("role", pyarrow.string()), ("content", pyarrow.string())]))
         return pyarrow.struct([(name, _type(kind)) for name, kind in column.items()])
     return _VALUES[column.partition(" ")[0]][1]
 

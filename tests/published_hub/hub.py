@@ -18,8 +18,9 @@ from reprlab.models.cut import cut_registry
 from reprlab.registry.datasets import DatasetRegistry, load_registry
 from reprlab.registry.models import HubOrigin, ModelEntry, load_models
 
-from tests.published_hub.archives import ARCHIVES, NUMBERS, punkt, repository_file
+from tests.published_hub.archives import ARCHIVES, punkt
 from tests.published_hub.layouts import CODE, build_model_repository, layouts
+from tests.published_hub.repository_files import NUMBERS, repository_file
 from tests.published_hub.server import BRANCHES, Content, Hub
 
 TOKEN = "hf_" + "t" * 34

@@ -2,24 +2,34 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 import torch
 from reprlab.artifacts.json_files import read_json
+from reprlab.config.load import PAPERS, load_config
 from reprlab.models.build import load_model
 from reprlab.models.cut import cut_entry
-from reprlab.registry.models import HubOrigin, ModelEntry, load_models
+from reprlab.planning.paper_plans import make_plan
+from reprlab.registry.dataset_entries import CorpusEntry, Wanted
+from reprlab.registry.datasets import load_registry
+from reprlab.registry.models import HubOrigin, load_models
 from reprlab.text.model_tokenizers import load_tokenizer
 from safetensors.torch import load_file
 from torch.testing import assert_close
 
 from tests.checkouts import ROOT
 from tests.published_hub import published_hub
+from tests.published_hub.archives import ARCHIVES
 from tests.published_hub.layouts import DRAWN, build_model_repository, layouts
+from tests.published_hub.repository_files import data_table
 
+DATA = load_registry(ROOT / "config/datasets.yaml")
 MODELS = load_models(ROOT / "config/models.yaml")
 HUB = {name: entry for name, entry in MODELS.items() if isinstance(entry.origin, HubOrigin)}
 # One of each architecture and kind of layout; the others are gone through before a release.
@@ -29,27 +39,43 @@ FIRST = {
     "qwen2_7b_instruct", "phi_3_mini_4k", "olmo_1b", "opt_125m", "opt_350m", "mamba_130m", "mamba2_130m",
     "t5_base_pretrained", "t5_v1_1_base_pretrained", "vicuna_7b", "xls_r_300m", "ast_audioset", "gte_large",
 }  # fmt: skip
+# The same of readers and formats of data.
+FIRST_DATA = {
+    "c4", "wikipedia_20231101_en", "conceptnet", "glue_cola", "glue_stsb", "xsum", "hellaswag", "openbookqa", "tulu_v2",
+    "beir_arguana", "beir_scifact", "msmarco_documents", "msmarco_passages_dl20", "simcse_nli", "twenty_newsgroups",
+    "scidocs_titles", "biorxiv_titles", "massive_intent", "sts17", "bc2gm", "conll2003", "conll2000_pos",
+    "ptb_passages", "species_800", "carb", "oie2016", "conll04_relations", "genia", "conll2012_coreference", "conll2012_roles",
+    "conll2012_names", "tacred_relations", "squad_v2_answers", "e5_fever", "subak_speech", "discoeval_sp_rocstory",
+    "super_natural_instructions", "id_sst2", "event_storyline_v0_9",
+}  # fmt: skip
 CODE = """
-import json, sys
-from pathlib import Path
-from reprlab.registry.models import ModelEntry
+import importlib, json, sys, typing
+from pydantic import TypeAdapter
 from reprlab.runtime.errors import ReprlabError
-from reprlab.stages.build_model import build_model
-from reprlab.stages.extract_tokenizer import extract_tokenizer
 for line in sys.stdin:
-    asked, said = json.loads(line), ""
+    name, given = json.loads(line)
+    stage, said = getattr(importlib.import_module(f"reprlab.stages.{name}"), name), ""
+    kinds = typing.get_type_hints(stage)
     try:
-        stage = {"build_model": build_model, "extract_tokenizer": extract_tokenizer}[asked["stage"]]
-        entry = ModelEntry.model_validate(asked["entry"])
-        stage(entry=entry, out=Path(asked["out"]), cache=Path(asked["cache"]))
+        stage(**{key: TypeAdapter(kinds[key]).validate_python(value) for key, value in given.items()})
     except ReprlabError as error:
         said = str(error)
     print("answer " + json.dumps(said), flush=True)
 """
 
 
-def chosen(names):
-    return [pytest.param(name, marks=[] if name in FIRST else pytest.mark.release) for name in names]
+def chosen(names, first):
+    assert first <= set(names)
+    return [pytest.param(name, marks=[] if name in first else pytest.mark.release) for name in names]
+
+
+def served(entry) -> bool:
+    """Whether all archives of a data set are among what is served."""
+    archives = [DATA.archive(name) for name in entry.archives]
+    hub = [archive.origins[0].removeprefix("hub:").partition("@")[0] for archive in archives]
+    return bool(archives) and all(
+        a.name in ARCHIVES or one in data_table() for a, one in zip(archives, hub, strict=True)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -59,18 +85,16 @@ def hub(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def stage(hub, tmp_path_factory):
+def stage(hub):
     """Runs stages in a process in which the clients know this hub as theirs; the line that is told, or nothing."""
-    folder = tmp_path_factory.mktemp("made")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING"))}
     process = subprocess.Popen(
         [sys.executable, "-c", CODE], env={**kept, **hub.environment, "PYTHONPATH": str(ROOT / "workflow")}, text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
 
-    def run(name: str, entry: ModelEntry, out: Path) -> str:
-        asked = {"stage": name, "entry": entry.model_dump(mode="json"), "out": str(out), "cache": str(folder)}
-        process.stdin.write(json.dumps(asked) + "\n")
+    def run(name: str, **given) -> str:
+        process.stdin.write(json.dumps([name, given], default=str) + "\n")
         process.stdin.flush()
         answer = next((line for line in process.stdout if line.startswith("answer ")), None)
         assert answer, "the process died"
@@ -98,11 +122,12 @@ def published_weights(hub, origin: HubOrigin) -> dict[str, torch.Tensor]:
     return weights
 
 
-@pytest.mark.parametrize("name", chosen(HUB))
+@pytest.mark.parametrize("name", chosen(HUB, FIRST))
 def test_a_published_model_is_what_was_published(hub, stage, tmp_path, name):
     """Each weight has the value that was drawn for it; parts that the entry names as new are drawn here."""
     entry = cut_entry(HUB[name])
-    assert stage("build_model", entry, tmp_path / "model") == ""
+    given = {"entry": entry.model_dump(mode="json"), "out": tmp_path / "model", "cache": tmp_path}
+    assert stage("build_model", **given) == ""
     model = load_model(tmp_path / "model").requires_grad_(False)
     published, merged = published_weights(hub, entry.origin), bool(entry.origin.adapter)
     prefix = f"{model.base_model_prefix}."
@@ -123,3 +148,68 @@ def test_every_repository_that_is_named_has_a_layout():
     named = {entry.origin.repository for entry in HUB.values()}
     named |= {entry.origin.adapter for entry in HUB.values() if entry.origin.adapter}
     assert named == set(layouts())
+
+
+# Data sets.
+
+ENTRIES = {name: entry for name, entry in {**DATA.corpora, **DATA.tasks}.items() if served(entry)}
+# Of sets with a thousand files or a hundred, these.
+_FILES = 12
+
+
+@pytest.fixture(scope="module")
+def config(hub, tmp_path_factory):
+    """The registries that fit what is served."""
+    folder = tmp_path_factory.mktemp("registries") / "config"
+    shutil.copytree(ROOT / "config", folder)
+    hub.write_registries(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def fetched(stage, config, tmp_path_factory):
+    """Fetches an archive once; its receipt and the cache."""
+    cache = tmp_path_factory.mktemp("cache")
+    registry = load_registry(config / "datasets.yaml")
+
+    def fetch(name: str) -> Path:
+        receipt = cache / f"{name}.json"
+        archive = registry.archive(name)
+        wanted = Wanted(files=[*archive.files[:_FILES], archive.files[-1]] if len(archive.files) > 500 else [])
+        given = {"archive": name, "registry": config / "datasets.yaml", "cache": cache, "receipt": receipt}
+        if not receipt.exists():
+            assert stage("fetch_archive", **given, wanted=wanted.model_dump(mode="json")) == ""
+        return receipt
+
+    return fetch
+
+
+@pytest.mark.parametrize("name", chosen(ENTRIES, FIRST_DATA))
+def test_a_published_data_set_is_read(stage, config, fetched, tmp_path, name):
+    registry = load_registry(config / "datasets.yaml")
+    entry = {**registry.corpora, **registry.tasks}[name]
+    receipts = [fetched(archive) for archive in entry.archives]
+    kind = "build_documents" if isinstance(entry, CorpusEntry) else "build_examples"
+    given = {"receipts": receipts, "cache": receipts[0].parent, "out": tmp_path / "rows.parquet"}
+    assert stage(kind, entry=entry.model_dump(mode="json"), **given) == ""
+    rows = pyarrow.parquet.read_table(tmp_path / "rows.parquet")
+    assert rows.num_rows > 3
+
+
+@pytest.mark.release
+@pytest.mark.parametrize("slug", PAPERS)
+def test_all_that_a_paper_fetches_is_served(slug):
+    found = load_config(ROOT, {"scale": "paper", "build": [slug]})
+    jobs = make_plan(replace(found, papers={slug: found.papers[slug]})).jobs
+    archives = {name: DATA.archive(name) for name in jobs.get("fetch_archive", ())}
+    hub = {name: one.origins[0].removeprefix("hub:").partition("@")[0] for name, one in archives.items()}
+    assert not [name for name in archives if name not in ARCHIVES and hub[name] not in data_table()]
+
+
+def test_first_rows_are_streamed_by_the_client_of_data_sets(hub):
+    """`datasets` asks for the tree and the sizes of a repository, and reads a part of a file."""
+    code = "import datasets; rows = datasets.load_dataset('nyu-mll/glue', split='train', streaming=True, "
+    code += "data_files='cola/train-00000-of-00001.parquet', revision='main'); print(list(rows.take(2)))"
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING"))}
+    done = subprocess.run([sys.executable, "-c", code], env={**kept, **hub.environment}, capture_output=True, text=True)
+    assert done.returncode == 0 and "'idx': 1" in done.stdout, done.stderr[-2000:]
