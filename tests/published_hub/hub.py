@@ -193,7 +193,10 @@ class _MadeFiles(Mapping[str, Content]):
         if not path.is_file():
             content = b"a card\n" if name == "README.md" else repository_file(self.repository, name)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+            # Two requests may make it at once; each sees a whole one.
+            made = path.with_name(f".{path.name}.{threading.get_ident()}")
+            made.write_bytes(content)
+            made.replace(path)
         return path
 
 

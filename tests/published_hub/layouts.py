@@ -141,7 +141,7 @@ def _write_model(layout: Layout, cut: ModelEntry, folder: Path, seed: int) -> No
     if layout.weights is not None:
         drawn = draw(layout.weights, cut, seed)
         torch.save(drawn, folder / DRAWN)
-        publish_weights(layout.weights, cut, drawn, folder)
+        publish_weights(layout.weights, drawn, folder)
     if layout.tokenizer is not None:
         write_tokenizer(layout.tokenizer, folder, config)
 

@@ -61,12 +61,17 @@ def draw(layout: WeightsLayout, entry: ModelEntry, seed: int) -> dict[str, torch
     for name, value in sorted(model.state_dict().items(), key=lambda pair: pair[0] in tied):
         kept = made.setdefault(value.data_ptr(), value.to(dtype) if value.is_floating_point() else value)
         found[name] = kept
+    layers = int(entry.config.get("num_hidden_layers") or entry.config.get("n_layer") or 0)
+    for name, shape in layout.further.items():
+        for layer in range(layers) if _LAYER in name else [0]:
+            places = name.endswith("position_ids")
+            value = torch.arange(shape[-1]).expand(shape).clone() if places else torch.randn(shape, dtype=dtype)
+            found[name.replace(_LAYER, str(layer))] = value
     return found
 
 
-def publish_weights(layout: WeightsLayout, entry: ModelEntry, drawn: dict[str, torch.Tensor], folder: Path) -> None:
+def publish_weights(layout: WeightsLayout, drawn: dict[str, torch.Tensor], folder: Path) -> None:
     """Write the published files into `folder`."""
-    import torch
 
     named: dict[str, torch.Tensor] = {}
     for name, value in drawn.items():
@@ -75,10 +80,6 @@ def publish_weights(layout: WeightsLayout, entry: ModelEntry, drawn: dict[str, t
         for pattern, text in layout.renamed.items():
             name = re.sub(pattern, text, name)
         named[name] = value
-    layers = int(entry.config.get("num_hidden_layers") or entry.config.get("n_layer") or 0)
-    for name, shape in layout.further.items():
-        for layer in range(layers) if _LAYER in name else [0]:
-            named[name.replace(_LAYER, str(layer))] = torch.ones(shape)
     for pattern in layout.files:
         if "NNNNN" in pattern:
             _write_shards(named, pattern, folder)

@@ -44,8 +44,8 @@ FIRST_DATA = {
     "c4", "wikipedia_20231101_en", "conceptnet", "glue_cola", "glue_stsb", "xsum", "hellaswag", "openbookqa", "tulu_v2",
     "beir_arguana", "beir_scifact", "msmarco_documents", "msmarco_passages_dl20", "simcse_nli", "twenty_newsgroups",
     "scidocs_titles", "biorxiv_titles", "massive_intent", "sts17", "bc2gm", "conll2003", "conll2000_pos",
-    "ptb_passages", "species_800", "carb", "oie2016", "conll04_relations", "genia", "conll2012_coreference", "conll2012_roles",
-    "conll2012_names", "tacred_relations", "squad_v2_answers", "e5_fever", "subak_speech", "discoeval_sp_rocstory",
+    "ptb_passages", "species_800", "carb", "oie2016", "conll04_relations", "genia", "conll2012_coreference",
+    "conll2012_roles", "conll2012_names", "tacred_relations", "squad_v2_answers", "e5_fever", "subak_speech", "discoeval_sp_rocstory",
     "super_natural_instructions", "id_sst2", "event_storyline_v0_9",
 }  # fmt: skip
 CODE = """
