@@ -103,6 +103,11 @@ class PublishedHub(Hub):
             listed = [{"file": one, "revision": named[one].revision} for one in files if one in named]
         return {"origins": origins, "files": listed}
 
+    def prepare(self, repository: str, revision: str = "main") -> Path:
+        """The folder of a model's repository at a revision, made now if it is not there: the largest, XLM-V, takes
+        eight seconds, and a busy machine more than the twenty that clients wait for an answer."""
+        return build_model_repository(repository, revision, self.published, self.folder / "models")
+
     # What the server asks.
 
     def has(self, kind: str, repository: str) -> bool:
@@ -135,7 +140,7 @@ class PublishedHub(Hub):
         return bool(found and any(fnmatch.fnmatchcase(revision, one) for one in found.branches))
 
     def _model(self, repository: str, revision: str) -> dict[str, Content]:
-        folder = build_model_repository(repository, revision, self.published, self.folder / "models")
+        folder = self.prepare(repository, revision)
         paths = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
         return {name: path for name, path in paths.items() if not name.startswith(".")}
 

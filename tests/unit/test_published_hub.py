@@ -26,7 +26,7 @@ from torch.testing import assert_close
 from tests.checkouts import ROOT
 from tests.published_hub import published_hub
 from tests.published_hub.archives import ARCHIVES
-from tests.published_hub.layouts import DRAWN, build_model_repository, layouts
+from tests.published_hub.layouts import DRAWN, layouts
 from tests.published_hub.repository_files import data_table
 
 DATA = load_registry(ROOT / "config/datasets.yaml")
@@ -41,12 +41,12 @@ FIRST = {
 }  # fmt: skip
 # The same of readers and formats of data.
 FIRST_DATA = {
-    "c4", "wikipedia_20231101_en", "conceptnet", "glue_cola", "glue_stsb", "xsum", "hellaswag", "openbookqa", "tulu_v2",
-    "beir_arguana", "beir_scifact", "msmarco_documents", "msmarco_passages_dl20", "simcse_nli", "twenty_newsgroups",
-    "scidocs_titles", "biorxiv_titles", "massive_intent", "sts17", "bc2gm", "conll2003", "conll2000_pos",
-    "ptb_passages", "species_800", "carb", "oie2016", "conll04_relations", "genia", "conll2012_coreference",
-    "conll2012_roles", "conll2012_names", "tacred_relations", "squad_v2_answers", "e5_fever", "subak_speech", "discoeval_sp_rocstory",
-    "super_natural_instructions", "id_sst2", "event_storyline_v0_9",
+    "c4", "wikipedia_20231101_en", "conceptnet", "glue_cola", "glue_stsb", "xsum", "hellaswag", "openbookqa",
+    "tulu_v2", "beir_arguana", "beir_scifact", "msmarco_documents", "msmarco_passages_dl20", "simcse_nli",
+    "twenty_newsgroups", "scidocs_titles", "biorxiv_titles", "massive_intent", "sts17", "bc2gm", "conll2003",
+    "conll2000_pos", "ptb_passages", "species_800", "carb", "oie2016", "conll04_relations", "genia",
+    "conll2012_coreference", "conll2012_roles", "conll2012_names", "tacred_relations", "squad_v2_answers", "e5_fever",
+    "subak_speech", "discoeval_sp_rocstory", "super_natural_instructions", "id_sst2", "event_storyline_v0_9",
 }  # fmt: skip
 CODE = """
 import importlib, json, sys, typing
@@ -104,17 +104,14 @@ def stage(hub):
     process.kill()
 
 
-def made(hub, repository: str, revision: str) -> Path:
-    return build_model_repository(repository, revision, hub.published, hub.folder / "models")
-
-
 def published_weights(hub, origin: HubOrigin) -> dict[str, torch.Tensor]:
     """What was drawn, by the names of transformers; with the adapter of the origin, where it has one."""
     weights = {
-        name: value.float() for name, value in torch.load(made(hub, origin.repository, origin.revision) / DRAWN).items()
+        name: value.float()
+        for name, value in torch.load(hub.prepare(origin.repository, origin.revision) / DRAWN).items()
     }
     if origin.adapter:
-        folder = made(hub, origin.adapter, origin.adapter_revision)
+        folder = hub.prepare(origin.adapter, origin.adapter_revision)
         about, low = read_json(folder / "adapter_config.json"), load_file(folder / "adapter_model.safetensors")
         for name in [name for name in low if "lora_A" in name]:
             own = name.replace("base_model.model", "model").replace(".lora_A", "")
@@ -126,6 +123,7 @@ def published_weights(hub, origin: HubOrigin) -> dict[str, torch.Tensor]:
 def test_a_published_model_is_what_was_published(hub, stage, tmp_path, name):
     """Each weight has the value that was drawn for it; parts that the entry names as new are drawn here."""
     entry = cut_entry(HUB[name])
+    hub.prepare(entry.origin.repository, entry.origin.revision)
     given = {"entry": entry.model_dump(mode="json"), "out": tmp_path / "model", "cache": tmp_path}
     assert stage("build_model", **given) == ""
     model = load_model(tmp_path / "model").requires_grad_(False)
