@@ -4,6 +4,7 @@ import functools
 from pathlib import Path
 
 from reprlab.config.load import LoadedConfig
+from reprlab.config.runtime import REHEARSAL
 from reprlab.planning import paths
 from reprlab.planning.paper_plans import make_plan
 from reprlab.planning.plan import Plan
@@ -61,5 +62,10 @@ class RunPlan:
 
 
 def plan_run(config: LoadedConfig) -> RunPlan:
-    """The plan of a run of these settings."""
-    return RunPlan(make_plan(config), config.root, config.config_root, config.run_folder)
+    """The plan of a run of these settings; of a rehearsal, one job for each class."""
+    plan = make_plan(config)
+    if config.scale == REHEARSAL:
+        from reprlab.planning.rehearsal import rehearse
+
+        plan = rehearse(plan, config).plan
+    return RunPlan(plan, config.root, config.config_root, config.run_folder)
