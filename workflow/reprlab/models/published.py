@@ -69,7 +69,7 @@ def check_config(entry: ModelEntry, published: Mapping[str, Any], where: str) ->
     config_class, _ = architecture_classes(entry.architecture)
     wanted = config_class.model_type
     found = published.get("model_type", wanted)
-    same = _SAME_LAYERS.get((found, wanted))
+    same = _SAME_LAYERS.get((found, wanted), "")
     if found != wanted and not (same in published and published[same] is None):
         raise ReprlabError(f"{where}: config.json: model_type is {published['model_type']}, by models.yaml {wanted}")
     other = config_class.attribute_map
