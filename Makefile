@@ -47,7 +47,7 @@ endif
 export PYTHONPATH := $(CURDIR)/workflow$(if $(PYTHONPATH),:$(PYTHONPATH))
 
 .DEFAULT_GOAL := help
-TARGETS := help all report list metrics explain compare export new preflight pin verify test test-all test-slow test-faults test-cluster test-smoke mutants lint lock clean prune \
+TARGETS := help all report list metrics explain compare export new preflight rehearse pin verify test test-all test-slow test-faults test-cluster test-smoke mutants lint lock clean prune \
   setup
 .PHONY: $(TARGETS) FORCE ready
 # A goal that reads or lists computes nothing: what stands beside it is its argument, never a second goal.
@@ -65,7 +65,7 @@ endif
 $(BESIDE): ; @:
 endif
 # A variable that nothing reads is a slip: the run would be that of the defaults.
-KNOWN := PYTHON CORES SCALE SET ARGS EXTRAS PAPER TARGET RUNS MODEL TASK LIKE FILE ENCODER PACKAGE SINCE RECORD N TORCH_INDEX TEST_JOBS CC
+KNOWN := PYTHON CORES SCALE SET ARGS EXTRAS PAPER HUB TARGET RUNS MODEL TASK LIKE FILE ENCODER PACKAGE SINCE RECORD N TORCH_INDEX TEST_JOBS CC
 UNKNOWN := $(firstword $(filter-out $(KNOWN) MAKE% -%,$(foreach name,$(.VARIABLES),$(if $(findstring command line,$(origin $(name))),$(name)))))
 ifneq ($(UNKNOWN),)
 $(error $(UNKNOWN)=…: there is no such variable; there are $(KNOWN), in capital letters)
@@ -186,6 +186,11 @@ preflight: ready ## what a run (SCALE= SET= PAPER=) needs and does not have: ori
 	@$(BIN)/python -m reprlab.preflight $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") \
 	  $(if $(GIVEN_SET),--set "$$GIVEN_SET") $(if $(GIVEN_PAPER),--paper "$$GIVEN_PAPER") \
 	  $(foreach name,$(BESIDE),--paper '$(name)')
+
+# Models of the hub and published data are small here, so that what is asked for is met before a GPU day is spent.
+rehearse: $(STAMP) ## each kind of job of scale paper once, small: make rehearse PAPER=depth ARGS="--profile profiles/slurm" HUB=local
+	@$(BIN)/python -m reprlab.runs.rehearse $(if $(GIVEN_PAPER),--paper "$$GIVEN_PAPER") $(if $(GIVEN_SET),--set "$$GIVEN_SET") \
+	  $(if $(HUB),--hub '$(HUB)') --cores $(CORES) $(ARGS)
 
 pin: ready ## write config/hub.lock.json: the commit of each branch of the hub that SCALE=paper takes (ARGS=--update: anew)
 	@$(BIN)/python -m reprlab.preflight.branches $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") $(ARGS)

@@ -141,9 +141,11 @@ def test_a_table_with_a_header_has_rows_of_its_columns_and_quotes_are_characters
         {'"a"': 'le\u2028ft"', "b": '"y"'},
     ]
     for content, said in (
-        ("a\n1\n", "has no column b; its columns are a, b"),
+        ("a\n1\n", "has no column b of a, b; write them with tabs between"),
+        ("a,b\n1,2\n", "has no column a of a, b; it looks like comma-separated text"),
+        ('{"a": 1, "b": 2}\n', "has no column a of a, b; it looks like JSON"),
         ("a\tb\ta\n", "two columns 'a'"),
-        ("a\tb\n1\n", "line 2 has 1 cells, expected 2: a, b"),
+        ("a\tb\n1\n", "line 2 has 1 cell, expected 2: a, b"),
         ("a\tb\n1\t2\t\n", "line 2 has 3 cells"),
         ("", "has no column a"),
     ):

@@ -209,7 +209,8 @@ def test_a_random_dictionary_is_as_dense_feature_by_feature(tmp_path):
 
 
 def test_a_case_wants_more_of_its_tokens_than_there_are(tmp_path):
-    """A feature with a quarter of its activation on tokens that are a quarter of the text is none of them."""
+    """A feature with a quarter of its activation on tokens that are a quarter of the text is none of them, and a
+    universal one fires on them in every model."""
     ids = np.tile(np.array([5, 6, 7, 8], dtype=np.int32), (8, 1))
     sample = TokenSample(ids, np.zeros(8, dtype=np.int32), ("python",), (1,))
     even, on_them = np.ones((32, 1)), (ids.ravel() == 6).astype(float)[:, None]
@@ -221,14 +222,19 @@ def test_a_case_wants_more_of_its_tokens_than_there_are(tmp_path):
     write_parquet(tmp_path / "links.parquet", pyarrow.table(links))
     texts = {5: "x", 6: "=", 7: "y", 8: "z"}
     found = {}
-    for name, values in (("even", even), ("on them", on_them)):
-        folder = tmp_path / name
+    folders = {name: tmp_path / name for name in ("even", "on them")}
+    for folder, values in zip(folders.values(), (even, on_them), strict=True):
         folder.mkdir()
         SparseFeatures(scipy.sparse.csr_array(values), sample.identity).save(folder)
+    models = ("base", "lua", "stories", "merged")
+    lineages = {name: dict.fromkeys(models, folder) for name, folder in folders.items()}
+    lineages |= {f"not in {one}": {**lineages["on them"], one: folders["even"]} for one in models}
+    for name, features in lineages.items():
         case = CaseStudy(kind="universal", corpus="python", pattern="^=$")
         settings = DescriptionSettings(
-            features=dict.fromkeys(("base", "lua", "stories", "merged"), folder), base="base", merged="merged",
+            features=features, base="base", merged="merged",
             children=["lua", "stories"], threshold=0.8, least_positions=1, cases={"assignment": case}, contexts=1,
         )  # fmt: skip
         found[name] = Description(settings, sample, texts, tmp_path / "links.parquet").case("assignment")[0]
-    assert found["even"] == [] and [row["mass_share"] for row in found["on them"]] == [100.0] * 4
+    assert all(found[name] == [] for name in lineages if name != "on them")
+    assert [row["mass_share"] for row in found["on them"]] == [100.0] * 4

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from hub_server import Hub
 from reprlab.artifacts.json_files import read_json
 from reprlab.config.load import load_config
 from reprlab.hub.answers import reason
@@ -24,6 +23,8 @@ from reprlab.registry.datasets import DatasetRegistry
 from reprlab.registry.models import ModelEntry
 from reprlab.runtime.errors import ReprlabError
 from safetensors.torch import load_file, save_file
+
+from tests.published_hub.server import Hub
 
 WORKFLOW = Path(__file__).resolve().parents[2] / "workflow"
 NUMBERS = {"vocab_size": 60, "hidden_size": 8, "num_hidden_layers": 3, "num_attention_heads": 2,

@@ -14,6 +14,7 @@ from reprlab.stages.build_model import build_model
 from reprlab.stages.extract_tokenizer import extract_tokenizer
 from reprlab.text.tokenizer_folder import open_tokenizer
 from reprlab.text.vocabulary import Vocabulary
+from safetensors.torch import load_file, save_file
 
 REGISTRY = Path(__file__).parents[2] / "config" / "models.yaml"
 MODELS = load_models(REGISTRY)
@@ -395,3 +396,12 @@ def test_a_text_longer_than_the_learned_positions_is_told(tmp_path, architecture
         assert whole.shape[:2] == (2, 9) and torch.isfinite(whole).all()
         with pytest.raises(ReprlabError, match=r"text of 10 tokens .* longer than the model's 9 learned positions"):
             model(input_ids=torch.full((2, 10), 7))
+
+
+def test_a_folder_that_lacks_a_weight_is_refused(tmp_path):
+    save_model(build_from_config(MODELS["llama_nano"], seed=1), tmp_path)
+    weights = load_file(tmp_path / "model.safetensors")
+    lacking = "model.layers.1.mlp.up_proj.weight"
+    save_file({name: one for name, one in weights.items() if name != lacking}, tmp_path / "model.safetensors")
+    with pytest.raises(ReprlabError, match=rf"lacks 1 weights, {lacking} first; delete it and run again"):
+        load_model(tmp_path)

@@ -11,6 +11,7 @@ from reprlab.results.answers import Answer, asked_here
 from reprlab.results.claims import Claim
 from reprlab.results.records import PaperResults, records_of
 from reprlab.results.twins import Twin
+from reprlab.runs import power
 from reprlab.runs.page_verdicts import (
     _BLOCK,
     BEGIN,
@@ -127,3 +128,21 @@ def test_a_page_that_filters_or_edits_is_found(tmp_path):
     assert "claims left out" in problems(text.replace(f"{refuted}\n", ""), records())
     assert problems(text.replace("| not supported |", "| supported |"), records()) == ["B: edited"]
     assert problems(text.replace("2): supported", "2): shown"), records())[0] == "A: no verdict"
+
+
+def test_a_planned_run_is_told_what_its_units_decide(tmp_path):
+    about = {"units": [4, 0], "unit": ["data set", ""], "interval": ["t over 4 units (data set), 95%", "none"]}
+    claims = written(tmp_path, "mini", {"A": (1.0, -2.0, 4.0, "inconclusive"), "B": (1.0, None, None, "x")}, **about)
+    heads, row = power.table(claims, [4, 16])
+    assert heads == ["claim", "estimate", "units", "unit", "power", "4 units", "16 units"]
+    # The reach of 3 is 3.18 standard errors; four units support 4.26 of them, sixteen 3.02 of their halves.
+    assert row == ["A", "1", "4", "data set", "4", "4", "1.4"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [(["--paper", "deth"], "did you mean 'depth'"), (["--paper", "depth", "--units", "1"], "give 2 or more")],
+)
+def test_what_no_run_can_have_is_refused(arguments, said, capsys):
+    assert power.main(arguments) == 1
+    assert said in capsys.readouterr().err

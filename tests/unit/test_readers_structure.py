@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reader_cases import CASES, parquet_bytes
+from data_fixtures import task
+from reader_cases import CASES, READER, TAGGED, parquet_bytes, reads
 from reprlab.data.archives import Archive
 from reprlab.data.downloads import obtain, write_receipt
 from reprlab.data.examples import examples_of
@@ -107,6 +108,17 @@ def test_tags_of_parquet_are_numbers_or_words(tmp_path: Path) -> None:
     unknown = parquet_bytes({"tokens": [["a"]], "ner_tags": [[7]]})
     with pytest.raises(ReprlabError, match="row 0: not words with a known tag each"):
         rows_of("tagged_parquet", tmp_path, unknown)
+
+
+def test_rows_of_two_files_of_a_split_have_names_of_their_own(tmp_path: Path) -> None:
+    """Species-800 trains on its validation file too."""
+    files = [{"file": "main", "split": "train"}, {"file": "other", "split": "train"}]
+    options = {"files": files, "names": ["O", "B-cell line", "I-cell line"]}
+    entry = task(reader="tagged_parquet", kind="tags", labels=options["names"], options=options, **READER)
+    (tmp_path / "main.parquet").write_bytes(TAGGED)
+    other = parquet_bytes({"tokens": [["Cells", "grow"]], "ner_tags": [[0, 0]]})
+    rows = reads(entry, beside={"other": other})(tmp_path / "main.parquet")
+    assert [row["id"] for row in rows] == ["train-0", "train-2"]
 
 
 def test_documents_of_trec_have_their_title_and_judged_ones_their_grade(tmp_path: Path) -> None:

@@ -111,6 +111,7 @@ def page(folder):
         licences=[(HOSTILE, "CC0"), ("tasks", "Apache-2.0")],
         changes=[("depth", "loss.sentence_weight", "null", "7.5")],
         command="make report SCALE=mini",
+        needed={"depth": ["tabulate_paper/depth.glue.tsv", "pretrain_lm/t5_fs.tsv", "pretrain_lm/absent.tsv"]},
     )
     return (folder / "report.html").read_text(encoding="utf-8")
 
@@ -149,7 +150,7 @@ def nano(folder, tables):
     about = SimpleNamespace(TITLE="T", AUTHORS="A", QUESTION="Q?", TABLES=tables, FIGURES={})
     papers = [PaperFolder(folder / "results" / "depth", about)]
     jobs = read_benchmarks(folder / "results" / "benchmarks")
-    return render(papers, jobs, data_table([], {}), [], "nano", folder / "report.html")
+    return render(papers, jobs, data_table([], {}), [], summary_table(papers, jobs, "nano", {}), folder / "report.html")
 
 
 def test_at_nano_one_line_says_that_nothing_was_tested(folder):
@@ -187,7 +188,8 @@ def test_the_overview_answers_the_question_that_the_run_could_judge(folder):
         about = SimpleNamespace(TITLE="T", AUTHORS="A", QUESTION="Q?", TABLES={}, FIGURES={}, ANSWERS=answers)
         jobs = read_benchmarks(folder / "results" / "benchmarks")
         papers = [PaperFolder(folder / "results" / "depth", about)]
-        page = render(papers, jobs, data_table([], {}), [], "mini", folder / "report.html")
+        summary = summary_table(papers, jobs, "mini", {})
+        page = render(papers, jobs, data_table([], {}), [], summary, folder / "report.html")
         return page[page.index('id="table-overview"') :].partition("</table>")[0]
 
     absent, found = Answer("First?", "absent", "yes", "no"), Answer("Is it so?", "x", "yes, <so>", "no, not so")
@@ -233,7 +235,8 @@ def test_settings_that_are_not_as_published_stand_on_the_page(folder, page):
     assert re.search(r"loss\.sentence_weight</td>.*?>null</td>.*?>7\.5</td>", page)
     assert "settings.yaml" not in checked(page).saved.values()  # in the page where the run's folder has it
     (folder / "settings.yaml").write_text("scale: mini\n")
-    again = render([], read_benchmarks(folder), data_table([], {}), [], "mini", folder / "report.html")
+    jobs = read_benchmarks(folder)
+    again = render([], jobs, data_table([], {}), [], summary_table([], jobs, "mini", {}), folder / "report.html")
     assert "settings.yaml" in checked(again).saved.values()
 
 
@@ -281,6 +284,7 @@ def test_the_page_is_the_same_each_time(folder, page):
         licences=[(HOSTILE, "CC0"), ("tasks", "Apache-2.0")],
         changes=[("depth", "loss.sentence_weight", "null", "7.5")],
         command="make report SCALE=mini",
+        needed={"depth": ["tabulate_paper/depth.glue.tsv", "pretrain_lm/t5_fs.tsv", "pretrain_lm/absent.tsv"]},
     )
     assert (folder / "again.html").read_bytes() == first
 
@@ -294,8 +298,8 @@ def test_summary_counts_verdicts_and_minutes(folder, page):
     rows = read_tsv(folder / "summary.tsv").set_index("paper")
     depth = rows.loc["depth"]
     assert (depth["audit_agrees"], depth["audit_differs"], depth["claims_supported"], depth["tables"]) == (1, 1, 1, 1)
-    assert depth["minutes"] == 0.5
-    assert rows.loc["shared stages", "minutes"] == 1.0
+    assert (depth["minutes"], depth["minutes_own"]) == (1.5, 0.5)
+    assert rows.loc["shared stages", "minutes_own"] == 1.0
 
 
 def test_what_is_above_is_counted_once_where_there_is_a_frame_of_results(folder, page):
@@ -320,9 +324,10 @@ def test_a_paper_adds_only_its_own_section(folder):
     (folder / "results" / "another").mkdir()
     papers = [PaperFolder(folder / "results" / "another", about)]
     jobs = read_benchmarks(folder / "results" / "benchmarks")
-    html = render(papers, jobs, data_table([], {}), [], "nano", folder / "report.html")
+    summary = summary_table(papers, jobs, "nano", {})
+    html = render(papers, jobs, data_table([], {}), [], summary, folder / "report.html")
     assert 'id="another"' in html and 'id="depth"' not in html
-    assert summary_table(papers, jobs, "nano")["paper"].tolist() == ["another", "shared stages"]
+    assert summary["paper"].tolist() == ["another", "shared stages"]
 
 
 def test_benchmarks_by_stage_and_paper(folder):

@@ -14,6 +14,7 @@ from tests.workflow.faults import tally
 from tests.workflow.faults.targets import (
     PAPERS,
     choices,
+    data_of,
     deepest_training,
     killed_jobs,
     nano_plan,
@@ -66,7 +67,7 @@ def test_what_faults_are_tried_on_is_planned_where_they_are_tried(paper):
     """A checkout of a fault test builds its paper alone: what it shall start is among its jobs, the same to a byte."""
     here = plan_run(load_config(ROOT, {"scale": "nano", "build": [paper]})).jobs
     stages = [stage for one, stage in trainings() if one == paper]
-    assert stages
+    assert stages and data_of(paper)
     for stage in stages:
         for job in killed_jobs(nano_plan(paper), stage):
             assert here[job.stage, job.key].digest == job.digest

@@ -56,9 +56,9 @@ def shown(tmp_path):
     display.end()
 
 
-def start(number, rule, log="x.log"):
+def start(number, rule, log="x.log", output=()):
     title = f"{rule.title()} number {number}"
-    return record(event=LogEvent.JOB_INFO, jobid=number, rule_name=rule, rule_msg=title, log=[log])
+    return record(event=LogEvent.JOB_INFO, jobid=number, rule_name=rule, rule_msg=title, log=[log], output=output)
 
 
 def finish(number):
@@ -76,6 +76,14 @@ def test_a_run_tells_how_much_there_is_and_how_far_it_is(shown):
     assert line.startswith("1 of 3 jobs, about ") and line.endswith(" left: Fetch number 1 (0 s)")
     *_, last = shown(start(3, "train"), finish(2), finish(3), record("Elapsed time: 0:00:01"))
     assert last == "3 of 3 jobs done in 0 s; results are in results"
+
+
+def test_a_run_that_made_the_report_ends_with_its_name(shown):
+    shown()
+    *_, last = shown(
+        start(1, "write_report", output=["results/report.html"]), finish(1), record("Elapsed time: 0:00:01")
+    )
+    assert last.endswith("; the report is results/report.html")
 
 
 def test_no_shell_and_no_chatter(shown):
@@ -269,11 +277,22 @@ def test_a_stage_that_is_shown_writes_to_its_log_alone(tmp_path):
         ("results/deth/glue.tsv", "did you mean 'results/depth/glue.tsv'?"),
         ("deth", "did you mean 'depth'?"),
         ("vocab_memry", "did you mean 'vocab_memory'?"),
-        ("x" * 40, "`make list` shows what there is"),
+        ("x" * 40, "`make list` shows what there is, `make help` the goals"),
+        ("install", "did you mean `make setup`?"),
+        ("glue", "did you mean 'results/depth/glue.tsv'?"),
+        ("glue.tsv", "did you mean 'results/depth/glue.tsv'?"),
+        ("results/depth/", "it is a folder: did you mean 'depth', all of the paper?"),
+        ("results/shared", "it is a folder: did you mean 'results/shared/a.tsv' or another file in it?"),
     ],
 )
 def test_a_mistyped_target_is_answered_with_the_nearest(typed, hint):
-    targets = ["depth", "vocab_memory", "results/depth/glue.tsv", *(f"results/depth/{n}.tsv" for n in range(20))]
+    targets = [
+        "depth",
+        "vocab_memory",
+        "results/depth/glue.tsv",
+        "results/shared/a.tsv",
+        *(f"results/depth/{n}.tsv" for n in range(20)),
+    ]
     said = record(
         f"MissingRuleException:\nNo rule to produce {typed} (if you use input functions make sure that …).",
         logging.ERROR, event=LogEvent.ERROR, exception="MissingRuleException",
@@ -369,3 +388,13 @@ def test_a_dry_run_leaves_no_folder_that_was_not_there(tmp_path):
     (run / ".snakemake").mkdir()
     command._clean_up([run / ".snakemake"], run / ".snakemake")
     assert [path.name for path in run.iterdir()] == ["results"]
+
+
+def test_options_that_change_nothing_are_named():
+    def said(*ways):
+        settings = SimpleNamespace(deployment_method=frozenset(ways))
+        return command.without_effect(SimpleNamespace(deployment_settings=settings))
+
+    assert said() == []
+    (warning,) = said("conda")
+    assert "conda has no effect" in warning and "make setup" in warning

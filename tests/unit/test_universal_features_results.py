@@ -150,7 +150,7 @@ def test_figure_2_says_share_controls_and_twin():
     drawn = RESULTS.figure("fig2_feature_flow").draw(table, Drawn("mini", {}))
     words = " ".join(text.get_text() for text in drawn.axes[0].texts)
     assert "base: 100 alive" in words and "random dictionary 50 %" in words
-    assert "floor 6 %, another autoencoder 66 %" in words
+    assert "floor 6 %\nanother autoencoder 66 %" in words
 
 
 def verdicts(rows):

@@ -14,18 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from reprlab.planning import paths
-from reprlab.preflight.planned_jobs import paper_plan
 
-from tests.checkouts import ROOT, Checkout, copy_project
+from tests.checkouts import Checkout, copy_project
 from tests.workflow.faults.disks import read_only
 from tests.workflow.faults.engine import digests, error_lines
 from tests.workflow.faults.sources import use_local_origins
-from tests.workflow.faults.targets import PAPERS
+from tests.workflow.faults.targets import PAPERS, data_of
 
 pytestmark = pytest.mark.faults
-
-DATA = ("build_documents", "build_examples")
 
 
 @dataclass
@@ -59,10 +55,7 @@ class Site:
 
 @pytest.fixture(scope="module", params=PAPERS)
 def site(request, tmp_path_factory) -> Site:
-    plan = paper_plan(ROOT, request.param, "nano")
-    targets = [
-        path for stage in DATA for key in plan.jobs.get(stage, {}) for path in paths.outputs(stage, key).values()
-    ]
+    targets = data_of(request.param)
     assert targets, f"{request.param} plans no data at nano"
     folder = tmp_path_factory.mktemp(request.param)
     site = Site(copy_project(folder / "project", build=request.param), folder / "cache", targets, {})

@@ -68,7 +68,7 @@ PLANNED_CODE = checkout_digest(ROOT, LOADED.config_root) if MAIN else ""
 config.clear()
 config.update(LOADED.as_dict())
 show_run(workflow, RUN_FOLDER, lambda: PLAN.asked, LOADED.again, (ROOT, LOADED.scale))
-for warning in LOADED.warnings:
+for warning in (*LOADED.warnings, *(command.without_effect(workflow) if MAIN else ())):
     print(f"warning: {warning}", file=sys.stderr)
 command.clean_up_at_exit(workflow, RUN_FOLDER)
 if MAIN and not workflow.output_settings.dryrun:

@@ -12,6 +12,7 @@ from typing import Any
 
 import reprlab.stages
 from reprlab.config.load import load_config
+from reprlab.planning import paths
 from reprlab.planning.run_plan import RunPlan
 from reprlab.preflight.explain import leaves
 from reprlab.preflight.planned_jobs import TABLE, paper_plan
@@ -54,6 +55,13 @@ def nano_plan(paper: str) -> RunPlan:
 def plan_at(paper: str, scale: str) -> RunPlan:
     """The plan of one paper alone at a scale."""
     return RunPlan(paper_plan(ROOT, paper, scale), ROOT)
+
+
+def data_of(paper: str) -> list[str]:
+    """The tables of documents, examples and tracks that a paper has at `nano`."""
+    jobs = paper_plan(ROOT, paper, "nano").jobs
+    stages = ("build_documents", "build_examples", "build_tracks")
+    return [path for stage in stages for key in jobs.get(stage, {}) for path in paths.outputs(stage, key).values()]
 
 
 def choices(job: PlannedJob) -> set[tuple[str, str]]:

@@ -12,7 +12,8 @@ from pydantic import BaseModel, ValidationError
 from reprlab.config.hub import Adopted, adopt, restored
 from reprlab.config.names import check_names
 from reprlab.config.papers import APART, PAPERS, ByPaper, papers_needed
-from reprlab.config.runtime import SCALES, NumericsSettings, RuntimeSettings, WorkflowSettings
+from reprlab.config.rehearsal import cut
+from reprlab.config.runtime import REHEARSAL, SCALES, NumericsSettings, RuntimeSettings, WorkflowSettings
 from reprlab.config.schema import published_as_shipped
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.machine import resolve_dtype
@@ -52,7 +53,7 @@ class LoadedConfig:
 
     @property
     def scale(self) -> str:
-        """paper, small, mini or nano."""
+        """paper, small, mini, nano or rehearsal."""
         return self.workflow.scale
 
     @property
@@ -113,6 +114,11 @@ class LoadedConfig:
                 entries[name] = entry_of(one.model, one.beside, own)
             except ReprlabError as error:
                 raise setting_error(("papers", slug, *one.path), str(one.model), one.place, str(error)) from None
+        if self.scale == REHEARSAL:
+            from reprlab.models.cut import cut_entry
+
+            # The weights of a hub are as large as they are.
+            entries = {name: one if one.origin.kind == "hub" else cut_entry(one) for name, one in entries.items()}
         return {name: entry.pinned(self.commits) for name, entry in entries.items()} if self.commits else entries
 
     @cached_property
@@ -290,7 +296,7 @@ def _check_workflow(root: Path, workflow: WorkflowSettings, top: Merged) -> None
         if slug not in PAPERS:
             raise setting_error(("build",), slug, top.place(("build",)), f"unknown paper{nearest(slug, PAPERS)}")
     run = workflow.run
-    if run in SCALES and run != workflow.scale:
+    if run in (*SCALES, REHEARSAL) and run != workflow.scale:
         problem = f"is the run of scale {run}, and this is scale {workflow.scale}; choose another name"
         raise setting_error(("run",), run, top.place(("run",)), problem)
     stages = {path.stem for path in Path(__file__).parents[1].joinpath("stages").glob("[a-z]*.py")}
@@ -319,6 +325,9 @@ def _paper(
     base = _without(file, *APART)
     scaled = _below(file, ("scales", scale))
     merged = merge([base, scaled, *(_below(layer, (slug,)) for layer in edits)])
+    if scale == REHEARSAL:
+        # Over the user's edits too: a rehearsal of them is as small.
+        merged = merge([base, *(_below(layer, (slug,)) for layer in edits), Layer("a rehearsal", cut(merged.values))])
     merged, hub = adopt(merged, [merge([base, scaled]).values, base.values], ("papers", slug))
     settings = _validated(model, merged, ("papers", slug))
     check_names(root, settings, merged, ("papers", slug), hub)

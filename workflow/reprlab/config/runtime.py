@@ -9,7 +9,9 @@ from pydantic import Field, StringConstraints
 from reprlab.settings.base import NonNegativeInt, PositiveInt, RunName, SafeName, Seed, Settings, Slug
 
 SCALES = ("paper", "small", "mini", "nano")
-Scale = Literal["paper", "small", "mini", "nano"]
+REHEARSAL = "rehearsal"
+"""The plan of scale paper with sizes cut, of which jobs that differ in numbers alone run once (`make rehearse`)."""
+Scale = Literal["paper", "small", "mini", "nano", "rehearsal"]
 
 
 class RuntimeSettings(Settings):
@@ -44,7 +46,7 @@ class RuntimeSettings(Settings):
     save_every: PositiveInt = 500
     """Training steps between two saves from which a stopped run resumes."""
 
-    preloaded: list[Scale] = ["nano", "mini"]
+    preloaded: list[Scale] = ["nano", "mini", "rehearsal"]
     """Scales whose jobs on this machine are forked from one process that has the libraries loaded: a start costs no
     import. Memory and CPU time of such a job are in its log; the engine looks at another process."""
 
@@ -66,7 +68,8 @@ class WorkflowSettings(Settings):
     """The papers to build, at which scale, and with which resources."""
 
     scale: Scale = "mini"
-    """paper (as published, on a cluster), small (one GPU or patience), mini (a laptop, minutes) or nano (tests)."""
+    """paper (as published, on a cluster), small (one GPU or patience), mini (a laptop, minutes), nano (tests), or
+    rehearsal (paper with sizes cut, each kind of job once)."""
 
     run: RunName | None = None
     """Name of the run; its files lie in runs/<run>/. null names it like the scale; mini lies at the root."""

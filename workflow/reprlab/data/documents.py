@@ -1,6 +1,7 @@
 """From a reader's documents to the rows of documents.parquet."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,15 @@ from reprlab.data.splits import SeenTexts, require_splits, split_of
 from reprlab.plugins import load_plugin
 from reprlab.registry.dataset_entries import CorpusEntry, reader_settings
 from reprlab.runtime.errors import ReprlabError
+
+
+def first_of_each_split(rows: Iterable[dict[str, Any]], limit: int) -> Iterator[dict[str, Any]]:
+    """The first `limit` documents of each split, in their order."""
+    seen: Counter[str] = Counter()
+    for row in rows:
+        seen[row["split"]] += 1
+        if seen[row["split"]] <= limit:
+            yield row
 
 
 def documents_of(entry: CorpusEntry, sources: Sources) -> Iterator[dict[str, Any]]:

@@ -73,8 +73,18 @@ def tab_rows(path: Path, columns: int, encoding: str = "utf-8", called: str = ""
             continue
         if len(cells) != columns:
             expected = f"{columns}: {called}" if called else columns
-            raise ReprlabError(f"{path}: line {number} has {len(cells)} cells, expected {expected}")
+            many = f"{len(cells)} cell{'s' * (len(cells) != 1)}"
+            raise ReprlabError(f"{path}: line {number} has {many}, expected {expected}{_other_format(row)}")
         yield number, cells
+
+
+def _other_format(row: str) -> str:
+    """What a row without tabs looks like, where that is clear."""
+    if "\t" in row:
+        return ""
+    if row.lstrip().startswith(("{", "[")):
+        return "; it looks like JSON: write its fields as columns with tabs between them"
+    return "; it looks like comma-separated text: write tabs between its cells" if "," in row else ""
 
 
 def tab_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
@@ -87,7 +97,8 @@ def tab_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[st
     """
     header = next((row.split("\t") for _, row in text_rows(path) if row), [])
     if lacking := [name for name in columns if name not in header]:
-        raise ReprlabError(f"{path}: has no column {lacking[0]}; its columns are {', '.join(columns)}, tab-separated")
+        other = _other_format("\t".join(header)) or "; write them with tabs between"
+        raise ReprlabError(f"{path}: has no column {lacking[0]} of {', '.join(columns)}{other}")
     if twice := [name for name in header if header.count(name) > 1]:
         raise ReprlabError(f"{path}: has two columns {twice[0]!r}; rename one")
     for place, (number, cells) in enumerate(tab_rows(path, len(header), called=", ".join(header))):

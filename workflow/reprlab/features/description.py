@@ -47,6 +47,7 @@ class Description:
         }
         self.flat = self.sample.ids.ravel()
         self.corpora = np.repeat(self.sample.corpus, self.sample.ids.shape[1])
+        self.lineage = (self.settings.base, *self.settings.children, self.settings.merged)
         self._linked: dict[tuple[str, str], tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
 
     def linked(self, parent: str, child: str) -> dict[int, tuple[int, float]]:
@@ -91,12 +92,20 @@ class Description:
         case = self.settings.cases[name]
         within = self.corpora == self.sample.corpora.index(case.corpus)
         tokens = self.matching(case.pattern)
-        share = self.mass(self.settings.base, tokens, within)
+        masses = {model: self.mass(model, tokens, within) for model in self.lineage}
+        share = masses[self.settings.base]
         fired = np.asarray(within.astype(float) @ (self.features[self.settings.base] > 0)).ravel()
         share[fired <= self.settings.least_positions] = 0
-        # A feature that fires on such tokens no more than on others is not one of them.
+        # A feature that fires on such tokens no more than on others is not one of them; a universal one fires in each
+        # model more on them.
         usual = float(tokens[within].mean())
         chains = {one: chain for one, chain in self._chains(case).items() if share[one] > usual}
+        if case.kind == "universal":
+            chains = {
+                one: chain
+                for one, chain in chains.items()
+                if all(masses[model][partner] > usual for model, (partner, _) in chain.items())
+            }
         if not chains:
             return [], []
         feature = max(chains, key=lambda one: (share[one], -one))
@@ -104,7 +113,7 @@ class Description:
         about = {"case": name, "feature": feature, "corpus": case.corpus}
         links = [
             {**about, "model": model, "partner": partner, "r": r,
-             "mass_share": 100 * float(self.mass(model, tokens, within)[partner]),
+             "mass_share": 100 * float(masses[model][partner]),
              "token_share": 100 * usual}
             for model, (partner, r) in shown.items()
         ]  # fmt: skip

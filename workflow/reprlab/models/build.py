@@ -96,7 +96,8 @@ def load_model(folder: Path, dropout: float | None = None) -> PreTrainedModel:
         dropout: T5 only: dropout of every layer in place of the configuration's.
 
     Raises:
-        ReprlabError: the folder is not a model folder or of an architecture that the registry does not know.
+        ReprlabError: the folder is not a model folder, of an architecture that the registry does not know, or lacks
+            weights.
     """
     import torch
     from safetensors import SafetensorError
@@ -110,13 +111,17 @@ def load_model(folder: Path, dropout: float | None = None) -> PreTrainedModel:
     own = {} if dropout is None else {"dropout_rate": dropout}
     quiet_transformers()
     try:
-        model = model_class.from_pretrained(
-            folder, dtype=torch.float32, local_files_only=True, use_safetensors=True, trust_remote_code=False, **own
-        )
+        model, about = model_class.from_pretrained(
+            folder, dtype=torch.float32, local_files_only=True, use_safetensors=True, trust_remote_code=False,
+            output_loading_info=True, **own,
+        )  # fmt: skip
     except (OSError, ValueError, SafetensorError) as error:
         raise_if_machine_is_short(error)
         reason = first_line(error)
         raise ReprlabError(f"{folder}: not a readable model folder ({reason}); delete it and run again") from error
+    if lacking := sorted(about["missing_keys"]):
+        # They would be drawn at random, others at each call.
+        raise ReprlabError(f"{folder}: lacks {len(lacking)} weights, {lacking[0]} first; delete it and run again")
     refuse_longer_texts(model)
     return model
 
@@ -143,7 +148,8 @@ def save_model(model: Any, folder: Path) -> None:
     model.config._name_or_path = ""
     quiet_transformers()
     with storage_errors():
-        model.save_pretrained(folder)
+        # By the names that transformers has now, whatever they were where the weights came from.
+        model.save_pretrained(folder, save_original_format=False)
     for weights in folder.glob("*.safetensors"):
         # safetensors writes for the owner alone; a shared result is as readable as its config.
         weights.chmod((folder / "config.json").stat().st_mode)

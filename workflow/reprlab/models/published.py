@@ -16,6 +16,10 @@ from reprlab.runtime.errors import ReprlabError, first_line, raise_if_machine_is
 
 # What the registry sets otherwise than what is published, on purpose.
 _OURS = {"t5": {"dropout_rate"}}
+# Types of model whose layers are those of another one where a setting of their config.json is null.
+_SAME_LAYERS = {("mistral", "llama"): "sliding_window"}
+# Names of weights in repositories that were made before the name was changed in transformers, and the name since.
+_OLD_NAMES = {r"^backbone\.embedding\.": "backbone.embeddings."}
 # Buffers that old checkpoints hold and that are computed now; they are no weights.
 _COMPUTED = (".position_ids", ".inv_freq", ".attn.bias", ".attn.masked_bias", ".num_batches_tracked")
 _NAMED = 3
@@ -64,7 +68,9 @@ def check_config(entry: ModelEntry, published: Mapping[str, Any], where: str) ->
     """
     config_class, _ = architecture_classes(entry.architecture)
     wanted = config_class.model_type
-    if published.get("model_type", wanted) != wanted:
+    found = published.get("model_type", wanted)
+    same = _SAME_LAYERS.get((found, wanted), "")
+    if found != wanted and not (same in published and published[same] is None):
         raise ReprlabError(f"{where}: config.json: model_type is {published['model_type']}, by models.yaml {wanted}")
     other = config_class.attribute_map
     names = {
@@ -102,7 +108,7 @@ def open_published(entry: ModelEntry, snapshot: Path, where: str, new: Iterable[
         # Old repositories hold nothing but a pickle: its tensors are read, its code is not run.
         model, about = model_class.from_pretrained(
             snapshot, dtype=torch.float32, local_files_only=True, weights_only=True, trust_remote_code=False,
-            output_loading_info=True, ignore_mismatched_sizes=True,
+            output_loading_info=True, ignore_mismatched_sizes=True, key_mapping=_OLD_NAMES,
         )  # fmt: skip
     except (OSError, ValueError, RuntimeError, SafetensorError) as error:
         raise_if_machine_is_short(error)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from reprlab.config.load import LoadedConfig
+from reprlab.config.runtime import REHEARSAL
 from reprlab.planning import paths
 from reprlab.planning.plan import Job, Plan
 from reprlab.reporting.cost_layout import CostLayout, CostRun
@@ -39,7 +40,9 @@ def add_cost(plan: Plan, config: LoadedConfig, slug: str, runs: Callable[[Any, s
         runs: the cost runs of settings of the paper at a scale.
     """
     paper = config.papers[slug]
-    scales = {"paper": paper if config.scale == "paper" else config.published[slug], config.scale: paper}
+    scales = {"paper": paper if config.scale == "paper" else config.published[slug]}
+    if config.scale != REHEARSAL:
+        scales[config.scale] = paper
     found = [run for scale, settings in scales.items() for run in runs(settings, scale)]
     models = {run.model: config.models[run.model] for run in found}
     layout = CostLayout(accelerator=paper.cost.accelerator, models=models, runs=found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
 
 from reprlab.results.records import records_of
@@ -19,8 +20,9 @@ def metric_rows() -> Iterator[tuple[str, ...]]:
             yield slug, name, one.unit, one.better, f"{low:g}", f"{high:g}", "yes" if one.scored else "no", one.about
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Print them."""
+    argparse.ArgumentParser(prog="make metrics", description=__doc__).parse_args(arguments)
     for row in (COLUMNS, *metric_rows()):
         print("\t".join(row))
 

@@ -16,7 +16,8 @@ REPORT = paths.output(STAGE, "out", paths.ONLY)
 def add_report(plan: Plan, config: "LoadedConfig") -> None:
     """Plan the report of the papers that the config builds."""
     papers = list(config.workflow.build)
-    needed = _needed_jobs(plan, papers)
+    by_paper = {paper: _needed_jobs(plan, [paper]) for paper in papers}
+    needed = {maker: edges for jobs in by_paper.values() for maker, edges in jobs.items()}
     archives = [key for key in plan.jobs.get("fetch_archive", {}) if ("fetch_archive", key) in needed]
     words_of = [f"resources/published/{paper}/results.yaml" for paper in papers]
     plan.add(
@@ -36,7 +37,13 @@ def add_report(plan: Plan, config: "LoadedConfig") -> None:
             },
             # Its captions; the rest of it is among the settings of gathering.
             files={"after": [words for words in words_of if (config.root / words).is_file()]},
-            neutral={"command": f"snakemake --cores 2 --configfile {settings_file(config)} -- {REPORT}"},
+            neutral={
+                "command": f"snakemake --cores 2 --configfile {settings_file(config)} -- {REPORT}",
+                "needed": {
+                    paper: sorted(paths.benchmark(*maker).removeprefix("results/benchmarks/") for maker in jobs)
+                    for paper, jobs in by_paper.items()
+                },
+            },
             plugins=tuple(f"papers.{paper.replace('-', '_')}.about" for paper in papers),
         ),
     )

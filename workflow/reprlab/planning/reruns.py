@@ -10,7 +10,7 @@ from reprlab.planning import paths
 from reprlab.planning.run_plan import RunPlan
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.plan_file import PlannedJob
-from reprlab.settings.errors import nearest
+from reprlab.terminal.hints import nearest_target
 
 NOT_MADE, READS_NEW = "not made yet", "what it reads is made again"
 
@@ -76,7 +76,7 @@ def needed_jobs(plan: RunPlan, targets: Iterable[str]) -> Iterator[PlannedJob]:
     wanted = list(_files(plan, targets))
     for path in wanted:
         if path not in plan.makers:
-            raise ReprlabError(f"{path}: no job makes it{nearest(path, plan.makers)}")
+            raise ReprlabError(f"{path}: no job makes it{nearest_target(path, plan.asked)}")
     waiting, seen = [(plan.makers[path], False) for path in reversed(wanted)], set()
     while waiting:
         maker, fed = waiting.pop()

@@ -4,13 +4,14 @@ import functools
 from pathlib import Path
 
 from reprlab.config.load import LoadedConfig
+from reprlab.config.runtime import REHEARSAL
 from reprlab.planning import paths
 from reprlab.planning.paper_plans import make_plan
 from reprlab.planning.plan import Plan
 from reprlab.planning.planned_jobs import planned_jobs
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.plan_file import FOLDER, PlannedJob, plan_name, write_plan
-from reprlab.settings.errors import nearest
+from reprlab.terminal.hints import nearest_target
 
 
 class RunPlan:
@@ -37,8 +38,8 @@ class RunPlan:
             return self.jobs[stage, key]
         except KeyError:
             name = next(iter(paths.outputs(stage, key).values()))
-            hint = nearest(name, self.asked) or "; `make list` shows what there is"
-            raise ReprlabError(f"{name}: the config plans no such result{hint}") from None
+            hint = nearest_target(name, self.asked)
+            raise ReprlabError(f"{name}: these settings do not produce it{hint}") from None
 
     @functools.cached_property
     def asked(self) -> list[str]:
@@ -61,5 +62,10 @@ class RunPlan:
 
 
 def plan_run(config: LoadedConfig) -> RunPlan:
-    """The plan of a run of these settings."""
-    return RunPlan(make_plan(config), config.root, config.config_root, config.run_folder)
+    """The plan of a run of these settings; of a rehearsal, one job for each class."""
+    plan = make_plan(config)
+    if config.scale == REHEARSAL:
+        from reprlab.planning.rehearsal import rehearse
+
+        plan = rehearse(plan, config).plan
+    return RunPlan(plan, config.root, config.config_root, config.run_folder)

@@ -42,6 +42,8 @@ class Stage:
     """Whether it runs where Snakemake does: downloads need a network, and what takes seconds is not worth a queue."""
     array: bool = False
     """Whether jobs that are ready together go to Slurm as one array."""
+    asks: bool = False
+    """Whether it sends questions to the chat model whose endpoint its settings name."""
     heading: str = ""
     """Where Snakemake's report shows the first output; empty: nowhere."""
 

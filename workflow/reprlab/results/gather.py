@@ -10,7 +10,7 @@ from typing import Any
 from reprlab.artifacts.json_files import read_json
 from reprlab.artifacts.tables import read_tsv
 from reprlab.results.schema import FIXED, Metric
-from reprlab.results.sources import GatherSettings, Missing, Source, Value
+from reprlab.results.sources import NOT_REHEARSED, GatherSettings, Missing, Source, Value
 from reprlab.runtime.errors import ReprlabError
 
 Rows = Any
@@ -33,10 +33,7 @@ def gather_rows(settings: GatherSettings) -> Rows:
 
     files = _Files()
     columns = [*settings.factors, *FIXED]
-    parts = [
-        _missing(entry) if isinstance(entry, Missing) else _rows(entry, files, settings).assign(**{_ENTRY: place})
-        for place, entry in enumerate(settings.entries)
-    ]
+    parts = [_part(entry, place, files, settings) for place, entry in enumerate(settings.entries)]
     kept = [part.dropna(axis="columns", how="all") for part in parts if len(part)]
     frame = pandas.concat(kept, ignore_index=True) if kept else pandas.DataFrame()
     frame = frame.reindex(columns=[*columns, _ENTRY, "tried"]).assign(scale=settings.scale)
@@ -89,6 +86,21 @@ def _require_baselines(frame: Rows, metrics: Mapping[str, Metric], sources: Mapp
             )
 
 
+class _NoRowsError(ReprlabError):
+    """A file has no rows of a condition."""
+
+
+def _part(entry: Source | Missing, place: int, files: _Files, settings: GatherSettings) -> Rows:
+    if isinstance(entry, Missing):
+        return _missing(entry)
+    try:
+        return _rows(entry, files, settings).assign(**{_ENTRY: place})
+    except _NoRowsError:
+        if not entry.partial:
+            raise
+        return _missing(Missing(factors=entry.factors, reason=NOT_REHEARSED))
+
+
 class _Files:
     """Each file is read once; it may feed many sources."""
 
@@ -106,7 +118,7 @@ class _Files:
             frame = frame[frame[column].isin(several) | (frame[column].isna() & ("" in several))]
         if frame.empty:
             about = " and ".join(f"{column} = {wanted}" for column, wanted in where.items())
-            raise ReprlabError(f"{path}: has no rows{' with ' if about else ''}{about}; {_AGAIN}")
+            raise _NoRowsError(f"{path}: has no rows{' with ' if about else ''}{about}; {_AGAIN}")
         return frame
 
 
@@ -156,7 +168,7 @@ def _selected(frame: Rows, path: Path) -> Rows:
     selection = read_json(path)
     rates = {name: entry.get("learning_rate") for name, entry in selection.get("best", {}).items()}
     if unknown := sorted(set(frame["name"]) - set(rates)):
-        raise ReprlabError(f"{path}: selects no learning rate for {unknown[0]}; {_AGAIN}")
+        raise _NoRowsError(f"{path}: selects no learning rate for {unknown[0]}; {_AGAIN}")
     tried = frame.groupby("name")["learning_rate"].transform("nunique")
     if "split" in frame:
         tried = tried.where(frame["split"] == selection.get("split"))

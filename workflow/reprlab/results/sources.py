@@ -15,6 +15,9 @@ _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 Value = str | int | float
 
+NOT_REHEARSED = "not run in a rehearsal"
+"""Why cells of jobs are empty for which another one of their class stands."""
+
 
 class Baseline(BaseModel):
     """A trivial baseline of a source, matched by metric, split, subset and `on`; the mean where several rows match."""
@@ -82,6 +85,8 @@ class Source(BaseModel):
     """Factors of the rows of the same model without training, tuned alike, behind `above_untrained`."""
     items: Items | None = None
     """The items that its scores are over, where each has a score of its own."""
+    partial: bool = False
+    """Whether its files hold rows of those jobs alone that a rehearsal runs: where they hold none, it is missing."""
 
 
 def rivals(

@@ -19,7 +19,10 @@ _MODELS, _DATASETS = "config/models.yaml", "config/datasets.yaml"
 _SLUG, _NAME = r"[a-z][a-z0-9]*(-[a-z0-9]+)*", r"[a-z][a-z0-9_]{0,63}"
 _MOST_LABELS = 100
 # What is written from the settings of all papers.
-_GENERATED = ("reprlab.config.schema", "reprlab.preflight.planned_jobs")
+_GENERATED = {
+    "config/schema.json": "reprlab.config.schema",
+    "resources/planned_jobs.tsv": "reprlab.preflight.planned_jobs",
+}
 _PAGE = """# {slug}
 
 Written by `make new PAPER={slug}`; nothing on this page is measured yet.
@@ -183,8 +186,9 @@ def main(arguments: list[str] | None = None) -> int:
     else:
         following = new_task(texts, given.task, given.file)
     written = texts.write()
-    for module in _GENERATED if given.paper is not None else ():
-        subprocess.run([sys.executable, "-m", module, "--write"], check=True)
+    for path, module in _GENERATED.items() if given.paper is not None else ():
+        subprocess.run([sys.executable, "-m", module, "--write"], check=True, stdout=subprocess.DEVNULL)
+        written.append(path)
     sys.stdout.write("".join(f"wrote {name}\n" for name in written) + f"next: {following}\n")
     return 0
 

@@ -144,7 +144,7 @@ def within(runs: Sequence[Estimate], run: str = "seed") -> Estimate:
     """
     found = mean_of_shared(runs)
     if len(runs) == 1:
-        return found.told(f"one {run}: nothing is said of others")
+        return found.told(f"one {run} only; other {run}s may differ")
     values = [one.value for one in runs]
     told = f"by {run}: {', '.join(f'{each:.4g}' for each in values)}"
     return replace(

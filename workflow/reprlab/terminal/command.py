@@ -119,6 +119,15 @@ def only_touches() -> bool:
     return bool(getattr(arguments, "touch", False))
 
 
+def without_effect(workflow: Any) -> list[str]:
+    """A warning for options of the engine that change nothing here, and what to do instead."""
+    # Ways to provide software: a rule here names none, its jobs run where the engine does.
+    if not (ways := sorted(str(one) for one in workflow.deployment_settings.deployment_method)):
+        return []
+    instead = "jobs run in the environment of this snakemake, which `make setup` makes from envs/*.txt"
+    return [f"--software-deployment-method {' '.join(ways)} has no effect: {instead}"]
+
+
 def clean_up_at_exit(workflow: Any, run_folder: Path) -> None:
     """Let a command that only plans leave no folder that was not there: the engine makes the run's and its own."""
     if not (workflow.is_main_process and workflow.output_settings.dryrun):

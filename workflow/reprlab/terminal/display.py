@@ -34,6 +34,7 @@ _LEFT_OUT = (
 
 _SHOWN = ("tabulate_paper", "test_claims")
 """Stages whose first output people read when a run ends."""
+_REPORT = "write_report"
 
 
 class Display(logging.Handler):
@@ -50,6 +51,7 @@ class Display(logging.Handler):
         self.called_from = Path.cwd()
         self.interrupted = False
         self.made: list[Path] = []
+        self.report = self.run / "results"
         self._attempts: Counter[int] = Counter()
         self._ended = threading.Event()
         self._said = time.monotonic()
@@ -118,6 +120,8 @@ class Display(logging.Handler):
         job = self.jobs.finish(record.job_id)  # type: ignore[attr-defined]
         if job:
             self.made += job.outputs[: job.rule in _SHOWN]
+            if job.rule == _REPORT and job.outputs:
+                self.report = self.run / job.outputs[0]
             self.done(job)
             self._warn(job)
 
@@ -179,7 +183,8 @@ class Display(logging.Handler):
         elif self.jobs.failed:
             self.say(f"{self.jobs.failed} failed, {counted}; mend it and run the same command to go on")
         else:
-            self.say(f"{counted}; results are in {os.path.relpath(self.run / 'results', self.called_from)}")
+            what = "the report is" if self.report.suffix else "results are in"
+            self.say(f"{counted}; {what} {os.path.relpath(self.report, self.called_from)}")
             self.show_made()
 
     def show_made(self) -> None:

@@ -1,5 +1,6 @@
 """Tagged sentences from Parquet files of the hub: a list of words and a list of tags, often as numbers."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,15 +27,20 @@ class Settings(BaseModel):
 
 
 def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterator[dict[str, Any]]:
-    """One example for each sentence that has a word, in the published splits.
+    """One example for each sentence that has a word, in the published splits; rows of several files of a split are
+    counted on.
 
     Raises:
         ReprlabError: a column is missing, or a number is of no tag.
     """
+    before: Counter[str] = Counter()
     for file in settings.files:
         path = sources.archive.file(file.file)
-        for number, row in enumerate(read_parquet(path, [settings.tokens, settings.tags]).to_pylist()):
-            name, tags = f"{file.split}-{number}", row[settings.tags]
+        rows = read_parquet(path, [settings.tokens, settings.tags]).to_pylist()
+        start = before[file.split]
+        before[file.split] += len(rows)
+        for number, row in enumerate(rows):
+            name, tags = f"{file.split}-{start + number}", row[settings.tags]
             if not row[settings.tokens]:
                 continue
             with sources.row(), expected_format(f"{path}: row {number}", "words with a known tag each"):

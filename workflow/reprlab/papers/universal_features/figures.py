@@ -74,7 +74,7 @@ def sankey(table: Rows, drawn: Drawn) -> Figure:
         x, y = (_PLACES[one][0] + _PLACES[two][0]) / 2, (_PLACES[one][1] + _PLACES[two][1]) / 2
         beside = {"random": "random dictionary", "floor": "floor", "again": "another autoencoder"}
         limits = [f"{word} {edge[name]:.0f} %" for name, word in beside.items() if edge[name] == edge[name]]
-        text = f"{edge['share_parent']:.0f} % persist" + (f"\n({', '.join(limits)})" if limits else "")
+        text = f"{edge['share_parent']:.0f} % persist" + "".join(f"\n{limit}" for limit in limits)
         panel.text(x, y, text, ha="center", va="center", fontsize=7.5,
                    bbox={"boxstyle": "round", "fc": "white", "ec": "none", "alpha": 0.8})  # fmt: skip
     panel.set(xlim=(-0.25, 2.25), ylim=(0, 1.05))

@@ -68,6 +68,7 @@ STAGES = (
         "Ask a chat model for the relations of {dataset} ({cell})",
         within("results/shared/answered/{dataset}/{cell}", out="predictions.parquet", metrics="scores.tsv"),
         minutes=1440,
+        asks=True,
     ),
     Stage(
         "contrast_answers",

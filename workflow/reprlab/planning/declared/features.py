@@ -86,5 +86,6 @@ STAGES = (
         {"out": "results/shared/interpreted/{model}/{cell}.tsv"},
         mb=4000,
         minutes=1440,
+        asks=True,
     ),
 )

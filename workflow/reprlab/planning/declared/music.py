@@ -34,6 +34,7 @@ STAGES = (
         {"out": "results/shared/annotations/{dataset}/{cell}.parquet"},
         mb=4000,
         minutes=1440,
+        asks=True,
     ),
     Stage(
         "encode_audio",

@@ -33,6 +33,7 @@ STAGES = (
         "Ask a chat model about {task} ({cell})",
         {"out": "results/shared/seq2seq_chat/{task}/{cell}.parquet"},
         minutes=240,
+        asks=True,
     ),
     Stage(
         "score_seq2seq",

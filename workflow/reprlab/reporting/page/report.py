@@ -13,7 +13,7 @@ from reprlab.reporting.page.folder import PaperFolder
 from reprlab.reporting.page.graph import Edge, draw_graph
 from reprlab.reporting.page.html import tag
 from reprlab.reporting.page.html_tables import table
-from reprlab.reporting.page.overview import overview, summary_table
+from reprlab.reporting.page.overview import overview
 from reprlab.reporting.page.paper import paper_section
 from reprlab.reporting.page.run import facts
 from reprlab.reporting.page.shell import Section, document, entry, section
@@ -21,7 +21,7 @@ from reprlab.reporting.page.shell import Section, document, entry, section
 if TYPE_CHECKING:
     import pandas
 
-TITLE = "RepL4NLP 2025, run again"
+TITLE = "RepL4NLP 2025, reproduced"
 
 
 def render(
@@ -29,13 +29,13 @@ def render(
     jobs: pandas.DataFrame,
     data: pandas.DataFrame,
     edges: list[Edge],
-    scale: str,
+    summary: pandas.DataFrame,
     page: Path,
     changes: Sequence[tuple[str, str, str, str]] | None = None,
     command: str = "",
 ) -> str:
     """The page as one string that loads nothing; the files beside `page` that it names travel inside."""
-    summary = summary_table(papers, jobs, scale)
+    scale = str(summary["scale"].iloc[0])
     tested = scale != TESTS
     folds = [(paper, *paper_section(paper, jobs, tested=tested)) for paper in papers]
     ends = [section for section in (_settings(changes), _stages(jobs), _data(data), _graph(edges)) if section]

@@ -55,8 +55,9 @@ for (const fold of document.querySelectorAll("details.paper")) {
 addEventListener("beforeprint", () => { for (const one of document.querySelectorAll("details")) one.open = true; });
 
 // Tables: heads that sort, a box that searches, columns on request, LaTeX.
-const valueOf = (row, column) => {
+const valueOf = (row, column, named) => {
   const cell = row.cells[column], text = cell.dataset.v ?? cell.textContent.trim();
+  if (named) return text;
   const number = Number(text.replaceAll(",", ""));
   return text === "" ? null : Number.isNaN(number) ? text.toLowerCase() : number;
 };
@@ -66,7 +67,9 @@ const sortBy = (table, head) => {
   const down = head.getAttribute("aria-sort") === "ascending", body = table.tBodies[0], column = head.cellIndex;
   for (const one of table.tHead.rows[0].cells) one.removeAttribute("aria-sort");
   head.setAttribute("aria-sort", down ? "descending" : "ascending");
-  const rows = [...body.rows].map((row) => [valueOf(row, column), row]);
+  // Item 5.10 comes after 5.2: numbers of items are no decimals.
+  const named = head.textContent.trim() === "id";
+  const rows = [...body.rows].map((row) => [valueOf(row, column, named), row]);
   rows.sort(([a], [b]) => a === null || b === null ? (a === null) - (b === null) : (down ? -1 : 1) * order(a, b));
   body.append(...rows.map(([, row]) => row));
 };

@@ -1,16 +1,32 @@
-"""A hub on this machine: the part of the protocol that the hub's own client needs to fetch files at a revision."""
+"""A hub on this machine: the part of the protocol that the hub's own clients need to fetch files at a revision."""
 
 import hashlib
 import json
 import re
 import threading
+from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, unquote
 
-_API = re.compile(r"/api/(?:models|datasets)/([^/]+/[^/]+)(?:/(revision|tree)/([^?]+))?")
-BRANCHES = ("main", "refs%2Fconvert%2Fparquet", "refs/convert/parquet")
-_FILE = re.compile(r"/(?:datasets/)?([^/]+/[^/]+)/resolve/([^/]+)/(.+)")
+BRANCHES = ("main", "refs/convert/parquet")
+_REVISION = r"(refs/convert/parquet|[^/]+)"
+_API = re.compile(rf"/api/(models|datasets)/([^/]+/[^/]+)(?:/(revision|tree|paths-info)/{_REVISION}(?:/.*)?)?")
+_FILE = re.compile(rf"/(datasets/)?([^/]+/[^/]+)/resolve/{_REVISION}/(.+)")
+
+Content = bytes | Path
+"""A file's bytes, or where they lie."""
+
+
+def size_of(content: Content) -> int:
+    """Bytes of a file."""
+    return content.stat().st_size if isinstance(content, Path) else len(content)
+
+
+def bytes_of(content: Content) -> bytes:
+    """What a file holds."""
+    return content.read_bytes() if isinstance(content, Path) else content
 
 
 class Hub:
@@ -44,6 +60,14 @@ class Hub:
         self._server.shutdown()
         self._server.server_close()
 
+    def has(self, kind: str, repository: str) -> bool:
+        """Whether there is a repository of the kind, "models" or "datasets"."""
+        return (self.root / repository).is_dir()
+
+    def refuses(self, repository: str, token: str) -> bool:
+        """Whether a repository is kept from this login; an empty token is none."""
+        return repository in self.gated
+
     def commit(self, repository: str) -> str:
         """The commit of a repository as its files are now; it can be asked for from then on."""
         folder = self.root / repository
@@ -56,10 +80,12 @@ class Hub:
         self._versions[repository, digest] = files
         return digest
 
-    def version(self, repository: str, revision: str) -> dict[str, bytes] | None:
-        """The files at a revision; None where there is no such."""
-        commit = self.commit(repository)
-        return self._versions.get((repository, commit if revision in BRANCHES else revision))
+    def version(self, kind: str, repository: str, revision: str) -> tuple[str, Mapping[str, Content]] | None:
+        """The commit of a revision and its files; None where there is no such."""
+        latest = self.commit(repository)
+        commit = latest if revision in BRANCHES else revision
+        files = self._versions.get((repository, commit))
+        return None if files is None else (commit, files)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -72,40 +98,61 @@ class _Handler(BaseHTTPRequestHandler):
     def do_HEAD(self) -> None:
         self.do_GET()
 
+    def do_POST(self) -> None:
+        self.asked = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        self.do_GET()
+
     def do_GET(self) -> None:
-        path = self.path.partition("?")[0]
-        asked, wanted = _API.fullmatch(path), _FILE.fullmatch(path)
-        repository = asked[1] if asked else wanted[1] if wanted else ""
-        if not repository or not (self.hub.root / repository).is_dir():
+        path = unquote(self.path.partition("?")[0])
+        about, wanted = _API.fullmatch(path), _FILE.fullmatch(path)
+        if about:
+            kind, repository, what, revision = about.groups()
+        elif wanted:
+            kind, repository, what, revision = "datasets" if wanted[1] else "models", wanted[2], "file", wanted[3]
+        else:
             return self._refuse(404, "RepoNotFound")
-        if repository in self.hub.gated:
-            return self._refuse(403 if self.headers.get("Authorization") else 401, "GatedRepo")
+        if not self.hub.has(kind, repository):
+            return self._refuse(404, "RepoNotFound")
+        token = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
+        if self.hub.refuses(repository, token):
+            return self._refuse(403 if token else 401, "GatedRepo")
         if repository in self.hub.busy:
             return self._refuse(429, "RateLimited", {"Retry-After": str(self.hub.busy[repository])})
-        revision = (asked[3] if asked else wanted[2] if wanted else "") or "main"
-        files = self.hub.version(repository, revision)
-        if files is None:
+        version = self.hub.version(kind, repository, revision or "main")
+        if version is None:
             return self._refuse(404, "RevisionNotFound")
-        commit = self.hub.commit(repository) if revision in BRANCHES else revision
-        if asked:
-            return self._about(repository, commit, files)
-        assert wanted
-        return self._send_file(wanted[3], files.get(wanted[3]), commit)
+        commit, files = version
+        if wanted:
+            return self._send_file(wanted[4], files.get(wanted[4]), commit)
+        if what in ("tree", "paths-info"):
+            wanted_names = self._paths() if what == "paths-info" else list(files)
+            return self._send_json([
+                {"type": "file", "path": name, "size": size_of(files[name]), "oid": "0" * 40}
+                for name in wanted_names if name in files
+            ])  # fmt: skip
+        # As on the hub, sizes are told to those who ask for them.
+        sized = "blobs=" in self.path
+        siblings = [{"rfilename": name, **({"size": size_of(files[name])} if sized else {})} for name in files]
+        return self._send_json({
+            "id": repository, "sha": commit, "private": False, "gated": False, "tags": [], "siblings": siblings,
+        })  # fmt: skip
+
+    def _paths(self) -> list[str]:
+        """The paths that a request for their sizes names, as JSON or as a form."""
+        if self.asked.startswith("{"):
+            return list(json.loads(self.asked)["paths"])
+        return parse_qs(self.asked).get("paths", [])
 
     def _refuse(self, status: int, code: str, headers: dict[str, str] | None = None) -> None:
         self._send(status, b"{}", {"X-Error-Code": code, **(headers or {})})
 
-    def _about(self, repository: str, commit: str, files: dict[str, bytes]) -> None:
-        siblings = [{"rfilename": name, "size": len(data)} for name, data in files.items()]
-        found = {"id": repository, "sha": commit, "private": False, "gated": False, "tags": [], "siblings": siblings}
-        tree = [{"type": "file", "path": name, "size": len(data), "oid": "0" * 40} for name, data in files.items()]
-        self._send(
-            200, json.dumps(tree if "/tree/" in self.path else found).encode(), {"Content-Type": "application/json"}
-        )
+    def _send_json(self, value: object) -> None:
+        self._send(200, json.dumps(value).encode(), {"Content-Type": "application/json"})
 
-    def _send_file(self, name: str, data: bytes | None, commit: str) -> None:
-        if data is None:
+    def _send_file(self, name: str, content: Content | None, commit: str) -> None:
+        if content is None:
             return self._send(404, b"", {"X-Error-Code": "EntryNotFound", "X-Repo-Commit": commit})
+        data = bytes_of(content)
         headers = {"X-Repo-Commit": commit, "ETag": f'"{hashlib.sha256(data).hexdigest()}"', "Accept-Ranges": "bytes"}
         asked = self.headers.get("Range") or ""
         if self.command == "GET":

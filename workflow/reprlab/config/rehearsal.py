@@ -1,0 +1,56 @@
+"""The settings of a rehearsal: those of scale `paper` with their numbers cut, by rules on the settings' names.
+
+A rule says the largest value that a setting of this name has in a rehearsal. It is the same for all papers, and it
+never gives a value to what has none, so that the plan has the shape of the published one. Learning rates, seeds, grids,
+lengths, prompts and everything that is not a number stay.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+LARGEST: Mapping[str, float] = {
+    # Two updates on small batches.
+    **dict.fromkeys(("steps", "horizon_steps", "batches", "accumulation", "resumed_epochs"), 2),
+    **dict.fromkeys(("epochs", "chat_epochs", "epochs_by_task", "warmup_steps"), 1),
+    **dict.fromkeys(("evaluation_every", "evaluate_every", "log_every"), 1),
+    **dict.fromkeys(("evaluation_batches", "fit_batches", "loss_batches"), 2),
+    "batch_size": 4,
+    # Data to their first rows.
+    **dict.fromkeys(("rows", "train_items", "train", "instances_per_task"), 24),
+    **dict.fromkeys(("held_out", "validation", "test", "examples", "quality_blocks", "excerpts"), 8),
+    **dict.fromkeys(("validation_items", "pool"), 24),
+    "neighbours": 5,
+    **dict.fromkeys(("documents", "blocks", "case_study"), 40),
+    "shards": 2,
+    # Few tokens are generated.
+    **dict.fromkeys(("max_new_tokens", "free_tokens"), 4),
+    # What is drawn, timed or explained again and again.
+    **dict.fromkeys(("bootstrap", "resamples"), 100),
+    **dict.fromkeys(("draws", "repeats", "per_label", "features", "halves", "random"), 2),
+    "warmups": 1,
+    "batch": 4,
+}
+"""By the name of a setting."""
+_GROUPS = ("epochs_by_task",)
+"""Groups that map names to numbers: the rule of the group is that of each."""
+
+
+def cut(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a paper that a rehearsal changes, nested as they are in `values`."""
+    found = {name: _cut(name, value) for name, value in values.items()}
+    return {name: value for name, value in found.items() if value != values[name] and value != {}}
+
+
+def _cut(name: str, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        if name in _GROUPS:
+            return {key: _cut(name, one) for key, one in value.items()}
+        return cut(value)
+    if isinstance(value, list):
+        if name == "ladder":
+            return [1, 2] if len(value) > 1 else [2]
+        return [{**one, **cut(one)} if isinstance(one, Mapping) else _cut(name, one) for one in value]
+    if isinstance(value, bool) or not isinstance(value, int | float) or name not in LARGEST:
+        return value
+    # 3.0 epochs are a number with a fraction, and stay one.
+    return min(value, type(value)(LARGEST[name]))
