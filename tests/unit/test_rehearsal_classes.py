@@ -166,7 +166,8 @@ def test_an_endpoint_of_this_machine_is_asked(monkeypatch) -> None:
 def test_a_cut_keeps_what_is_no_number_or_small(monkeypatch) -> None:
     values = {
         "steps": 1000, "epochs": 3.0, "batch_size": None, "learning_rate": 0.001, "ladder": [5, 10, 20],
-        "runs": {"fs": {"steps": 2}, "cpt": {"ladder": [7]}}, "large": [{"steps": 9, "language": "bn"}], "packing": True,
+        "runs": {"fs": {"steps": 2}, "cpt": {"ladder": [7]}}, "large": [{"steps": 9, "language": "bn"}],
+        "packing": True,
     }  # fmt: skip
     assert cut(values) == {
         "steps": 2, "epochs": 1.0, "ladder": [1, 2], "runs": {"cpt": {"ladder": [2]}},
