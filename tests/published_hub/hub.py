@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import functools
 import hashlib
+import json
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -41,7 +42,8 @@ class PublishedHub(Hub):
         """The registry as it is, not cut."""
         self.data: DatasetRegistry = load_registry(config / "datasets.yaml")
         self._lock_file = read_lock(beside(config / "datasets.yaml"))
-        self._revisions: dict[tuple[str, str], str] = {}
+        self._kept = folder / "revisions.json"
+        self._revisions: dict[str, str] = json.loads(self._kept.read_text()) if self._kept.is_file() else {}
         self._lock = threading.Lock()
         punkt(folder / "nltk_data")
         super().__init__(folder / "repositories")
@@ -122,12 +124,16 @@ class PublishedHub(Hub):
         commit = revision
         if not is_commit(revision):
             commit = hashlib.sha1(f"{repository}@{revision}".encode(), usedforsecurity=False).hexdigest()
-        self._revisions[repository, commit] = revision
+        key = f"{repository}@{commit}"
+        if self._revisions.get(key) != revision:
+            # Whoever was told of a commit may ask for it when this hub is started again.
+            self._revisions[key] = revision
+            self._kept.write_text(json.dumps(self._revisions))
         return commit
 
     def version(self, kind: str, repository: str, revision: str) -> tuple[str, Mapping[str, Content]] | None:
         known = (self._model_repositories if kind == "models" else self._data_repositories)[repository]
-        named = self._revisions.get((repository, revision), revision)
+        named = self._revisions.get(f"{repository}@{revision}", revision)
         pinned = {one for key, one in self._lock_file.items() if key.startswith(f"{kind}/{repository}@")}
         if named not in known | pinned and named not in BRANCHES and not self._is_branch(repository, named):
             return None

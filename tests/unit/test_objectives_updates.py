@@ -9,7 +9,7 @@ import torch
 from pydantic import BaseModel
 from reprlab import objectives
 from reprlab.concepts.marks import CONCEPT, FIRST, FURTHER, OPENS
-from reprlab.objectives import masked_concepts
+from reprlab.objectives import causal_lm, masked_concepts
 from reprlab.objectives.objective import PretrainingObjective
 from reprlab.text.mask_vocabulary import MaskVocabulary
 from reprlab.text.vocabulary import Vocabulary
@@ -179,3 +179,8 @@ def test_of_masked_tokens_eight_in_ten_are_hidden_one_is_drawn_and_one_stays():
     assert share["as it was"] == pytest.approx(0.1 + 0.1 / 47, abs=spread)
     drawn = seen[(seen != masks.mask_id) & (seen != was)]
     assert not masks.is_special(drawn).any() and len(set(drawn.tolist())) == 47
+
+
+def test_a_decoder_learns_ids_of_a_published_tokenizer(tmp_path) -> None:
+    (tmp_path / "tokenizer.json").write_text("{}")
+    assert causal_lm.Objective.open_vocabulary(tmp_path) is None

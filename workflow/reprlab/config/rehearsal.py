@@ -17,11 +17,16 @@ LARGEST: Mapping[str, float] = {
     "batch_size": 4,
     # Data to their first rows.
     **dict.fromkeys(("rows", "train_items", "train", "instances_per_task"), 24),
-    **dict.fromkeys(("held_out", "validation", "test", "examples", "quality_blocks", "excerpts"), 8),
+    "held_out": 1,
+    **dict.fromkeys(("validation", "test", "examples", "quality_blocks", "excerpts"), 8),
     **dict.fromkeys(("validation_items", "pool"), 24),
     "neighbours": 5,
     **dict.fromkeys(("documents", "blocks", "case_study"), 40),
     "shards": 2,
+    **dict.fromkeys(("sizes", "minutes", "transfer_minutes"), 0.1),
+    # Models have two layers, and heads are as narrow.
+    "hidden": 64,
+    **dict.fromkeys(("layers", "best_layers"), 2),
     # Few tokens are generated.
     **dict.fromkeys(("max_new_tokens", "free_tokens"), 4),
     # What is drawn, timed or explained again and again.
@@ -31,7 +36,7 @@ LARGEST: Mapping[str, float] = {
     "batch": 4,
 }
 """By the name of a setting."""
-_GROUPS = ("epochs_by_task",)
+_GROUPS = ("epochs_by_task", "best_layers")
 """Groups that map names to numbers: the rule of the group is that of each."""
 
 
@@ -49,8 +54,10 @@ def _cut(name: str, value: Any) -> Any:
     if isinstance(value, list):
         if name == "ladder":
             return [1, 2] if len(value) > 1 else [2]
-        return [{**one, **cut(one)} if isinstance(one, Mapping) else _cut(name, one) for one in value]
+        found = [{**one, **cut(one)} if isinstance(one, Mapping) else _cut(name, one) for one in value]
+        return [one for place, one in enumerate(found) if one not in found[:place]] if found != value else value
     if isinstance(value, bool) or not isinstance(value, int | float) or name not in LARGEST:
         return value
+    largest = LARGEST[name]
     # 3.0 epochs are a number with a fraction, and stay one.
-    return min(value, type(value)(LARGEST[name]))
+    return min(value, type(value)(largest) if isinstance(largest, int) else largest)

@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict
 from reprlab.objectives.objective import IGNORED, PretrainingObjective, Rows
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     import torch
 
@@ -26,6 +28,10 @@ class Objective(PretrainingObjective[Settings]):
     """Batches and loss of a decoder: ids as they are, each the label of the position before it."""
 
     token_format = "causal"  # noqa: S105 (not a secret)
+
+    @classmethod
+    def open_vocabulary(cls, tokenizer: Path) -> None:
+        """Nothing: ids stay as they are, so that any published tokenizer will do."""
 
     def corrupt(self, rows: Rows) -> dict[str, np.ndarray]:
         """The batch: `input_ids` [B, L] and `labels` [B, L], the same with -100 on padding; nothing is drawn."""
