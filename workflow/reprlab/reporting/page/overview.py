@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from reprlab.reporting.audit import VERDICTS as AUDIT_VERDICTS
 from reprlab.reporting.benchmarks import of_paper
 from reprlab.reporting.claims import VERDICTS as CLAIM_VERDICTS
+from reprlab.reporting.cost_layout import TOTAL
 from reprlab.reporting.page.claims import claim_id
 from reprlab.reporting.page.folder import PaperFolder
 from reprlab.reporting.page.html import Html, join, tag
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 NOTHING_TESTED = "Nothing was tested: nano runs a few steps on slices of the data, to see that everything runs."
 _TESTED = ("Claims, tested", "Above baselines")
-_HEADS = ("Paper", "What it asks", *_TESTED, "Audit of its numbers", "Minutes")
+_HEADS = ("Paper", "What it asks", *_TESTED, "Audit of its numbers", "GPU hours as published", "Minutes")
 
 
 def summary_table(papers: Sequence[PaperFolder], jobs: pandas.DataFrame, scale: str) -> pandas.DataFrame:
@@ -51,7 +52,7 @@ def overview(papers: Sequence[PaperFolder], summary: pandas.DataFrame, *, tested
     minutes = dict(zip(summary["paper"], summary["minutes"], strict=True))
     rows = [_row(paper, minutes[paper.slug], tested=tested) for paper in papers]
     shared = [tag("td", f"{minutes['shared stages']:.1f}", class_="number")]
-    rows.append(tag("tr", tag("td", "Stages that papers share"), [tag("td")] * (4 if tested else 2), shared))
+    rows.append(tag("tr", tag("td", "Stages that papers share"), [tag("td")] * (5 if tested else 3), shared))
     head = tag("tr", [tag("th", name, scope="col") for name in _HEADS if tested or name not in _TESTED])
     caption = tag("caption", "A sign is a claim; it leads to its number and rule" if tested else "The papers")
     grid = tag("table", caption, tag("thead", head), tag("tbody", rows), id="table-overview", class_="cards")
@@ -77,5 +78,15 @@ def _row(paper: PaperFolder, minutes: float, *, tested: bool) -> Html:
         if tested
         else None,
         tag("td", tag("ul", counts(paper.counts("audit"), ORDERS["audit"]), class_="chips")),
+        tag("td", published_hours(paper), class_="number", data_label="GPU hours as published"),
         tag("td", f"{minutes:.1f}", class_="number", data_label="minutes"),
     )
+
+
+def published_hours(paper: PaperFolder) -> str:
+    """Hours of one device that the paper's runs take as published, with its name; empty where they are not made."""
+    costs = paper.read("cost")
+    if costs is None:
+        return ""
+    totals = costs[(costs["stage"] == TOTAL) & (costs["scale"] == "paper")]
+    return "".join(f"{row['device_hours']:,.0f} ({row['name']})" for row in totals.to_dict("records")[:1])
