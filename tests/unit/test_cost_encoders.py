@@ -18,9 +18,10 @@ from reprlab.models.flops import forward_flops, kept_bytes, parameter_counts, tr
 from reprlab.models.scan_cost import counted_kernels
 from reprlab.planning.plan import Plan
 from reprlab.preflight.planned_jobs import paper_plan
+from reprlab.preflight.published_costs import published_layout
 from reprlab.registry.models import ModelEntry, load_models
 from reprlab.reporting.cost import RunCost, cost_table
-from reprlab.reporting.cost_layout import CostLayout, CostRun
+from reprlab.reporting.cost_layout import TOTAL, CostLayout, CostRun
 from reprlab.reporting.cost_measured import Measured
 from reprlab.reporting.cost_memory import training_gb
 from reprlab.sentences.counted_encoders import CountedEncoder
@@ -252,7 +253,10 @@ def plan_of(slug: str, scale: str) -> Plan:
     return paper_plan(ROOT, slug, scale)
 
 
+@functools.cache
 def layout_of(slug: str, scale: str) -> CostLayout:
+    if scale == "paper":
+        return published_layout(ROOT, slug)
     return CostLayout.model_validate_json(plan_of(slug, scale).job("estimate_cost", slug).settings["layout"])
 
 
@@ -262,20 +266,21 @@ def test_every_training_of_the_plan_is_costed(slug: str, scale: str) -> None:
     plan, layout = plan_of(slug, scale), layout_of(slug, scale)
     found: Counter[str] = Counter()
     for run in layout.runs:
-        found[run.stage] += run.jobs if run.scale == scale else 0
-        assert bool(run.measured) == (run.scale != "paper" and run.stage.startswith("train_"))
-        assert len(run.measured) == len(run.benchmarks) and len(run.spent) in (0, len(run.measured))
+        assert run.scale == scale
+        found[run.stage] += run.jobs
+        timed = run.stage.startswith("train_") or run.stage == "pretrain_lm"
+        assert bool(run.measured) == (scale != "paper" and timed)
+        assert len(run.measured) in (0, len(run.benchmarks)) and len(run.spent) in (0, len(run.measured))
+        assert bool(run.benchmarks) == (scale != "paper")
     settings = [json.loads(job.settings["settings"]) for job in plan.jobs.get("train_encoder", {}).values()]
     assert found["train_encoder"] == sum(len(one["seeds"]) * len(one["learning_rates"]) for one in settings)
-    trained = [job for key, job in plan.jobs.get("train_reranker", {}).items() if "/spans_" not in key]
+    trained = plan.jobs.get("train_reranker", {}).values()
     assert found["train_reranker"] == sum(len(json.loads(job.settings["settings"])["seeds"]) for job in trained)
     assert found["measure_layers"] == len(plan.jobs.get("measure_layers", {}))
     # Every file that is read is made by a job of the plan.
-    made = [key for stage in ("train_encoder", "train_reranker") for key in plan.jobs.get(stage, {})]
+    made = [key for stage in ("pretrain_lm", "train_encoder", "train_reranker") for key in plan.jobs.get(stage, {})]
     for path in (path for run in layout.runs for path in (*run.measured, *run.spent)):
         assert any(path.parent.as_posix().endswith(key) for key in made), path
-    published = [run for run in layout.runs if run.scale == "paper"]
-    assert published == layout_of(slug, "paper").runs, "the same published rows at every scale"
 
 
 def test_minutes_of_table_2_follow_the_count() -> None:
@@ -284,13 +289,13 @@ def test_minutes_of_table_2_follow_the_count() -> None:
     costs = {run.name: RunCost(run, layout.models[run.model]) for run in layout.runs if run.published_hours}
     assert len(costs) == 8
     printed = {name: float(cost.run.published_hours) for name, cost in costs.items()}
-    assert printed["llama_3_8b/large"] == pytest.approx(2.8)
+    assert printed["llama_3_8b/l3prune_large"] == pytest.approx(2.8)
     for model in ("llama_3_8b", "mistral_7b", "qwen2_7b", "phi3_4b"):
         counted, told = (
             large / small
             for large, small in (
-                (costs[f"{model}/large"].flops, costs[f"{model}/small"].flops),
-                (printed[f"{model}/large"], printed[f"{model}/small"]),
+                (costs[f"{model}/l3prune_large"].flops, costs[f"{model}/l3prune_small"].flops),
+                (printed[f"{model}/l3prune_large"], printed[f"{model}/l3prune_small"]),
             )
         )
         assert counted == pytest.approx(told, rel=0.1), model
@@ -298,7 +303,7 @@ def test_minutes_of_table_2_follow_the_count() -> None:
     # forward again.
     weights = 22 * (2 * 4096**2 + 2 * 4096 * 1024 + 3 * 4096 * 14336)
     by_weights = (4 + 2 * 5 / 6) * weights * 400 * 3 * 64 * 1000
-    assert by_weights < costs["mistral_7b/large"].flops < 1.1 * by_weights
+    assert by_weights < costs["mistral_7b/l3prune_large"].flops < 1.1 * by_weights
 
 
 def measured(run: CostRun, folder: Path, seconds: float, steps: int, tokens: int) -> CostRun:
@@ -332,8 +337,8 @@ def measured(run: CostRun, folder: Path, seconds: float, steps: int, tokens: int
 @pytest.mark.parametrize(
     ("slug", "names"),
     [
-        ("overparameterized-encoders", ["llama_deep/p00", "llama_deep/large"]),
-        ("ssm-rerankers", ["opt_nano/passages_firstp", "mamba1_nano/passages_firstp"]),
+        ("overparameterized-encoders", ["llama_deep/l3prune_p00", "llama_deep/l3prune_large"]),
+        ("ssm-rerankers", ["opt_nano/squad_passages/passages_firstp", "mamba1_nano/squad_passages/passages_firstp"]),
     ],
 )
 def test_measured_runs_give_ratios_of_one_where_times_follow_the_count(
@@ -344,13 +349,14 @@ def test_measured_runs_give_ratios_of_one_where_times_follow_the_count(
     assert [run.name for run in runs] == names
     read = [run.batch_size * run.sequences * 6 * 20 for run in runs]
 
-    def table(seconds: list[float]) -> pandas.DataFrame:
+    def table_of(seconds: list[float]) -> pandas.DataFrame:
         made = [measured(run, tmp_path / str(n), seconds[n], 6, read[n]) for n, run in enumerate(runs)]
-        return cost_table(layout.model_copy(update={"runs": made}), tmp_path)
+        table = cost_table(layout.model_copy(update={"runs": made, "others": []}), "nano", tmp_path)
+        return table[table["stage"] != TOTAL]
 
-    once = table([1.0, 1.0])
+    once = table_of([1.0, 1.0])
     assert once["steps"].tolist() == [6, 6] and once["encoder_tokens"].tolist() == [20, 20]
-    again = table([float(flops) / 1e9 for flops in once["flops"]])
+    again = table_of([float(flops) / 1e9 for flops in once["flops"]])
     assert again["ratio"].tolist() == pytest.approx([1, 1], rel=0.01)
     if slug == "overparameterized-encoders":
         # The depth that the losses chose, of four layers.
@@ -361,9 +367,9 @@ def test_measured_runs_give_ratios_of_one_where_times_follow_the_count(
 def test_each_layer_that_is_kept_costs_the_same(model: str) -> None:
     """L3Prune's 5.13: no output layer takes part, and looking an embedding up is not a product."""
     layout = layout_of("overparameterized-encoders", "paper")
-    runs = {run.name: run for run in layout.runs if run.encoder and run.scale == "paper"}
-    costs = [RunCost(runs[f"{model}/{depth}"], layout.models[runs[f"{model}/{depth}"].model]) for depth in
-             ("p00", "p40", "p90")]  # fmt: skip
+    runs = {run.name: run for run in layout.runs if run.stage == "train_encoder"}
+    chosen = [runs[f"{model}/l3prune_{depth}"] for depth in ("p00", "p40", "p90")]
+    costs = [RunCost(run, layout.models[run.model]) for run in chosen]
     kept = [int(cost.run.encoder.layers) for cost in costs if cost.run.encoder]
     assert kept == ([28, 16, 2] if model == "qwen2_7b" else [32, 19, 3])
     flops = [cost.flops for cost in costs]

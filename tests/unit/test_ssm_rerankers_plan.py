@@ -10,6 +10,8 @@ import torch
 from reprlab.config.load import load_config
 from reprlab.models.build import build_from_config, encoder_alone
 from reprlab.papers.ssm_rerankers.plan import add_jobs
+from reprlab.planning.cost_rules.jobs import Jobs
+from reprlab.planning.cost_rules.rules import RULES
 from reprlab.planning.plan import Job, Plan
 from reprlab.registry.models import ModelEntry
 from reprlab.retrieval.rerank_inputs import pair_inputs
@@ -236,6 +238,10 @@ def test_some_data_sets_are_asked_other_numbers_of_questions():
     assert asked["bm25/squad_passages/passages"] == {"train": 5000, "validation": 200, "test": 200}
     assert asked["bm25/new_wiki_passages/passages"] == asked["bm25/nyt_passages/passages"] == {"test": 60}
     assert asked["bm25/squad_sections/documents"]["test"] == 30
-    runs = json.loads(plan.jobs["estimate_cost"]["ssm-rerankers"].settings["layout"])["runs"]
-    scored = {run["forwarded"] for run in runs if run["scale"] == "mini" and run["name"] == "opt_mini/passages_firstp"}
-    assert 20 * (2 * 200 + 2 * 60) in scored
+    jobs = Jobs(plan, load_config(ROOT, {"scale": "mini"}), "ssm-rerankers")
+    scored = {
+        name: sum(run["forwarded"] for run in RULES["rerank_passages"](jobs, name, job))
+        for name, job in plan.jobs["rerank_passages"].items()
+    }
+    parts = ("in_domain", "out_of_domain")
+    assert sum(scored[f"opt_mini/squad_passages/passages_firstp_{part}"] for part in parts) == 20 * (2 * 200 + 2 * 60)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
@@ -60,6 +61,11 @@ class CountedModel:
         """Numbers of a state between two blocks."""
         return next(int(self.entry.config[name]) for name in _WIDTHS if name in self.entry.config)
 
+    @property
+    def reads_apart(self) -> bool:
+        """Whether an encoder reads and a decoder writes."""
+        return architecture_classes(self.entry.architecture)[0]().is_encoder_decoder
+
     def with_blocks(self, count: int) -> Self:
         """The same model with this many blocks."""
         config = {**self.entry.config, **{name: count for name in _BLOCKS if name in self.entry.config}}
@@ -69,7 +75,7 @@ class CountedModel:
         """The terms that its work consists of."""
         if network.config.is_encoder_decoder:
             return BOTH
-        return ALONE if self.labels or training else READ
+        return ALONE if self.labels or training or not _reads_places(network) else READ
 
     def network(self) -> Any:
         """The model, with attention that is not fused: fused kernels hide their work."""
@@ -106,7 +112,7 @@ class CountedModel:
             options["labels"] = tokens(examples, decoder)
         elif training and not self.labels:
             options["labels"] = ids
-        elif not self.labels:
+        elif not self.labels and _reads_places(network):
             options["logits_to_keep"] = decoder
         output = network(**options)
         found: torch.Tensor = output.loss if training and not self.labels else output.logits.sum()
@@ -119,27 +125,38 @@ class CountedModel:
 
 @dataclass(frozen=True)
 class CountedBackbone(CountedModel):
-    """A language model without its output layer, of which one state is read, as cross-encoders are; an
-    encoder-decoder reads the sequence twice."""
+    """A language model without its output layer, of which one state is read, as cross-encoders are; BART reads the
+    sequence twice."""
 
     def powers(self, network: Any, training: bool) -> Powers:
         """See `CountedModel`."""
         return ALONE
 
     def network(self) -> Any:
-        """See `CountedModel`."""
-        return super().network().base_model
+        """See `CountedModel`. T5 has a head on its encoder, as in `models.t5_heads`."""
+        network = super().network()
+        return network.get_encoder() if self.entry.architecture == "t5" else network.base_model
 
     def run(self, network: Any, examples: int, encoder: int, decoder: int, training: bool) -> torch.Tensor:
         """See `CountedModel`."""
         # Without a mask and with a cache nothing is asked of values that are not there; Mamba's kernels have no cache.
-        network.config.use_cache = not self.entry.architecture.startswith("mamba")
+        network.config.use_cache = not self.entry.architecture.startswith(("mamba", "t5"))
         found: torch.Tensor = network(input_ids=tokens(examples, encoder)).last_hidden_state[:, 0].sum()
         return found
 
     def outputs(self, network: Any) -> int:
         """See `CountedModel`."""
         return 0
+
+
+def _reads_places(network: Any) -> bool:
+    """Whether the output layer of a decoder alone is read at some places: that of a masked model is at all."""
+    return (
+        "logits_to_keep"
+        in inspect.signature(
+            network.get_base_model().forward if hasattr(network, "get_base_model") else network.forward
+        ).parameters
+    )
 
 
 def split_parameters(network: Any, *, adapted: bool) -> tuple[int, int]:

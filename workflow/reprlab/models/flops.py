@@ -12,6 +12,7 @@ it is counted at a few lengths with one block and with two, and known for all.
 from __future__ import annotations
 
 import contextlib
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -161,6 +162,13 @@ def _polynomial(model: CountedModel, made: _Pass, examples: int) -> _Count:
     return _Count(powers, found)
 
 
+def _gradients_of_convolution(out: Any, inputs: Any, weight: Any, *rest: Any, **_: Any) -> int:
+    """The gradients of inputs and of weights, where they are wanted, take what the forward pass takes; PyTorch's own
+    count of the second is too large by the number of groups."""
+    wanted = rest[7]
+    return sum(wanted[:2]) * 2 * math.prod(out) * math.prod(weight[1:])
+
+
 def _count(network: Any, model: CountedModel, made: _Pass, sizes: tuple[int, int, int]) -> tuple[float, float]:
     """FLOPs of examples of these lengths (examples, tokens of encoder and of decoder), and the bytes kept."""
     import torch
@@ -183,7 +191,9 @@ def _count(network: Any, model: CountedModel, made: _Pass, sizes: tuple[int, int
             kept[place(tensor)] = tensor.untyped_storage().nbytes()
         return tensor
 
-    counter = FlopCounterMode(display=False)
+    counter = FlopCounterMode(
+        display=False, custom_mapping={torch.ops.aten.convolution_backward: _gradients_of_convolution}
+    )
     mamba = model.entry.architecture.startswith("mamba")
     with contextlib.ExitStack() as within:
         scans = within.enter_context(counted_kernels()) if mamba else []

@@ -17,7 +17,7 @@ def short_products(casts: list[torch.Tensor]) -> Any:
 
     products = {
         functional.linear, torch.matmul, torch.Tensor.matmul, torch.Tensor.__matmul__, torch.bmm, torch.Tensor.bmm,
-        torch.baddbmm, torch.addmm, torch.einsum, functional.scaled_dot_product_attention,
+        torch.baddbmm, torch.addmm, torch.einsum, functional.scaled_dot_product_attention, functional.conv1d,
     }  # fmt: skip
     weights: dict[int, torch.Tensor] = {}
 

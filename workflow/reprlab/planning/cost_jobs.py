@@ -1,17 +1,26 @@
-"""The job that any paper with training or inference asks for: what it costs, read off the settings of its jobs."""
+"""The job that says what a paper's plan costs: a run of `cost.tsv` for equal jobs, read off their settings."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from reprlab.config.load import LoadedConfig
 from reprlab.config.runtime import REHEARSAL
 from reprlab.planning import paths
+from reprlab.planning.cost_rules.jobs import Described, Jobs, common_name
+from reprlab.planning.cost_rules.other_jobs import other_jobs
+from reprlab.planning.cost_rules.rules import RULES
 from reprlab.planning.plan import Job, Plan
-from reprlab.reporting.cost_layout import CostLayout, CostRun
-from reprlab.training.finetuning_settings import FinetuneSettings
-from reprlab.training.settings import EngineSettings
+from reprlab.planning.published_jobs import COSTS
+from reprlab.reporting.cost_layout import TOTAL, CostLayout, CostRun
+
+if TYPE_CHECKING:
+    from reprlab.config.load import LoadedConfig
+
+Printed = Callable[[CostRun], CostRun]
+"""Puts what a paper prints of a run into it: its hours, a size that nothing else tells."""
 
 # The output of a job that tells its times or its tokens.
 _MEASURED = {
@@ -27,87 +36,98 @@ _MEASURED = {
 # That of a job that writes its seconds apart from its losses.
 _SPENT = {"train_encoder": "cost"}
 _TIMES_ITSELF = ("pretrain_lm", "measure_finetuning", "train_encoder")
-# Examples of data whose number nobody gave.
-_UNKNOWN = 10_000
 _TIMED_WHOLE = "seconds hold the start of the process and loading"
 
 
-def add_cost(plan: Plan, config: LoadedConfig, slug: str, runs: Callable[[Any, str], Iterable[CostRun]]) -> None:
-    """Plan `cost.tsv` as a target: published runs first, then those of the active scale. At paper scale these are the
-    published ones with the edits of the user, and nothing need have run.
+def add_cost(plan: Plan, config: "LoadedConfig", slug: str, printed: Printed = lambda run: run) -> None:
+    """Plan `cost.tsv` as a target, of all that is a target so far. Below paper scale the published rows are those of
+    `resources/costs`, which a command writes; at paper scale nothing need have run.
 
     Args:
-        runs: the cost runs of settings of the paper at a scale.
+        printed: puts what the paper prints into a run of its own scale.
     """
-    paper = config.papers[slug]
-    scales = {"paper": paper if config.scale == "paper" else config.published[slug]}
-    if config.scale != REHEARSAL:
-        scales[config.scale] = paper
-    found = [run for scale, settings in scales.items() for run in runs(settings, scale)]
-    models = {run.model: config.models[run.model] for run in found}
-    layout = CostLayout(accelerator=paper.cost.accelerator, models=models, runs=found)
+    jobs = Jobs(plan, config, slug)
+    # A rehearsal says what the published runs cost, and nothing of its own.
+    found = [] if config.scale == REHEARSAL else cost_runs(jobs, config.scale)
+    published = f"{COSTS}/{slug}.tsv"
+    files: dict[str, str | list[str]] = {} if config.scale == "paper" else {"published": published}
+    if config.scale == "paper":
+        hours = config.papers[slug].cost.hours
+        found = [printed(run.model_copy(update={"published_hours": hours.get(_row(run), "")})) for run in found]
+    layout = CostLayout(
+        published_hours=config.papers[slug].cost.hours.get(TOTAL, "") if config.scale == "paper" else "",
+        accelerator=config.papers[slug].cost.accelerator,
+        others=list(other_jobs(jobs)),
+        models=jobs.models,
+        runs=found,
+    )
     measured = sorted({str(path) for run in found for path in (*run.measured, *run.spent)})
-    made = plan.add("estimate_cost", slug, Job(inputs={"inputs": measured}, settings={"layout": layout}))
-    plan.add_targets(slug, [made["out"]])
+    # It goes through a command line.
+    short = layout.model_dump(mode="json", exclude_defaults=True)
+    job = Job(inputs={"inputs": measured}, settings={"layout": short, "scale": config.scale}, files=files)
+    plan.add_targets(slug, [plan.add("estimate_cost", slug, job)["out"]])
 
 
-def equal_jobs(scale: str, stage: Any, keys: Sequence[str], *, note: str = "", **described: Any) -> CostRun:
-    """The run of equal jobs of a stage, with the files that tell the times of those that are made here."""
+def _row(run: CostRun) -> str:
+    """Stage and name of a run as the settings write them."""
+    return re.sub(r"[^a-z0-9]+", "_", f"{run.stage}_{run.name}").strip("_")
+
+
+def cost_runs(jobs: Jobs, scale: str) -> list[CostRun]:
+    """Runs of all stages with a rule, jobs that are equal but for their lengths and data together."""
+    groups: dict[Any, list[tuple[str, Described]]] = defaultdict(list)
+    for stage, key, job in jobs.behind():
+        for described in RULES[stage](jobs, key, job) if stage in RULES else ():
+            groups[stage, _alike(described)].append((key, described))
+    return [_united(scale, stage, found) for (stage, _), found in groups.items()]
+
+
+_SUMMED = ("jobs", "kept", "kept_bytes")
+_AVERAGED = (*_SUMMED, "text_length", "part_size", "note")
+
+
+def _alike(described: Described) -> Any:
+    """What equal jobs have in common; the work of those that only infer is a sum over what they read."""
+    free = _AVERAGED if described["steps"] else (*_AVERAGED, "forwarded")
+    return repr(sorted((name, value) for name, value in described.items() if name not in free))
+
+
+def _united(scale: str, stage: str, found: Sequence[tuple[str, Described]]) -> CostRun:
+    """One run of jobs whose lengths have a mean; what a device holds at once is the most that any of them has."""
+    keys = list(dict.fromkeys(key for key, _ in found))
+    count = sum(each["jobs"] for _, each in found)
+    forwarded = sum(each["jobs"] * each.get("forwarded", 0) for _, each in found) / count
+    shares = [each["jobs"] * (1 if each["steps"] else each["forwarded"]) for _, each in found]
+    length = sum(share * each["text_length"] for share, (_, each) in zip(shares, found, strict=True)) / sum(shares)
+    most = max(each["part_size"] * each["text_length"] for _, each in found)
+    sums = {name: sum(each.get(name, 0) for _, each in found) for name in _SUMMED}
+    described = {
+        **found[0][1],
+        **sums,
+        "forwarded": forwarded,
+        "text_length": length,
+        "part_size": max(1, math.ceil(most / length)),
+    }
+    notes = dict.fromkeys(note for _, each in found for note in each.get("note", "").split("; ") if note)
+    for name in ("apart", "note"):
+        described.pop(name, None)
+    name = common_name(keys)
     if scale == "paper" or stage not in _MEASURED:
-        return CostRun(scale=scale, stage=stage, note=note, **described)
-    timed = "" if stage in _TIMES_ITSELF else _TIMED_WHOLE
+        benchmarks = [] if scale == "paper" else [_benchmark(stage, key) for key in keys]
+        return CostRun(scale=scale, stage=stage, name=name, note="; ".join(notes), benchmarks=benchmarks, **described)
+    if stage not in _TIMES_ITSELF:
+        notes[_TIMED_WHOLE] = None
     return CostRun(
         scale=scale,
         stage=stage,
+        name=name,
         measured=[Path(paths.output(stage, _MEASURED[stage], key)) for key in keys],
         spent=[Path(paths.output(stage, _SPENT[stage], key)) for key in keys] if stage in _SPENT else [],
-        benchmarks=[paths.benchmark(stage, key).removeprefix("results/benchmarks/") for key in keys],
-        note="; ".join(filter(None, (note, timed))),
+        benchmarks=[_benchmark(stage, key) for key in keys],
+        note="; ".join(notes),
         **described,
     )
 
 
-def computed(config: LoadedConfig, dtype: str, scale: str) -> str:
-    """The arithmetic of a setting; what published runs leave open is the short one of their accelerator, not what this
-    machine takes."""
-    return "bfloat16" if scale == "paper" and dtype == "auto" else config.arithmetic(dtype)
-
-
-def examples_of(known: Mapping[str, int], data: str, limit: int | None, setting: str) -> tuple[int, str]:
-    """How many examples of a data set are taken, at most `limit`, and a note where neither says how many there are.
-
-    Args:
-        known: numbers by data set, the value of the dotted `setting`.
-    """
-    most = known.get(data, limit)
-    if most is None:
-        return _UNKNOWN, f"{setting} has no number for {data}: {_UNKNOWN} taken"
-    return min(most, limit or most), ""
-
-
-def of_engine(engine: EngineSettings, devices: int = 1) -> dict[str, Any]:
-    """What a training loop says of its cost."""
-    return {
-        "steps": engine.steps,
-        "batch_size": engine.batch_size,
-        "part_size": max(1, engine.batch_size // engine.accumulation // devices),
-        "devices": devices,
-        "dtype": engine.dtype,
-    }
-
-
-def of_finetuning(settings: FinetuneSettings, trained: int | None, scored: int) -> dict[str, Any]:
-    """What fine-tuning says of its cost.
-
-    Args:
-        settings: of the jobs.
-        trained: examples of the training set; None, if it is not known: the steps of the engine are taken.
-        scored: examples of all splits that are scored.
-    """
-    found = {**of_engine(settings.engine), "text_length": settings.task.input_length}
-    if settings.epochs is not None and trained:
-        rows = min(trained, settings.train_limit or trained)
-        found["steps"] = math.ceil(settings.epochs * rows / found["batch_size"])
-    if settings.eval_limit is not None:
-        scored = min(scored, settings.eval_limit * len(settings.splits))
-    return {**found, "forwarded": scored * len(settings.task.eval_modes)}
+def _benchmark(stage: str, key: str) -> str:
+    return paths.benchmark(stage, key).removeprefix("results/benchmarks/")

@@ -7,6 +7,8 @@ from reprlab.planning.plan import Job
 MODELS = "config/models.yaml"
 
 PUBLISHED = "resources/published"
+COSTS = "resources/costs"
+"""Tables of what the published runs are reckoned to take, which `reprlab.preflight.published_costs` writes."""
 
 
 def published_files(root: Path, paper: str, *patterns: str) -> list[str]:

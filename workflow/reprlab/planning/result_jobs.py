@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.planning import paths
 from reprlab.planning.plan import Job, Plan
-from reprlab.planning.published_jobs import PUBLISHED, audit_job, published_files
+from reprlab.planning.published_jobs import COSTS, PUBLISHED, audit_job, published_files
 from reprlab.plugins import has_plugin
 from reprlab.results.words import LABELS, METRICS
 
@@ -56,7 +56,8 @@ def add_results(
     files = {"published": published_files(root, slug)}
     read = Job(inputs={"tables": frame}, settings={"scale": scale}, plugins=plugins, files=files)
     if results.printed:
-        plan.add("compare_published", slug, read)
+        costs = {"costs": path} if (root / (path := f"{COSTS}/{slug}.tsv")).is_file() else {}
+        plan.add("compare_published", slug, replace(read, files={**files, **costs}))
     worded = (keys, f"{PUBLISHED}/{slug}/results.yaml", f"{PUBLISHED}/{LABELS}", f"{PUBLISHED}/{METRICS}")
     shown = replace(read, files={**files, "after": [path for path in worded if (root / path).is_file()]})
     for figure in results.figures:

@@ -6,6 +6,7 @@ import sys
 
 from reprlab.config.load import LoadedConfig, load_config
 from reprlab.config.runtime import SCALES
+from reprlab.planning.cost_totals import read_total
 from reprlab.planning.measured import measure
 from reprlab.planning.measured_tables import TABLE, read_rows
 from reprlab.planning.paper_plans import make_plan
@@ -37,6 +38,19 @@ def list_targets(config: LoadedConfig) -> list[dict[str, str]]:
     return rows
 
 
+def published_costs(config: LoadedConfig, rows: list[dict[str, str]]) -> list[str]:
+    """A line for each paper among the rows that has a known cost at its own scale, and one for all of them."""
+    totals = {row["target"]: read_total(config.root, row["target"]) for row in rows if "/" not in row["target"]}
+    known = {paper: total for paper, total in totals.items() if total is not None}
+    width = max((len(paper) for paper in known), default=0)
+    lines = [f"{paper.ljust(width)}  {total.in_words()}" for paper, total in known.items()]
+    if len(known) > 1:
+        disk = sum(total.downloaded_gb + total.kept_gb for total in known.values())
+        hours = sum(total.device_hours for total in known.values())
+        lines.append(f"{'all'.ljust(width)}  {hours:,.0f} hours, {disk:,.0f} GB; what papers share is counted for each")
+    return lines
+
+
 def _named(rows: list[dict[str, str]], names: list[str]) -> list[dict[str, str]]:
     """The rows of papers and targets that a name is a part of.
 
@@ -66,12 +80,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--scale", default=None, help="nano, mini, small or paper; the default is that of config.yaml")
     parser.add_argument("names", nargs="*", help="papers, or parts of the names of targets; all by default")
     given = parser.parse_args(arguments)
-    rows = list_targets(load_config(checkout_root(), {"scale": given.scale} if given.scale else {}))
+    config = load_config(checkout_root(), {"scale": given.scale} if given.scale else {})
+    rows = list_targets(config)
     if given.names:
         rows = _named(rows, given.names)
     widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in rows[0]}
     for row in [dict(zip(rows[0], rows[0], strict=True)), *rows]:
         sys.stdout.write("  ".join(value.ljust(widths[name]) for name, value in row.items()).rstrip() + "\n")
+    if config.scale == "paper":
+        sys.stdout.write("\nas published:\n" + "".join(f"{line}\n" for line in published_costs(config, rows)))
     sys.stdout.write("min: from nothing, without downloads, one job after the other; x 2: on two cores\n")
     return 0
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from reprlab.models.counting import parameter_count
 from reprlab.planning import paths
+from reprlab.planning.data_sizes import KNOWN_BYTES
 from reprlab.planning.plan import Plan
 from reprlab.preflight.findings import Finding
 from reprlab.preflight.sources import setting
@@ -19,8 +20,6 @@ from reprlab.runtime.machine import count_gpus
 from reprlab.runtime.training_memory import TrainingMemory
 
 _GB = 10**9
-# Downloads whose size nobody tells without a network, by their pages.
-_KNOWN_BYTES = {"c4_en": 305 * _GB}
 # Documents, passages and two token files, each compressed about as well as the download, and the tokens once more for
 # memory mapping.
 _COPIES_OF_TEXT = 5
@@ -35,7 +34,7 @@ def check_disk(plan: Plan, missing: dict[str, int], unknown: list[str], cache: P
         missing: bytes still to download, by archive.
         unknown: archives whose origin told no size.
     """
-    sizes = {**{name: _KNOWN_BYTES[name] for name in unknown if name in _KNOWN_BYTES}, **missing}
+    sizes = {**{name: KNOWN_BYTES[name] for name in unknown if name in KNOWN_BYTES}, **missing}
     unsized = [name for name in unknown if name not in sizes]
     yield _compare("downloads", sum(sizes.values()), cache)
     if unsized:

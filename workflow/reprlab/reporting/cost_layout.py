@@ -7,10 +7,13 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from reprlab.audio.settings import Tuning
 from reprlab.registry.models import ModelEntry
 from reprlab.sentences.settings import EncoderSettings
 
 _STRICT = ConfigDict(extra="forbid", frozen=True)
+TOTAL = "total"
+"""The stage of a row of sums."""
 
 
 class Accelerator(BaseModel):
@@ -37,18 +40,7 @@ class CostRun(BaseModel):
 
     scale: str
     """Scale of the run."""
-    stage: Literal[
-        "pretrain_lm",
-        "evaluate_lm",
-        "finetune_model",
-        "measure_finetuning",
-        "train_adapter",
-        "collect_states",
-        "train_encoder",
-        "measure_layers",
-        "train_reranker",
-        "rerank_passages",
-    ]
+    stage: str
     """The stage."""
     name: str
     """The common part of the jobs: a run, or a model and a task."""
@@ -64,10 +56,10 @@ class CostRun(BaseModel):
     """Updates of one training; 0 for inference."""
     batch_size: int = Field(ge=1)
     """Examples of an update, or of a batch of inference."""
-    sequences: int = Field(default=1, ge=1)
+    sequences: int = Field(default=1, ge=0)
     """Sequences of an example: the texts of a triple, the pairs of a group."""
-    forwarded: int = Field(default=0, ge=0)
-    """Sequences that each job sends forward only (validation, prediction)."""
+    forwarded: float = Field(default=0, ge=0)
+    """Sequences that each job sends forward only (validation, prediction); a mean over the jobs."""
     recomputed: float = Field(default=0, ge=0, le=1)
     """Share of an update's sequences whose forward pass is made twice, to keep no more than a part of the batch."""
     text_length: float
@@ -92,6 +84,24 @@ class CostRun(BaseModel):
     """Whether the model takes part without its output layer."""
     encoder: EncoderSettings | None = None
     """The sentence encoder that is made of it."""
+    tuning: Tuning | None = None
+    """The recogniser that is made of it; lengths are frames."""
+    frozen: bool = False
+    """Whether it only infers while what stands beside it is trained."""
+    beside: float = Field(default=0, ge=0)
+    """FLOPs of an update for each example in what is trained beside the model, by formula."""
+    beside_forward: float = Field(default=0, ge=0)
+    """The same for each sequence that is sent forward only."""
+    beside_parameters: int = Field(default=0, ge=0)
+    """Its parameters."""
+    generated: float = Field(default=0, ge=0)
+    """Tokens that are written behind each sequence that is sent forward only."""
+    beams: int = Field(default=1, ge=1)
+    """Beams of the search for them."""
+    kept: float = Field(default=0, ge=0)
+    """Copies of what is trained that the jobs keep, all of them together."""
+    kept_bytes: float = Field(default=0, ge=0)
+    """Bytes that they keep besides."""
     published_hours: str = ""
     """Hours that the paper reports for one job."""
     measured: list[Path] = []
@@ -108,11 +118,40 @@ class CostRun(BaseModel):
         """Pieces of which one device holds several at once: examples, or of a sentence encoder its texts."""
         if self.stage == "measure_finetuning":
             return 1  # its memory is its result
-        return self.part_size if self.stage == "train_encoder" else max(1, self.part_size // self.sequences)
+        return self.part_size if self.stage == "train_encoder" else max(1, self.part_size // max(1, self.sequences))
+
+
+class OtherJobs(BaseModel):
+    """Jobs that download, or that ask a paid endpoint."""
+
+    model_config = _STRICT
+
+    stage: str
+    """The stage."""
+    name: str
+    """What they are about."""
+    jobs: int = Field(default=1, ge=1)
+    """How many there are."""
+    downloaded_bytes: float = Field(default=0, ge=0)
+    """Bytes that they download, as far as they are known."""
+    model: str = ""
+    """Name of a model in the layout that they write; empty: none."""
+    from_hub: bool = False
+    """Whether it is downloaded as one."""
+    weight_bytes: int = 4
+    """Bytes of a weight as it is kept."""
+    calls: float = Field(default=0, ge=0)
+    """Requests to a paid endpoint."""
+    asked_tokens: float = Field(default=0, ge=0)
+    """Tokens that are sent to it."""
+    answered_tokens: float = Field(default=0, ge=0)
+    """Tokens that it answers, at most."""
+    note: str = ""
+    """The note for a reader."""
 
 
 class CostLayout(BaseModel):
-    """The runs of a paper: as published, and those of the active scale that were measured."""
+    """The runs of a paper at the active scale; published ones are measured nowhere."""
 
     model_config = _STRICT
 
@@ -122,10 +161,14 @@ class CostLayout(BaseModel):
     """The models by name: their architecture, on which FLOPs and parameters are counted; origins are not looked at."""
     runs: list[CostRun]
     """All of them."""
+    published_hours: str = ""
+    """Hours that the paper gives for all of its runs together."""
+    others: list[OtherJobs] = []
+    """What is downloaded and asked for besides."""
 
     @model_validator(mode="after")
     def _models_are_known(self) -> Self:
-        for run in self.runs:
-            if run.model not in self.models:
-                raise ValueError(f"{run.name}: no model {run.model!r}")
+        for one in (*self.runs, *self.others):
+            if one.model and one.model not in self.models:
+                raise ValueError(f"{one.name}: no model {one.model!r}")
         return self

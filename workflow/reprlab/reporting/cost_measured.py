@@ -26,6 +26,8 @@ class Measured:
     """Share of the run that the seconds belong to."""
     layers: int = 0
     """Layers that were kept, where losses choose them."""
+    told: bool = True
+    """Whether the files tell what was read: seconds alone are no test of the count."""
     longest: int = 0
     """Tokens of the longest sequence, with what is around its text; 0: not told."""
 
@@ -33,21 +35,29 @@ class Measured:
 def measure(run: CostRun, benchmarks: Path) -> Measured | None:
     """Time and mean length of a run; None where it was not made, or its times are not kept."""
     if not run.measured:
-        return None
+        seconds = _benchmarked(run, benchmarks)
+        return None if seconds is None else Measured(seconds, run.text_length, told=False)
     if run.stage == "pretrain_lm":
         return _from_throughput(run)
     if run.stage == "measure_finetuning":
         return _from_timings(run)
     if run.stage == "train_encoder":
         return _from_encoders(run)
-    files = [benchmarks / name for name in run.benchmarks]
-    if not all(file.exists() for file in files):
+    seconds = _benchmarked(run, benchmarks)
+    if seconds is None:
         return None
-    seconds = sum(float(read_tsv(file)["s"].iloc[0]) for file in files)
     if run.stage == "train_reranker":
         return Measured(seconds, *_from_losses(run), share=1.0)
     length = _length(run)
     return Measured(seconds, length) if length else None
+
+
+def _benchmarked(run: CostRun, benchmarks: Path) -> float | None:
+    """Seconds of all jobs of a run; None where one was not made."""
+    files = [benchmarks / name for name in run.benchmarks]
+    if not files or not all(file.exists() for file in files):
+        return None
+    return sum(float(read_tsv(file)["s"].iloc[0]) for file in files)
 
 
 def _length(run: CostRun) -> float:

@@ -7,10 +7,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from reprlab.models.counted_models import ALONE, CountedModel, Powers, split_parameters, tokens
-from reprlab.sentences.settings import EncoderSettings
+from reprlab.sentences.settings import EncoderSettings, TextForm
 
 if TYPE_CHECKING:
     import torch
+
+
+def costing_alike(encoder: EncoderSettings) -> EncoderSettings:
+    """The settings of all encoders that cost as much: where a prompt is, what is pooled and how texts are written is
+    free."""
+    free = {"start": "normal", "pooling": "last", "position": "append", "bidirectional": False, "normalised": False}
+    return encoder.model_copy(update={**free, "form": TextForm()})
 
 
 @dataclass(frozen=True)
@@ -25,9 +32,8 @@ class CountedEncoder(CountedModel):
         return super().key(), self._alike().model_dump_json()
 
     def _alike(self) -> EncoderSettings:
-        # How many layers there are is told by the blocks; where a prompt stands and what is pooled costs the same.
-        free = {"layers": None, "start": "normal", "pooling": "last", "position": "append", "bidirectional": False}
-        return self.encoder.model_copy(update=free)
+        # How many layers there are is told by the blocks.
+        return costing_alike(self.encoder).model_copy(update={"layers": None})
 
     @property
     def blocks(self) -> int | None:

@@ -20,6 +20,7 @@ from reprlab.papers.amuro_char.plan_runs import Scored, add_runs
 from reprlab.papers.amuro_char.results import RESULTS
 from reprlab.papers.amuro_char.schema import AmuroCharSettings
 from reprlab.planning import paths
+from reprlab.planning.cost_jobs import add_cost
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.result_jobs import add_results as add_records
 from reprlab.reporting.hours import HoursSettings
@@ -37,6 +38,7 @@ def add_jobs(plan: Plan, config: LoadedConfig) -> None:
     """Plan all of the paper at the config's scale."""
     paper = config.papers[SLUG]
     add_results(plan, config, paper, add_runs(plan, config, paper))
+    add_cost(plan, config, SLUG)
 
 
 def add_results(plan: Plan, config: LoadedConfig, paper: AmuroCharSettings, scored: Scored) -> None:

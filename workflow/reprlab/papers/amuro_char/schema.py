@@ -179,6 +179,7 @@ class AmuroCharSettings(t.Settings):
     grid: GridSettings
     groups: GroupSettings
     published_hours: dict[t.SafeName, dict[t.SafeName, t.PositiveFloat]]
+    cost: groups.Published
 
     @model_validator(mode="after")
     def _names_exist(self) -> Self:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from reprlab.audio.settings import CountedTuning, CountedTunings, RecogniserSettings
 from reprlab.papers.asr_adapters.results import RESULTS
+from reprlab.planning.cost_jobs import add_cost
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.result_jobs import add_results
 from reprlab.planning.shared_jobs import add_model, add_task
@@ -35,6 +36,7 @@ def add_jobs(plan: Plan, config: LoadedConfig) -> None:
     parts = (made.main(), made.large(), made.one_cell(), made.depths(), made.transfers(), made.counts())
     entries = [entry for part in parts for entry in part]
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=made.options)
+    add_cost(plan, config, SLUG)
 
 
 class Recognisers:

@@ -72,6 +72,7 @@ class AsrAdaptersSettings(t.Settings):
     counted: groups.Models
     symbols: t.PositiveInt
     training: Training
+    cost: groups.Published
 
     @model_validator(mode="after")
     def _names_are_known(self) -> Self:

@@ -10,7 +10,6 @@ from reprlab.models.formula import t5_parameters
 from reprlab.papers.depth.measures import SUMS
 from reprlab.papers.depth.names import BENCHMARKS, SIDE_EXPERIMENTS
 from reprlab.papers.depth.plan_ablations import add_ablations
-from reprlab.papers.depth.plan_cost import Costs
 from reprlab.papers.depth.plan_finetuning import Finetuned, add_finetuning, report_split
 from reprlab.papers.depth.plan_runs import Run, RunPlanner
 from reprlab.papers.depth.plan_text import vocabulary_rows
@@ -40,7 +39,7 @@ def add_jobs(plan: Plan, config: LoadedConfig) -> None:
     plan.add("sample_predictions", SLUG, results.sample())
     made = [f"preview_{objective}" for objective in plan.jobs["preview_corruption"]]
     plan.add_targets(SLUG, [paths.result(SLUG, f"{name}.tsv") for name in (*made, "error_sample")])
-    add_cost(plan, config, SLUG, lambda settings, scale: Costs(config, plan, settings, scale).runs())
+    add_cost(plan, config, SLUG)
 
 
 class _Results:

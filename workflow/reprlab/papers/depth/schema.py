@@ -211,10 +211,6 @@ class PublishedRuns(groups.Published):
     """Hardware that the published runs are costed for."""
 
     pretraining_devices: t.PositiveInt
-    hours: dict[t.SafeName, str]
-    scored: dict[t.SafeName, t.PositiveInt]
-    scored_otherwise: t.PositiveInt
-    trained: dict[t.SafeName, t.PositiveInt]
 
 
 class DepthSettings(t.Settings):

@@ -10,6 +10,7 @@ from reprlab.papers.domain_adaptive_masking.plan_curriculum import Curriculum, a
 from reprlab.papers.domain_adaptive_masking.results import MASKS, NONE, RESULTS, SHARES, UNIGRAM, UNTRAINED
 from reprlab.papers.domain_adaptive_masking.schema import Masking
 from reprlab.planning import paths
+from reprlab.planning.cost_jobs import add_cost
 from reprlab.planning.finetuning_jobs import add_finetuning_job, add_trivial
 from reprlab.planning.language_model_jobs import (
     add_held_out,
@@ -64,6 +65,7 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
         options["tokens_per_update"] = paper.pretraining.batch_size * paper.pretraining.length
         options["curriculum"] = thresholds(paper.curriculum).model_dump()
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)
+    add_cost(plan, config, SLUG)
 
 
 @dataclass(frozen=True)

@@ -83,6 +83,7 @@ class DomainAdaptiveMaskingSettings(t.Settings):
     compared: Annotated[groups.Names, Field(min_length=1)]
     finetuning: Tagging
     dtype: t.Computed
+    cost: groups.Published
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:

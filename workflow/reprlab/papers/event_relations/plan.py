@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from reprlab.papers.event_relations.plan_contrasts import contrasts
 from reprlab.papers.event_relations.results import RESULTS
+from reprlab.planning.cost_jobs import add_cost
 from reprlab.planning.plan import Plan
 from reprlab.planning.result_jobs import add_results
 from reprlab.results.sources import Missing, Source
@@ -47,3 +48,4 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     add_results(
         plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options={"k": paper.k, "ks": paper.ks}
     )
+    add_cost(plan, config, SLUG)

@@ -107,6 +107,7 @@ class EventRelationsSettings(t.Settings):
     sweep_seeds: t.PositiveInt
     sweep_retrievers: Annotated[list[Literal["roberta_ft", "sbert_ft"]], Field(min_length=1), t.Distinct]
     dtype: t.Computed
+    cost: groups.Published
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:

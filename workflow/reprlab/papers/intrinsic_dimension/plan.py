@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from reprlab.config.load import LoadedConfig
-from reprlab.papers.intrinsic_dimension.plan_cost import Costs
 from reprlab.papers.intrinsic_dimension.plan_states import Collection, StatesPlanner
 from reprlab.papers.intrinsic_dimension.results import FINETUNED, RESULTS
 from reprlab.planning import paths
@@ -30,7 +29,7 @@ def add_jobs(plan: Plan, config: LoadedConfig) -> None:
     }
     entries = list(_entries(planner))
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)
-    add_cost(plan, config, SLUG, lambda settings, scale: Costs(config, planner, settings, scale).runs())
+    add_cost(plan, config, SLUG)
 
 
 def _entries(planner: StatesPlanner) -> Iterator[Source | Missing]:

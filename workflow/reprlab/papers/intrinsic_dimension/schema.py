@@ -118,14 +118,6 @@ class ReplicationSettings(t.Settings):
     shots: list[t.PositiveInt]
 
 
-class PublishedRuns(groups.Published):
-    """Hardware that the published runs are costed for."""
-
-    characters: dict[t.SafeName, t.PositiveInt]
-    characters_otherwise: Annotated[t.PositiveInt, t.ReadBeside("icl_unique.datasets.ag_news.dataset=tweet_ratings")]
-    characters_of_token: t.PositiveFloat
-
-
 class IntrinsicDimensionSettings(t.Settings):
     """Intrinsic dimension of hidden states under in-context learning and under fine-tuning."""
 
@@ -142,7 +134,7 @@ class IntrinsicDimensionSettings(t.Settings):
         t.ReadBeside(".seeds=[7]", of="datasets"),
         t.ReadBeside(".seeds=[7]; .datasets=[sst2]", of="shots"),
     ]
-    cost: PublishedRuns
+    cost: groups.Published
 
     @model_validator(mode="after")
     def _named_datasets_exist(self) -> Self:

@@ -15,6 +15,7 @@ from reprlab.music.settings import (
 )
 from reprlab.papers.music_video_description.results import RESULTS
 from reprlab.planning.adapted_layers import check_adapted
+from reprlab.planning.cost_jobs import add_cost
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.result_jobs import add_results
 from reprlab.planning.shared_jobs import add_archive, add_model
@@ -35,6 +36,7 @@ def add_jobs(plan: Plan, config: LoadedConfig) -> None:
     entries = [*made.heard_in(), *made.cost(), *made.table1()]
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale)
     made.show()
+    add_cost(plan, config, SLUG)
 
 
 class Descriptions:

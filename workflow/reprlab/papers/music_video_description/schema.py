@@ -65,6 +65,7 @@ class MusicVideoDescriptionSettings(t.Settings):
     seeds: t.Seeds
     resamples: Annotated[t.PositiveInt, Field(ge=2)]
     shown: t.PositiveInt
+    cost: groups.Published
 
     @model_validator(mode="after")
     def _models_are_there(self) -> Self:

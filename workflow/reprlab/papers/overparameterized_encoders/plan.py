@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.baselines.vectors import LEXICAL
 from reprlab.models.sizes import layers_of
-from reprlab.papers.overparameterized_encoders.plan_cost import cost_runs
+from reprlab.papers.overparameterized_encoders.printed_hours import with_hours
 from reprlab.papers.overparameterized_encoders.results import CHOSEN, COSTS, PARTS, RESULTS, TRIPLES
 from reprlab.planning import paths
 from reprlab.planning.adapted_layers import adapted_layers
@@ -63,7 +63,7 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     entries += baselines.shown({"model": LEXICAL, "part": "published"}, {"seed": "seed", "layers": "layers"})
     options = {"tasks": len(paper.evaluation.scored)}
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)
-    add_cost(plan, config, SLUG, lambda settings, scale: cost_runs(config, settings, scale, _NAME))
+    add_cost(plan, config, SLUG, lambda run: with_hours(config.root, run))
 
 
 def _published(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.baselines.vectors import LEXICAL
 from reprlab.papers.prompt_tuning_encoders.names import PUBLISHED, TFIDF, UNTRAINED
-from reprlab.papers.prompt_tuning_encoders.plan_cost import cost_runs
 from reprlab.papers.prompt_tuning_encoders.results import RESULTS
 from reprlab.planning import paths
 from reprlab.planning.adapted_layers import adapted_layers
@@ -61,7 +60,7 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     about = {"backbone": LEXICAL, "encoder": TFIDF, "method": TFIDF, "size": 0}
     entries += baselines.shown(about, {"seed": "seed"})
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale)
-    add_cost(plan, config, SLUG, lambda settings, scale: cost_runs(config, settings, scale, _NAME))
+    add_cost(plan, config, SLUG)
 
 
 def _published(plan: Plan, config: "LoadedConfig", name: str) -> Iterator[Source]:

@@ -121,13 +121,6 @@ class Evaluation(t.Settings):
     bootstrap: Annotated[t.PositiveInt, Field(ge=100)]
 
 
-class PublishedRuns(groups.Published):
-    """Hardware that the published runs are costed for."""
-
-    triples: dict[t.TaskDataName, t.PositiveInt]
-    pairs: dict[t.TaskDataName, t.PositiveInt]
-
-
 class PromptTuningEncodersSettings(t.Settings):
     """Soft prompts behind the text, beside adapters and all weights."""
 
@@ -148,7 +141,7 @@ class PromptTuningEncodersSettings(t.Settings):
         groups.WarmStart, t.ReadBeside("backbones.opt_125m.model=soft_prompt_mini; warm_start.text.corpus=wordnet_text")
     ]
     mntp: Annotated[Mntp, t.ReadBeside("backbones.llama_2_7b.mntp=null; warm_start.text.corpus=wordnet_text")]
-    cost: PublishedRuns
+    cost: groups.Published
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:

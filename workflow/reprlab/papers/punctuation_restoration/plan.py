@@ -6,6 +6,7 @@ from reprlab.papers.punctuation_restoration.plan_models import SLUG, Models
 from reprlab.papers.punctuation_restoration.plan_tasks import Tasks
 from reprlab.papers.punctuation_restoration.results import RESULTS
 from reprlab.papers.punctuation_restoration.tables_structure import MEASURES
+from reprlab.planning.cost_jobs import add_cost
 from reprlab.planning.plan import Plan
 from reprlab.planning.result_jobs import add_results
 from reprlab.results.sources import Missing, Source, Value
@@ -44,3 +45,4 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     if paper.corpus is not None:
         options["restored"] = config.datasets.corpora[paper.corpus].title
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)
+    add_cost(plan, config, SLUG)

@@ -139,6 +139,7 @@ class PunctuationRestorationSettings(t.Settings):
     measures: Literal["ours", "upstream"]
     zero_shot: Annotated[ZeroShot, t.ReadBeside("zero_shot.enabled=true")]
     dtype: t.Computed
+    cost: groups.Published
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:

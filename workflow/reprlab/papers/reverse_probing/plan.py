@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from reprlab.baselines.declared import STATIC
 from reprlab.papers.reverse_probing.plan_sources import NAME, SLUG, Sources
 from reprlab.papers.reverse_probing.results import RESULTS
+from reprlab.planning.cost_jobs import add_cost
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.result_jobs import add_results
 from reprlab.results.sources import Baseline, Missing, Source, Value, rivals
@@ -28,6 +29,7 @@ def add_jobs(plan: Plan, config: LoadedConfig) -> None:
     entries = [*probes.tables(), *probes.sweep(), *probes.similarity()]
     entries += [*sources.task_scores, *probes.scratch(), *probes.rules()]
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale)
+    add_cost(plan, config, SLUG)
 
 
 class Probes:

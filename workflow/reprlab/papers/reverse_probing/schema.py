@@ -114,6 +114,7 @@ class ReverseProbingSettings(t.Settings):
     encoder_seeds: t.Seeds
     similarity: SimilaritySettings
     resamples: Annotated[t.PositiveInt, Field(ge=100)]
+    cost: groups.Published
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:

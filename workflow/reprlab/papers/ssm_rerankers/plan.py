@@ -4,7 +4,6 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from reprlab.papers.ssm_rerankers.plan_cost import cost_runs
 from reprlab.papers.ssm_rerankers.plan_models import add_ranking_start, add_start, ranking_engine, stages_on_spans
 from reprlab.papers.ssm_rerankers.results import CONTRAST, RESULTS, SPEED
 from reprlab.papers.ssm_rerankers.schema import Family
@@ -58,7 +57,7 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     for reranker in paper.speed.models:
         entries.append(_speed(plan, config, paper, reranker))
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale)
-    add_cost(plan, config, SLUG, lambda settings, scale: cost_runs(config, settings, scale))
+    add_cost(plan, config, SLUG)
 
 
 def _check_family(config: "LoadedConfig", paper: "SsmRerankersSettings", name: str) -> None:

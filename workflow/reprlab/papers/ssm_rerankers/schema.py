@@ -138,13 +138,6 @@ class Speed(t.Settings):
     operators: t.PositiveInt
 
 
-class PublishedRuns(groups.Published):
-    """Hardware that the published runs are costed for."""
-
-    trained: dict[t.TaskDataName, t.PositiveInt]
-    scored: dict[t.TaskDataName, t.PositiveInt]
-
-
 class SsmRerankersSettings(t.Settings):
     """Language models as cross-encoders: state spaces beside attention."""
 
@@ -160,7 +153,7 @@ class SsmRerankersSettings(t.Settings):
         WarmStart, t.ReadBeside("rerankers.opt_125m.model=opt_mini; warm_start.text.corpus=squad_text")
     ]
     speed: Speed
-    cost: PublishedRuns
+    cost: groups.Published
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:

@@ -17,6 +17,7 @@ from reprlab.features.settings import (
 )
 from reprlab.papers.universal_features.plan_models import ROLES, SLUG, Models
 from reprlab.papers.universal_features.results import RESULTS
+from reprlab.planning.cost_jobs import add_cost
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.result_jobs import add_results
 from reprlab.results.sources import Missing, Source, Value
@@ -43,6 +44,7 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
         "patterns": {name: f"{case.corpus} ~ {case.pattern}" for name, case in paper.cases.items()},
     }
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)
+    add_cost(plan, config, SLUG)
 
 
 def _cell(seed: int, dictionary: str) -> str:

@@ -141,6 +141,7 @@ class UniversalFeaturesSettings(t.Settings):
     contexts: t.PositiveInt
     interpretation: Interpretation
     dtype: t.Computed
+    cost: groups.Published
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:

@@ -1,9 +1,9 @@
 """The plan of vocab-memory: counts, fine-tuning with and without PEMA, results."""
 
 from reprlab.config.load import LoadedConfig
-from reprlab.papers.vocab_memory.plan_cost import cost_runs
 from reprlab.papers.vocab_memory.plan_counting import Counting
 from reprlab.papers.vocab_memory.plan_finetuning import Finetuning
+from reprlab.papers.vocab_memory.printed_hours import with_hours
 from reprlab.papers.vocab_memory.results import RESULTS
 from reprlab.planning import paths
 from reprlab.planning.cost_jobs import add_cost
@@ -23,4 +23,4 @@ def add_jobs(plan: Plan, config: LoadedConfig) -> None:
     }
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)
     plan.add_targets(SLUG, [paths.output("pema_restore", "out", key) for key in plan.jobs.get("pema_restore", {})])
-    add_cost(plan, config, SLUG, lambda settings, scale: cost_runs(config, settings, scale))
+    add_cost(plan, config, SLUG, lambda run: with_hours(config.root, paper, run))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from reprlab.reporting.audit import VERDICTS as AUDIT_VERDICTS
 from reprlab.reporting.benchmarks import of_paper
 from reprlab.reporting.claims import VERDICTS as CLAIM_VERDICTS
+from reprlab.reporting.cost_layout import TOTAL
 from reprlab.reporting.page.claims import claim_id
 from reprlab.reporting.page.folder import PaperFolder
 from reprlab.reporting.page.html import Html, join, tag
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
 
 NOTHING_TESTED = "Nothing was tested: nano runs a few steps on slices of the data, to see that everything runs."
 _TESTED = ("Claims, tested", "Above baselines")
-_HEADS = ("Paper", "Question and answer", *_TESTED, "Audit of its numbers", "Minutes, with shared stages")
+_HEADS = (
+    "Paper", "Question and answer", *_TESTED, "Audit of its numbers", "GPU hours as published",
+    "Minutes, with shared stages",
+)  # fmt: skip
 
 
 def summary_table(
@@ -87,6 +91,7 @@ def _row(paper: PaperFolder, minutes: float, *, tested: bool) -> Html:
         if tested
         else None,
         tag("td", tag("ul", counts(paper.counts("audit"), ORDERS["audit"]), class_="chips")),
+        tag("td", published_hours(paper), class_="number", data_label="GPU hours as published"),
         tag("td", f"{minutes:.1f}", class_="number", data_label="minutes"),
     )
 
@@ -101,3 +106,12 @@ def _answer(paper: PaperFolder) -> Html | None:
     verdict = verdicts[found.claim]
     link = reference(verdict, f" {found.claim}", f"#{claim_id(paper.slug, found.claim)}", found.asks)
     return tag("p", f"{found.asks} ", tag("b", f"{found.words(verdict).capitalize()}. "), link)
+
+
+def published_hours(paper: PaperFolder) -> str:
+    """Hours of one device that the paper's runs take as published, with its name; empty where they are not made."""
+    costs = paper.read("cost")
+    if costs is None:
+        return ""
+    totals = costs[(costs["stage"] == TOTAL) & (costs["scale"] == "paper")]
+    return "".join(f"{row['device_hours']:,.0f} ({row['name']})" for row in totals.to_dict("records")[:1])

@@ -1,0 +1,1 @@
+"""What a job of each stage costs, read off its settings."""
