@@ -142,10 +142,30 @@ def test_a_published_model_is_what_was_published(hub, stage, tmp_path, name):
         assert max(ids) < entry.config["vocab_size"] and tokenizer.decode(ids, skip_special_tokens=True)
 
 
+WRITE = {name: entry for name, entry in HUB.items() if layouts()[entry.origin.repository].tokenizer}
+
+
+@pytest.mark.parametrize("name", chosen(WRITE, {"gpt2", "deberta_v3_base", "t5_v1_1_base_pretrained", "vicuna_7b"}))
+def test_a_published_tokenizer_is_taken_alone(hub, stage, tmp_path, name):
+    """It gives the ids that the published files give, special tokens included."""
+    from transformers import AutoTokenizer
+
+    entry = HUB[name]
+    published = hub.prepare(entry.origin.repository, entry.origin.revision)
+    given = {"entry": entry.model_dump(mode="json"), "out": tmp_path / "tokenizer", "cache": tmp_path}
+    assert stage("extract_tokenizer", **given) == ""
+    ours, theirs = load_tokenizer(tmp_path / "tokenizer"), AutoTokenizer.from_pretrained(published)
+    for text in ("The old cat reads a book near London.", "  two  spaces\nand <unk> of \u00fcber 12345"):
+        assert ours(text)["input_ids"] == theirs(text)["input_ids"]
+    assert ours.get_vocab() == theirs.get_vocab() and ours.all_special_ids == theirs.all_special_ids
+    assert not list((tmp_path / "tokenizer").glob("*.safetensors")), "no weights are fetched"
+
+
 def test_every_repository_that_is_named_has_a_layout():
     named = {entry.origin.repository for entry in HUB.values()}
     named |= {entry.origin.adapter for entry in HUB.values() if entry.origin.adapter}
     assert named == set(layouts())
+    assert all(about["source"] for about in data_table().values())
 
 
 # Data sets.
