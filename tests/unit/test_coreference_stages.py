@@ -27,6 +27,7 @@ from reprlab.stages.measure_similarity import measure_similarity
 from reprlab.stages.probe_coreference import probe_coreference
 from reprlab.stages.select_layer import select_layer
 from reprlab.stages.train_coreference import train_coreference
+from reprlab.training.fingerprints import run_fingerprint
 from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
 from transformers import BertConfig, BertModel
 
@@ -120,7 +121,14 @@ def test_scores_and_passes_of_each_seed(made: dict[str, Path]) -> None:
     assert not (made["folder"] / "work").exists()
 
 
-def test_a_chosen_layer_is_read_from_the_stored_states(made: dict[str, Path]) -> None:
+def test_a_chosen_layer_is_read_from_the_stored_states(made: dict[str, Path], monkeypatch) -> None:
+    inputs: list[Path] = []
+
+    def noted(fingerprint: str, wanted: CoreferenceTraining, files: list[Path]) -> str:
+        inputs[:] = files
+        return run_fingerprint(fingerprint, wanted, files)
+
+    monkeypatch.setattr("reprlab.coreference.scoring.run_fingerprint", noted)
     states = []
     for name in ("one", "other"):
         states.append(made["folder"] / f"{name}-states")
@@ -131,6 +139,9 @@ def test_a_chosen_layer_is_read_from_the_stored_states(made: dict[str, Path]) ->
     chosen.write_text(json.dumps({"layer": 1}))
     stored = read_tsv(probe(made, "stored", states=states, encoders=[], chosen=[chosen, chosen]))
     assert set(stored["layers"]) == {"1+1"}
+    # Other states, or other documents, are another run.
+    read = {path for folder in states for path in folder.rglob("*layer-01*") if "test" not in path.name}
+    assert len(read) == 4 and read <= set(inputs) and made["documents"] / "train.jsonlines" in inputs
     given = read_tsv(probe(made, "given", states=states, encoders=[], settings=settings(layers=[1, 1])))
     assert stored["value"].tolist() == given["value"].tolist() and len(stored) == 20
     with pytest.raises(ReprlabError, match=r"layer-00.npy: cannot be read"):

@@ -166,6 +166,13 @@ def test_measures_of_a_heard_track_by_hand():
     slow = right(about | {"tempo": 48.0, "key": "F# minor", "meter": 6, "upbeat": 1.0}, found)
     assert (slow["tempo"], slow["tempo_octave"], slow["key"], slow["key_weighted"]) == (0, 1, 0, 0.3)
     assert slow["meter"] == 1 and slow["downbeats"] == 0
+    # A fifth above the key is half right, the key a fifth above what is heard is not.
+    keys = [right(about | {"key": key}, found)["key_weighted"] for key in ("D major", "E major")]
+    assert found["key_label"] == "A major" and keys == [0.5, 0]
+    # madmom hears three beats or four: 6 and 9 are threes, 2 and 12 are fours.
+    for beats, known in ((3, (3, 6, 9)), (4, (2, 4, 12))):
+        whole = [right(about | {"meter": one}, found | {"meter": beats})["meter"] for one in (2, 3, 4, 5, 6, 9, 12)]
+        assert whole == [float(one in known) for one in (2, 3, 4, 5, 6, 9, 12)]
     # The second candidate alone is right, where the first is neither the tempo nor an octave of it.
     second = right(about | {"tempo": 64.0}, found | {"tempo": [[100.0, 0.9], [64.0, 0.1]]})
     assert (second["tempo"], second["tempo_octave"], second["tempo_candidate"]) == (0, 0, 1)

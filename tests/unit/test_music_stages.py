@@ -14,7 +14,7 @@ from reprlab.inference.chat_settings import ChatSettings
 from reprlab.music import hearing
 from reprlab.music.annotated import to_annotate
 from reprlab.music.annotation import estimated_steps
-from reprlab.music.examples import draw_tracks
+from reprlab.music.examples import chosen_tracks, draw_tracks
 from reprlab.music.hearing import KEYS, described
 from reprlab.music.settings import RATE, EncodingSettings, ExampleSettings, TrackSettings
 from reprlab.music.tracks import Track, read_tracks, write_tracks
@@ -217,6 +217,13 @@ def test_the_page_of_examples_shows_each_track_with_its_own_texts(rendered: Path
         assert f'"bpm": {features["bpm"]}' in part and caption[f"t{place}"] in part
         for name in ("music", "blank"):
             assert f"ask {name} {place}" in part and f"say {name} {place}" in part
+
+
+def test_the_first_track_of_each_genre_is_shown_before_a_second_one() -> None:
+    rows = [{"track": name, "genre": genre} for name, genre in
+            (("d", "jazz, calm"), ("a", "pop, calm"), ("b", "pop, wild"), ("c", "pop, dark"))]  # fmt: skip
+    for shown, names in ((1, "a"), (2, "ad"), (3, "adb"), (9, "adbc")):
+        assert "".join(row["track"] for row in chosen_tracks(rows, shown)) == names
 
 
 def test_a_figure_shows_the_sound_tempi_key_and_chords_of_each_track(monkeypatch) -> None:

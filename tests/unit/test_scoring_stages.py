@@ -279,6 +279,7 @@ def test_answers_are_scored_by_task_and_split_beside_baselines_of_training_pairs
         training=tmp_path / "t.tsv", seen=tmp_path / "p.parquet",
     )  # fmt: skip
     found = read_tsv(tmp_path / "o.tsv")
+    assert found["task"].drop_duplicates().tolist() == ["pos", "chunking"], "in the order of the answers"
     recall = found[found["metric"] == "recall"].set_index(["task", "split", "name"])["value"].to_dict()
     assert recall["pos", "test", "model"] == pytest.approx(200 / 3)
     assert recall["pos", "validation", "model"] == 0 and recall["chunking", "test", "model"] == 0
