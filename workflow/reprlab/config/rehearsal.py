@@ -8,6 +8,8 @@ lengths, prompts and everything that is not a number stay.
 from collections.abc import Mapping
 from typing import Any
 
+from reprlab.models.cut import LAYERS
+
 LARGEST: Mapping[str, float] = {
     # Two updates on small batches.
     **dict.fromkeys(("steps", "horizon_steps", "batches", "accumulation", "resumed_epochs"), 2),
@@ -26,7 +28,7 @@ LARGEST: Mapping[str, float] = {
     **dict.fromkeys(("sizes", "minutes", "transfer_minutes"), 0.1),
     # Models have two layers, and heads are as narrow.
     "hidden": 64,
-    **dict.fromkeys(("layers", "best_layers"), 2),
+    **dict.fromkeys(("layers", "best_layers"), LAYERS),
     # Few tokens are generated.
     **dict.fromkeys(("max_new_tokens", "free_tokens"), 4),
     # What is drawn, timed or explained again and again.

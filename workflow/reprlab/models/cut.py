@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from reprlab.registry.models import ModelEntry, PackageOrigin
 
-LAYERS = 2
+LAYERS = 3
+"""The least that an area under a curve over layers is of."""
 _HEADS = 4
 _HEAD = 8
 _WIDTH = _HEADS * _HEAD
@@ -26,7 +27,7 @@ _ATTENTION_HEADS = frozenset(
 
 
 def cut_entry(entry: ModelEntry) -> ModelEntry:
-    """The entry with two layers at most, states 32 wide, four heads of 8, and inner layers 64 wide.
+    """The entry with three layers at most, states 32 wide, four heads of 8, and inner layers 64 wide.
 
     Proportions that choose a code path stay: queries that share keys still do, embeddings that are narrower than states
     still are. The vocabulary, positions and every switch stay. A packaged model stays whole: its weights are files.

@@ -125,7 +125,7 @@ class _Cut:
         def moved(value: Any) -> Any:
             return _each(value, lambda path: self._moved(path, others))
 
-        settings = self._settings(job, moved)
+        settings = self._settings(job, lambda value: moved(_thinned(value, lambda path: moved(path) != path)))
         # Lists that settings are parallel to stay as long as they are.
         once = settings == dict(job.settings)
         inputs = {
@@ -216,6 +216,24 @@ def _each(value: Any, change: Any) -> Any:
     if isinstance(value, list):
         return [_each(one, change) for one in value]
     return change(value) if isinstance(value, str) else value
+
+
+def _thinned(value: Any, moves: Callable[[str], bool]) -> Any:
+    """A value without the groups of its lists that name a file of a job for which another stands: what a group names
+    belongs together. One group of each list stays."""
+    if isinstance(value, Mapping):
+        return {name: _thinned(one, moves) for name, one in value.items()}
+    if isinstance(value, list):
+        items = [_thinned(one, moves) for one in value]
+        return [one for one in items if not _names(one, moves)] or items[:1]
+    return value
+
+
+def _names(value: Any, moves: Callable[[str], bool]) -> bool:
+    """Whether a group names such a file outside its lists."""
+    return isinstance(value, Mapping) and any(
+        moves(one) if isinstance(one, str) else _names(one, moves) for one in value.values()
+    )
 
 
 _GONE = object()
