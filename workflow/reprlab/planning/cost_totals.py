@@ -36,7 +36,7 @@ class Total:
         parts = [
             f"{self.device_hours:,.0f} hours at {self.note}",
             f"up to {self.memory_gb:,.0f} GB a job",
-            f"{self.downloaded_gb:,.0f} GB to download",
+            f"at least {self.downloaded_gb:,.0f} GB to download",
             f"{self.kept_gb:,.0f} GB kept",
         ]
         if self.calls:
