@@ -33,10 +33,11 @@ class Total:
 
     def in_words(self) -> str:
         """One line."""
+        known = f"{self.downloaded_gb:,.0f}" if self.downloaded_gb >= 10 else f"{self.downloaded_gb:.1f}"
         parts = [
             f"{self.device_hours:,.0f} hours at {self.note}",
             f"up to {self.memory_gb:,.0f} GB a job",
-            f"at least {self.downloaded_gb:,.0f} GB to download",
+            f"at least {known} GB to download" if self.downloaded_gb else "downloads of unknown size",
             f"{self.kept_gb:,.0f} GB kept",
         ]
         if self.calls:

@@ -11,7 +11,7 @@ from reprlab.runtime.errors import ReprlabError
 TABLE = "resources/data_sizes.tsv"
 # A gigabyte in bytes.
 _GB = 10**9
-KNOWN_BYTES = {"c4_en": 305 * _GB, "wikipedia_20231101_en": 11.6 * _GB}
+KNOWN_BYTES = {"c4_en": 305 * _GB, "wikipedia_20231101_en": 11_600_000_000}
 """Archives whose size nobody tells without a network, by their pages."""
 # Examples of data whose number nobody gave.
 _UNKNOWN = 10_000

@@ -96,7 +96,7 @@ class Classes:
         if name not in self._seen:
             stage, key = name
             settings = {one: parsed(value) for one, value in self.plan.jobs[stage][key].settings.items()}
-            entry = settings.get("entry")
+            entry: Any = settings.get("entry")
             if stage in ("build_model", "extract_tokenizer"):
                 self._seen[name] = digest_of([stage, entry["architecture"], self._value(entry["config"])])
             elif stage in ("build_examples", "build_documents"):

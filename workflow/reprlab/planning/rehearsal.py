@@ -75,9 +75,9 @@ class _Cut:
         behind = {slug: self._behind(targets) for slug, targets in self.plan.targets.items()}
         for name in kept:
             # What no table needs, such as an export, goes with the paper that made what it reads.
-            own = [slug for slug, names in behind.items() if name in names]
-            own = own or [slug for slug, names in behind.items() if names & set(self._reads(name))][:1]
-            for slug in own or list(behind)[:1]:
+            owners = [slug for slug, names in behind.items() if name in names]
+            owners = owners or [slug for slug, names in behind.items() if names & set(self._reads(name))][:1]
+            for slug in owners or list(behind)[:1]:
                 cut.targets.setdefault(slug, []).extend(cut.outputs(*name).values())
         refused = {name: why for name in self.stand_for if (why := self.refused(name))}
         return Rehearsal(cut, self.classes, refused)

@@ -168,7 +168,8 @@ class CostLayout(BaseModel):
 
     @model_validator(mode="after")
     def _models_are_known(self) -> Self:
-        for one in (*self.runs, *self.others):
+        both: list[CostRun | OtherJobs] = [*self.runs, *self.others]
+        for one in both:
             if one.model and one.model not in self.models:
                 raise ValueError(f"{one.name}: no model {one.model!r}")
         return self

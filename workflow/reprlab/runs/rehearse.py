@@ -237,7 +237,7 @@ def _write(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     from reprlab.artifacts.tsv import write_rows
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_rows(path, rows)
+    write_rows(path, [dict(row) for row in rows])
 
 
 def _show(rows: Sequence[Mapping[str, Any]], path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from reprlab.config import groups
+from reprlab.config.groups import Published
 from reprlab.evaluation.completion_settings import AnswerSettings
 from reprlab.settings import base as t
 from reprlab.training.completion_settings import CompletionRecipe
@@ -179,7 +180,7 @@ class AmuroCharSettings(t.Settings):
     grid: GridSettings
     groups: GroupSettings
     published_hours: dict[t.SafeName, dict[t.SafeName, t.PositiveFloat]]
-    cost: groups.Published
+    cost: Published
 
     @model_validator(mode="after")
     def _names_exist(self) -> Self:

@@ -69,7 +69,8 @@ def _finetuned(jobs: Jobs, job: Job, model: str, settings: FinetuneSettings, spl
 def finetune_completions(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
     """Each model with each learning rate."""
     settings = CompletionTuningSettings.model_validate_json(job.settings["settings"])
-    rows = jobs.size(*jobs.key_of(job.inputs["prompts"]).split("/"))
+    data, part = jobs.key_of(job.inputs["prompts"]).split("/")
+    rows = jobs.size(data, part)
     yield {
         **jobs.model(source(job)),
         "jobs": len(job.settings["names"]) * len(settings.learning_rates),
@@ -92,7 +93,8 @@ def score_completions(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
     groups: dict[tuple[int, int], list[tuple[int, float]]] = defaultdict(list)
     notes = []
     for cell in settings.cells:
-        rows = jobs.size(*jobs.key_of(str(settings.prompts[cell.eval])).split("/"))
+        data, part = jobs.key_of(str(settings.prompts[cell.eval])).split("/")
+        rows = jobs.size(data, part)
         notes.append(rows.note)
         question = rows.within(settings.max_length)
         length = min(settings.max_length, (cell.shots + 1) * question + cell.shots * rows.answer)
