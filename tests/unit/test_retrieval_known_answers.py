@@ -83,7 +83,7 @@ def test_scores_of_a_reranker_are_those_of_each_pair_alone(folder, stride):
 
 
 def test_the_loss_of_a_group_is_that_of_its_relevant_document(folder):
-    scores = torch.tensor([2.0, 1.0, 0.0, -1.0, 3.0, 0.5])
+    scores = torch.tensor([2.0, 1.0, 0.0, 1.0, 3.0, 0.5])
     batch = {"input_ids": torch.zeros(6, 4), "attention_mask": torch.ones(6, 4), "groups": torch.arange(2)}
     loss, parts = group_loss(lambda ids, mask: scores, batch)
     each = [-one.log_softmax(0)[0] for one in scores.view(2, 3)]
