@@ -31,6 +31,10 @@ _SHOWN = ("scale",)
 GATHERING = frozenset(stage.name for stage in results.STAGES)
 """Stages of results: each of their jobs is a class of its own, and takes what there is of each condition."""
 
+_MODELS = ("build_model", "extract_tokenizer")
+_NAMES = ("repository", "adapter", "archive")
+_DATA = ("fetch_archive", "build_examples", "build_documents")
+
 
 class Classes:
     """The classes of a plan's jobs."""
@@ -79,10 +83,14 @@ class Classes:
         job = self.plan.jobs[stage][key]
         if stage in GATHERING:
             return [stage, key, sorted(job.plugins)]
+        # Each data set, and each repository, is met: a number in its name is a part of it.
+        origin = parsed(job.settings.get("entry", "")) if stage in _MODELS else {}
+        met = [key] if stage in _DATA else [origin["origin"].get(one) for one in _NAMES] if origin else []
         # Wildcards that the function takes are settings; others only name the job.
         taken = {one: value for one, value in paths.wildcard_values(stage, key).items() if one in _parameters(stage)}
         return [
             stage,
+            met,
             {one: sorted({self._text(path) for path in paths_of({one: job.inputs[one]})}) for one in job.inputs},
             self._value({one: parsed(value) for one, value in job.settings.items()}),
             self._value({**taken, **job.factors}),
@@ -97,7 +105,7 @@ class Classes:
             stage, key = name
             settings = {one: parsed(value) for one, value in self.plan.jobs[stage][key].settings.items()}
             entry: Any = settings.get("entry")
-            if stage in ("build_model", "extract_tokenizer"):
+            if stage in _MODELS:
                 self._seen[name] = digest_of([stage, entry["architecture"], self._value(entry["config"])])
             elif stage in ("build_examples", "build_documents"):
                 self._seen[name] = digest_of([stage, entry["reader"], entry.get("kind"), bool(entry.get("labels"))])

@@ -128,10 +128,11 @@ class _Cut:
         settings = self._settings(job, lambda value: moved(_thinned(value, lambda path: moved(path) != path)))
         # Lists that settings are parallel to stay as long as they are.
         once = settings == dict(job.settings)
-        inputs = {
-            name: list(dict.fromkeys(moved(value))) if once and isinstance(value, list) else moved(value)
-            for name, value in job.inputs.items()
-        }
+        inputs = {}
+        for name, value in job.inputs.items():
+            inputs[name] = moved(value)
+            if once and isinstance(value, list) and inputs[name] != value:
+                inputs[name] = list(dict.fromkeys(inputs[name]))
         return replace(job, inputs=inputs, settings=settings)
 
     def _others(self, job: Job) -> dict[Name, Name]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import csv
+import hashlib
 import json
 import math
 import os
@@ -30,6 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.runtime.errors import ReprlabError, told_in_one_line
+from reprlab.runtime.files import write_text
 
 if TYPE_CHECKING:
     from reprlab.config.load import LoadedConfig
@@ -73,8 +75,14 @@ def local_hub(root: Path) -> Iterator[Hub]:
         ReprlabError: it does not start.
     """
     home = root / "runs/local_hub"
+    served = _digest_of_what_is_served(root)
+    kept = home / "served.txt"
+    if home.exists() and (not kept.is_file() or kept.read_text(encoding="utf-8") != served):
+        # Caches and results know a file by its commit, and another version of this hub has others at the same.
+        shutil.rmtree(home)
     shutil.rmtree(home / "config", ignore_errors=True)
     shutil.copytree(root / "config", home / "config")
+    write_text(kept, served)
     command = [sys.executable, "-m", "tests.published_hub", "--folder", str(home / "served"), "--config"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root / "workflow"), str(root)])}
     server = subprocess.Popen(
@@ -90,6 +98,13 @@ def local_hub(root: Path) -> Iterator[Hub]:
         if server.stdin:
             server.stdin.close()
         server.wait()
+
+
+def _digest_of_what_is_served(root: Path) -> str:
+    own = sorted(path for path in (root / "tests/published_hub").glob("*") if path.is_file())
+    cut = root / "workflow/reprlab/models/cut.py"
+    files = [*own, cut, root / "config/models.yaml", root / "config/datasets.yaml"]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 
 
 def _cache(root: Path, home: Path) -> Path:
