@@ -111,7 +111,9 @@ def page(folder):
         licences=[(HOSTILE, "CC0"), ("tasks", "Apache-2.0")],
         changes=[("depth", "loss.sentence_weight", "null", "7.5")],
         command="make report SCALE=mini",
-        needed={"depth": ["tabulate_paper/depth.glue.tsv", "pretrain_lm/t5_fs.tsv", "pretrain_lm/absent.tsv"]},
+        needed=[
+            ("depth", f) for f in ("tabulate_paper/depth.glue.tsv", "pretrain_lm/t5_fs.tsv", "pretrain_lm/absent.tsv")
+        ],
     )
     return (folder / "report.html").read_text(encoding="utf-8")
 
@@ -150,7 +152,7 @@ def nano(folder, tables):
     about = SimpleNamespace(TITLE="T", AUTHORS="A", QUESTION="Q?", TABLES=tables, FIGURES={})
     papers = [PaperFolder(folder / "results" / "depth", about)]
     jobs = read_benchmarks(folder / "results" / "benchmarks")
-    return render(papers, jobs, data_table([], {}), [], summary_table(papers, jobs, "nano", {}), folder / "report.html")
+    return render(papers, jobs, data_table([], {}), [], summary_table(papers, jobs, "nano", []), folder / "report.html")
 
 
 def test_at_nano_one_line_says_that_nothing_was_tested(folder):
@@ -188,7 +190,7 @@ def test_the_overview_answers_the_question_that_the_run_could_judge(folder):
         about = SimpleNamespace(TITLE="T", AUTHORS="A", QUESTION="Q?", TABLES={}, FIGURES={}, ANSWERS=answers)
         jobs = read_benchmarks(folder / "results" / "benchmarks")
         papers = [PaperFolder(folder / "results" / "depth", about)]
-        summary = summary_table(papers, jobs, "mini", {})
+        summary = summary_table(papers, jobs, "mini", [])
         page = render(papers, jobs, data_table([], {}), [], summary, folder / "report.html")
         return page[page.index('id="table-overview"') :].partition("</table>")[0]
 
@@ -236,7 +238,7 @@ def test_settings_that_are_not_as_published_stand_on_the_page(folder, page):
     assert "settings.yaml" not in checked(page).saved.values()  # in the page where the run's folder has it
     (folder / "settings.yaml").write_text("scale: mini\n")
     jobs = read_benchmarks(folder)
-    again = render([], jobs, data_table([], {}), [], summary_table([], jobs, "mini", {}), folder / "report.html")
+    again = render([], jobs, data_table([], {}), [], summary_table([], jobs, "mini", []), folder / "report.html")
     assert "settings.yaml" in checked(again).saved.values()
 
 
@@ -284,7 +286,9 @@ def test_the_page_is_the_same_each_time(folder, page):
         licences=[(HOSTILE, "CC0"), ("tasks", "Apache-2.0")],
         changes=[("depth", "loss.sentence_weight", "null", "7.5")],
         command="make report SCALE=mini",
-        needed={"depth": ["tabulate_paper/depth.glue.tsv", "pretrain_lm/t5_fs.tsv", "pretrain_lm/absent.tsv"]},
+        needed=[
+            ("depth", f) for f in ("tabulate_paper/depth.glue.tsv", "pretrain_lm/t5_fs.tsv", "pretrain_lm/absent.tsv")
+        ],
     )
     assert (folder / "again.html").read_bytes() == first
 
@@ -324,7 +328,7 @@ def test_a_paper_adds_only_its_own_section(folder):
     (folder / "results" / "another").mkdir()
     papers = [PaperFolder(folder / "results" / "another", about)]
     jobs = read_benchmarks(folder / "results" / "benchmarks")
-    summary = summary_table(papers, jobs, "nano", {})
+    summary = summary_table(papers, jobs, "nano", [])
     html = render(papers, jobs, data_table([], {}), [], summary, folder / "report.html")
     assert 'id="another"' in html and 'id="depth"' not in html
     assert summary["paper"].tolist() == ["another", "shared stages"]

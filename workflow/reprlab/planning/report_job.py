@@ -39,10 +39,11 @@ def add_report(plan: Plan, config: "LoadedConfig") -> None:
             files={"after": [words for words in words_of if (config.root / words).is_file()]},
             neutral={
                 "command": f"snakemake --cores 2 --configfile {settings_file(config)} -- {REPORT}",
-                "needed": {
-                    paper: sorted(paths.benchmark(*maker).removeprefix("results/benchmarks/") for maker in jobs)
+                "needed": [
+                    [paper, file]
                     for paper, jobs in by_paper.items()
-                },
+                    for file in sorted(paths.benchmark(*maker).removeprefix("results/benchmarks/") for maker in jobs)
+                ],
             },
             plugins=tuple(f"papers.{paper.replace('-', '_')}.about" for paper in papers),
         ),

@@ -17,7 +17,7 @@ def write_report(
     licences: list[tuple[str, str]] | None = None,
     changes: list[tuple[str, str, str, str]] | None = None,
     command: str = "",
-    needed: dict[str, list[str]] | None = None,
+    needed: list[tuple[str, str]] | None = None,
 ) -> None:
     """Gather the results of all papers in a page that needs no network.
 
@@ -32,7 +32,7 @@ def write_report(
         licences: of these archives, by name.
         changes: settings that differ from the published ones: paper, setting, published value, value here.
         command: what makes this run again, as a user types it.
-        needed: by paper the benchmark files of all jobs that its results need, shared ones too.
+        needed: papers, each with a benchmark file of a job that its results need, shared ones too.
     """
     from reprlab.artifacts.tables import write_tsv
     from reprlab.plugins import load_plugin
@@ -46,7 +46,7 @@ def write_report(
     folders = [PaperFolder(path, load_plugin("papers", f"{path.name.replace('-', '_')}.about")) for path in papers]
     jobs = read_benchmarks(benchmarks or Path())
     data = data_table(receipts or [], dict(licences or []))
-    table = summary_table(folders, jobs, scale, needed or {})
+    table = summary_table(folders, jobs, scale, needed or [])
     write_tsv(summary, table)
     write_text(out, render(folders, jobs, data, edges or [], table, out, changes, command))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from reprlab.reporting.audit import VERDICTS as AUDIT_VERDICTS
@@ -28,13 +28,13 @@ _HEADS = (
 
 
 def summary_table(
-    papers: Sequence[PaperFolder], jobs: pandas.DataFrame, scale: str, needed: Mapping[str, Sequence[str]]
+    papers: Sequence[PaperFolder], jobs: pandas.DataFrame, scale: str, needed: Collection[tuple[str, str]]
 ) -> pandas.DataFrame:
     """One row per paper (tables made, verdicts, minutes of all stages that it needs and of its own), and one for the
     shared stages.
 
     Args:
-        needed: by paper the benchmark files, `<stage>/<job>.tsv`, of all jobs that its results need.
+        needed: papers, each with a benchmark file, `<stage>/<job>.tsv`, of a job that its results need.
     """
     import pandas
 
@@ -48,7 +48,7 @@ def summary_table(
         row = {"paper": paper.slug, "scale": scale, "tables": len(paper.done()), "tables_planned": len(paper.tables)}
         row |= {f"audit_{_name(verdict)}": audit.get(verdict, 0) for verdict in AUDIT_VERDICTS}
         row |= {f"claims_{_name(verdict)}": claims.get(verdict, 0) for verdict in CLAIM_VERDICTS}
-        whole = float(jobs.loc[files.isin(needed.get(paper.slug, [])), "seconds"].sum()) / 60
+        whole = float(jobs.loc[files.isin([file for slug, file in needed if slug == paper.slug]), "seconds"].sum()) / 60
         found = {"minutes": round(max(whole, minutes), 2), "minutes_own": round(minutes, 2)}
         rows.append(row | {_name(name): n for name, n in paper.standing().items()} | found)
     shared = float(jobs["seconds"].sum()) / 60 - own
