@@ -113,7 +113,7 @@ class Published(Settings):
     """Hardware that the published runs are reckoned with."""
 
     accelerator: Accelerator
-    hours: dict[SafeName, str]
+    hours: dict[SafeName, PositiveFloat | str]
 
 
 class PublishedEncoder(Settings):

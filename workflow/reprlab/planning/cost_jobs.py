@@ -51,11 +51,11 @@ def add_cost(plan: Plan, config: "LoadedConfig", slug: str, printed: Printed = l
     found = [] if config.scale == REHEARSAL else cost_runs(jobs, config.scale)
     published = f"{COSTS}/{slug}.tsv"
     files: dict[str, str | list[str]] = {} if config.scale == "paper" else {"published": published}
+    hours = {row: one if isinstance(one, str) else f"{one:g}" for row, one in config.papers[slug].cost.hours.items()}
     if config.scale == "paper":
-        hours = config.papers[slug].cost.hours
         found = [printed(run.model_copy(update={"published_hours": hours.get(_row(run), "")})) for run in found]
     layout = CostLayout(
-        published_hours=config.papers[slug].cost.hours.get(TOTAL, "") if config.scale == "paper" else "",
+        published_hours=hours.get(TOTAL, "") if config.scale == "paper" else "",
         accelerator=config.papers[slug].cost.accelerator,
         others=list(other_jobs(jobs)),
         models=jobs.models,
