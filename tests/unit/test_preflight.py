@@ -206,12 +206,12 @@ def test_memory_is_held_against_the_device(monkeypatch) -> None:
     monkeypatch.setattr(room, "count_gpus", lambda: 0)
     found = list(room.check_memory(plan, "paper"))
     # In bfloat16, under autocast, ni's batches of 64 times 1,024 tokens keep 50 GB where all inputs are that long.
-    tasks = [f"finetune_model depth_*/{task}/depth_*" for task in ("mnli", "ni")]
+    tasks = [f"finetune_model depth_*_s2137/{task}/depth_*.s2137" for task in ("mnli", "ni")]
     assert [finding.subject for finding in found] == tasks
     told = {finding.subject: finding.message for finding in found}
     assert re.search(
         r"up to 155 GB .*; set runtime\.activation_checkpointing=true \(\d+ GB\) or runtime\.accumulation=4 \(42 GB\)$",
-        told["finetune_model depth_*/mnli/depth_*"],
+        told["finetune_model depth_*_s2137/mnli/depth_*.s2137"],
     )
     # What it names is enough, and a run that has it is not told again.
     for saved in (TrainingMemory(accumulation=4), TrainingMemory(checkpointing=True)):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.planning.data_sizes import DataSizes, Size
 from reprlab.planning.plan import Job, Plan
+from reprlab.planning.stages import STAGES
 from reprlab.registry.models import ModelEntry
 from reprlab.runtime.errors import ReprlabError
 from reprlab.text.tokenizers import TokenizerSettings
@@ -45,7 +46,7 @@ class Jobs:
         self._names: dict[tuple[Any, ...], str] = {}
 
     def behind(self) -> Iterator[tuple[str, str, Job]]:
-        """Stage, key and job of all that the paper's results are made from, in the order of the plan."""
+        """Stage, key and job of all that the paper's results are made from, in an order that no other paper changes."""
         seen: set[tuple[str, str]] = set()
         waiting = list(self.plan.targets.get(self.slug, ()))
         while waiting:
@@ -54,8 +55,9 @@ class Jobs:
                 seen.add(made)
                 for paths in self.plan.jobs[made[0]][made[1]].inputs.values():
                     waiting += [paths] if isinstance(paths, str) else paths
-        for stage, jobs in self.plan.jobs.items():
-            yield from ((stage, key, job) for key, job in jobs.items() if (stage, key) in seen)
+        order = {stage: place for place, stage in enumerate(STAGES)}
+        for stage, key in sorted(seen, key=lambda made: (order[made[0]], made[1])):
+            yield stage, key, self.plan.jobs[stage][key]
 
     def made_by(self, path: str) -> tuple[str, str, Job]:
         """Stage, key and job of a file, or of the folder that it is in.
