@@ -13,6 +13,7 @@ from reprlab.runtime.errors import ReprlabError
 
 # The same number under the names that the architectures give it.
 _LAYERS = ("num_hidden_layers", "n_layers", "n_layer", "num_layers")
+_WIDTHS = ("hidden_size", "d_model", "dim", "n_embd")
 _HEADS = ("num_attention_heads", "n_heads", "n_head", "num_heads")
 
 
@@ -30,6 +31,11 @@ class SizedModels(BaseModel):
 def layers_of(entry: ModelEntry) -> int:
     """Number of hidden layers."""
     return _number(entry, _LAYERS)
+
+
+def width_of(entry: ModelEntry) -> int:
+    """Numbers in a hidden state."""
+    return _number(entry, _WIDTHS)
 
 
 def heads_of(entry: ModelEntry) -> int:

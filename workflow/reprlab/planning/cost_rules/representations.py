@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from reprlab.models.sizes import layers_of
+from reprlab.models.sizes import layers_of, width_of
 from reprlab.planning.cost_rules.jobs import Described, Jobs, inference, noted, of_engine, settings_of, source
 from reprlab.planning.plan import Job
 from reprlab.registry.dataset_entries import TaskEntry
@@ -62,8 +62,8 @@ def collect_states(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
     settings = CollectSettings.model_validate_json(job.settings["settings"])
     length, asked = _prompts(jobs, job)
     passes, forwarded = max(1, len(settings.steps)), min(asked, settings.limit or asked)
-    config = jobs.entry(source(job)).config
-    states = (int(config["num_hidden_layers"]) + 1) * int(config["hidden_size"])
+    entry = jobs.entry(source(job))
+    states = (layers_of(entry) + 1) * width_of(entry)
     yield {
         **jobs.model(source(job)),
         **inference(1, settings.dtype, part_size=max(1, int(settings.batch_tokens / length))),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from reprlab.audio.settings import RecogniserSettings
 from reprlab.coreference.settings import CoreferenceTraining, HeadSettings, SegmentSettings
 from reprlab.events.settings import PairClassification, PairTiming, Retrieval, RetrieverTraining
+from reprlab.models.sizes import width_of
 from reprlab.music.settings import DescriberTraining, DescriptionGeneration
 from reprlab.planning.cost_rules.jobs import Described, Jobs, inference, noted, of_engine, source
 from reprlab.planning.plan import Job
@@ -163,7 +164,7 @@ def _coreference(jobs: Jobs, job: Job, encoders: list[str], *, frozen: bool) -> 
     pieces = math.ceil(tokens / segments.segment_length)
     # Stored states are those of an encoder of the source's making.
     model = encoders[0] if encoders else _stored(jobs, job)
-    width = int(jobs.entry(model).config["hidden_size"])
+    width = width_of(jobs.entry(model))
     once, parameters = head_flops(settings.head, width, tokens), head_parameters(settings.head, width)
     passes = settings.epochs * size("validation") + size("test")
     return {
