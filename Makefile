@@ -189,7 +189,7 @@ preflight: ready ## what a run (SCALE= SET= PAPER=) needs and does not have: ori
 
 # Models of the hub and published data are small here, so that what is asked for is met before a GPU day is spent.
 rehearse: $(STAMP) ## each kind of job of scale paper once, small: make rehearse PAPER=depth ARGS="--profile profiles/slurm" HUB=local
-	@$(BIN)/python -m reprlab.runs.rehearse $(if $(GIVEN_PAPER),--paper "$$GIVEN_PAPER") $(if $(GIVEN_SET),--set "$$GIVEN_SET") \
+	@$(BIN)/python -m reprlab.preflight.rehearse $(if $(GIVEN_PAPER),--paper "$$GIVEN_PAPER") $(if $(GIVEN_SET),--set "$$GIVEN_SET") \
 	  $(if $(HUB),--hub '$(HUB)') --cores $(CORES) $(ARGS)
 
 pin: ready ## write config/hub.lock.json: the commit of each branch of the hub that SCALE=paper takes (ARGS=--update: anew)

@@ -337,8 +337,8 @@ def measured(run: CostRun, folder: Path, seconds: float, steps: int, tokens: int
 @pytest.mark.parametrize(
     ("slug", "names"),
     [
-        ("overparameterized-encoders", ["llama_deep/l3prune_p00", "llama_deep/l3prune_large"]),
-        ("ssm-rerankers", ["opt_nano/squad_passages/passages_firstp", "mamba1_nano/squad_passages/passages_firstp"]),
+        ("overparameterized-encoders", ["llama_deep/l3prune_large", "llama_deep/l3prune_p00"]),
+        ("ssm-rerankers", ["mamba1_nano/squad_passages/passages_firstp", "opt_nano/squad_passages/passages_firstp"]),
     ],
 )
 def test_measured_runs_give_ratios_of_one_where_times_follow_the_count(
@@ -360,7 +360,7 @@ def test_measured_runs_give_ratios_of_one_where_times_follow_the_count(
     assert again["ratio"].tolist() == pytest.approx([1, 1], rel=0.01)
     if slug == "overparameterized-encoders":
         # The depth that the losses chose, of four layers.
-        assert float(once["flops"].iloc[1]) < 0.6 * float(once["flops"].iloc[0])
+        assert float(once["flops"].iloc[0]) < 0.6 * float(once["flops"].iloc[1])
 
 
 @pytest.mark.parametrize("model", ["llama_3_8b", "qwen2_7b", "phi3_4b"])

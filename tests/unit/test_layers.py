@@ -49,6 +49,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("planning", "runs"),
     PAPERS,
     ("cluster", "preflight", "scaffold", "terminal"),
+    # The commands by their names.
+    ("__main__",),
 )
 HEIGHT = {name: height for height, layer in enumerate(LAYERS) for name in layer}
 

@@ -6,8 +6,8 @@ import pandas
 import pytest
 from reprlab.artifacts.tables import write_tsv
 from reprlab.config.papers import SLUGS
+from reprlab.reporting.answers import Answer, asked_here
 from reprlab.reporting.claims import VERDICTS
-from reprlab.results.answers import Answer, asked_here
 from reprlab.results.claims import Claim
 from reprlab.results.records import PaperResults, records_of
 from reprlab.results.twins import Twin

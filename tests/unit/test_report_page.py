@@ -14,6 +14,7 @@ import pyarrow
 import pytest
 from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.artifacts.tables import read_tsv, write_parquet, write_tsv
+from reprlab.reporting.answers import Answer
 from reprlab.reporting.audit import AuditRow, rounded, write_audit
 from reprlab.reporting.benchmarks import by_stage, of_paper, read_benchmarks
 from reprlab.reporting.page.attached import LARGEST, attached
@@ -25,7 +26,6 @@ from reprlab.reporting.page.html_tables import shown, table
 from reprlab.reporting.page.overview import summary_table
 from reprlab.reporting.page.report import render
 from reprlab.reporting.provenance import public_path, write_provenance
-from reprlab.results.answers import Answer
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.write_report import write_report
 

@@ -13,23 +13,25 @@ WHOLE = {"gather_results", "compare_published", "test_claims"}
 DRAWN = WHOLE | {"tabulate_paper", "plot_figure"}
 SCORES = {"score_completions", "sum_hours"} | DRAWN
 TUNING = {"finetune_completions"} | SCORES
+# What another number of updates, beams or batches takes.
+COST = {"estimate_cost"}
 TRIVIAL = {"score_completion_baselines"}
 PROMPTS = {"build_completions"} | TRIVIAL | TUNING
 PAPER = "papers.amuro-char"
 EDITS = {
     "nothing": (f"{PAPER}.prediction.bootstrap=50", set()),
     "resamples of the scores": (f"{PAPER}.prediction.bootstrap=60", SCORES | TRIVIAL),
-    "beams": (f"{PAPER}.prediction.beams=2", SCORES),
+    "beams": (f"{PAPER}.prediction.beams=2", SCORES | COST),
     "weight decay of fine-tuning": (f"{PAPER}.finetuning.weight_decay=0.1", TUNING),
     "learning rate of one task": (f"{PAPER}.families.ladder.chosen.mnli=3e-3", TUNING),
     "spaces of the prompts": (f"{PAPER}.prompts.spacing=clean", PROMPTS),
     "another held-out loss of the ladder": (
         f"{PAPER}.pretraining.evaluation_batches=3",
-        {"evaluate_lm"} | WHOLE,
+        {"evaluate_lm"} | WHOLE | COST,
     ),
     "updates of pre-training": (
         f"{PAPER}.pretraining.steps=7",
-        {"pretrain_lm", "evaluate_lm"} | TUNING,
+        {"pretrain_lm", "evaluate_lm"} | TUNING | COST,
     ),
     "pairs of a mean": (f"{PAPER}.groups.mrc.generation_to_class=[paws<-xsum]", DRAWN),
 }

@@ -15,7 +15,7 @@ COMMANDS = {
     "metrics": ("reprlab.planning.metric_list", "every metric with its unit, direction and range"),
     "explain": ("reprlab.preflight.explain", "which jobs would run, and why"),
     "preflight": ("reprlab.preflight", "what a run needs and does not have"),
-    "rehearse": ("reprlab.runs.rehearse", "each kind of job of scale paper once, small"),
+    "rehearse": ("reprlab.preflight.rehearse", "each kind of job of scale paper once, small"),
     "pin": ("reprlab.preflight.branches", "the commits of branches of the hub"),
     "sensitivity": ("reprlab.planning.sensitivity", "what the verdicts of a paper depend on"),
     "power": ("reprlab.runs.power", "the smallest effect that a planned run can decide"),

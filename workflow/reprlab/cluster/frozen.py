@@ -19,7 +19,7 @@ from reprlab.runtime.files import atomic_directory
 from reprlab.runtime.planned import FROZEN
 
 RECORD = FROZEN
-_PARTS = ("Snakefile", "workflow", "config", "resources/published")
+_PARTS = ("Snakefile", "workflow", "config", "resources/published", "resources/costs")
 _FOLDER = Path(".snakemake/frozen")
 
 

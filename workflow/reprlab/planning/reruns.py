@@ -7,10 +7,10 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from reprlab.planning import paths
+from reprlab.planning.asked import nearest_target
 from reprlab.planning.run_plan import RunPlan
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.plan_file import PlannedJob
-from reprlab.terminal.hints import nearest_target
 
 NOT_MADE, READS_NEW = "not made yet", "what it reads is made again"
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from reprlab.config.load import LoadedConfig
 from reprlab.config.runtime import REHEARSAL
 from reprlab.planning import paths
+from reprlab.planning.asked import nearest_target
 from reprlab.planning.paper_plans import make_plan
 from reprlab.planning.plan import Plan
 from reprlab.planning.planned_jobs import planned_jobs
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.plan_file import FOLDER, PlannedJob, plan_name, write_plan
-from reprlab.terminal.hints import nearest_target
 
 
 class RunPlan:

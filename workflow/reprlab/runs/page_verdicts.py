@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reprlab.results.answers import OPEN, Answer
+from reprlab.reporting.answers import OPEN, Answer
 from reprlab.results.records import PaperResults, records_of
 from reprlab.runtime.errors import ReprlabError, told_in_one_line
 

@@ -1,7 +1,7 @@
 """Title, authors and captions of the paper in the report."""
 
 from reprlab.papers.amuro_char.results import RESULTS
-from reprlab.results.answers import Answer
+from reprlab.reporting.answers import Answer
 
 TITLE = "Amuro & Char: Analyzing the Relationship between Pre-Training and Fine-Tuning of Large Language Models"
 AUTHORS = "Kaiser Sun, Mark Dredze"

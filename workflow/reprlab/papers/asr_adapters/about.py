@@ -1,7 +1,7 @@
 """What the report says about the paper: title, and what its tables and figures show."""
 
 from reprlab.papers.asr_adapters.results import RESULTS
-from reprlab.results.answers import Answer
+from reprlab.reporting.answers import Answer
 
 TITLE = "Investigating Adapters for Parameter-efficient Low-resource Automatic Speech Recognition"
 AUTHORS = "Ahnaf Mozib Samin, Shekhar Nayak, Andrea DeMarco, Claudia Borg"

@@ -1,7 +1,7 @@
 """Title, authors and captions of the paper in the report."""
 
 from reprlab.papers.depth.results import RESULTS
-from reprlab.results.answers import Answer
+from reprlab.reporting.answers import Answer
 
 TITLE = "DEPTH: Discourse Education through Pre-Training Hierarchically"
 AUTHORS = "Zachary Elisha Bamberger, Ofek Glick, Chaim Baskin, Yonatan Belinkov"

@@ -1,7 +1,7 @@
 """Title, authors and captions of the paper in the report."""
 
 from reprlab.papers.domain_adaptive_masking.results import RESULTS
-from reprlab.results.answers import Answer
+from reprlab.reporting.answers import Answer
 
 TITLE = "Choose Your Words Wisely: Domain-adaptive Masking Makes Language Models Learn Faster"
 AUTHORS = "Vanshpreet S. Kohli, Aaron Monis, Radhika Mamidi"

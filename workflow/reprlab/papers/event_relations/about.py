@@ -1,7 +1,7 @@
 """Title, authors and captions of the paper in the report."""
 
 from reprlab.papers.event_relations.results import RESULTS
-from reprlab.results.answers import Answer
+from reprlab.reporting.answers import Answer
 
 TITLE = "Efficient Document-level Event Relation Extraction"
 AUTHORS = "Ruochen Li, Zimu Wang, Xinya Du"

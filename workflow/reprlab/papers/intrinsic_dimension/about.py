@@ -1,7 +1,7 @@
 """Title, authors and captions of the paper in the report."""
 
 from reprlab.papers.intrinsic_dimension.results import RESULTS
-from reprlab.results.answers import Answer
+from reprlab.reporting.answers import Answer
 
 TITLE = "A Comparative Study of Learning Paradigms in Large Language Models via Intrinsic Dimension"
 AUTHORS = "Saahith Janapati, Yangfeng Ji"

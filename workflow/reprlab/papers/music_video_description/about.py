@@ -1,7 +1,7 @@
 """What the report says about the paper: title, and what its tables and figures show."""
 
 from reprlab.papers.music_video_description.results import RESULTS
-from reprlab.results.answers import Answer
+from reprlab.reporting.answers import Answer
 
 TITLE = "Cross-Modal Learning for Music-to-Music-Video Description Generation"
 AUTHORS = "Zhuoyuan Mao, Mengjie Zhao, Qiyu Wu, Zhi Zhong, Wei-Hsiang Liao, Hiromi Wakaki, Yuki Mitsufuji"

@@ -1,7 +1,7 @@
 """Title, authors and captions of the paper in the report."""
 
 from reprlab.papers.overparameterized_encoders.results import RESULTS
-from reprlab.results.answers import Answer
+from reprlab.reporting.answers import Answer
 
 TITLE = "Large Language Models Are Overparameterized Text Encoders"
 AUTHORS = "Thennal D K, Tim Fischer, Chris Biemann"

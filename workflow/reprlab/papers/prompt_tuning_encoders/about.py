@@ -1,7 +1,7 @@
 """Title, authors and captions of the paper in the report."""
 
 from reprlab.papers.prompt_tuning_encoders.results import RESULTS
-from reprlab.results.answers import Answer
+from reprlab.reporting.answers import Answer
 
 TITLE = "Prompt Tuning Can Simply Adapt Large Language Models to Text Encoders"
 AUTHORS = "Kaiyan Zhao, Qiyu Wu, Zhongtao Miao, Yoshimasa Tsuruoka"

@@ -1,7 +1,7 @@
 """Title, authors and captions of the paper in the report."""
 
 from reprlab.papers.punctuation_restoration.results import RESULTS
-from reprlab.results.answers import Answer
+from reprlab.reporting.answers import Answer
 
 TITLE = "Punctuation Restoration Improves Structure Understanding without Supervision"
 AUTHORS = "Junghyun Min, Minho Lee, Woochul Lee, Yeonsoo Lee"

@@ -1,7 +1,7 @@
 """What the report says about the paper: title, and what its tables and figures show."""
 
 from reprlab.papers.reverse_probing.results import RESULTS
-from reprlab.results.answers import Answer
+from reprlab.reporting.answers import Answer
 
 TITLE = "Reverse Probing: Evaluating Knowledge Transfer via Finetuned Task Embeddings for Coreference Resolution"
 AUTHORS = (

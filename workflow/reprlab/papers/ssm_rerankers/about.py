@@ -1,7 +1,7 @@
 """Title, authors and captions of the paper in the report."""
 
 from reprlab.papers.ssm_rerankers.results import RESULTS
-from reprlab.results.answers import Answer
+from reprlab.reporting.answers import Answer
 
 TITLE = "State Space Models are Strong Text Rerankers"
 AUTHORS = "Jinghua Yan, Zhichao Xu, Ashim Gupta, Vivek Srikumar"

@@ -1,7 +1,7 @@
 """What the report says about the paper: title, and what its tables and figures show."""
 
 from reprlab.papers.universal_features.results import RESULTS
-from reprlab.results.answers import Answer
+from reprlab.reporting.answers import Answer
 
 TITLE = "Tracking Universal Features Through Fine-Tuning and Model Merging"
 AUTHORS = "Niels Nielsen Horn, Desmond Elliott"

@@ -1,7 +1,7 @@
 """Title, authors and captions of the paper in the report."""
 
 from reprlab.papers.vocab_memory.results import RESULTS
-from reprlab.results.answers import Answer
+from reprlab.reporting.answers import Answer
 
 TITLE = "Vocabulary-level Memory Efficiency for Language Model Fine-tuning"
 AUTHORS = "Miles Williams, Nikolaos Aletras"

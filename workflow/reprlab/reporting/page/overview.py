@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
+from reprlab.reporting.answers import asked_here
 from reprlab.reporting.audit import VERDICTS as AUDIT_VERDICTS
 from reprlab.reporting.benchmarks import of_paper
 from reprlab.reporting.claims import VERDICTS as CLAIM_VERDICTS
@@ -14,7 +15,6 @@ from reprlab.reporting.page.claims import claim_id
 from reprlab.reporting.page.folder import PaperFolder
 from reprlab.reporting.page.html import Html, join, tag
 from reprlab.reporting.page.verdicts import ORDERS, STANDING, counts, legend, reference
-from reprlab.results.answers import asked_here
 
 if TYPE_CHECKING:
     import pandas
