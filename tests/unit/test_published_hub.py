@@ -14,7 +14,6 @@ import torch
 from reprlab.artifacts.json_files import read_json
 from reprlab.config.load import PAPERS, load_config
 from reprlab.models.build import load_model
-from reprlab.models.cut import cut_entry
 from reprlab.planning.paper_plans import make_plan
 from reprlab.registry.dataset_entries import CorpusEntry, Wanted
 from reprlab.registry.datasets import load_registry
@@ -122,7 +121,7 @@ def published_weights(hub, origin: HubOrigin) -> dict[str, torch.Tensor]:
 @pytest.mark.parametrize("name", chosen(HUB, FIRST))
 def test_a_published_model_is_what_was_published(hub, stage, tmp_path, name):
     """Each weight has the value that was drawn for it; parts that the entry names as new are drawn here."""
-    entry = cut_entry(HUB[name])
+    entry = hub.models[name]
     hub.prepare(entry.origin.repository, entry.origin.revision)
     given = {"entry": entry.model_dump(mode="json"), "out": tmp_path / "model", "cache": tmp_path}
     assert stage("build_model", **given) == ""
