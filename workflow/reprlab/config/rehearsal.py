@@ -60,6 +60,9 @@ def _cut(name: str, value: Any, group: str = "") -> Any:
     if isinstance(value, list):
         if name == "ladder":
             return [1, 2] if len(value) > 1 else [2]
+        if name == "tested":
+            # Folds differ in their documents alone, and what joins the answers of all needs the answers of each.
+            return value[:1]
         found = [{**one, **cut(one)} if isinstance(one, Mapping) else _cut(name, one) for one in value]
         return [one for place, one in enumerate(found) if one not in found[:place]] if found != value else value
     largest = LARGEST.get(f"{group}.{name}", LARGEST.get(name))
