@@ -47,7 +47,7 @@ endif
 export PYTHONPATH := $(CURDIR)/workflow$(if $(PYTHONPATH),:$(PYTHONPATH))
 
 .DEFAULT_GOAL := help
-TARGETS := help all report list metrics explain compare export new preflight rehearse pin verify test test-all test-slow test-faults test-cluster test-smoke mutants lint lock clean prune \
+TARGETS := help all report list metrics explain compare export new preflight rehearse pin verify test test-all test-slow test-faults test-cluster test-smoke mutants lint lock wheel clean prune \
   setup
 .PHONY: $(TARGETS) FORCE ready
 # A goal that reads or lists computes nothing: what stands beside it is its argument, never a second goal.
@@ -204,6 +204,9 @@ lint: $(DEV_STAMP) ## ruff, types, snakefmt, snakemake --lint
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	$(BIN)/snakemake --lint --config scale=nano
+
+wheel: $(STAMP) ## dist/reprlab-*.whl, for code of your own (docs/library.md)
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist . && rm -rf build
 
 lock: ## write envs/*.txt from envs/*.in (needs a network)
 	PYTHON=$(PYTHON) bash envs/lock.sh
