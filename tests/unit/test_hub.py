@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 import torch
 from reprlab.artifacts.json_files import read_json
@@ -35,6 +37,9 @@ CODE = """
 import json, os, sys
 from pathlib import Path
 from reprlab.data.downloads import obtain
+from reprlab.stages.build_examples import build_examples
+from reprlab.stages.fetch_archive import fetch_archive
+from reprlab.registry.dataset_entries import TaskEntry
 from reprlab.registry.dataset_entries import ArchiveEntry
 from reprlab.registry.models import ModelEntry
 from reprlab.runtime.errors import ReprlabError
@@ -46,6 +51,11 @@ for line in sys.stdin:
     try:
         if "entry" in asked:
             build_model(entry=ModelEntry.model_validate(asked["entry"]), out=Path(asked["out"]), cache=cache)
+        elif "task" in asked:
+            registry, receipt, out = Path(asked["registry"]), cache / "receipt.json", Path(asked["out"])
+            fetch_archive(archive="texts", registry=registry, cache=cache, receipt=receipt)
+            task = TaskEntry.model_validate(asked["task"])
+            build_examples(entry=task, receipts=[receipt], cache=cache, registry=registry, out=out)
         else:
             archive = ArchiveEntry.model_validate(asked["archive"])
             cached = obtain(archive, archive.files[0], cache)
@@ -313,6 +323,99 @@ def test_a_data_set_that_is_refused_is_told_with_the_remedy(hub, shared, tmp_pat
     hub.gated, hub.busy = ({"some/texts"} if gated else set()), ({"some/texts": busy} if busy else {})
     said, _ = shared[1].ask(tmp_path, archive=archive())
     assert words in said and "\n" not in said
+
+
+def in_parquet(rows: dict[str, list], labels: list[str] | None = None, nested: bool = False):
+    """A file as `datasets` writes it: which numbers have which names stands in the metadata of the schema."""
+
+    def write(file: Path) -> None:
+        told = {"names": labels, "_type": "ClassLabel"}
+        feature = {"feature": told, "_type": "List"} if nested else told
+        about = {b"huggingface": json.dumps({"info": {"features": {"label": feature}}})} if labels else {}
+        pyarrow.parquet.write_table(pyarrow.table(rows).replace_schema_metadata(about), file)
+
+    return write
+
+
+def in_lines(*rows: dict):
+    return lambda file: file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+NAMES = ["entailment", "not_entailment"]
+ROWS = {"text": ["a", "b"], "label": [0, 1], "idx": [0, 1]}
+TAGGED = {"text": [["a", "b"]], "label": [[0, 1]]}
+LINE = {"text": "a", "label": 1, "label_text": "not entailment"}
+GLUE = ("glue_hub", "train/0000.parquet", {"texts": ["text"], "label_names": NAMES})
+WORDS_OF = ("tagged_parquet", "train/0000.parquet", {"tokens": "text", "tags": "label", "names": NAMES})
+LINES = ("mteb_lines", "train.jsonl", {"texts": ["text"], "label": "label", "label_names": NAMES})
+
+
+@pytest.mark.parametrize(
+    ("form", "write", "words"),
+    [
+        (GLUE, in_parquet(ROWS, ["Entailment", "not entailment"]), ""),
+        (GLUE, in_parquet(ROWS), ""),
+        (GLUE, in_parquet(ROWS, ["0", "1"]), ""),
+        ((*GLUE[:2], {**GLUE[2], "hub_names": ["yes", "no"]}), in_parquet(ROWS, ["Yes", "No"]), ""),
+        (GLUE, in_parquet(ROWS | {"label_text": NAMES}), ""),
+        (GLUE, in_parquet({"sentence": ["a"], "label": [0], "idx": [0]}, NAMES),
+         "has sentence, label, idx and the entry reads text, label, idx: text is missing"),
+        (GLUE, in_parquet(ROWS, NAMES[::-1]),
+         "the label 0 of label is 'not_entailment' of 2 there and 'entailment' of 2 in the entry"),
+        (GLUE, in_parquet(ROWS, [*NAMES, "none of both"]), "the label 2 of label is 'none of both' of 3 there"),
+        (GLUE, in_parquet(ROWS, NAMES[:1]), "the label 1 of label is none of 1 there and 'not_entailment' of 2"),
+        (GLUE, in_parquet(ROWS | {"label_text": NAMES[::-1]}), "the label 0 of label is 'not_entailment' there"),
+        (GLUE, in_parquet({name: values[:0] for name, values in ROWS.items()}), "has no rows"),
+        (WORDS_OF, in_parquet(TAGGED, NAMES, nested=True), ""),
+        (WORDS_OF, in_parquet(TAGGED, NAMES[::-1], nested=True), "the label 0 of label is 'not_entailment' of 2 there"),
+        (LINES, in_lines(LINE), ""),
+        (LINES, in_lines({"sentence": "a", "label": 1}), "has sentence, label and the entry reads text, label: text"),
+        (LINES, in_lines(LINE, LINE | {"label": 0}), "the label 0 of label is 'not entailment' there and 'entailment'"),
+    ],
+)  # fmt: skip
+def test_another_data_set_than_the_entry_is_refused_in_one_line(hub, shared, tmp_path, form, write, words):
+    reader, name, options = form
+    (hub.root / "some/texts/train").mkdir(parents=True)
+    write(hub.root / "some/texts" / name)
+    said = read(shared[1], tmp_path, reader, name, options)
+    if not words:
+        assert said == ""
+        return
+    assert said.startswith(f"some/texts@{hub.commit('some/texts')}: {name}: "), said
+    assert words in said and "correct the options of the entry" in said
+
+
+def read(client: Client, folder: Path, reader: str, name: str, options: dict) -> str:
+    """Fetch and read a data set of this file; the line that is told, or nothing."""
+    files = [{"file": name, "split": "train"}]
+    entry = {
+        "name": "toy", "title": "Toy", "revision": "1", "reader": reader, "archives": ["texts"], "licence": "CC0",
+        "kind": "tags" if reader == "tagged_parquet" else "single", "role": "toy", "labels": NAMES, "homepage": "x",
+        "purpose": "x", "options": {"files": files, **options},
+    }  # fmt: skip
+    held = {**archive(), "files": [{"file": name, "revision": "some/texts@main"}]}
+    held.pop("name")
+    registry = folder / "datasets.yaml"
+    registry.write_text(json.dumps({"archives": {"texts": held}, "corpora": {}, "tasks": {}}))
+    out = folder / "rows.parquet"
+    said, _ = client.ask(folder, task=entry, registry=str(registry), out=str(out))
+    assert out.exists() != bool(said) and "\n" not in said and not list(folder.rglob("rows.parquet?*"))
+    return said
+
+
+def test_a_split_that_is_not_there_or_goes_on_is_told_with_what_is_there(hub, shared, tmp_path):
+    folder = hub.root / "some/texts/train"
+    folder.mkdir(parents=True)
+    in_parquet(ROWS)(folder / "0000.parquet")
+    in_parquet(ROWS)(folder / "0001.parquet")
+    said = read(shared[1], tmp_path, *GLUE)
+    assert "hub:some/texts@main: the split goes on with train/0001.parquet, which the entry does not list" in said
+    (folder / "0001.parquet").unlink()
+    (folder / "0000.parquet").rename(folder / "part-0.parquet")
+    shutil.rmtree(tmp_path / "cache")
+    said = read(shared[1], tmp_path, *GLUE)
+    commit = hub.commit("some/texts")
+    assert f"it has no train/0000.parquet at {commit}; nearest are train/part-0.parquet; correct the entry" in said
 
 
 def test_too_little_room_says_how_much_is_lacking(hub, monkeypatch, tmp_path):
