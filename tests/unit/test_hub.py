@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow
@@ -253,6 +254,7 @@ def test_another_model_than_the_entry_is_refused_in_one_line(hub, fetch, change,
 def test_parts_that_an_entry_names_as_new_are_drawn_alike_each_time(hub, fetch, tmp_path):
     change_weights(publish(hub, "some/bert"), lambda w: {n: one for n, one in w.items() if "pooler" not in n})
     assert "lacks pooler.dense.bias, pooler.dense.weight; they would be drawn at random" in fetch(entry())
+    assert "lacks pooler.dense.bias" in fetch(entry(new_parts=["decoder."])), "what is not named is not drawn"
     assert fetch(entry(new_parts=["pooler."]), "a") == "" and fetch(entry(new_parts=["pooler."]), "b") == ""
     assert (tmp_path / "a/model.safetensors").read_bytes() == (tmp_path / "b/model.safetensors").read_bytes()
 
@@ -418,6 +420,19 @@ def test_a_split_that_is_not_there_or_goes_on_is_told_with_what_is_there(hub, sh
     assert f"it has no train/0000.parquet at {commit}; nearest are train/part-0.parquet; correct the entry" in said
 
 
+def test_a_data_set_is_fetched_at_the_commit_of_the_lock_file(hub, shared, tmp_path):
+    folder = hub.root / "some/texts/train"
+    folder.mkdir(parents=True)
+    in_parquet(ROWS)(folder / "0000.parquet")
+    pinned = hub.commit("some/texts")
+    in_parquet(ROWS | {"text": ["moved", "on"]})(folder / "0000.parquet")
+    assert hub.commit("some/texts") != pinned
+    (tmp_path / "hub.lock.json").write_text(json.dumps({"datasets/some/texts@main": pinned}))
+    assert read(shared[1], tmp_path, *GLUE) == ""
+    assert pyarrow.parquet.read_table(tmp_path / "rows.parquet")["text"].to_pylist() == ROWS["text"]
+    assert read_json(tmp_path / "cache/receipt.json")["files"][0]["revision"] == f"some/texts@{pinned}"
+
+
 def test_too_little_room_says_how_much_is_lacking(hub, monkeypatch, tmp_path):
     from reprlab.hub.answers import free_space
 
@@ -465,8 +480,10 @@ def test_branches_of_a_plan_are_pinned_at_what_was_fetched_and_moves_are_told(mo
     moved["facebook/wav2vec2-xls-r-300m"] = "3" * 40
     assert branches.pin(config, plan, tmp_path, update=False)[0] == lock
     assert branches.pin(config, plan, tmp_path, update=True)[0][key] == "3" * 40
-    config.__dict__["commits"] = lock
-    config.__dict__.pop("models"), config.__dict__.pop("datasets")
+    # The user commits the file beside the registries.
+    shutil.copytree(WORKFLOW.parent / "config", tmp_path / "config")
+    (tmp_path / "config/hub.lock.json").write_text(json.dumps(lock))
+    config = replace(config, home=tmp_path)
     pinned = Plan()
     load_plugin("papers", "asr_adapters.plan").add_jobs(pinned, config)
     told = [finding for finding in branches.check_branches(pinned, config) if finding.status == "note"]
