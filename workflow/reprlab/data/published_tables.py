@@ -60,10 +60,11 @@ def published_parquet(
             continue
         if told := _told(schema, column):
             _compare(archive, name, column, dict(enumerate(told)), wanted, whole=True)
-        if f"{column}_text" in schema.names:
-            pairs = read_parquet(path, [column, f"{column}_text"]).group_by([column, f"{column}_text"]).aggregate([])
-            for number, text in zip(*(values.to_pylist() for values in pairs.columns), strict=True):
-                _compare(archive, name, column, {number: text}, wanted)
+        text = f"{column}_text"
+        kinds = dict(zip(schema.names, schema.types, strict=True))
+        if pyarrow.types.is_integer(kinds[column]) and pyarrow.types.is_string(kinds.get(text, pyarrow.null())):
+            for row in read_parquet(path, [column, text]).group_by([column, text]).aggregate([]).to_pylist():
+                require_label(archive, name, column, row, wanted)
     return path
 
 
@@ -86,8 +87,8 @@ def require_label(archive: Archive, name: str, column: str, row: Mapping[str, An
     Raises:
         ReprlabError: it does.
     """
-    if isinstance(row[column], int) and f"{column}_text" in row:
-        _compare(archive, name, column, {row[column]: row[f"{column}_text"]}, wanted)
+    if isinstance(number := row.get(column), int) and f"{column}_text" in row:
+        _compare(archive, name, column, {number: row[f"{column}_text"]}, wanted)
 
 
 def _told(schema: pyarrow.Schema, column: str) -> list[str]:
