@@ -128,7 +128,7 @@ def hub(shared, tmp_path):
     """The hub, empty: what an earlier test published is not known to the clients' cache by another commit."""
     server, _ = shared
     shutil.rmtree(server.root, ignore_errors=True)
-    server.gated, server.busy, server.breaks = set(), {}, {}
+    server.gated, server.busy, server.breaks, server.claimed = set(), {}, {}, {}
     server.seen.clear()
     return server
 
@@ -166,6 +166,35 @@ def test_what_is_whole_comes_through_and_a_branch_keeps_its_commit(hub, fetch, t
     assert same
 
 
+def test_an_adapter_comes_at_a_commit_of_its_own(hub, fetch, tmp_path):
+    from peft import LoraConfig, get_peft_model
+
+    folder = publish(hub, "some/bert")
+    scratch = ModelEntry.model_validate({**entry().model_dump(), "origin": {"kind": "scratch"}})
+    adapted = get_peft_model(build_from_config(scratch, seed=3), LoraConfig(r=2, target_modules=["query"]))
+    for name, weight in adapted.named_parameters():
+        if "lora_B" in name:
+            torch.nn.init.constant_(weight, 0.1)
+    adapted.save_pretrained(hub.root / "some/adapter")
+    assert fetch(entry(adapter="some/adapter", adapter_revision="main")) == ""
+    commits = {name: hub.commit(name) for name in ("some/bert", "some/adapter")}
+    assert read_json(tmp_path / "model/origin.json") == commits
+    name = "encoder.layer.2.attention.self.query.weight"
+    merged = adapted.merge_and_unload().state_dict()[name]
+    found = load_model(tmp_path / "model").state_dict()[name]
+    assert torch.allclose(found, merged) and not torch.equal(found, load_file(folder / "model.safetensors")[name])
+
+
+def test_a_file_that_was_cut_in_the_clients_cache_is_told(hub, fetch):
+    publish(hub, "cut/bert")
+    assert fetch(entry("cut/bert")) == ""
+    cached = hub.root.parent / "home/hub/models--cut--bert/snapshots" / hub.commit("cut/bert") / "model.safetensors"
+    whole = cached.read_bytes()
+    cached.resolve().write_bytes(whole[:-1])
+    said = fetch(entry("cut/bert"), "again")
+    assert f"model.safetensors has {len(whole) - 1} bytes in the hub's cache and {len(whole)} on the hub" in said
+
+
 @pytest.mark.parametrize(
     ("kinds", "left"),
     [({"max_shard_size": "2KB"}, "model-00002-of-"), ({}, "pytorch_model.bin")],
@@ -198,6 +227,19 @@ def silent_about_layers(folder: Path) -> None:
     """The config does not say how many; transformers takes twelve."""
     config = read_json(folder / "config.json")
     config.pop("num_hidden_layers")
+    (folder / "config.json").write_text(json.dumps(config))
+
+
+def wider_than_it_says(folder: Path) -> None:
+    """The config does not say how wide; transformers takes 3072, and the weights are."""
+    model = build_from_config(
+        ModelEntry.model_validate({
+            **entry(config=NUMBERS | {"intermediate_size": 3072}).model_dump(), "origin": {"kind": "scratch"},
+        })
+    )  # fmt: skip
+    model.save_pretrained(folder)
+    config = read_json(folder / "config.json")
+    config.pop("intermediate_size")
     (folder / "config.json").write_text(json.dumps(config))
 
 
@@ -236,6 +278,7 @@ def cut(folder: Path) -> None:
         (under_other_names, r"lacks encoder\.layer\.0\."),
         (of_two_layers, r"num_hidden_layers is 2 and models.yaml has 3"),
         (silent_about_layers, r"lacks encoder\.layer\.10\."),
+        (wider_than_it_says, r"encoder\.layer\.0\.intermediate\.dense\.bias is 3072 there and 16 by models.yaml"),
         (with_a_layer_more, r"has weights that the entry's architecture lacks: encoder\.layer\.3\."),
         (narrower, r"has other shapes: pooler\.dense\.bias 7 in place of 8"),
         (of_many_words, r"its tokenizer has the id 72 and its embedding 60 rows"),
@@ -433,7 +476,17 @@ def test_a_data_set_is_fetched_at_the_commit_of_the_lock_file(hub, shared, tmp_p
     assert read_json(tmp_path / "cache/receipt.json")["files"][0]["revision"] == f"some/texts@{pinned}"
 
 
-def test_too_little_room_says_how_much_is_lacking(hub, monkeypatch, tmp_path):
+def test_what_has_no_room_on_the_disk_is_refused_before_it_is_fetched(hub, fetch, shared, tmp_path):
+    publish(hub, "large/bert")
+    (hub.root / "some/texts/data").mkdir(parents=True)
+    (hub.root / "some/texts/data/rows.txt").write_text("a row")
+    hub.claimed = dict.fromkeys(["model.safetensors", "data/rows.txt"], 10**18)
+    said = fetch(entry("large/bert")), shared[1].ask(tmp_path, archive=archive())[0]
+    assert all("needs 1000000000.0 GB" in one and "GB; free " in one for one in said)
+    assert not any(path.endswith(("model.safetensors", "rows.txt")) for _, path in hub.seen)
+
+
+def test_too_little_room_says_how_much_is_lacking(tmp_path):
     from reprlab.hub.answers import free_space
 
     assert "free 2.5 GB" in free_space(int(3e9), tmp_path, int(5e8))
@@ -442,7 +495,6 @@ def test_too_little_room_says_how_much_is_lacking(hub, monkeypatch, tmp_path):
     wrapped = RuntimeError("download failed")
     wrapped.__cause__ = full
     assert "the disk is full" in reason(wrapped, "some/bert", "main")
-    assert shutil.disk_usage(tmp_path).free > 0
 
 
 def test_a_lock_file_takes_the_place_of_branches_in_both_registries(tmp_path):
@@ -517,6 +569,12 @@ def test_published_adapters_are_merged_or_refused_by_what_they_lack(tmp_path):
         _merge_adapter(build_from_config(decoder, seed=1), tmp_path / "adapter", "some/adapter@main", "some/llama")
     save_file({name.replace("layers.1.", "layers.7."): one for name, one in weights.items()}, file)
     with pytest.raises(ReprlabError, match=r"adapters for layers that are not there|lacks"):
+        _merge_adapter(build_from_config(decoder, seed=1), tmp_path / "adapter", "some/adapter@main", "some/llama")
+    further = {
+        name.replace("layers.1.", "layers.7."): one.clone() for name, one in weights.items() if "layers.1." in name
+    }
+    save_file(weights | further, file)
+    with pytest.raises(ReprlabError, match=r"adapters for layers that are not there: .*layers\.7\."):
         _merge_adapter(build_from_config(decoder, seed=1), tmp_path / "adapter", "some/adapter@main", "some/llama")
     save_file({name: one * 0 for name, one in weights.items()}, file)
     with pytest.raises(ReprlabError, match="change no layer of some/llama"):
