@@ -13,7 +13,7 @@ COMPILER := $(shell command -v $(or $(CC),cc) 2>/dev/null)
 MUSIC := $(filter music-video-description results/music-video-description/%,$(MAKECMDGOALS))
 override EXTRAS := $(EXTRAS) $(if $(filter audio,$(EXTRAS)),,$(if \
   $(or $(MUSIC),$(and $(COMPILER),$(filter all report,$(MAKECMDGOALS)))),audio))
-INSTALL_AUDIO_ALONE = $(if $(filter audio,$(EXTRAS)),$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+INSTALL_AUDIO_ALONE = $(if $(filter audio,$(EXTRAS)),$(PIP) --no-deps \
   -r envs/audio_alone.txt)
 PAPER ?=
 
@@ -32,6 +32,9 @@ CONFIG := $(strip $(if $(GIVEN_SCALE),scale="$$GIVEN_SCALE") $(if $(GIVEN_SET),s
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(ARGS) $(if $(CONFIG),--config $(CONFIG)) --
 # Hundreds of processes start from copies of the checkout; where no bytecode may be written, each compiles all it imports.
 PYTEST = env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+# Bytecode is made by all processors at once, behind pip; files of other Pythons, which some packages carry, have none.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+COMPILE := $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
 # One stamp for each set of extras: asking for another set installs it.
 EMPTY :=
 STAMP := $(VENV)/.installed$(if $(strip $(EXTRAS)),-$(subst $(EMPTY) $(EMPTY),-,$(strip $(EXTRAS))))
@@ -90,17 +93,19 @@ $(STAMP): envs/requirements.txt pyproject.toml $(foreach extra,$(EXTRAS),envs/$(
 	@test -z "$(filter audio,$(EXTRAS))" -o -n "$(COMPILER)" || { echo "error: the extra audio (music-video-description) needs a C \
 	compiler, and $(or $(CC),cc) does not exist; install gcc and Python's headers: every other paper runs without" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	$(PIP) \
 	  $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r envs/requirements.txt $(foreach extra,$(EXTRAS),-r envs/$(extra).txt)
 	$(INSTALL_AUDIO_ALONE)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(PIP) --no-deps --editable .
+	$(COMPILE)
 	touch $@
 
 # Tests of the one paper that needs a C compiler are skipped where there is none.
 $(DEV_STAMP): $(STAMP) envs/dev.txt envs/audio.txt envs/audio_alone.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/dev.txt
-	$(if $(COMPILER),$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/audio.txt)
-	$(if $(COMPILER),$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r envs/audio_alone.txt)
+	$(PIP) -r envs/dev.txt
+	$(if $(COMPILER),$(PIP) -r envs/audio.txt)
+	$(if $(COMPILER),$(PIP) --no-deps -r envs/audio_alone.txt)
+	$(COMPILE)
 	touch $@
 
 setup: $(STAMP) ## create .venv with the locked requirements
