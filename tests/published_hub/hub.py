@@ -6,6 +6,7 @@ import fnmatch
 import functools
 import hashlib
 import json
+import socket
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -46,7 +47,10 @@ class PublishedHub(Hub):
         self._revisions: dict[str, str] = json.loads(self._kept.read_text()) if self._kept.is_file() else {}
         self._lock = threading.Lock()
         punkt(folder / "nltk_data")
-        super().__init__(folder / "repositories")
+        # Answers of chat models are known by its address.
+        kept = folder / "port.txt"
+        super().__init__(folder / "repositories", _free(int(kept.read_text())) if kept.is_file() else 0)
+        kept.write_text(self.address.rpartition(":")[2])
 
     @property
     def environment(self) -> dict[str, str]:
@@ -54,6 +58,7 @@ class PublishedHub(Hub):
         return {
             "HF_ENDPOINT": self.address, "HF_HOME": str(self.folder / "huggingface"), "HF_TOKEN": TOKEN,
             "REPRLAB_MIRROR": str(self.folder / "mirror"), "NLTK_DATA": str(self.folder / "nltk_data"),
+            "OPENAI_BASE_URL": f"{self.address}/v1", "OPENAI_API_KEY": "sk-of-this-hub",
         }  # fmt: skip
 
     @property
@@ -183,6 +188,17 @@ class PublishedHub(Hub):
                     names = found.setdefault(origin.removeprefix("hub:").partition("@")[0], ["README.md"])
                     names += [file.file for file in entry.files if file.file not in names]
         return found
+
+
+def _free(port: int) -> int:
+    """The port if nothing holds it, else 0: any."""
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind(("127.0.0.1", port))
+        except OSError:
+            return 0
+    return port
 
 
 class _MadeFiles(Mapping[str, Content]):

@@ -11,10 +11,15 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 import torch
+from music_samples import annotated
 from reprlab.artifacts.json_files import read_json
 from reprlab.config.load import PAPERS, load_config
+from reprlab.features.interpretation import likeliest_digit
+from reprlab.inference.chat import converse
+from reprlab.inference.chat_settings import ChatSettings
 from reprlab.models.build import load_model
 from reprlab.models.cut import cut_entry
+from reprlab.music.annotation import STEPS, checks, conversation
 from reprlab.planning.paper_plans import make_plan
 from reprlab.registry.dataset_entries import CorpusEntry, Wanted
 from reprlab.registry.datasets import load_registry
@@ -166,6 +171,19 @@ def test_every_repository_that_is_named_has_a_layout():
     named |= {entry.origin.adapter for entry in HUB.values() if entry.origin.adapter}
     assert named == set(layouts())
     assert all(about["source"] for about in data_table().values())
+
+
+def test_a_chat_model_of_this_machine_answers_in_the_wanted_forms(hub, tmp_path, monkeypatch):
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        monkeypatch.setenv(name, hub.environment[name])
+    settings, track = ChatSettings(model="gpt", max_tokens=900), annotated()
+    for step in STEPS:
+        (answer,) = converse([conversation(step, track)], settings, tmp_path)
+        assert checks(step, track)(answer.text) == "" and min(answer.tokens) > 0
+    digits, text = converse(
+        [conversation(step, track) for step in ("caption", "type")], settings, tmp_path, likeliest=10
+    )
+    assert set(digits.first) == set("0123456789") and likeliest_digit(digits.first) != likeliest_digit(text.first)
 
 
 # Data sets.
