@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -96,7 +96,8 @@ def rehearsed(sizes: Sizes, models: dict[str, ModelEntry], name: str) -> Rehears
 
 def _fine_tuning(sizes: Sizes, decoder: Rehearsed, examples: int, dtype: str) -> Row:
     start_memory(decoder.device)
-    model = build_from_config(decoder.entry, seed=0).to(decoder.device).train()
+    model: Any = build_from_config(decoder.entry, seed=0)
+    model.to(decoder.device).train()
     ids = decoder.texts(examples)
     scored = max(1, round(_COMPLETION * decoder.length))
     labels = [[IGNORED] * (decoder.length - scored) + text[-scored:] for text in ids]
@@ -174,7 +175,8 @@ def _step(
 def _collecting(sizes: Sizes, decoder: Rehearsed, batch_tokens: int, dtype: str) -> Row:
     """Two batches through the stage's own function, files included."""
     start_memory(decoder.device)
-    model = build_from_config(decoder.entry, seed=0).to(decoder.device, getattr(torch, dtype))
+    model: Any = build_from_config(decoder.entry, seed=0)
+    model.to(decoder.device, getattr(torch, dtype))
     examples = _COLLECTED_BATCHES * max(1, batch_tokens // decoder.length)
     prompts = decoder.texts(examples)
     assert len(list(batches_by_length([decoder.length] * examples, batch_tokens))) == _COLLECTED_BATCHES

@@ -94,7 +94,8 @@ def text(batch: int, length: int, vocabulary: Vocabulary, *, marked: bool) -> tu
 def _row(case: Case, sizes: Sizes, entry: ModelEntry, vocabulary: Vocabulary) -> Row:
     device, examples = sizes.device, sizes.batch or _BATCH
     start_memory(device)
-    model = build_from_config(entry, vocabulary.padded_size, seed=0).to(device).train()
+    model: Any = build_from_config(entry, vocabulary.padded_size, seed=0)
+    model.to(device).train()
     marked = isinstance(case.objective, depth.Objective)
     texts = text(examples, sizes.length, vocabulary, marked=marked)
 
