@@ -16,12 +16,11 @@ from typing import Any
 import yaml
 from reprlab.hub.commits import beside, read_lock
 from reprlab.hub.revisions import is_commit
-from reprlab.models.cut import cut_registry
 from reprlab.registry.datasets import DatasetRegistry, load_registry
 from reprlab.registry.models import HubOrigin, ModelEntry, load_models
 
 from tests.published_hub.archives import ARCHIVES, punkt
-from tests.published_hub.layouts import CODE, build_model_repository, layouts
+from tests.published_hub.layouts import CODE, build_model_repository, layouts, served_entry
 from tests.published_hub.repository_files import NUMBERS, repository_file
 from tests.published_hub.server import BRANCHES, Content, Hub
 
@@ -64,7 +63,7 @@ class PublishedHub(Hub):
     @property
     def models(self) -> dict[str, ModelEntry]:
         """The registry that fits what is served: each entry cut."""
-        return cut_registry(self.published)
+        return {name: served_entry(entry) for name, entry in self.published.items()}
 
     def write_registries(self, config: Path) -> None:
         """Rewrite `models.yaml` and `datasets.yaml` of a checkout's `config` so that they fit what is served.

@@ -18,7 +18,6 @@ from reprlab.features.interpretation import likeliest_digit
 from reprlab.inference.chat import converse
 from reprlab.inference.chat_settings import ChatSettings
 from reprlab.models.build import load_model
-from reprlab.models.cut import cut_entry
 from reprlab.music.annotation import STEPS, checks, conversation
 from reprlab.planning.paper_plans import make_plan
 from reprlab.registry.dataset_entries import CorpusEntry, Wanted
@@ -127,7 +126,7 @@ def published_weights(hub, origin: HubOrigin) -> dict[str, torch.Tensor]:
 @pytest.mark.parametrize("name", chosen(HUB, FIRST))
 def test_a_published_model_is_what_was_published(hub, stage, tmp_path, name):
     """Each weight has the value that was drawn for it; parts that the entry names as new are drawn here."""
-    entry = cut_entry(HUB[name])
+    entry = hub.models[name]
     hub.prepare(entry.origin.repository, entry.origin.revision)
     given = {"entry": entry.model_dump(mode="json"), "out": tmp_path / "model", "cache": tmp_path}
     assert stage("build_model", **given) == ""
