@@ -16,7 +16,7 @@ from reprlab.registry.dataset_entries import ArchiveEntry
 
 from tests.published_hub.columns import ROWS, parquet, zipped
 from tests.published_hub.repository_files import PASSAGES, QUERIES, sound
-from tests.published_hub.texts import NAMES, WORDS, passage, sentence
+from tests.published_hub.texts import MEDICAL, NAMES, WORDS, passage, sentence
 
 Files = dict[str, bytes]
 
@@ -196,7 +196,7 @@ def _oie2016(entry: ArchiveEntry) -> Files:
 def _conceptnet(entry: ArchiveEntry) -> Files:
     """Assertion, relation, two terms and further facts between tabs; terms that the made-up texts have."""
     nouns = ["cat", "dog", "boat", "river", "book", "house", "garden", "child", "paper", "window", "music", "bridge"]
-    nouns += ["letter", "school", "teacher", "train", "winter"]
+    nouns += ["letter", "school", "teacher", "train", "winter", *MEDICAL]
     relations = ["IsA", "RelatedTo", "PartOf", "UsedFor", "AtLocation"]
     pairs = [(one, two) for one in nouns for two in nouns if one != two]
     rows = [
