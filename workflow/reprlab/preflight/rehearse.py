@@ -71,13 +71,17 @@ def reached() -> bool:
 
 
 @contextlib.contextmanager
-def local_hub(root: Path) -> Iterator[Hub]:
-    """The hub on this machine, with registries that fit it, below `runs/local_hub`.
+def local_hub(root: Path, home: Path | None = None) -> Iterator[Hub]:
+    """The hub on this machine, with registries that fit it.
+
+    Args:
+        root: the checkout.
+        home: a folder for what it serves and for the run; by default `runs/local_hub` of the checkout.
 
     Raises:
         ReprlabError: it does not start.
     """
-    home = root / "runs/local_hub"
+    home = home or root / "runs/local_hub"
     served = _digest_of_what_is_served(root)
     kept = home / "served.txt"
     if home.exists() and (not kept.is_file() or kept.read_text(encoding="utf-8") != served):
