@@ -23,6 +23,7 @@ LARGEST: Mapping[str, float] = {
     **dict.fromkeys(("validation", "test", "examples", "quality_blocks", "excerpts"), 8),
     **dict.fromkeys(("validation_items", "pool"), 24),
     "neighbours": 5,
+    "timed_events": 12,
     # Concepts occur a few times in so little text.
     "frequency": 10,
     **dict.fromkeys(("documents", "blocks", "case_study"), 40),

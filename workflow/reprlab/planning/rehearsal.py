@@ -110,7 +110,7 @@ class _Cut:
         for setting, given in job.given.items():
             # Others are variables of the environment, which name models that a stage fetches by itself.
             if "." in setting and not any((self.config.run_folder / one).exists() for one in given):
-                return f"{setting}: {given[0]} is not here; bring it"
+                return f"{setting}: {given[0]} is not here; bring or install it"
         if STAGES[stage].asks:
             settings = parsed(job.settings["settings"])
             place = urlsplit(str(settings["chat"]["base_url"])).hostname
