@@ -15,6 +15,8 @@ ANSWERS = [
     "unacceptable", "acceptable", "entailment", "neutral", "contradiction", "positive", "negative", "yes", "no", "true",
     "false", "First", "Second", "Third", "Fourth", "Fifth", "sentence",
 ]  # fmt: skip
+# Further words of labels, and all of them: Llama-3's vocabulary has each as a whole.
+WHOLE = [*ANSWERS, "World", "Sports", "Business", "Science"]
 
 
 def sentence(rng: random.Random, shortest: int = 4, longest: int = 9) -> str:

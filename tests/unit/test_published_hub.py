@@ -149,7 +149,9 @@ def test_a_published_model_is_what_was_published(hub, stage, tmp_path, name):
 WRITE = {name: entry for name, entry in HUB.items() if layouts()[entry.origin.repository].tokenizer}
 
 
-@pytest.mark.parametrize("name", chosen(WRITE, {"gpt2", "deberta_v3_base", "t5_v1_1_base_pretrained", "vicuna_7b"}))
+@pytest.mark.parametrize(
+    "name", chosen(WRITE, {"gpt2", "deberta_v3_base", "t5_v1_1_base_pretrained", "vicuna_7b", "mistral_7b_v0_3"})
+)
 def test_a_published_tokenizer_is_taken_alone(hub, stage, tmp_path, name):
     """It gives the ids that the published files give, special tokens included."""
     from transformers import AutoTokenizer
@@ -161,6 +163,11 @@ def test_a_published_tokenizer_is_taken_alone(hub, stage, tmp_path, name):
     ours, theirs = load_tokenizer(tmp_path / "tokenizer"), AutoTokenizer.from_pretrained(published)
     for text in ("The old cat reads a book near London.", "  two  spaces\nand <unk> of \u00fcber 12345"):
         assert ours(text)["input_ids"] == theirs(text)["input_ids"]
+    if layouts()[entry.origin.repository].tokenizer.kind not in ("wordpiece", "unigram"):
+        # Decoders know line ends, so that a label behind one begins with a token of its own.
+        texts = ["Answer:\n", "Answer:\nno"]
+        before, whole = (ours(text, add_special_tokens=False)["input_ids"] for text in texts)
+        assert ours.decode(before).endswith("Answer:\n") and whole[: len(before)] == before
     assert ours.get_vocab() == theirs.get_vocab() and ours.all_special_ids == theirs.all_special_ids
     assert not list((tmp_path / "tokenizer").glob("*.safetensors")), "no weights are fetched"
 
