@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 from reprlab.config.load import load_config
 from reprlab.config.papers import SLUGS
 from reprlab.config.rehearsal import LARGEST, cut
-from reprlab.planning.job_classes import Classes
+from reprlab.planning.job_classes import GATHERING, Classes
 from reprlab.planning.paper_plans import make_plan
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.rehearsal import rehearse
 from reprlab.planning.run_plan import RunPlan
 from reprlab.planning.stages import STAGES
+from reprlab.results.gather import require_inputs
+from reprlab.results.sources import GatherSettings
 from reprlab.runtime.plan_file import parsed, paths_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -127,6 +129,8 @@ def test_a_rehearsal_has_the_classes_of_the_published_plan(slug: str) -> None:
             assert all(one is None or one[0][1] in made.plan.jobs[one[0][0]] for one in makers), (stage, key)
             if STAGES[stage].asks:
                 raise AssertionError(f"{stage} {key} would ask a paid endpoint")
+            if stage in GATHERING and "entries" in (gathered := parsed(job.settings.get("settings", "{}"))):
+                require_inputs(GatherSettings.model_validate(gathered), [Path(path) for path in paths_of(job.inputs)])
     standing = {members[0] for members in made.classes.members.values()}
     assert all(name in made.refused or name[1] in made.plan.jobs[name[0]] for name in standing)
     # All that runs is asked for by the paper's name.
