@@ -171,18 +171,19 @@ def test_a_cut_keeps_what_is_no_number_or_small(monkeypatch) -> None:
     values = {
         "steps": 1000, "epochs": 3.0, "batch_size": None, "learning_rate": 0.001, "ladder": [5, 10, 20],
         "runs": {"fs": {"steps": 2}, "cpt": {"ladder": [7]}}, "large": [{"steps": 9, "language": "bn"}],
-        "packing": True,
+        "packing": True, "length": 256, "generation": {"length": 256, "beams": 4},
     }  # fmt: skip
     assert cut(values) == {
         "steps": 2, "epochs": 1.0, "ladder": [1, 2], "runs": {"cpt": {"ladder": [2]}},
-        "large": [{"steps": 2, "language": "bn"}],
+        "large": [{"steps": 2, "language": "bn"}], "generation": {"length": 16},
     }  # fmt: skip
 
 
 def test_every_rule_is_one_of_a_published_setting() -> None:
     def names(value):
         if isinstance(value, dict):
-            return set(value).union(*map(names, value.values()))
+            below = {f"{group}.{name}" for group, one in value.items() if isinstance(one, dict) for name in one}
+            return set(value).union(below, *map(names, value.values()))
         return set().union(*map(names, value)) if isinstance(value, list) else set()
 
     known = set().union(*(names(config_of(slug, "paper").plain(slug)) for slug in SLUGS))
