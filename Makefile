@@ -47,11 +47,11 @@ endif
 export PYTHONPATH := $(CURDIR)/workflow$(if $(PYTHONPATH),:$(PYTHONPATH))
 
 .DEFAULT_GOAL := help
-TARGETS := help all report list metrics explain compare export new preflight rehearse pin verify test test-all test-slow test-faults test-cluster test-smoke mutants lint lock clean prune \
+TARGETS := help all report list metrics explain compare export new preflight rehearse pin verify bundle test test-all test-slow test-faults test-cluster test-smoke mutants lint lock wheel clean prune \
   setup
 .PHONY: $(TARGETS) FORCE ready
 # A goal that reads or lists computes nothing: what stands beside it is its argument, never a second goal.
-READS := help list metrics explain compare export new preflight pin verify prune mutants
+READS := help list metrics explain compare export new preflight pin verify bundle prune mutants
 READING := $(firstword $(filter $(READS),$(MAKECMDGOALS)))
 BESIDE := $(if $(READING),$(filter-out $(READING),$(MAKECMDGOALS)))
 ifneq ($(BESIDE),)
@@ -198,12 +198,18 @@ pin: ready ## write config/hub.lock.json: the commit of each branch of the hub t
 verify: ready ## results that are not what their stages wrote
 	@$(BIN)/python -m reprlab.reporting.verify
 
+bundle: ready ## report and results in one archive: make bundle ARGS="runs/x --out x.zip"
+	@$(BIN)/python -m reprlab.reporting.bundle $(ARGS)
+
 lint: $(DEV_STAMP) ## ruff, types, snakefmt, snakemake --lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	$(BIN)/snakemake --lint --config scale=nano
+
+wheel: $(STAMP) ## dist/reprlab-*.whl, for code of your own (docs/library.md)
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist . && rm -rf build
 
 lock: ## write envs/*.txt from envs/*.in (needs a network)
 	PYTHON=$(PYTHON) bash envs/lock.sh
