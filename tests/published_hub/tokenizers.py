@@ -138,7 +138,10 @@ def _wordpiece(layout: TokenizerLayout) -> dict[str, bytes]:
     from tokenizers import BertWordPieceTokenizer
 
     made = BertWordPieceTokenizer(lowercase=not layout.cased, strip_accents=None)
-    made.train_from_iterator(page(), vocab_size=_LEARNT, show_progress=False, special_tokens=list(layout.fixed))
+    letters = sorted({letter if layout.cased else letter.lower() for line in page() for letter in line} - {" "})
+    # Those within a word would get their numbers, by which ties are broken, in an order that differs from run to run.
+    first = [*layout.fixed, *(f"##{letter}" for letter in letters)]
+    made.train_from_iterator(page(), vocab_size=_LEARNT, show_progress=False, special_tokens=first)
     learnt = sorted(made.get_vocab(), key=made.get_vocab().__getitem__)
     # The first hundred places are unused in the published vocabularies.
     unused = [_UNUSED.format(f"-{number}") for number in range(99 if layout.fixed["[UNK]"] == 100 else 0)]

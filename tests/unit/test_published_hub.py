@@ -32,6 +32,7 @@ from tests.published_hub import published_hub
 from tests.published_hub.archives import ARCHIVES
 from tests.published_hub.layouts import DRAWN, layouts
 from tests.published_hub.repository_files import data_table
+from tests.published_hub.tokenizers import _wordpiece
 
 DATA = load_registry(ROOT / "config/datasets.yaml")
 MODELS = load_models(ROOT / "config/models.yaml")
@@ -177,6 +178,12 @@ def test_every_repository_that_is_named_has_a_layout():
     named |= {entry.origin.adapter for entry in HUB.values() if entry.origin.adapter}
     assert named == set(layouts())
     assert all(about["source"] for about in data_table().values())
+
+
+def test_a_tokenizer_is_the_same_however_often_it_is_made():
+    """A hub that is made again would otherwise serve other files at the commit of the first."""
+    uncased = layouts()["google-bert/bert-base-uncased"].tokenizer
+    assert len({_wordpiece(uncased)["vocab.txt"] for _ in range(4)}) == 1
 
 
 def test_a_chat_model_of_this_machine_answers_in_the_wanted_forms(hub, tmp_path, monkeypatch):
