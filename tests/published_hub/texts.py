@@ -32,8 +32,8 @@ def passage(rng: random.Random, sentences: int = 8) -> str:
     return " ".join(sentence(rng) for _ in range(sentences))
 
 
-def abstract(rng: random.Random, sentences: int = 8) -> str:
-    """Some sentences of medicine."""
+def abstract(rng: random.Random, sentences: int = 30) -> str:
+    """Sentences of medicine, some two hundred words."""
     return " ".join(
         f"The {rng.choice(MEDICAL)} of the {rng.choice(MEDICAL)} is {rng.choice(WORDS[2:])}." for _ in range(sentences)
     )
