@@ -143,7 +143,7 @@ def main() -> None:
         checkout.mkdir()
         (checkout / "config").symlink_to(given.home / "config")
         (checkout / "resources").symlink_to(ROOT / "resources")
-    wanted = first_jobs(plan, most=30) if given.first else list(plan.jobs)
+    wanted = first_jobs(plan, most=10) if given.first else list(plan.jobs)
     with given.out.open("w", encoding="utf-8") as out:
         run_jobs(
             plan, wanted, config.run_folder, checkout, lambda one: print(json.dumps(asdict(one)), file=out, flush=True)
