@@ -14,7 +14,7 @@ _MODULES = {
     "features.settings": ["AutoencoderShape"],
     "geometry.estimators": ["Dimension", "gride", "levina_bickel", "two_nn", "two_nn_ml"],
     "geometry.neighbours": ["nearest_distances"],
-    "models.merging": ["slerp"],
+    "models.merges.slerp": ["slerp"],
     "models.pema": ["PartialVocabulary", "adapt_embedding", "keep_states_whole", "restore_embedding"],
     "models.selective_scan": ["selective_scan", "state_space_dual"],
     "objectives.corruption": ["ordered_sentinels", "replace_spans", "span_labels", "span_starts"],
