@@ -31,6 +31,7 @@ def _class(rng: random.Random, number: int, count: str) -> int:
 _VALUES: dict[str, tuple[Callable[..., Any], pyarrow.DataType]] = {
     "sentence": (lambda rng, number: texts.sentence(rng), pyarrow.string()),
     "passage": (lambda rng, number: texts.passage(rng), pyarrow.string()),
+    "abstract": (lambda rng, number: texts.abstract(rng), pyarrow.string()),
     "long": (lambda rng, number: "\n\n".join(texts.passage(rng, 12) for _ in range(4)), pyarrow.string()),
     "word": (lambda rng, number: rng.choice(texts.WORDS[2:]), pyarrow.string()),
     "words": (lambda rng, number: " ".join(rng.choices(texts.WORDS[2:], k=3)), pyarrow.string()),
