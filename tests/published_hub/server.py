@@ -44,6 +44,8 @@ class Hub:
         """Repositories that answer "too many requests" with these seconds to wait."""
         self.breaks: dict[str, int] = {}
         """Files whose transfer breaks off half-way, so many times."""
+        self.claimed: dict[str, int] = {}
+        """Files that are said to have so many bytes."""
         self.seen: list[tuple[str, str]] = []
         """Range and path of each request for bytes."""
         self._versions: dict[tuple[str, str], dict[str, bytes]] = {}
@@ -138,7 +140,8 @@ class _Handler(BaseHTTPRequestHandler):
             ])  # fmt: skip
         # As on the hub, sizes are told to those who ask for them.
         sized = "blobs=" in self.path
-        siblings = [{"rfilename": name, **({"size": size_of(files[name])} if sized else {})} for name in files]
+        sizes = {name: self.hub.claimed.get(name) or size_of(files[name]) for name in files} if sized else {}
+        siblings = [{"rfilename": name, **({"size": sizes[name]} if sized else {})} for name in files]
         return self._send_json({
             "id": repository, "sha": commit, "private": False, "gated": False, "tags": [], "siblings": siblings,
         })  # fmt: skip
@@ -160,6 +163,8 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(404, b"", {"X-Error-Code": "EntryNotFound", "X-Repo-Commit": commit})
         data = bytes_of(content)
         headers = {"X-Repo-Commit": commit, "ETag": f'"{hashlib.sha256(data).hexdigest()}"', "Accept-Ranges": "bytes"}
+        if name in self.hub.claimed:
+            headers["X-Linked-Size"] = str(self.hub.claimed[name])
         asked = self.headers.get("Range") or ""
         if self.command == "GET":
             self.hub.seen.append((asked, self.path))

@@ -258,7 +258,8 @@ def test_all_that_a_paper_fetches_is_served(slug):
 def test_first_rows_are_streamed_by_the_client_of_data_sets(hub):
     """`datasets` asks for the tree and the sizes of a repository, and reads a part of a file."""
     code = "import datasets; rows = datasets.load_dataset('nyu-mll/glue', split='train', streaming=True, "
-    code += "data_files='cola/train-00000-of-00001.parquet', revision='main'); print(list(rows.take(2)))"
+    code += "data_files='cola/train-00000-of-00001.parquet', revision='main'); print(rows.features, list(rows.take(2)))"
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING"))}
     done = subprocess.run([sys.executable, "-c", code], env={**kept, **hub.environment}, capture_output=True, text=True)
     assert done.returncode == 0 and "'idx': 1" in done.stdout, done.stderr[-2000:]
+    assert "ClassLabel(names=['unacceptable', 'acceptable'])" in done.stdout, "names as `datasets` itself reads them"

@@ -1,6 +1,7 @@
 """Jobs that differ in numbers alone are one class, of which one runs with all that it reads."""
 
 import functools
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,14 +10,17 @@ from hypothesis import strategies as st
 from reprlab.config.load import load_config
 from reprlab.config.papers import SLUGS
 from reprlab.config.rehearsal import LARGEST, cut
+from reprlab.planning import paths
 from reprlab.planning.job_classes import GATHERING, Classes
 from reprlab.planning.paper_plans import make_plan
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.rehearsal import rehearse
 from reprlab.planning.run_plan import RunPlan
 from reprlab.planning.stages import STAGES
+from reprlab.preflight.rehearse import table_rows
 from reprlab.results.gather import require_inputs
 from reprlab.results.sources import GatherSettings
+from reprlab.runtime.files import write_text
 from reprlab.runtime.plan_file import parsed, paths_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -154,6 +158,24 @@ def test_what_costs_or_must_be_brought_is_said_with_what_waits_for_it() -> None:
     assert "LDC2013T19" in refused["fetch_archive", "conll2012_english_v4"]
     waiting = [why for why in refused.values() if why.startswith("needs fetch_archive conll2012_english_v4")]
     assert len(waiting) > 50
+
+
+def test_the_table_says_of_each_class_what_became_of_it(tmp_path) -> None:
+    plan = chain([(set(), "a", 0), ({0}, "b", 1), ({1}, "c", 2), (set(), "d", 3), (set(), "e", 4), (set(), "f", 5)])
+    made = replace(rehearse(plan, config_of("depth", "rehearsal")), refused={("merge_models", "m5"): "paid"})
+    config = replace(config_of("depth", "rehearsal"), home=tmp_path)
+    for key, text in {"m0": "a line\nerror: no space on the disk\n", "m3": "a line\n"}.items():
+        write_text(config.run_folder / paths.log("merge_models", key), text)
+    counts = {made.classes.of(("merge_models", "m1")): 7}
+    rows = table_rows(config, made, counts)
+    assert [(row["job"], row["jobs"], row["result"]) for row in rows] == [
+        ("m0", 1, "no space on the disk"),
+        ("m1", 7, "needs merge_models m0, which failed"),
+        ("m2", 1, "needs merge_models m0, which failed"),
+        ("m3", 1, f"failed without a word; look into {paths.log('merge_models', 'm3')}"),
+        ("m4", 1, "was not started"),
+        ("m5", 1, "not rehearsed: paid"),
+    ]
 
 
 def test_an_endpoint_of_this_machine_is_asked(monkeypatch) -> None:
