@@ -106,6 +106,7 @@ def test_files_of_measured_runs_are_files_of_the_plan(paper: str) -> None:
     assert not any(run.measured or run.benchmarks for run in layout_of(paper, "paper").runs)
 
 
+@pytest.mark.release
 def test_hours_of_table_9_follow_the_formula() -> None:
     """MNLI's time gave the utilisation; the other large tasks were not used. The small ones are mostly start-up."""
     table = cost_table(layout_of("vocab-memory", "paper"), "paper", Path())
