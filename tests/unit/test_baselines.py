@@ -153,7 +153,7 @@ def test_vectors_of_texts_have_the_cosines_of_scikit_learn(kind):
 
 
 @pytest.mark.parametrize("name", ["tfidf", "char_tfidf"])
-def test_a_linear_classifier_is_that_of_scikit_learn(name, tmp_path):
+def test_a_linear_classifier_is_that_of_scikit_learn(name, tmp_path, monkeypatch):
     """Random texts and labels, of which one change of the recipe answers some otherwise."""
     rng = np.random.default_rng(0)
     words = ["a", "film", "good", "bad", "very", "the", "was", "is", "not", "goods"]
@@ -175,6 +175,14 @@ def test_a_linear_classifier_is_that_of_scikit_learn(name, tmp_path):
 
     found = predict_baseline(name, *tables, ("0", "1", "2"), 0)
     assert found == oracle()
+    # Of character n-grams of a large set the most frequent ones alone.
+    asked = []
+    monkeypatch.setattr(
+        "sklearn.feature_extraction.text.TfidfVectorizer",
+        lambda **about: asked.append(about.get("max_features")) or TfidfVectorizer(**about),
+    )
+    assert predict_baseline(name, *tables, ("0", "1", "2"), 0) == found
+    assert asked == [2**18 if name == "char_tfidf" else None]
     low, high = how["ngram_range"]
     others = [
         oracle(c=20.0),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from reprlab.data.event_rows import Mention, event_row
 from reprlab.evaluation.relation_scores import all_pair_scores, confusion
+from reprlab.evaluation.resampling import percentiles, resample_sums
 from reprlab.events.documents import EventDocument, event_document
 from reprlab.events.pairs import Ranking, inference_pairs, known_pairs
 from reprlab.events.rankings import pair_sets, rank_at_random
@@ -81,6 +82,21 @@ def test_no_run_names_more_relations_than_its_partners_can_keep(directed: bool) 
         assert recall == pytest.approx(100 * len(pairs.labels) / len(known.labels))
 
 
+def test_intervals_are_of_a_thousand_draws_of_whole_documents() -> None:
+    """One pair of three is retrieved in the first, all of none in the second, and the only one in the third."""
+    documents = [
+        document(4, {(0, 1): "CAUSE", (1, 2): "CAUSE", (2, 3): "CAUSE"}, "a"),
+        document(3, {}, "b"),
+        document(3, {(0, 2): "CAUSE"}, "c"),
+    ]
+    rankings = {"a": ranking(1, 0, 0, 0), "b": ranking(1, 0, 0), "c": ranking(2, 0, 0)}
+    found = {row["metric"]: row for row in retrieval_rows(documents, rankings, [1], "test")}["retrieval_recall"]
+    sums = resample_sums(np.array([[1.0, 3.0], [0.0, 0.0], [1.0, 1.0]]), 1000, 0)
+    shares = 100 * sums[:, 0] / np.maximum(sums[:, 1], 1)
+    assert (found["low"], found["high"]) == pytest.approx(percentiles(shares, 3)) and found["low"] < found["high"]
+    assert found["value"] == pytest.approx(100 * 2 / 4)
+
+
 def test_what_a_ranking_recalls_above_the_ceiling_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     one = document(3, {(0, 1): "CAUSE"})
     monkeypatch.setattr("reprlab.events.scoring.most_pairs_kept", lambda related, k: 0)
@@ -92,7 +108,9 @@ def test_a_relation_without_a_name_is_one_for_the_retriever_alone() -> None:
     """Label null of the Event StoryLine Corpus: a retriever is to find it, a classifier neither learns nor names it."""
     one = document(4, {(0, 1): "CAUSE", (2, 3): "null"})
     assert np.argwhere(np.triu(one.related)).tolist() == [[0, 1], [2, 3]]
-    assert np.argwhere(np.triu(pair_sets([one])[0].related)).tolist() == [[0, 1], [2, 3]]
+    sets = pair_sets([one, document(3, {(0, 1): "CAUSE"}, "e")])
+    assert np.argwhere(np.triu(sets[0].related)).tolist() == [[0, 1], [2, 3]]
+    assert [part.rows.tolist() for part in sets] == [[0, 1, 2, 3], [4, 5, 6]]
     found = {row["metric"]: row["value"] for row in retrieval_rows([one], {"d": ranking(2, 2, 3, 2)}, [1], "test")}
     assert found["retrieval_recall"] == pytest.approx(50.0), "the pair without a name is the one that is found"
     assert found["density"] == pytest.approx(100 * 2 / 6)

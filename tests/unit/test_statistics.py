@@ -128,6 +128,9 @@ def test_groups_have_at_least_welchs_and_the_pooled_interval():
     for first, second, value, n in (([3], [1], 2, 1), ([5, 5, 5], [1, 1], 4, 2)):
         found = difference_of_groups(first, second, "seed")
         assert (found.value, found.n) == (value, n) and math.isnan(found.low) and f"{len(first)} and" in found.note
+    # What rounding leaves of equal numbers is no spread: squares of 1e-24 together.
+    gaps = [difference_of_groups([0.0, gap], [0.0, 0.0], "seed").low for gap in (1.4e-12, 1.5e-12)]
+    assert math.isnan(gaps[0]) and gaps[1] < 0
 
 
 def test_a_share_without_a_mistake_has_width():
