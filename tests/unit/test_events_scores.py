@@ -8,7 +8,7 @@ from reprlab.evaluation.resampling import percentiles, resample_sums
 from reprlab.events.documents import EventDocument, event_document
 from reprlab.events.pairs import Ranking, inference_pairs, known_pairs
 from reprlab.events.rankings import pair_sets, rank_at_random
-from reprlab.events.scoring import classification_rows, retrieval_rows
+from reprlab.events.scoring import classification_rows, retrieval_items, retrieval_rows
 from reprlab.events.settings import PairTask
 from reprlab.runtime.errors import ReprlabError
 from sklearn.metrics import precision_recall_fscore_support
@@ -83,18 +83,14 @@ def test_no_run_names_more_relations_than_its_partners_can_keep(directed: bool) 
 
 
 def test_intervals_are_of_a_thousand_draws_of_whole_documents() -> None:
-    """One pair of three is retrieved in the first, all of none in the second, and the only one in the third."""
-    documents = [
-        document(4, {(0, 1): "CAUSE", (1, 2): "CAUSE", (2, 3): "CAUSE"}, "a"),
-        document(3, {}, "b"),
-        document(3, {(0, 2): "CAUSE"}, "c"),
-    ]
-    rankings = {"a": ranking(1, 0, 0, 0), "b": ranking(1, 0, 0), "c": ranking(2, 0, 0)}
-    found = {row["metric"]: row for row in retrieval_rows(documents, rankings, [1], "test")}["retrieval_recall"]
-    sums = resample_sums(np.array([[1.0, 3.0], [0.0, 0.0], [1.0, 1.0]]), 1000, 0)
-    shares = 100 * sums[:, 0] / np.maximum(sums[:, 1], 1)
-    assert (found["low"], found["high"]) == pytest.approx(percentiles(shares, 3)) and found["low"] < found["high"]
-    assert found["value"] == pytest.approx(100 * 2 / 4)
+    documents = [document(n, {(m, m + 1): "CAUSE" for m in range(n - 1)}, f"d{n}") for n in range(3, 15)]
+    rankings = rank_at_random(documents, 0)
+    found = {row["metric"]: row for row in retrieval_rows(documents, rankings, [2], "test")}["retrieval_recall"]
+    items = retrieval_items(documents, rankings, [2], "test")
+    counts = np.array([[one["recalled"], one["related"]] for one in items], dtype=float)
+    sums = resample_sums(counts, 1000, 0)
+    assert (found["low"], found["high"]) == pytest.approx(percentiles(100 * sums[:, 0] / sums[:, 1], 12), rel=1e-9)
+    assert found["value"] == pytest.approx(100 * counts[:, 0].sum() / counts[:, 1].sum()) and found["n"] == 12
 
 
 def test_what_a_ranking_recalls_above_the_ceiling_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
