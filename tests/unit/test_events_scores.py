@@ -62,6 +62,9 @@ def test_weighted_f1_is_the_harmonic_mean_of_weighted_precision_and_recall() -> 
     theirs = precision_recall_fscore_support(gold, predicted, average="weighted", zero_division=0.0)
     assert (100 * theirs[0], 100 * theirs[1]) == (pytest.approx(p), pytest.approx(r))
     assert abs(100 * theirs[2] - found["weighted_f1"]) > 0.5
+    # Macro means are over the labels that occur.
+    two = all_pair_scores(confusion(np.array([0, 0, 1]), np.array([0, 2, 1]), 3))
+    assert (two["macro_recall"], two["macro_precision"]) == (pytest.approx(75), pytest.approx(100))
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -1,6 +1,9 @@
 """Flat arrays of ids, the DEPTH format's known answer, and masks under both attention implementations."""
 
+from contextlib import nullcontext
+
 import numpy as np
+import pyarrow.parquet
 import pytest
 import torch
 from finetune_fixtures import make_examples, make_t5, make_tokenizer
@@ -19,6 +22,18 @@ def tokenizer(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tokenizer")
     vocabulary = make_tokenizer(folder)
     return folder, vocabulary, AutoTokenizer.from_pretrained(folder)
+
+
+def test_a_column_of_another_type_is_named_and_one_of_nulls_is_not(tmp_path):
+    row = {"text": "a", "label": "0", "split": "train", "subset": None}
+    path = make_examples(tmp_path / "e.parquet", "single", [row], ["0"])
+    table = pyarrow.parquet.read_table(path)
+    kinds = (("subset", pyarrow.nulls(1), ""), ("text", pyarrow.array([3]), "its column text is int64"))
+    for name, values, problem in kinds:
+        changed = table.set_column(table.column_names.index(name), name, values)
+        pyarrow.parquet.write_table(changed, path)
+        with pytest.raises(ReprlabError, match=f"{problem}, expected string") if problem else nullcontext():
+            assert len(load_examples(path, ["train"], {})["train"]) == 1
 
 
 @settings(max_examples=50, deadline=None)
