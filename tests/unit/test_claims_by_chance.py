@@ -51,6 +51,10 @@ def test_claims_that_chance_decides_are_listed_with_their_reason():
     assert any("shuffled" in why for why in listed(ABOVE_ZERO, best_less_worst))
     assert any("never supported" in why for why in listed(BELOW_ZERO, best_less_worst))
     assert any("never not supported" in why for why in listed(Rule(low=-1), lambda frame: every_unit([1.0], "model")))
+    # What no values decide is not listed, and is not asked longer than it takes to see that.
+    asked = []
+    assert listed(ABOVE_ZERO, lambda frame: asked.append(0) or mean_over_units([1.0], "seed")) == []
+    assert len(asked) == chance.SHUFFLES
     # Two conditions can be equal within narrow bounds.
     nearly = Rule(low=-0.05, high=0.05)
     assert listed(nearly, Paired({"metric": "f1"}, {"model": "large"}, {"model": "small"}, "seed")) == []

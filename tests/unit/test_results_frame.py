@@ -558,6 +558,30 @@ def test_a_choice_among_settings_on_the_scored_items_is_paid_for(tmp_path):
     assert flags == ["above", "not above"]
 
 
+def test_of_several_faults_the_first_is_named(tmp_path):
+    """The first row that is outside, and the first name without a rate in alphabetical order."""
+    path, metrics = tmp_path / "s.tsv", {**METRICS, "z": METRICS["accuracy"]}
+    records, about = replace(results(), metrics=metrics), {"factors": {"model": "small"}, "unjudged": "for tests"}
+    path.write_text("metric\tvalue\nz\t101\naccuracy\t102\n")
+    with pytest.raises(ReprlabError, match="z is 101, outside"):
+        write_results(tmp_path / "r.parquet", records.settings("nano", [Source(path=path, **about)], {}))
+    names = "hgfedbcaijklmnop"
+    path.write_text("name\tlearning_rate\tmetric\tvalue\n" + "".join(f"{one}\t0.1\tz\t1\n" for one in names))
+    (tmp_path / "selected.json").write_text('{"best": {}}')
+    with pytest.raises(ReprlabError, match="selects no learning rate for a;"):
+        chosen = Source(path=path, selection=tmp_path / "selected.json", **about)
+        write_results(tmp_path / "r.parquet", records.settings("nano", [chosen], {}))
+
+
+def test_an_empty_cell_is_selected_where_it_is_asked_for_alone(tmp_path):
+    path = tmp_path / "s.tsv"
+    path.write_text("task\tmetric\tvalue\ncola\taccuracy\t10\n\taccuracy\t20\nsst2\taccuracy\t30\n")
+    for wanted, values in (("cola", [10]), ("", [20]), (["", "sst2"], [20, 30])):
+        one = Source(path=path, where={"task": wanted}, keys={"task": "task"}, unjudged="for tests")
+        write_results(tmp_path / "r.parquet", results().settings("nano", [one], {}))
+        assert read_frame(tmp_path / "r.parquet").rows["value"].tolist() == values
+
+
 def test_a_value_outside_the_range_of_its_metric_is_refused(tmp_path):
     def written(value, **about):
         table = pandas.DataFrame([("accuracy", value)], columns=["metric", "value"])
@@ -570,5 +594,6 @@ def test_a_value_outside_the_range_of_its_metric_is_refused(tmp_path):
     with pytest.raises(ReprlabError, match="accuracy is -40, outside"):
         written(-40.0, unjudged="for tests")
     written(-40.0, differences=True)
+    written(100.0, unjudged="for tests")
     with pytest.raises(ReprlabError, match="beside no baseline"):
         written(40.0)
