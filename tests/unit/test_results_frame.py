@@ -1,6 +1,7 @@
 """The frame of results: gathering, selections, tables, claims and comparison, on hand-made files."""
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -556,6 +557,14 @@ def test_a_choice_among_settings_on_the_scored_items_is_paid_for(tmp_path):
         write_results(tmp_path / "r.parquet", results().settings("nano", [entry], {}))
         flags += read_frame(tmp_path / "r.parquet").rows["above_trivial"].tolist()
     assert flags == ["above", "not above"]
+
+
+def test_what_no_number_of_a_unit_is_below():
+    units = {"percent": (0, 100), "number": (-math.inf, math.inf)}
+    units |= dict.fromkeys(("count", "nats", "seconds", "megabytes"), (0, math.inf))
+    for unit, bounds in units.items():
+        assert Metric(about="x", unit=unit, better="neither").bounds == bounds
+    assert Metric(about="x", unit="nats", better="neither", range=(None, 3.0)).bounds == (-math.inf, 3)
 
 
 def test_of_several_faults_the_first_is_named(tmp_path):
