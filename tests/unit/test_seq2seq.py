@@ -82,7 +82,9 @@ def pairs_of(made, folder, *tables, **settings):
 
 def training(**values):
     engine = {"steps": 8, "batch_size": 4, "log_every": 2, "optimizer": {"learning_rate": 1e-2}}
-    return PairTraining.model_validate({"input_length": 48, "target_length": 48, "engine": engine, **values})
+    found = PairTraining.model_validate({"input_length": 48, "target_length": 48, "engine": engine, **values})
+    assert found.group_by_length == values.get("group_by_length", False)
+    return found
 
 
 def train(made, folder, settings, **more):
