@@ -294,6 +294,8 @@ def test_the_course_is_one_of_pairs_and_settings_alone(made, tmp_path):
 
     plain = {"epochs": 2, "engine": training().engine.model_dump() | {"schedule": {"name": "linear"}}}
     assert course(**plain) == course(**plain, init_step=4) != course(**plain, horizon_epochs=10)
+    warm = training().engine.model_dump() | {"schedule": {"name": "linear", "warmup_steps": 3}}
+    assert course(**plain) != course(**plain | {"engine": warm}), "the rates of its first updates are others"
     resumed = engine_of(training(**plain, horizon_epochs=10), len(data))
     assert resumed.schedule.horizon_steps == 98 and resumed.steps == 20
     settings = training(**plain)
