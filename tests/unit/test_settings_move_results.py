@@ -12,7 +12,7 @@ import pytest
 import torch
 from finetune_fixtures import make_bert, make_examples, make_tokenizer
 from reprlab.artifacts.json_files import write_json
-from reprlab.artifacts.tables import read_tsv, write_parquet, write_tsv
+from reprlab.artifacts.tables import read_parquet, read_tsv, write_parquet, write_tsv
 from reprlab.evaluation.completion_settings import CompletionBaselines
 from reprlab.evaluation.examples import common_labels, load_examples
 from reprlab.evaluation.settings import BaselineSettings
@@ -175,6 +175,31 @@ def test_settings_of_fine_tuning(toy, tmp_path):
     other = made({**base, "engine": {**base["engine"], "seed": 1}})
     assert other[2] != first[2]
     assert made({**base, "engine": {**base["engine"], "dtype": "bfloat16"}})[2] != first[2]
+
+
+def test_a_split_is_predicted_and_scored_as_if_it_were_alone(toy, tmp_path):
+    """Twelve rows of one and nine of the other, each with the labels and predictions of its own."""
+    task = {"kind": "classification", "metrics": ["accuracy"], "input_length": 16}
+    base = {"task": task, "engine": {"steps": 2, "batch_size": 8, "optimizer": {"learning_rate": 1.0}}}
+    found = {}
+    for splits in (["validation", "test"], ["test"], ["validation"]):
+        folder = tmp_path / "-".join(splits)
+        finetune_model(
+            models=[toy / "bert"], names=["m"], tokenizer=toy / "tokenizer", examples=toy / "e.parquet",
+            out_metrics=folder / "m.tsv", out_predictions=folder / "p.parquet", work=folder / "work",
+            settings=FinetuneSettings.model_validate({**base, "learning_rates": [1e-2], "splits": splits}),
+            fingerprint="x",
+        )  # fmt: skip
+        found[folder.name] = [read_tsv(folder / "m.tsv"), read_parquet(folder / "p.parquet").to_pandas()]
+    examples = load_examples(toy / "e.parquet", ["validation", "test"], {})
+    for split, n in (("validation", 12), ("test", 9)):
+        (scores, answers), alone = found["validation-test"], found[split]
+        assert scores[scores["split"] == split].reset_index(drop=True).equals(alone[0])
+        own = answers[answers["split"] == split].reset_index(drop=True)
+        assert own.equals(alone[1]) and len(own) == n and set(alone[0]["n"]) == {n}
+        assert own["label"].tolist() == examples[split].columns["label"]
+        right = 100 * (own["label"] == own["prediction"]).mean()
+        assert alone[0]["value"].tolist() == [pytest.approx(right)]
 
 
 def test_settings_of_baselines_and_what_their_seed_moves(toy, tmp_path):
