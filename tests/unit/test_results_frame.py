@@ -11,7 +11,7 @@ import pytest
 from reprlab.reporting.published import read_published
 from reprlab.results.claims import Claim, NoVerdict, claims_table
 from reprlab.results.comparison import Match, Printed, about, compare, declarations
-from reprlab.results.contrasts import Contrast, Paired, Ratio
+from reprlab.results.contrasts import Contrast, Paired, Ratio, by_unit
 from reprlab.results.digits import sensible, write_table
 from reprlab.results.frame import FIRST, LAST, frame_of, read_frame, write_results
 from reprlab.results.gather import gather_rows
@@ -557,6 +557,28 @@ def test_a_choice_among_settings_on_the_scored_items_is_paid_for(tmp_path):
         write_results(tmp_path / "r.parquet", results().settings("nano", [entry], {}))
         flags += read_frame(tmp_path / "r.parquet").rows["above_trivial"].tolist()
     assert flags == ["above", "not above"]
+
+
+def test_a_row_of_what_has_no_seed_is_there(frame):
+    table = Table("t", "", Pivot("model seed", "task")).make(frame)
+    assert table.set_index("model").loc["majority", "sst2"] == 50 and len(table) == 4
+
+
+def test_units_that_one_side_lacks_are_left_out_and_a_single_one_stands_beside_each():
+    def rows(model, **values):
+        about = {"model": model, "metric": "accuracy", "unit": "percent", "seed": 1, "n": 9}
+        return [about | {"task": task, "value": float(value)} for task, value in values.items()]
+
+    known = pandas.DataFrame(rows("small", a=50, b=60, c=70) + rows("large", b=61, c=72, d=99) + rows("majority", a=40))
+    frame = frame_of(known.reindex(columns=[*FACTORS, *FIXED]), results().settings("nano", [], {}))
+    for other, value, n in (("large", -1.5, 2), ("majority", 20, 3)):
+        found = Paired({"metric": "accuracy"}, {"model": "small"}, {"model": other}, "task")(frame)
+        assert (found.value, found.n) == (value, n)
+    sides = [frame.select(model=model) for model in ("small", "large", "majority")]
+    assert [[side["task"].item() for side in part] for part in by_unit(sides, "task")] == [
+        ["b", "b", "a"],
+        ["c", "c", "a"],
+    ]
 
 
 def test_what_no_number_of_a_unit_is_below():
