@@ -13,7 +13,7 @@ COMPILER := $(shell command -v $(or $(CC),cc) 2>/dev/null)
 MUSIC := $(filter music-video-description results/music-video-description/%,$(MAKECMDGOALS))
 override EXTRAS := $(EXTRAS) $(if $(filter audio,$(EXTRAS)),,$(if \
   $(or $(MUSIC),$(and $(COMPILER),$(filter all report,$(MAKECMDGOALS)))),audio))
-INSTALL_AUDIO_ALONE = $(if $(filter audio,$(EXTRAS)),$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+INSTALL_AUDIO_ALONE = $(if $(filter audio,$(EXTRAS)),$(PIP) --no-deps \
   -r envs/audio_alone.txt)
 PAPER ?=
 
@@ -32,6 +32,9 @@ CONFIG := $(strip $(if $(GIVEN_SCALE),scale="$$GIVEN_SCALE") $(if $(GIVEN_SET),s
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(ARGS) $(if $(CONFIG),--config $(CONFIG)) --
 # Hundreds of processes start from copies of the checkout; where no bytecode may be written, each compiles all it imports.
 PYTEST = env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+# Bytecode is made by all processors at once, behind pip; files of other Pythons, which some packages carry, have none.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+COMPILE := $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
 # One stamp for each set of extras: asking for another set installs it.
 EMPTY :=
 STAMP := $(VENV)/.installed$(if $(strip $(EXTRAS)),-$(subst $(EMPTY) $(EMPTY),-,$(strip $(EXTRAS))))
@@ -47,11 +50,11 @@ endif
 export PYTHONPATH := $(CURDIR)/workflow$(if $(PYTHONPATH),:$(PYTHONPATH))
 
 .DEFAULT_GOAL := help
-TARGETS := help all report list metrics explain compare export new preflight rehearse pin verify test test-all test-slow test-faults test-cluster test-smoke mutants lint lock clean prune \
+TARGETS := help all report list metrics explain compare export new preflight rehearse pin verify bundle test test-all test-slow test-faults test-cluster test-smoke mutants lint lock wheel clean prune \
   setup
 .PHONY: $(TARGETS) FORCE ready
 # A goal that reads or lists computes nothing: what stands beside it is its argument, never a second goal.
-READS := help list metrics explain compare export new preflight pin verify prune mutants
+READS := help list metrics explain compare export new preflight pin verify bundle prune mutants
 READING := $(firstword $(filter $(READS),$(MAKECMDGOALS)))
 BESIDE := $(if $(READING),$(filter-out $(READING),$(MAKECMDGOALS)))
 ifneq ($(BESIDE),)
@@ -90,17 +93,19 @@ $(STAMP): envs/requirements.txt pyproject.toml $(foreach extra,$(EXTRAS),envs/$(
 	@test -z "$(filter audio,$(EXTRAS))" -o -n "$(COMPILER)" || { echo "error: the extra audio (music-video-description) needs a C \
 	compiler, and $(or $(CC),cc) does not exist; install gcc and Python's headers: every other paper runs without" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	$(PIP) \
 	  $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r envs/requirements.txt $(foreach extra,$(EXTRAS),-r envs/$(extra).txt)
 	$(INSTALL_AUDIO_ALONE)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(PIP) --no-deps --editable .
+	$(COMPILE)
 	touch $@
 
 # Tests of the one paper that needs a C compiler are skipped where there is none.
 $(DEV_STAMP): $(STAMP) envs/dev.txt envs/audio.txt envs/audio_alone.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/dev.txt
-	$(if $(COMPILER),$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/audio.txt)
-	$(if $(COMPILER),$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r envs/audio_alone.txt)
+	$(PIP) -r envs/dev.txt
+	$(if $(COMPILER),$(PIP) -r envs/audio.txt)
+	$(if $(COMPILER),$(PIP) --no-deps -r envs/audio_alone.txt)
+	$(COMPILE)
 	touch $@
 
 setup: $(STAMP) ## create .venv with the locked requirements
@@ -198,12 +203,18 @@ pin: ready ## write config/hub.lock.json: the commit of each branch of the hub t
 verify: ready ## results that are not what their stages wrote
 	@$(BIN)/python -m reprlab.reporting.verify
 
+bundle: ready ## report and results in one archive: make bundle ARGS="runs/x --out x.zip"
+	@$(BIN)/python -m reprlab.reporting.bundle $(ARGS)
+
 lint: $(DEV_STAMP) ## ruff, types, snakefmt, snakemake --lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	$(BIN)/snakemake --lint --config scale=nano
+
+wheel: $(STAMP) ## dist/reprlab-*.whl, for code of your own (docs/library.md)
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist . && rm -rf build
 
 lock: ## write envs/*.txt from envs/*.in (needs a network)
 	PYTHON=$(PYTHON) bash envs/lock.sh

@@ -34,10 +34,9 @@ from reprlab.events.settings import PairClassification, PairTiming  # noqa: E402
 from reprlab.events.timing import timing_rows  # noqa: E402
 from reprlab.models.build import build_from_config, save_model  # noqa: E402
 from reprlab.planning.paper_plans import make_plan  # noqa: E402
+from reprlab.preflight.updates.decoders import settings_of  # noqa: E402
+from reprlab.preflight.updates.measuring import peak_memory_gb, seconds_of, start_memory, training_step  # noqa: E402
 from reprlab.registry.models import ModelEntry  # noqa: E402
-
-from benchmarks.gpu_rehearsal.decoders import settings_of  # noqa: E402
-from benchmarks.gpu_rehearsal.measuring import peak_memory_gb, seconds_of, start_memory, training_step  # noqa: E402
 
 UPDATES = 5
 Rows = Iterator[dict[str, Any]]

@@ -9,4 +9,5 @@ ALLOWED = (
     "REPRLAB_MIRROR has no tagged sentences",
     "spaCy is an extra",
     "the audio extra is not installed",
+    "Debian's Chromium cannot be had here",
 )

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.debian import install
+
 PACKAGES = ("slurm-wlm", "munge")
 _DAEMONS = ("munged", "slurmctld", "slurmd")
 _CONFIGURATION = """\
@@ -85,16 +87,7 @@ class OneNodeSlurm:
 
 def missing_packages() -> str:
     """Install Slurm and munge where they are missing; why that failed, or nothing."""
-    if all(shutil.which(daemon) for daemon in _DAEMONS):
-        return ""
-    if os.geteuid() != 0 or shutil.which("apt-get") is None:
-        return "not root, or no apt-get"
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for arguments in (["update"], ["install", "--yes", "--no-install-recommends", *PACKAGES]):
-        done = subprocess.run(["apt-get", *arguments], env=environment, capture_output=True, text=True, check=False)
-        if done.returncode and arguments[0] == "install":
-            return (done.stderr.strip().splitlines() or ["apt-get failed"])[-1]
-    return ""
+    return install(_DAEMONS, PACKAGES)
 
 
 @contextlib.contextmanager

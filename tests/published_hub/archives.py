@@ -16,7 +16,7 @@ from reprlab.registry.dataset_entries import ArchiveEntry
 
 from tests.published_hub.columns import ROWS, parquet, zipped
 from tests.published_hub.repository_files import PASSAGES, QUERIES, sound
-from tests.published_hub.texts import NAMES, WORDS, passage, sentence
+from tests.published_hub.texts import MEDICAL, NAMES, WORDS, passage, sentence
 
 Files = dict[str, bytes]
 
@@ -196,7 +196,7 @@ def _oie2016(entry: ArchiveEntry) -> Files:
 def _conceptnet(entry: ArchiveEntry) -> Files:
     """Assertion, relation, two terms and further facts between tabs; terms that the made-up texts have."""
     nouns = ["cat", "dog", "boat", "river", "book", "house", "garden", "child", "paper", "window", "music", "bridge"]
-    nouns += ["letter", "school", "teacher", "train", "winter"]
+    nouns += ["letter", "school", "teacher", "train", "winter", *MEDICAL]
     relations = ["IsA", "RelatedTo", "PartOf", "UsedFor", "AtLocation"]
     pairs = [(one, two) for one in nouns for two in nouns if one != two]
     rows = [
@@ -334,40 +334,39 @@ def _recordings(entry: ArchiveEntry) -> Files:
 
 
 def _storyline(entry: ArchiveEntry) -> Files:
-    """Two documents of each topic in CAT-XML, with their pairs and chains."""
-    documents: dict[str, list[str]] = {}
+    """A document of each topic in CAT-XML, with its pairs and chains."""
+    documents: dict[str, str] = {}
     for file in entry.files:
         parts = PurePosixPath(file.file).parts
         if parts[0] == "annotated_data":
-            documents.setdefault(parts[2], []).append(parts[3])
+            documents.setdefault(parts[2], parts[3])
     files: Files = {}
-    for topic, names in documents.items():
-        for name in names[:2]:
-            stem, rng = name.partition(".")[0], random.Random(name)
-            tokens, events = [], []
-            for number in range(6):
-                words = [*sentence(rng)[:-1].split(), "."]
-                for place, word in enumerate(words):
-                    tokens.append((len(tokens) + 1, number, place, word))
-                    if place == 2:
-                        events.append(len(tokens))
-            lines = [f'<token t_id="{t}" sentence="{s}" number="{n}">{word}</token>' for t, s, n, word in tokens]
-            kinds = ["ACTION_OCCURRENCE", "ACTION_STATE", "NEG_ACTION_OCCURRENCE", "ACTION_REPORTING"]
-            marks = [
-                f'<{kinds[n % 4]} m_id="{n}"><token_anchor t_id="{token}"/></{kinds[n % 4]}>'
-                for n, token in enumerate(events, start=4)
-            ]
-            xml = f"<?xml version='1.0' encoding='UTF-8'?>\n<Document doc_name=\"{stem}.xml\">\n" + "\n".join(lines)
-            xml += "<Markables>" + "".join(marks) + "</Markables><Relations/></Document>"
-            labels = ["PRECONDITION", "FALLING_ACTION", "null"]
-            pairs = [
-                f"{one}\t{two}\t{labels[(n + m) % 3]}"
-                for n, one in enumerate(events) for m, two in enumerate(events[n + 1 :])
-            ]  # fmt: skip
-            files[f"annotated_data/v0.9/{topic}/{name}"] = xml.encode()
-            place = "evaluation_format/full_corpus/v0.9/{}/" + f"{topic}/{stem}.tab"
-            files[place.format("event_mentions_extended")] = _lines(pairs)
-            files[place.format("coref_chain")] = _lines([f"{events[0]} {events[4]}\t{events[1]}\tPRECONDITION"])
+    for topic, name in documents.items():
+        stem, rng = name.partition(".")[0], random.Random(name)
+        tokens, events = [], []
+        for number in range(6):
+            words = [*sentence(rng)[:-1].split(), "."]
+            for place, word in enumerate(words):
+                tokens.append((len(tokens) + 1, number, place, word))
+                if place == 2:
+                    events.append(len(tokens))
+        lines = [f'<token t_id="{t}" sentence="{s}" number="{n}">{word}</token>' for t, s, n, word in tokens]
+        kinds = ["ACTION_OCCURRENCE", "ACTION_STATE", "NEG_ACTION_OCCURRENCE", "ACTION_REPORTING"]
+        marks = [
+            f'<{kinds[n % 4]} m_id="{n}"><token_anchor t_id="{token}"/></{kinds[n % 4]}>'
+            for n, token in enumerate(events, start=4)
+        ]
+        xml = f"<?xml version='1.0' encoding='UTF-8'?>\n<Document doc_name=\"{stem}.xml\">\n" + "\n".join(lines)
+        xml += "<Markables>" + "".join(marks) + "</Markables><Relations/></Document>"
+        labels = ["PRECONDITION", "FALLING_ACTION", "null"]
+        pairs = [
+            f"{one}\t{two}\t{labels[(n + m) % 3]}"
+            for n, one in enumerate(events) for m, two in enumerate(events[n + 1 :])
+        ]  # fmt: skip
+        files[f"annotated_data/v0.9/{topic}/{name}"] = xml.encode()
+        place = "evaluation_format/full_corpus/v0.9/{}/" + f"{topic}/{stem}.tab"
+        files[place.format("event_mentions_extended")] = _lines(pairs)
+        files[place.format("coref_chain")] = _lines([f"{events[0]} {events[4]}\t{events[1]}\tPRECONDITION"])
     return files
 
 

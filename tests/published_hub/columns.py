@@ -19,7 +19,8 @@ ROWS = 50
 
 Column = str | list[Any] | dict[str, Any]
 """A column as the table has it: a word of `_VALUES` with its arguments, a list of one such word and the number of its
-items, `{one_of: [...]}`, `{exactly: ...}`, a conversation of `{turns: N}`, or a mapping, which is a structure."""
+items, `{one_of: [...]}`, `{exactly: ...}`, a conversation of `{turns: N}`, numbers of labels `{class: [...]}`, whose
+names stand in the metadata of Parquet, or a mapping, which is a structure."""
 
 
 def _class(rng: random.Random, number: int, count: str) -> int:
@@ -30,6 +31,7 @@ def _class(rng: random.Random, number: int, count: str) -> int:
 _VALUES: dict[str, tuple[Callable[..., Any], pyarrow.DataType]] = {
     "sentence": (lambda rng, number: texts.sentence(rng), pyarrow.string()),
     "passage": (lambda rng, number: texts.passage(rng), pyarrow.string()),
+    "abstract": (lambda rng, number: texts.abstract(rng), pyarrow.string()),
     "long": (lambda rng, number: "\n\n".join(texts.passage(rng, 12) for _ in range(4)), pyarrow.string()),
     "word": (lambda rng, number: rng.choice(texts.WORDS[2:]), pyarrow.string()),
     "words": (lambda rng, number: " ".join(rng.choices(texts.WORDS[2:], k=3)), pyarrow.string()),
@@ -70,6 +72,8 @@ def value(column: Column, rng: random.Random, number: int) -> Any:
             return column["one_of"][number % len(column["one_of"])]
         if "exactly" in column:
             return column["exactly"]
+        if "class" in column:
+            return number % len(column["class"])
         if "turns" in column:
             # A conversation; every fifth one begins with a message of the system.
             opening = [_message("system", rng)] if number % 5 == 4 else []
@@ -87,6 +91,8 @@ def _type(column: Column) -> pyarrow.DataType:
     if isinstance(column, dict):
         if "one_of" in column or "exactly" in column:
             return pyarrow.infer_type([column.get("exactly", column.get("one_of", [""])[0])])
+        if "class" in column:
+            return pyarrow.int64()
         if "turns" in column:
             return pyarrow.list_(pyarrow.struct([("role", pyarrow.string()), ("content", pyarrow.string())]))
         return pyarrow.struct([(name, _type(kind)) for name, kind in column.items()])
@@ -102,7 +108,24 @@ def rows_of(columns: dict[str, Column], seed: str, count: int = ROWS) -> list[di
 def table_of(columns: dict[str, Column], rows: list[dict[str, Any]]) -> pyarrow.Table:
     """The rows in the published types."""
     schema = pyarrow.schema([(name, _type(column)) for name, column in columns.items()])
-    return pyarrow.Table.from_pylist(rows, schema=schema)
+    labels = {
+        name: column["class"] for name, column in columns.items() if isinstance(column, dict) and "class" in column
+    }
+    return told(pyarrow.Table.from_pylist(rows, schema=schema), labels)
+
+
+def told(table: pyarrow.Table, labels: dict[str, list[str]]) -> pyarrow.Table:
+    """The table with the names of its labels, alone or in lists, in the metadata that `datasets` writes."""
+    if not labels:
+        return table
+    features: dict[str, Any] = {}
+    for field in table.schema:
+        listed = pyarrow.types.is_list(field.type)
+        kind = str(field.type.value_type if listed else field.type)
+        names = labels.get(field.name)
+        own = {"names": names, "_type": "ClassLabel"} if names else {"dtype": kind, "_type": "Value"}
+        features[field.name] = {"feature": own, "_type": "List"} if listed else own
+    return table.replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})})
 
 
 def file_of(name: str, columns: dict[str, Column], seed: str, count: int = ROWS) -> bytes:

@@ -6,6 +6,7 @@ import fnmatch
 import functools
 import hashlib
 import json
+import socket
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,12 +16,11 @@ from typing import Any
 import yaml
 from reprlab.hub.commits import beside, read_lock
 from reprlab.hub.revisions import is_commit
-from reprlab.models.cut import cut_registry
 from reprlab.registry.datasets import DatasetRegistry, load_registry
 from reprlab.registry.models import HubOrigin, ModelEntry, load_models
 
 from tests.published_hub.archives import ARCHIVES, punkt
-from tests.published_hub.layouts import CODE, build_model_repository, layouts
+from tests.published_hub.layouts import CODE, build_model_repository, layouts, served_entry
 from tests.published_hub.repository_files import NUMBERS, repository_file
 from tests.published_hub.server import BRANCHES, Content, Hub
 
@@ -46,7 +46,10 @@ class PublishedHub(Hub):
         self._revisions: dict[str, str] = json.loads(self._kept.read_text()) if self._kept.is_file() else {}
         self._lock = threading.Lock()
         punkt(folder / "nltk_data")
-        super().__init__(folder / "repositories")
+        # Answers of chat models are known by its address.
+        kept = folder / "port.txt"
+        super().__init__(folder / "repositories", _free(int(kept.read_text())) if kept.is_file() else 0)
+        kept.write_text(self.address.rpartition(":")[2])
 
     @property
     def environment(self) -> dict[str, str]:
@@ -54,12 +57,13 @@ class PublishedHub(Hub):
         return {
             "HF_ENDPOINT": self.address, "HF_HOME": str(self.folder / "huggingface"), "HF_TOKEN": TOKEN,
             "REPRLAB_MIRROR": str(self.folder / "mirror"), "NLTK_DATA": str(self.folder / "nltk_data"),
+            "OPENAI_BASE_URL": f"{self.address}/v1", "OPENAI_API_KEY": "sk-of-this-hub",
         }  # fmt: skip
 
     @property
     def models(self) -> dict[str, ModelEntry]:
         """The registry that fits what is served: each entry cut."""
-        return cut_registry(self.published)
+        return {name: served_entry(entry) for name, entry in self.published.items()}
 
     def write_registries(self, config: Path) -> None:
         """Rewrite `models.yaml` and `datasets.yaml` of a checkout's `config` so that they fit what is served.
@@ -183,6 +187,17 @@ class PublishedHub(Hub):
                     names = found.setdefault(origin.removeprefix("hub:").partition("@")[0], ["README.md"])
                     names += [file.file for file in entry.files if file.file not in names]
         return found
+
+
+def _free(port: int) -> int:
+    """The port if nothing holds it, else 0: any."""
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind(("127.0.0.1", port))
+        except OSError:
+            return 0
+    return port
 
 
 class _MadeFiles(Mapping[str, Content]):

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict
 from reprlab.models.build import architecture_classes
-from reprlab.models.cut import cut_entry
+from reprlab.models.cut import LAYERS, cut_entry
 from reprlab.registry.models import HubOrigin, ModelEntry
 
 from tests.published_hub.tokenizers import TokenizerLayout, write_tokenizer
@@ -40,6 +40,8 @@ class Layout(BaseModel):
     """Its tokenizer; none of what hears."""
     config: dict[str, Any] = {}
     """What config.json has besides the numbers of the entry."""
+    layers: int = LAYERS
+    """Layers that are served; a share of more than two thirds of them can be pruned from ten."""
     unsaid: list[str] = []
     """Numbers of the entry that config.json does not have."""
     adapter: dict[str, Any] | None = None
@@ -87,7 +89,7 @@ def build_model_repository(repository: str, revision: str, models: Mapping[str, 
     """
     layout = layouts()[repository]
     entry = entry_of(repository, models)
-    cut = cut_entry(entry)
+    cut = served_entry(entry)
     about = json.dumps([layout.model_dump(), cut.model_dump(), revision, repository], sort_keys=True)
     folder = cache / hashlib.sha256(f"{about}{CODE}".encode()).hexdigest()[:20]
     if folder.is_dir():
@@ -114,6 +116,12 @@ def entry_of(repository: str, models: Mapping[str, ModelEntry]) -> ModelEntry:
         if isinstance(entry.origin, HubOrigin) and repository in (entry.origin.repository, entry.origin.adapter)
     ]  # fmt: skip
     return next((entry for entry in found if not entry.origin.adapter), found[0])
+
+
+def served_entry(entry: ModelEntry) -> ModelEntry:
+    """The entry of a model as its repository serves it, cut; one that is of no repository is cut as any other."""
+    layout = layouts().get(entry.origin.repository) if isinstance(entry.origin, HubOrigin) else None
+    return cut_entry(entry, layout.layers if layout else LAYERS)
 
 
 def published_config(layout: Layout, cut: ModelEntry) -> dict[str, Any]:

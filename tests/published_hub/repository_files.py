@@ -15,7 +15,7 @@ import pyarrow
 import soundfile
 import yaml
 
-from tests.published_hub.columns import ROWS, Column, file_of, parquet
+from tests.published_hub.columns import ROWS, Column, file_of, parquet, told
 from tests.published_hub.texts import NAMES, WORDS, passage, sentence
 
 TABLE = Path(__file__).with_name("data.yaml")
@@ -113,7 +113,7 @@ def _squad(repository: str, name: str, about: dict[str, Any]) -> bytes:
 def _tagged(repository: str, name: str, about: dict[str, Any]) -> bytes:
     """Words with the numbers of their tags in IOB2."""
     rng = random.Random(f"{repository}/{name}")
-    kinds = (about["tags"] - 1) // 2
+    kinds = (len(about["tags"]) - 1) // 2
     rows = []
     for number in range(ROWS):
         words = [*sentence(rng)[:-1].split(), "."]
@@ -123,16 +123,16 @@ def _tagged(repository: str, name: str, about: dict[str, Any]) -> bytes:
         rows.append({"id": str(number), "tokens": words, "ner_tags": tags})
     tag = pyarrow.list_(pyarrow.int64())
     schema = pyarrow.schema([("id", pyarrow.string()), ("tokens", pyarrow.list_(pyarrow.string())), ("ner_tags", tag)])
-    return parquet(pyarrow.Table.from_pylist(rows, schema=schema))
+    return parquet(told(pyarrow.Table.from_pylist(rows, schema=schema), {"ner_tags": about["tags"]}))
 
 
 def _relations(repository: str, name: str, about: dict[str, Any]) -> bytes:
     """Sentences with entities and relations of them; the published columns of DFKI's CoNLL04."""
     rng = random.Random(f"{repository}/{name}")
     kinds = ["Kill", "Live_In", "Located_In", "OrgBased_In", "Work_For"]
-    place = pyarrow.int32()
-    entity = pyarrow.struct([("type", pyarrow.string()), ("start", place), ("end", place)])
-    relation = pyarrow.struct([("type", pyarrow.string()), ("head", place), ("tail", place)])
+    place = pyarrow.int64()
+    entity = pyarrow.struct([("end", place), ("start", place), ("type", pyarrow.string())])
+    relation = pyarrow.struct([("head", place), ("tail", place), ("type", pyarrow.string())])
     rows = []
     for number in range(ROWS):
         words = [rng.choice(NAMES), *sentence(rng)[:-1].lower().split(), rng.choice(NAMES), "."]

@@ -1,4 +1,5 @@
-"""A hub on this machine: the part of the protocol that the hub's own clients need to fetch files at a revision."""
+"""A hub on this machine: the part of the protocol that the hub's own clients need to fetch files at a revision, and
+what the client of chat models needs."""
 
 import hashlib
 import json
@@ -10,11 +11,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote
 
+from tests.published_hub.chat import completion
+
 BRANCHES = ("main", "refs/convert/parquet")
 _REVISION = r"(refs/convert/parquet|[^/]+)"
 _API = re.compile(rf"/api/(models|datasets)/([^/]+/[^/]+)(?:/(revision|tree|paths-info)/{_REVISION}(?:/.*)?)?")
 _FILE = re.compile(rf"/(datasets/)?([^/]+/[^/]+)/resolve/{_REVISION}/(.+)")
 
+CHAT = "/v1/chat/completions"
 Content = bytes | Path
 """A file's bytes, or where they lie."""
 
@@ -32,7 +36,7 @@ def bytes_of(content: Content) -> bytes:
 class Hub:
     """Serves `root/<owner>/<name>/<file>`; a repository has one branch, whose commit is a digest of its files."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, port: int = 0) -> None:
         self.root = root
         self.gated: set[str] = set()
         """Repositories whose licence must be accepted."""
@@ -40,10 +44,12 @@ class Hub:
         """Repositories that answer "too many requests" with these seconds to wait."""
         self.breaks: dict[str, int] = {}
         """Files whose transfer breaks off half-way, so many times."""
+        self.claimed: dict[str, int] = {}
+        """Files that are said to have so many bytes."""
         self.seen: list[tuple[str, str]] = []
         """Range and path of each request for bytes."""
         self._versions: dict[tuple[str, str], dict[str, bytes]] = {}
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("OneHub", (_Handler,), {"hub": self}))
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), type("OneHub", (_Handler,), {"hub": self}))
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
     @property
@@ -100,7 +106,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.asked = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-        self.do_GET()
+        if self.path == CHAT:
+            return self._send_json(completion(json.loads(self.asked)))
+        return self.do_GET()
 
     def do_GET(self) -> None:
         path = unquote(self.path.partition("?")[0])
@@ -132,7 +140,8 @@ class _Handler(BaseHTTPRequestHandler):
             ])  # fmt: skip
         # As on the hub, sizes are told to those who ask for them.
         sized = "blobs=" in self.path
-        siblings = [{"rfilename": name, **({"size": size_of(files[name])} if sized else {})} for name in files]
+        sizes = {name: self.hub.claimed.get(name) or size_of(files[name]) for name in files} if sized else {}
+        siblings = [{"rfilename": name, **({"size": sizes[name]} if sized else {})} for name in files]
         return self._send_json({
             "id": repository, "sha": commit, "private": False, "gated": False, "tags": [], "siblings": siblings,
         })  # fmt: skip
@@ -154,6 +163,8 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(404, b"", {"X-Error-Code": "EntryNotFound", "X-Repo-Commit": commit})
         data = bytes_of(content)
         headers = {"X-Repo-Commit": commit, "ETag": f'"{hashlib.sha256(data).hexdigest()}"', "Accept-Ranges": "bytes"}
+        if name in self.hub.claimed:
+            headers["X-Linked-Size"] = str(self.hub.claimed[name])
         asked = self.headers.get("Range") or ""
         if self.command == "GET":
             self.hub.seen.append((asked, self.path))

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from tests.published_hub.texts import page
+from tests.published_hub.texts import WHOLE, page
 
 _LEARNT = 600
 _SENTINELS = [f"<extra_id_{number}>" for number in range(100)]
@@ -22,6 +22,10 @@ _LLAMA_3 = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|"
     r"\s+(?!\S)|\s+"
 )
+
+
+# Texts are taken as they are, line ends and further spaces too.
+_LLAMA = {"normalization_rule_name": "identity", "remove_extra_whitespaces": False, "split_digits": True}
 
 
 class TokenizerLayout(BaseModel):
@@ -90,9 +94,34 @@ def _fast(files: dict[str, bytes], model_config: dict[str, Any]) -> bytes:
                 (folder / name).write_bytes(content)
         (folder / "config.json").write_text(json.dumps(model_config), encoding="utf-8")
         AutoTokenizer.from_pretrained(folder).save_pretrained(folder / "saved")
-        return (folder / "saved/tokenizer.json").read_bytes()
+        made = (folder / "saved/tokenizer.json").read_bytes()
+        return _as_llama(json.loads(made)) if "tokenizer.model" in files else made
     finally:
         shutil.rmtree(folder)
+
+
+def _as_llama(made: dict[str, Any]) -> bytes:
+    """tokenizer.json as Llama-2's kind has it: spaces are marked by the normalizer, one is put before a text, and there
+    is no pre-tokenizer."""
+    space, mark = {"String": " "}, "\u2581"
+    made["normalizer"] = {
+        "type": "Sequence",
+        "normalizers": [
+            {"type": "Prepend", "prepend": mark},
+            {"type": "Replace", "pattern": space, "content": mark},
+        ],
+    }
+    made["pre_tokenizer"] = None
+    made["decoder"] = {
+        "type": "Sequence",
+        "decoders": [
+            {"type": "Replace", "pattern": {"String": mark}, "content": " "},
+            {"type": "ByteFallback"},
+            {"type": "Fuse"},
+            {"type": "Strip", "content": " ", "start": 1, "stop": 0},
+        ],
+    }
+    return json.dumps(made, ensure_ascii=False).encode()
 
 
 def _placed(layout: TokenizerLayout, learnt: Sequence[str], never: str) -> list[str]:
@@ -109,20 +138,24 @@ def _wordpiece(layout: TokenizerLayout) -> dict[str, bytes]:
     from tokenizers import BertWordPieceTokenizer
 
     made = BertWordPieceTokenizer(lowercase=not layout.cased, strip_accents=None)
-    made.train_from_iterator(page(), vocab_size=_LEARNT, show_progress=False, special_tokens=list(layout.fixed))
+    letters = sorted({letter if layout.cased else letter.lower() for line in page() for letter in line} - {" "})
+    # Those within a word would get their numbers, by which ties are broken, in an order that differs from run to run.
+    first = [*layout.fixed, *(f"##{letter}" for letter in letters)]
+    made.train_from_iterator(page(), vocab_size=_LEARNT, show_progress=False, special_tokens=first)
     learnt = sorted(made.get_vocab(), key=made.get_vocab().__getitem__)
     # The first hundred places are unused in the published vocabularies.
     unused = [_UNUSED.format(f"-{number}") for number in range(99 if layout.fixed["[UNK]"] == 100 else 0)]
     return {"vocab.txt": "\n".join([*_placed(layout, [*unused, *learnt], _UNUSED), ""]).encode()}
 
 
-def _byte_pairs(layout: TokenizerLayout) -> tuple[dict[str, int], list[tuple[str, str]]]:
+def _byte_pairs(layout: TokenizerLayout, further: Sequence[str] = ()) -> tuple[dict[str, int], list[tuple[str, str]]]:
     from tokenizers import ByteLevelBPETokenizer
 
     made = ByteLevelBPETokenizer()
     made.train_from_iterator(page(), vocab_size=_LEARNT, show_progress=False)
     state = json.loads(made._tokenizer.to_str())["model"]
     learnt = sorted(state["vocab"], key=state["vocab"].__getitem__)
+    learnt += [token for token in further if token not in state["vocab"]]
     vocabulary = {token: index for index, token in enumerate(_placed(layout, learnt, _NEVER))}
     return vocabulary, [tuple(pair) for pair in state["merges"]]
 
@@ -136,7 +169,9 @@ def _byte_level(layout: TokenizerLayout) -> dict[str, bytes]:
 def _json_alone(layout: TokenizerLayout, llama_3: bool) -> dict[str, bytes]:
     from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
-    vocabulary, merges = _byte_pairs(layout)
+    # Without merges, a word of the vocabulary is taken as it is.
+    whole = [f"{start}{word}" for word in WHOLE for start in ("", "\u0120")] if llama_3 else []
+    vocabulary, merges = _byte_pairs(layout, whole)
     made = Tokenizer(models.BPE(vocabulary, merges, ignore_merges=llama_3))
     made.decoder = decoders.ByteLevel()
     if llama_3:
@@ -170,6 +205,7 @@ def _sentencepiece(layout: TokenizerLayout, name: str, kind: str) -> dict[str, b
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(page()), model_writer=written, model_type=kind, vocab_size=_LEARNT if kind == "bpe" else
         300, hard_vocab_limit=False, byte_fallback=kind == "bpe", num_threads=1, minloglevel=2,
+        **(_LLAMA if kind == "bpe" else {}),
         **{f"{role}_id": index for role, index in ids.items()},
         **{f"{role}_piece": token for role, token in _ROLES[name].items() if role in ids and ids[role] >= 0},
     )  # fmt: skip

@@ -58,6 +58,9 @@ class Planted:
     def has_file(self, _name: str) -> bool:
         return True
 
+    def place(self, name: str) -> str:
+        return str(self.member(name))
+
     @property
     def files(self) -> list[Any]:
         return [type("File", (), {"file": name}) for name in self._files]

@@ -363,7 +363,7 @@ def test_candidates_of_mteb(tmp_path: Path) -> None:
         ("1", "a", 1), ("1", "b", 1), ("1", "c", 0), ("3", "b", 1), ("3", "c", 0),
     ]  # fmt: skip
     assert {row["split"] for row in rows} == {"test"} and {row["query"] for row in rows} == {"q"}
-    with pytest.raises(ReprlabError, match="line 1: not an example of mteb"):
+    with pytest.raises(ReprlabError, match="the entry reads query, positive, others: others is missing"):
         of_mteb({"texts": ["query", "positive", "others"]}, content, tmp_path, kind="ranking")
 
 
@@ -424,7 +424,7 @@ def test_c4_json_lines(tmp_path: Path) -> None:
     assert [row["text"] for row in rows] == ["a 0", "a 1", "a 2", "b 0", "v 0", "v 1"]
     assert [row["split"] for row in rows] == ["train"] * 4 + ["validation"] * 2
     files["en/c4-train.00000-of-01024.json.gz"] = gzip.compress(b'{"text": "x"}\n')
-    with pytest.raises(ReprlabError, match="line 1: not a document of C4"):
+    with pytest.raises(ReprlabError, match="has text and the entry reads text, url: url is missing"):
         list(documents_of(entry, file_set(files, tmp_path)))
 
 

@@ -61,7 +61,7 @@ def lineage(tmp_path_factory):
         save_words(folder / name, start="<s>" if name == "lua" else None)
     merge_models(
         first=folder / "lua", second=folder / "stories", out=folder / "merged",
-        settings=MergeSettings(fraction=0.25, dtype="float32"),
+        settings=MergeSettings(options={"fraction": 0.25}, dtype="float32"),
     )  # fmt: skip
     for seed, name in enumerate(("code", "prose")):
         token_file(folder / f"{name}.parquet", seed=seed)
@@ -97,7 +97,10 @@ def test_a_merged_model_lies_between_its_own_two(lineage):
         lineage / "lua/tokenizer_config.json"
     ).read_bytes()
     merge_models(
-        first=lineage / "lua", second=lineage / "stories", out=lineage / "half", settings=MergeSettings(fraction=0.25)
+        first=lineage / "lua",
+        second=lineage / "stories",
+        out=lineage / "half",
+        settings=MergeSettings(options={"fraction": 0.25}),
     )
     with safe_open(lineage / "half/model.safetensors", "pt") as half:
         assert {half.get_tensor(name).dtype for name in half.keys()} == {torch.float16}  # noqa: SIM118

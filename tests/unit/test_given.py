@@ -14,7 +14,7 @@ from reprlab.runtime import given
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import atomic_directory, write_text
 from reprlab.runtime.given import MISSING, stamps_of, state_of
-from reprlab.runtime.plan_file import PlannedJob
+from reprlab.runtime.plan_file import PlannedJob, parsed
 from reprlab.runtime.seals import Making, sign_results
 from reprlab.runtime.stale import contents, require_given, unchanged
 
@@ -72,6 +72,16 @@ def test_dates_and_places_of_a_folder_of_ones_own_change_nothing(folder, tmp_pat
     for file in tmp_path.rglob("*"):
         os.utime(file, (1e9, 1e9))
     assert digests(folder, "build_tracks") == before
+
+
+@pytest.mark.parametrize("scale", ["nano", "mini"])
+def test_a_folder_of_ones_own_lies_in_the_checkout_whatever_the_run(folder, tmp_path, scale):
+    edit = f"papers.{MUSIC}.tracks.folder=mine"
+    config = load_config(ROOT, {"scale": scale, "build": [MUSIC], "set": edit}, home=tmp_path)
+    (job,) = (job for name, job in plan_run(config).jobs.items() if name[0] == "build_tracks")
+    # The job runs in the folder of its run.
+    found = config.run_folder / parsed(job.settings["settings"])["folder"]
+    assert os.path.normpath(found) == str(folder) == job.given["tracks.folder"]["paths"][0]
 
 
 @pytest.mark.parametrize("change", ["write", "add", "remove", "rename", "replace by a link", "append"])

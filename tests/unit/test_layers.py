@@ -49,8 +49,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("planning", "runs"),
     PAPERS,
     ("cluster", "preflight", "scaffold", "terminal"),
-    # The commands by their names.
-    ("__main__",),
+    # The commands by their names, and what code of others may rely on.
+    ("__main__", "library"),
 )
 HEIGHT = {name: height for height, layer in enumerate(LAYERS) for name in layer}
 

@@ -11,7 +11,9 @@ FILES = sorted(ENVS.glob("*.txt"))
 
 
 def pins(path):
-    return [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+    lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+    included = [pin for line in lines if line.startswith("-r ") for pin in pins(path.parent / line[3:])]
+    return included + [line for line in lines if not line.startswith("-r ")]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

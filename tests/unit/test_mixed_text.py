@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
-from data_fixtures import make_zip, opened
+from data_fixtures import file_set, make_zip, opened
 from reprlab.data.readers import parquet_texts, whole_files
 from reprlab.data.sources import Sources
 from reprlab.registry.dataset_entries import SplitSettings
@@ -36,30 +36,21 @@ def test_a_file_in_another_encoding_is_named(tmp_path):
         list(whole_files.read(sources, whole_files.Settings(), SplitSettings()))
 
 
-class Held:
-    """A source whose archive has files of the hub."""
-
-    def __init__(self, folder):
-        self.archive, self.folder = self, folder
-
-    def file(self, name):
-        return self.folder / name
-
-
 def test_rows_of_parquet_are_documents(tmp_path):
     table = pyarrow.table({"content": ["one", None, " ", "two\n  three", "four"], "type": [1, 2, 3, 4, 5]})
     pyarrow.parquet.write_table(table, tmp_path / "train.parquet")
     files = [{"file": "train.parquet", "split": "train"}]
     settings = parquet_texts.Settings(files=files, column="content", validation_share=0.2)
-    rows = list(parquet_texts.read(Held(tmp_path), settings, SplitSettings()))
+    held = file_set({"train.parquet": (tmp_path / "train.parquet").read_bytes()}, tmp_path)
+    rows = list(parquet_texts.read(held, settings, SplitSettings()))
     assert [(row["text"], row["split"]) for row in rows] == [
         ("one", "validation"), ("two\n  three", "train"), ("four", "train")
     ]  # fmt: skip
     wrong = parquet_texts.Settings(files=files, column="type")
-    with pytest.raises(ReprlabError, match="no column type of texts"):
-        list(parquet_texts.read(Held(tmp_path), wrong, SplitSettings()))
-    with pytest.raises(ReprlabError, match="no column text of texts"):
-        list(parquet_texts.read(Held(tmp_path), parquet_texts.Settings(files=files, column="text"), SplitSettings()))
+    with pytest.raises(ReprlabError, match="its column type is of int64, not of texts"):
+        list(parquet_texts.read(held, wrong, SplitSettings()))
+    with pytest.raises(ReprlabError, match="has content, type and the entry reads text"):
+        list(parquet_texts.read(held, parquet_texts.Settings(files=files, column="text"), SplitSettings()))
 
 
 def documents(path, texts, title):

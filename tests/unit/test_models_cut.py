@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 from reprlab.models.build import build_from_config
-from reprlab.models.cut import LAYERS, cut_entry, cut_registry
+from reprlab.models.cut import LAYERS, cut_entry
 from reprlab.registry.models import PackageOrigin, load_models
 
 MODELS = load_models(Path(__file__).parents[2] / "config/models.yaml")
@@ -30,7 +30,7 @@ def test_every_entry_is_cut_to_a_model_of_its_class(name):
 
 
 def test_proportions_that_choose_a_path_stay():
-    cut = cut_registry(MODELS)
+    cut = {name: cut_entry(entry) for name, entry in MODELS.items()}
     assert cut["llama_3_8b"].config["num_key_value_heads"] < cut["llama_3_8b"].config["num_attention_heads"]
     assert cut["llama_2_7b"].config["num_key_value_heads"] == cut["llama_2_7b"].config["num_attention_heads"]
     assert cut["opt_350m"].config["word_embed_proj_dim"] < cut["opt_350m"].config["hidden_size"]

@@ -6,7 +6,8 @@ from features_samples import tiny_mistral
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reprlab.models.build import load_model, save_model
-from reprlab.models.merging import PARALLEL, MergeSettings, merged_model, slerp
+from reprlab.models.merges.slerp import PARALLEL
+from reprlab.models.merging import MergeSettings, merged_model, slerp
 from reprlab.models.shared_weights import names_by_tensor
 from reprlab.runtime.errors import ReprlabError
 
@@ -65,7 +66,7 @@ def test_a_model_merged_with_itself_is_itself_but_for_the_cast(tmp_path):
     folder = saved(tiny_mistral(), tmp_path / "a")
     original = load_model(folder).state_dict()
     for dtype, exact in (("float32", True), ("float16", False)):
-        found = merged_model(folder, folder, MergeSettings(fraction=0.58, dtype=dtype)).state_dict()
+        found = merged_model(folder, folder, MergeSettings(options={"fraction": 0.58}, dtype=dtype)).state_dict()
         for name, value in original.items():
             expected = value if exact else value.half().float()
             assert torch.allclose(found[name], expected, rtol=0, atol=1e-7), name
@@ -74,7 +75,7 @@ def test_a_model_merged_with_itself_is_itself_but_for_the_cast(tmp_path):
 def test_ends_of_a_merge_are_its_models(tmp_path):
     first, second = saved(tiny_mistral(1), tmp_path / "a"), saved(tiny_mistral(2), tmp_path / "b")
     for fraction, folder in ((0, first), (1, second)):
-        found = merged_model(first, second, MergeSettings(fraction=fraction, dtype="float32")).state_dict()
+        found = merged_model(first, second, MergeSettings(options={"fraction": fraction}, dtype="float32")).state_dict()
         for name, value in load_model(folder).state_dict().items():
             assert torch.equal(found[name], value)
 
@@ -83,7 +84,11 @@ def test_models_of_other_sizes_are_refused(tmp_path):
     other = tiny_mistral()
     other.resize_token_embeddings(44)
     with pytest.raises(ReprlabError, match="one architecture and size"):
-        merged_model(saved(tiny_mistral(), tmp_path / "a"), saved(other, tmp_path / "b"), MergeSettings(fraction=0.5))
+        merged_model(
+            saved(tiny_mistral(), tmp_path / "a"),
+            saved(other, tmp_path / "b"),
+            MergeSettings(options={"fraction": 0.5}),
+        )
 
 
 def tied_mistral(seed, tie=True):
@@ -98,7 +103,7 @@ def test_a_tensor_of_two_names_is_merged_once(fraction, tmp_path):
     """An output layer that is the embedding is in the state twice: the second turn would start from the first."""
     models = [tied_mistral(seed) for seed in (0, 1)]
     folders = [saved(model, tmp_path / str(place)) for place, model in enumerate(models)]
-    found = merged_model(*folders, MergeSettings(fraction=fraction, dtype="float32"))
+    found = merged_model(*folders, MergeSettings(options={"fraction": fraction}, dtype="float32"))
     wanted = slerp(fraction, *(model.model.embed_tokens.weight.detach() for model in models))
     assert torch.equal(found.model.embed_tokens.weight, wanted)
     assert found.lm_head.weight.data_ptr() == found.model.embed_tokens.weight.data_ptr()
@@ -108,7 +113,7 @@ def test_models_that_tie_other_weights_are_refused(tmp_path):
     folders = [saved(tied_mistral(0, tie), tmp_path / str(tie)) for tie in (True, False)]
     for order in (folders, folders[::-1]):
         with pytest.raises(ReprlabError, match="ties other weights"):
-            merged_model(*order, MergeSettings(fraction=0.5))
+            merged_model(*order, MergeSettings(options={"fraction": 0.5}))
 
 
 def test_names_of_one_tensor():

@@ -11,10 +11,14 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 import torch
+from music_samples import annotated
 from reprlab.artifacts.json_files import read_json
 from reprlab.config.load import PAPERS, load_config
+from reprlab.features.interpretation import likeliest_digit
+from reprlab.inference.chat import converse
+from reprlab.inference.chat_settings import ChatSettings
 from reprlab.models.build import load_model
-from reprlab.models.cut import cut_entry
+from reprlab.music.annotation import STEPS, checks, conversation
 from reprlab.planning.paper_plans import make_plan
 from reprlab.registry.dataset_entries import CorpusEntry, Wanted
 from reprlab.registry.datasets import load_registry
@@ -28,6 +32,7 @@ from tests.published_hub import published_hub
 from tests.published_hub.archives import ARCHIVES
 from tests.published_hub.layouts import DRAWN, layouts
 from tests.published_hub.repository_files import data_table
+from tests.published_hub.tokenizers import _wordpiece
 
 DATA = load_registry(ROOT / "config/datasets.yaml")
 MODELS = load_models(ROOT / "config/models.yaml")
@@ -122,7 +127,7 @@ def published_weights(hub, origin: HubOrigin) -> dict[str, torch.Tensor]:
 @pytest.mark.parametrize("name", chosen(HUB, FIRST))
 def test_a_published_model_is_what_was_published(hub, stage, tmp_path, name):
     """Each weight has the value that was drawn for it; parts that the entry names as new are drawn here."""
-    entry = cut_entry(HUB[name])
+    entry = hub.models[name]
     hub.prepare(entry.origin.repository, entry.origin.revision)
     given = {"entry": entry.model_dump(mode="json"), "out": tmp_path / "model", "cache": tmp_path}
     assert stage("build_model", **given) == ""
@@ -145,7 +150,9 @@ def test_a_published_model_is_what_was_published(hub, stage, tmp_path, name):
 WRITE = {name: entry for name, entry in HUB.items() if layouts()[entry.origin.repository].tokenizer}
 
 
-@pytest.mark.parametrize("name", chosen(WRITE, {"gpt2", "deberta_v3_base", "t5_v1_1_base_pretrained", "vicuna_7b"}))
+@pytest.mark.parametrize(
+    "name", chosen(WRITE, {"gpt2", "deberta_v3_base", "t5_v1_1_base_pretrained", "vicuna_7b", "mistral_7b_v0_3"})
+)
 def test_a_published_tokenizer_is_taken_alone(hub, stage, tmp_path, name):
     """It gives the ids that the published files give, special tokens included."""
     from transformers import AutoTokenizer
@@ -157,6 +164,11 @@ def test_a_published_tokenizer_is_taken_alone(hub, stage, tmp_path, name):
     ours, theirs = load_tokenizer(tmp_path / "tokenizer"), AutoTokenizer.from_pretrained(published)
     for text in ("The old cat reads a book near London.", "  two  spaces\nand <unk> of \u00fcber 12345"):
         assert ours(text)["input_ids"] == theirs(text)["input_ids"]
+    if layouts()[entry.origin.repository].tokenizer.kind not in ("wordpiece", "unigram"):
+        # Decoders know line ends, so that a label behind one begins with a token of its own.
+        texts = ["Answer:\n", "Answer:\nno"]
+        before, whole = (ours(text, add_special_tokens=False)["input_ids"] for text in texts)
+        assert ours.decode(before).endswith("Answer:\n") and whole[: len(before)] == before
     assert ours.get_vocab() == theirs.get_vocab() and ours.all_special_ids == theirs.all_special_ids
     assert not list((tmp_path / "tokenizer").glob("*.safetensors")), "no weights are fetched"
 
@@ -166,6 +178,25 @@ def test_every_repository_that_is_named_has_a_layout():
     named |= {entry.origin.adapter for entry in HUB.values() if entry.origin.adapter}
     assert named == set(layouts())
     assert all(about["source"] for about in data_table().values())
+
+
+def test_a_tokenizer_is_the_same_however_often_it_is_made():
+    """A hub that is made again would otherwise serve other files at the commit of the first."""
+    uncased = layouts()["google-bert/bert-base-uncased"].tokenizer
+    assert len({_wordpiece(uncased)["vocab.txt"] for _ in range(4)}) == 1
+
+
+def test_a_chat_model_of_this_machine_answers_in_the_wanted_forms(hub, tmp_path, monkeypatch):
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        monkeypatch.setenv(name, hub.environment[name])
+    settings, track = ChatSettings(model="gpt", max_tokens=900), annotated()
+    for step in STEPS:
+        (answer,) = converse([conversation(step, track)], settings, tmp_path)
+        assert checks(step, track)(answer.text) == "" and min(answer.tokens) > 0
+    digits, text = converse(
+        [conversation(step, track) for step in ("caption", "type")], settings, tmp_path, likeliest=10
+    )
+    assert set(digits.first) == set("0123456789") and likeliest_digit(digits.first) != likeliest_digit(text.first)
 
 
 # Data sets.
@@ -227,7 +258,8 @@ def test_all_that_a_paper_fetches_is_served(slug):
 def test_first_rows_are_streamed_by_the_client_of_data_sets(hub):
     """`datasets` asks for the tree and the sizes of a repository, and reads a part of a file."""
     code = "import datasets; rows = datasets.load_dataset('nyu-mll/glue', split='train', streaming=True, "
-    code += "data_files='cola/train-00000-of-00001.parquet', revision='main'); print(list(rows.take(2)))"
+    code += "data_files='cola/train-00000-of-00001.parquet', revision='main'); print(rows.features, list(rows.take(2)))"
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING"))}
     done = subprocess.run([sys.executable, "-c", code], env={**kept, **hub.environment}, capture_output=True, text=True)
     assert done.returncode == 0 and "'idx': 1" in done.stdout, done.stderr[-2000:]
+    assert "ClassLabel(names=['unacceptable', 'acceptable'])" in done.stdout, "names as `datasets` itself reads them"

@@ -1,6 +1,7 @@
 """Jobs that differ in numbers alone are one class, of which one runs with all that it reads."""
 
 import functools
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,17 @@ from hypothesis import strategies as st
 from reprlab.config.load import load_config
 from reprlab.config.papers import SLUGS
 from reprlab.config.rehearsal import LARGEST, cut
-from reprlab.planning.job_classes import Classes
+from reprlab.planning import paths
+from reprlab.planning.job_classes import GATHERING, Classes
 from reprlab.planning.paper_plans import make_plan
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.rehearsal import rehearse
 from reprlab.planning.run_plan import RunPlan
 from reprlab.planning.stages import STAGES
+from reprlab.preflight.rehearse import table_rows
+from reprlab.results.gather import require_inputs
+from reprlab.results.sources import GatherSettings
+from reprlab.runtime.files import write_text
 from reprlab.runtime.plan_file import parsed, paths_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -127,6 +133,8 @@ def test_a_rehearsal_has_the_classes_of_the_published_plan(slug: str) -> None:
             assert all(one is None or one[0][1] in made.plan.jobs[one[0][0]] for one in makers), (stage, key)
             if STAGES[stage].asks:
                 raise AssertionError(f"{stage} {key} would ask a paid endpoint")
+            if stage in GATHERING and "entries" in (gathered := parsed(job.settings.get("settings", "{}"))):
+                require_inputs(GatherSettings.model_validate(gathered), [Path(path) for path in paths_of(job.inputs)])
     standing = {members[0] for members in made.classes.members.values()}
     assert all(name in made.refused or name[1] in made.plan.jobs[name[0]] for name in standing)
     # All that runs is asked for by the paper's name.
@@ -152,6 +160,24 @@ def test_what_costs_or_must_be_brought_is_said_with_what_waits_for_it() -> None:
     assert len(waiting) > 50
 
 
+def test_the_table_says_of_each_class_what_became_of_it(tmp_path) -> None:
+    plan = chain([(set(), "a", 0), ({0}, "b", 1), ({1}, "c", 2), (set(), "d", 3), (set(), "e", 4), (set(), "f", 5)])
+    made = replace(rehearse(plan, config_of("depth", "rehearsal")), refused={("merge_models", "m5"): "paid"})
+    config = replace(config_of("depth", "rehearsal"), home=tmp_path)
+    for key, text in {"m0": "a line\nerror: no space on the disk\n", "m3": "a line\n"}.items():
+        write_text(config.run_folder / paths.log("merge_models", key), text)
+    counts = {made.classes.of(("merge_models", "m1")): 7}
+    rows = table_rows(config, made, counts)
+    assert [(row["job"], row["jobs"], row["result"]) for row in rows] == [
+        ("m0", 1, "no space on the disk"),
+        ("m1", 7, "needs merge_models m0, which failed"),
+        ("m2", 1, "needs merge_models m0, which failed"),
+        ("m3", 1, f"failed without a word; look into {paths.log('merge_models', 'm3')}"),
+        ("m4", 1, "was not started"),
+        ("m5", 1, "not rehearsed: paid"),
+    ]
+
+
 def test_an_endpoint_of_this_machine_is_asked(monkeypatch) -> None:
     config = load_config(
         ROOT,
@@ -167,18 +193,19 @@ def test_a_cut_keeps_what_is_no_number_or_small(monkeypatch) -> None:
     values = {
         "steps": 1000, "epochs": 3.0, "batch_size": None, "learning_rate": 0.001, "ladder": [5, 10, 20],
         "runs": {"fs": {"steps": 2}, "cpt": {"ladder": [7]}}, "large": [{"steps": 9, "language": "bn"}],
-        "packing": True,
+        "packing": True, "length": 256, "generation": {"length": 256, "beams": 4},
     }  # fmt: skip
     assert cut(values) == {
         "steps": 2, "epochs": 1.0, "ladder": [1, 2], "runs": {"cpt": {"ladder": [2]}},
-        "large": [{"steps": 2, "language": "bn"}],
+        "large": [{"steps": 2, "language": "bn"}], "generation": {"length": 16},
     }  # fmt: skip
 
 
 def test_every_rule_is_one_of_a_published_setting() -> None:
     def names(value):
         if isinstance(value, dict):
-            return set(value).union(*map(names, value.values()))
+            below = {f"{group}.{name}" for group, one in value.items() if isinstance(one, dict) for name in one}
+            return set(value).union(below, *map(names, value.values()))
         return set().union(*map(names, value)) if isinstance(value, list) else set()
 
     known = set().union(*(names(config_of(slug, "paper").plain(slug)) for slug in SLUGS))

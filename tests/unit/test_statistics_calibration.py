@@ -1,4 +1,4 @@
-"""The rules err no more often than docs/statistics.md says, and the page says what the simulation gives."""
+"""The rules err no more often than docs/calibration.md says, and the page says what the simulation gives."""
 
 import inspect
 import json

@@ -107,6 +107,36 @@ def test_a_link_stands_beside_its_controls_and_its_twin():
     assert edge["persisting"] + edge["disappeared"] == edge["parent_alive"]
 
 
+def sweeps(seed, points, batches=6):
+    """Sums of a way to merge at each point: a loss for the even batches, which choose, and one for the odd ones."""
+    for (way, t), (even, odd) in points.items():
+        for corpus, batch in itertools.product(("lua", "stories"), range(batches)):
+            about = {"part": "models", "seed": seed, "model": way, "t": t, "corpus": corpus, "batch": batch}
+            loss = (odd if batch % 2 else even) + 0.01 * batch * (1 + (way == "ties")) + (corpus == "lua")
+            yield from ({**about, "metric": metric, "value": value} for metric, value in
+                        (("loss_sum", 10 * loss), ("count", 10)))  # fmt: skip
+
+
+def test_a_way_to_merge_is_judged_where_it_did_not_choose():
+    """The point that the odd batches prefer is not the chosen one, and their losses at the chosen one are compared."""
+    points = {
+        ("sweep", 0.2): (3.0, 2.0),
+        ("sweep", 0.5): (2.0, 3.0),
+        ("ties", 1.0): (1.0, 2.4),
+        ("ties", 2.0): (4.0, 1.0),
+    }
+    rows = [row for seed in (0, 1) for row in sweeps(seed, points)]
+    found = RESULTS.table("merging_ways").make(frame(rows)).set_index(["way", "seed"])
+    assert (found.loc[("slerp", 0), "at"], found.loc[("ties", 0), "at"]) == (0.5, 1.0)
+    assert found.loc[("ties", 0), ["lua_loss", "stories_loss"]].tolist() == pytest.approx([3.46, 2.46])
+    assert found["less_slerp"].tolist() == pytest.approx([0, -0.57] * 2)
+    (claim,) = claims_table([one for one in RESULTS.claims if one.id == "F17"], frame(rows), {}).to_dict("records")
+    assert claim["verdict"] == "supported" and claim["estimate"] == pytest.approx(-0.57)
+    worse = [row for seed in (0, 1) for row in sweeps(seed, points | {("ties", 1.0): (1.0, 3.5)})]
+    (claim,) = claims_table([one for one in RESULTS.claims if one.id == "F17"], frame(worse), {}).to_dict("records")
+    assert claim["verdict"] == "not supported"
+
+
 def test_the_sweep_names_its_axis_and_stands_beside_the_base():
     found = RESULTS.table("fig5_slerp_sweep").make(whole())
     assert set(found["axis"]) == {"t: 0 = Lua, 1 = stories"} and set(found["t"]) == {0.0, 0.5, 1.0}

@@ -1,21 +1,17 @@
 """Every stage of DEPTH at paper scale, once, on files in the formats of the published sources.
 
-Models are T5 v1.1 base cut to one narrow layer, and steps and batches are few; readers, tokenizer, objectives, dtype,
+Models are T5 v1.1 base cut in depth and width, and steps and batches are few; readers, tokenizer, objectives, dtype,
 accumulation, schedules and tables are those of the published grid.
 """
-
-import random
 
 import pandas
 import pyarrow.parquet
 import pytest
-import yaml
 from reprlab.artifacts.json_files import read_json
-from reprlab.registry.datasets import load_registry
-from reprlab.stages.build_examples import build_examples
-from reprlab.stages.fetch_archive import fetch_archive
+from reprlab.models.cut import LAYERS
 
-from tests.workflow.paper_fixtures import edit_registries, hub_model, make_sources
+from tests.published_hub import published_hub
+from tests.published_hub.columns import ROWS
 
 pytestmark = pytest.mark.slow
 
@@ -41,8 +37,6 @@ EDITS = [
     *(f"papers.depth.finetuning.tasks.{task}.dataset=null" for task in ABSENT),
 ]
 TABLES = ["glue", "discoeval", "ni", "loss_fs"]
-# Data sets of the tasks that are left out, to save time: their files are read all the same.
-EXAMPLES = ["glue_sst2", "discoeval_sp_wiki", "discoeval_sp_rocstory", "discoeval_dc_chat", "discoeval_dc_wiki"]
 
 
 @pytest.fixture(scope="module")
@@ -51,26 +45,22 @@ def finished_paper(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("paper")
     checkout = copy_project(folder / "project")
-    make_sources(folder)
-    repository, revision = edit_registries(checkout.root, folder)
-    config = yaml.safe_load((checkout.root / "config/models.yaml").read_text())["t5_v1_1_base_pretrained"]["config"]
-    hub_model(folder / "huggingface", repository, revision, config, random.Random(1))
-    # The hub's client finds the model in its own cache and needs no network.
-    checkout.run(
-        "--cores", "2", "--config", "scale=paper", f"set={'; '.join(EDITS)}", "--",
-        *(f"results/depth/{table}.tsv" for table in TABLES),
-        REPRLAB_CACHE=str(folder / "cache"), REPRLAB_MIRROR=str(folder / "mirror"), HF_HUB_OFFLINE="1",
-        HF_HOME=str(folder / "huggingface"), NLTK_DATA=str(folder / "nltk_data"), timeout=1500,
-    )  # fmt: skip
+    with published_hub(folder, checkout.root / "config") as hub:
+        hub.write_registries(checkout.root / "config")
+        checkout.run(
+            "--cores", "2", "--config", "scale=paper", f"set={'; '.join(EDITS)}", "--",
+            *(f"results/depth/{table}.tsv" for table in TABLES),
+            REPRLAB_CACHE=str(folder / "cache"), timeout=1500, **hub.environment,
+        )  # fmt: skip
     return checkout.root / "runs/paper/results"
 
 
 def test_text_is_read_split_and_tokenised_as_published(finished_paper) -> None:
     shared = finished_paper / "shared"
     documents = pyarrow.parquet.read_table(shared / "corpora/c4/documents.parquet").to_pandas()
-    assert documents["split"].value_counts().to_dict() == {"train": 20, "validation": 10}
+    assert documents["split"].value_counts().to_dict() == {"train": 2 * ROWS, "validation": ROWS}
     sentences = pyarrow.parquet.read_table(shared / "corpora/c4/depth/sentences.parquet").to_pandas()
-    assert sentences["sentences"].map(len).tolist() == [8] * 30, "Punkt finds the sentences that were written"
+    assert sentences["sentences"].map(len).tolist() == [8] * 3 * ROWS, "Punkt finds the sentences that were written"
     vocabulary = read_json(shared / "tokenizers/depth_t5_v1_1_base_pretrained/vocabulary.json")
     assert vocabulary["padded_size"] == 32_128
     tokens = pyarrow.parquet.read_table(shared / "tokens/c4_depth_depth.parquet").to_pandas()
@@ -84,7 +74,11 @@ def test_both_objectives_train_in_bfloat16_with_their_schedules(finished_paper) 
         assert metrics["step"].tolist() == [1, 2]
         assert metrics["loss"].notna().all() and (metrics["gradient_norm"] > 0).all()
         config = read_json(folder / "ladder/step-00000002/config.json")
-        assert (config["num_layers"], config["vocab_size"], config["feed_forward_proj"]) == (1, 32_128, "gated-gelu")
+        assert (config["num_layers"], config["vocab_size"], config["feed_forward_proj"]) == (
+            LAYERS,
+            32_128,
+            "gated-gelu",
+        )
         assert config["dropout_rate"] == 0.0, "the released weights are trained without dropout too"
     provenance = read_json(finished_paper / "depth/loss_fs.provenance.json")
     assert provenance["settings"]["scale"] == "paper"
@@ -107,17 +101,3 @@ def test_tables_have_the_published_rows_and_data(finished_paper) -> None:
     assert trained[["cola", "mnli_m", "mnli_mm"]].notna().all(axis=None)
     ni = pandas.read_csv(finished_paper / "depth/ni.tsv", sep="\t")
     assert ni["rougeL"].notna().any()
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_the_other_data_sets_are_read(finished_paper, monkeypatch, tmp_path, name: str) -> None:
-    project = finished_paper.parents[2]
-    monkeypatch.setenv("REPRLAB_MIRROR", str(project.parent / "mirror"))
-    registry = project / "config/datasets.yaml"
-    entry = load_registry(registry).task(name)
-    receipts = [tmp_path / f"{archive}.json" for archive in entry.archives]
-    for archive, receipt in zip(entry.archives, receipts, strict=True):
-        fetch_archive(archive=archive, registry=registry, cache=tmp_path / "cache", receipt=receipt)
-    build_examples(entry=entry, receipts=receipts, documents=[], cache=tmp_path / "cache", out=tmp_path / "out.parquet")
-    rows = pyarrow.parquet.read_table(tmp_path / "out.parquet").to_pandas()
-    assert set(rows["split"]) >= {"train", "validation"}

@@ -22,6 +22,7 @@ COMMANDS = {
     "chance": ("reprlab.results.chance", "claims of a run that shuffled values support"),
     "compare": ("reprlab.runs.compare", "two runs side by side"),
     "verify": ("reprlab.reporting.verify", "results that are not what their stages wrote"),
+    "bundle": ("reprlab.reporting.bundle", "report and results in one archive"),
     "prune": ("reprlab.reporting.prune", "free what can be made again without training"),
     "export": ("reprlab.planning.encoders", "whether an encoder can be exported, and its name"),
     "new": ("reprlab.scaffold", "files of a paper, a model or a task to begin with"),

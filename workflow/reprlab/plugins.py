@@ -1,4 +1,4 @@
-"""Modules chosen by a name in the config: readers, objectives, papers.
+"""Modules chosen by a name in the config: readers, ways to merge, objectives, papers.
 
 This is the one place that imports by name. The rule that runs a stage names the same module to `code_digest`, so that
 an edit of one reader reruns only the data sets that it reads.
@@ -10,7 +10,7 @@ from types import ModuleType
 
 from reprlab.runtime.errors import ReprlabError
 
-GROUPS = ("data.readers", "objectives", "papers")
+GROUPS = ("data.readers", "models.merges", "objectives", "papers")
 
 
 def load_plugin(group: str, name: str) -> ModuleType:

@@ -64,8 +64,12 @@ class LoadedConfig:
     @property
     def run_folder(self) -> Path:
         """Folder in which results/ lies: home for the default run, else runs/<run> below it."""
-        home = self.home or self.root
-        return home if self.run == DEFAULT_SCALE else home / "runs" / self.run
+        return self.own_folder if self.run == DEFAULT_SCALE else self.own_folder / "runs" / self.run
+
+    @property
+    def own_folder(self) -> Path:
+        """Folder in which runs lie, and from which files of the user's are named."""
+        return self.home or self.root
 
     @property
     def again(self) -> list[str]:

@@ -69,6 +69,15 @@ class Archive:
                 )
         return cached.path
 
+    def place(self, name: str) -> str:
+        """Where a file comes from, for messages: repository at its revision, or the archive, and the file."""
+        revision = next((file.revision for file in self.files if file.file == name and file.revision), "")
+        if "@" in revision:
+            return f"{revision}: {name}"
+        origins = self._entry(self.registry)["origins"] if revision and self.registry else []
+        hub = [one.removeprefix("hub:") for one in origins if one.startswith("hub:")]
+        return f"{hub[0] if hub else self.name}: {name}"
+
     def has_file(self, name: str) -> bool:
         """Whether the registry declares the file `name` for this archive."""
         return any(file.file == name for file in self.files)

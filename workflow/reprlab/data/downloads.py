@@ -60,8 +60,14 @@ def at_commit(file: ArchiveFile, cache: Path, *, ask: bool = True) -> ArchiveFil
 
 def _fetched(entry: ArchiveEntry, cached: CachedFile) -> CachedFile:
     reasons = []
+    listed = {file.file for file in entry.files}
     for origin in entry.origins:
         try:
+            if further := origins.unlisted(origin, cached.file, listed):
+                raise OriginError(
+                    f"the split goes on with {further}, which the entry does not list; list it among `files` of the "
+                    "archive and of what reads it"
+                )
             _fetch(origin, cached)
             get_logger().info("%s: %s from %s", entry.name, cached.file.file, origin)
             return cached

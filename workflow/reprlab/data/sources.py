@@ -82,9 +82,17 @@ class Sources:
         Raises:
             ReprlabError: none has.
         """
+        return self.archive_of(name).file(name)
+
+    def archive_of(self, name: str) -> Archive:
+        """The archive that has the file `name`.
+
+        Raises:
+            ReprlabError: none has.
+        """
         for archive in self.archives.values():
             if archive.has_file(name):
-                return archive.file(name)
+                return archive
         raise ReprlabError(f"{name}: is a file of none of {', '.join(self.archives)}; correct the data registry")
 
 

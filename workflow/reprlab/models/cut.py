@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from reprlab.registry.models import ModelEntry, PackageOrigin
 
 LAYERS = 3
@@ -26,29 +24,24 @@ _ATTENTION_HEADS = frozenset(
 )
 
 
-def cut_entry(entry: ModelEntry) -> ModelEntry:
-    """The entry with three layers at most, states 32 wide, four heads of 8, and inner layers 64 wide.
+def cut_entry(entry: ModelEntry, layers: int = LAYERS) -> ModelEntry:
+    """The entry with `layers` layers at most, states 32 wide, four heads of 8, and inner layers 64 wide.
 
     Proportions that choose a code path stay: queries that share keys still do, embeddings that are narrower than states
     still are. The vocabulary, positions and every switch stay. A packaged model stays whole: its weights are files.
     """
     if isinstance(entry.origin, PackageOrigin):
         return entry
-    config = {name: _cut(name, value, entry) for name, value in entry.config.items()}
+    config = {name: _cut(name, value, entry, layers) for name, value in entry.config.items()}
     return entry.model_copy(update={"config": config})
 
 
-def cut_registry(models: Mapping[str, ModelEntry]) -> dict[str, ModelEntry]:
-    """All entries of `models.yaml`, cut."""
-    return {name: cut_entry(entry) for name, entry in models.items()}
-
-
-def _cut(name: str, value: bool | int | float | str, entry: ModelEntry) -> bool | int | float | str:
+def _cut(name: str, value: bool | int | float | str, entry: ModelEntry, layers: int) -> bool | int | float | str:
     if isinstance(value, bool) or not isinstance(value, int):
         return value
     config = entry.config
     if name in _LAYERS:
-        return min(value, LAYERS)
+        return min(value, layers)
     if name in _WIDTHS:
         states = config.get("hidden_size", value)
         return min(value, _WIDTH if value == states else _WIDTH // 2)

@@ -110,7 +110,7 @@ class _Cut:
         for setting, given in job.given.items():
             # Others are variables of the environment, which name models that a stage fetches by itself.
             if "." in setting and not any((self.config.run_folder / one).exists() for one in given):
-                return f"{setting}: {given[0]} is not here; bring it"
+                return f"{setting}: {given[0]} is not here; bring or install it"
         if STAGES[stage].asks:
             settings = parsed(job.settings["settings"])
             place = urlsplit(str(settings["chat"]["base_url"])).hostname
@@ -260,7 +260,16 @@ def _without(value: Any, runs: Callable[[str], bool], partial: Callable[[str], b
 
 
 def _entry(entry: Mapping[str, Any], runs: Callable[[str], bool], partial: Callable[[str], bool]) -> Mapping[str, Any]:
-    if _without(entry, runs, partial) is _GONE:
+    # A source that lacks one of the answers it is judged against is not judged by the others.
+    if not _every(entry, runs):
         return {"factors": entry.get("factors", {}), "reason": NOT_REHEARSED}
-    whole = _without(entry, lambda path: not partial(path), partial) is not _GONE
-    return entry if whole else {**entry, "partial": True}
+    return entry if _every(entry, lambda path: not partial(path)) else {**entry, "partial": True}
+
+
+def _every(value: Any, holds: Callable[[str], bool]) -> bool:
+    """Whether it holds for each text of a value."""
+    if isinstance(value, Mapping):
+        return all(_every(one, holds) for one in value.values())
+    if isinstance(value, list):
+        return all(_every(one, holds) for one in value)
+    return not isinstance(value, str) or holds(value)

@@ -10,6 +10,9 @@ It asks the hub that HF_ENDPOINT names, by default huggingface.co. Where that ca
 serves the published layout of every repository (`tests/published_hub`).
 
 Afterwards a table says of each class whether it works: `results/rehearsal/<paper>.tsv` in the folder of the run.
+
+Where there is a GPU, updates of published sizes with drawn weights are timed then: `<paper>_updates.tsv` beside it
+(`reprlab.preflight.updates.timing`). `--updates-only` times them and needs no hub.
 """
 
 from __future__ import annotations
@@ -68,13 +71,17 @@ def reached() -> bool:
 
 
 @contextlib.contextmanager
-def local_hub(root: Path) -> Iterator[Hub]:
-    """The hub on this machine, with registries that fit it, below `runs/local_hub`.
+def local_hub(root: Path, home: Path | None = None) -> Iterator[Hub]:
+    """The hub on this machine, with registries that fit it.
+
+    Args:
+        root: the checkout.
+        home: a folder for what it serves and for the run; by default `runs/local_hub` of the checkout.
 
     Raises:
         ReprlabError: it does not start.
     """
-    home = root / "runs/local_hub"
+    home = home or root / "runs/local_hub"
     served = _digest_of_what_is_served(root)
     kept = home / "served.txt"
     if home.exists() and (not kept.is_file() or kept.read_text(encoding="utf-8") != served):
@@ -157,7 +164,49 @@ def rehearse_run(root: Path, paper: str, given: Mapping[str, str], hub: Hub, com
     _write(path, rows)
     _show(rows, path)
     failed = any(row["result"] != OK and not str(row["result"]).startswith(REFUSED) for row in rows)
-    return 1 if failed else done.returncode
+    slow = time_updates(root, paper, given, path.parent)
+    return 1 if failed else done.returncode or slow
+
+
+def time_updates(root: Path, paper: str, given: Mapping[str, str], folder: Path) -> int:
+    """Time updates of published sizes where a GPU is; prints their table, or one line that says why there is none.
+
+    Args:
+        folder: where the table is written.
+
+    Returns:
+        1 if what is known to be dear costs too much.
+    """
+    import torch
+
+    if not torch.cuda.is_available():
+        sys.stdout.write("no GPU here: updates of published sizes are not timed\n")
+        return 0
+    from reprlab.config.load import load_config
+    from reprlab.preflight.updates.measuring import Sizes
+    from reprlab.preflight.updates.timing import PAPERS, timed_rows, too_costly
+
+    papers = [one for one in PAPERS if paper in ("", one)]
+    if not papers:
+        sys.stdout.write(f"no update of {paper} is timed; those of {', '.join(PAPERS)} are\n")
+        return 0
+    # Of real sizes, also where the hub on this machine has cut models.
+    config = load_config(root, {**given, "scale": "paper"}, targets=papers)
+    rows, rate = timed_rows(config, papers, Sizes())
+    sys.stdout.write(f"{torch.cuda.get_device_name()}: {rate / 1e12:.0f} TFLOP/s in bfloat16 products\n")
+    path = folder / f"{paper or 'all'}_updates.tsv"
+    _write(path, [{name: "" if value is None else value for name, value in row.items()} for row in rows])
+    _print([{name: _shown(value) for name, value in row.items()} for row in rows])
+    sys.stdout.write(f"{len(rows)} updates: {path}\n")
+    if problem := too_costly(rows):
+        sys.stderr.write(f"error: {problem}\n")
+    return int(bool(problem))
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def table_rows(config: LoadedConfig, rehearsal: Rehearsal, counts: Mapping[str, int]) -> list[dict[str, Any]]:
@@ -256,13 +305,18 @@ def _write(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _show(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
-    shown = COLUMNS[1:]
-    table = [dict(zip(shown, shown, strict=True)), *({name: str(row[name]) for name in shown} for row in rows)]
+    _print([{name: str(row[name]) for name in COLUMNS[1:]} for row in rows])
+    found = Counter(_kind(str(row["result"])) for row in rows)
+    sys.stdout.write(f"{', '.join(f'{count} {kind}' for kind, count in found.items())}: {path}\n")
+
+
+def _print(rows: Sequence[Mapping[str, str]]) -> None:
+    """A table in columns, the widest of 60 characters."""
+    shown = list(rows[0])
+    table = [dict(zip(shown, shown, strict=True)), *rows]
     widths = {name: min(60, max(len(row[name]) for row in table)) for name in shown}
     for row in table:
         sys.stdout.write("  ".join(row[name].ljust(widths[name]) for name in shown).rstrip() + "\n")
-    found = Counter(_kind(str(row["result"])) for row in rows)
-    sys.stdout.write(f"{', '.join(f'{count} {kind}' for kind, count in found.items())}: {path}\n")
 
 
 def _kind(result: str) -> str:
@@ -282,10 +336,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--paper", default="", help="slug of a paper; all papers by default")
     parser.add_argument("--set", help="dotted edits of the run, as for snakemake")
     parser.add_argument("--hub", choices=("auto", "local", "real"), default="auto", help="auto: real if it answers")
+    parser.add_argument("--updates-only", action="store_true", help="time updates of published sizes, and nothing else")
     options, command = parser.parse_known_args(arguments)
     if options.paper and options.paper not in SLUGS:
         raise ReprlabError(f"{options.paper}: there is no such paper{nearest(options.paper, SLUGS)}")
     root, given = checkout_root(), {"set": options.set} if options.set else {}
+    if options.updates_only:
+        return time_updates(root, options.paper, given, root / "runs/rehearsal/results/rehearsal")
     local = options.hub == "local"
     if options.hub == "auto" and not reached():
         sys.stdout.write("the hub cannot be reached: this is rehearsed with the hub on this machine (runs/local_hub)\n")

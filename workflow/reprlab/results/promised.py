@@ -71,10 +71,14 @@ class _Promised:
         """The frame of some entries, as a table that makes this selection needs it."""
         import pandas
 
-        rows = [row for entry in entries for row in self._rows(entry, where, single)]
-        columns = [*self.settings.factors, *FIXED]
         named = [name for name, factor in self.settings.factors.items() if factor.identifies]
-        frame = pandas.DataFrame(rows, columns=columns).drop_duplicates([*named, "metric", "split", "subset", "reason"])
+        same = [*named, *_MATCHED, "reason"]
+        # Of millions of combinations a few thousand differ: the first of each, before a frame is made of them.
+        rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+        for entry in entries:
+            for row in self._rows(entry, where, single):
+                rows.setdefault(tuple(map(row.get, same)), row)
+        frame = pandas.DataFrame(list(rows.values()), columns=[*self.settings.factors, *FIXED])
         return frame_of(frame.assign(scale=self.settings.scale), self.settings)
 
     def _rows(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from reprlab.retrieval.search import PASSAGES_AT_ONCE, block_of_queries, rank_by_score, search_blocks
+from reprlab.retrieval.search import PASSAGES_AT_ONCE, rank_by_score, search_blocks
 from reprlab.retrieval.trec import Run
 from reprlab.runtime.log import get_logger
 
@@ -23,8 +23,7 @@ def bm25_runs(
     words left out.
 
     Passages that share no word with the query are not hits, so a query may have fewer, or none where no passage holds a
-    word. k1 and b default to those of
-    bm25s (Lu 2024).
+    word. k1 and b default to those of bm25s (Lu 2024).
     """
     import bm25s
     import numpy as np
@@ -43,18 +42,19 @@ def bm25_runs(
     asked = bm25s.tokenize(list(queries.values()), stopwords="en", show_progress=False, return_ids=False)
     known = index.vocab_dict
 
-    def scores_of(terms: list[str]) -> np.ndarray:
+    def hits(terms: list[str]) -> dict[str, float]:
         terms = [term for term in terms if term in known]
-        return index.get_scores(terms) if terms else np.zeros(len(names), dtype=np.float32)
+        if not terms:
+            return {}
+        # One query at a time: a block of scores of all passages costs its page faults and is in no cache.
+        scores = index.get_scores(terms)
+        holding = np.flatnonzero(scores > 0)
+        found = scores[holding]
+        return {names[holding[place]]: float(found[place]) for place in rank_by_score(found[None], depth)[0].tolist()}
 
-    block = block_of_queries(len(names))
-    for start in range(0, len(asked), block):
-        scores = np.stack([scores_of(terms) for terms in asked[start : start + block]])
-        best = rank_by_score(scores, depth)
-        yield {
-            query: {names[column]: float(row[column]) for column in columns.tolist() if row[column] > 0}
-            for query, row, columns in zip(list(queries)[start : start + block], scores, best, strict=True)
-        }
+    for start in range(0, len(asked), _QUERIES_AT_ONCE):
+        some = slice(start, start + _QUERIES_AT_ONCE)
+        yield {query: hits(terms) for query, terms in zip(list(queries)[some], asked[some], strict=True)}
 
 
 def dense_runs(

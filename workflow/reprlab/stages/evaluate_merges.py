@@ -1,4 +1,4 @@
-"""Held-out losses of models and of the points on the arc from one to another."""
+"""Held-out losses of models and of what is made of two of them."""
 
 import math
 from collections.abc import Iterable
@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from reprlab.runtime.cli import run_stage
-from reprlab.training.merge_settings import SWEEP, MergeEvaluation
+from reprlab.training.merge_settings import MergeEvaluation
 
 
 def evaluate_merges(*, runs: MergeEvaluation, tokenizer: Path, out: Path, device: str = "cpu") -> None:
     """Write one row a model, corpus and batch: model, t (empty for a model itself), corpus, batch, sums and counts.
 
-    A point of the sweep is the model `sweep`; t = 0 is the first model after the cast, t = 1 the second. All of them
-    see the same batches.
+    A point of a sweep is a model of the sweep's name, and t the value that is swept: of slerp 0 is the first model
+    after the cast, 1 the second. All of them see the same batches.
     """
     from reprlab.artifacts.tsv import write_rows
     from reprlab.models.build import load_model
@@ -41,10 +41,12 @@ def evaluate_merges(*, runs: MergeEvaluation, tokenizer: Path, out: Path, device
     rows = [
         row for name, folder in runs.models.items() for row in rows_of(load_model(folder), name, math.nan, runs.texts)
     ]
-    first, second = runs.models[runs.first], runs.models[runs.second]
-    for fraction in track(runs.fractions, "points between the models"):
-        model = merged_model(first, second, MergeSettings(fraction=fraction, dtype=runs.dtype))
-        rows += rows_of(model, SWEEP, fraction, runs.swept)
+    first, second, base = (runs.models[name] for name in (runs.first, runs.second, runs.base))
+    points = [(name, sweep, value) for name, sweep in runs.sweeps.items() for value in sweep.values]
+    for name, sweep, value in track(points, "merged models"):
+        options = {**sweep.options, sweep.over: value}
+        merge = MergeSettings(method=sweep.method, options=options, dtype=runs.dtype)
+        rows += rows_of(merged_model(first, second, merge, base), name, value, runs.swept)
     write_rows(out, rows)
 
 

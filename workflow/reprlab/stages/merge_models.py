@@ -1,4 +1,4 @@
-"""Merge two models by spherical linear interpolation."""
+"""Merge two models of one architecture."""
 
 from pathlib import Path
 
@@ -6,8 +6,9 @@ from reprlab.models.merging import MergeSettings
 from reprlab.runtime.cli import run_stage
 
 
-def merge_models(*, first: Path, second: Path, out: Path, settings: MergeSettings) -> None:
-    """Write the model between two model folders, with the tokenizer of the first, as a folder of safetensors."""
+def merge_models(*, first: Path, second: Path, out: Path, settings: MergeSettings, base: Path | None = None) -> None:
+    """Write the model made of two model folders, and of the one that both were trained from where the way reads it,
+    with the tokenizer of the first, as a folder of safetensors."""
     import torch
 
     from reprlab.models.build import save_model
@@ -15,7 +16,7 @@ def merge_models(*, first: Path, second: Path, out: Path, settings: MergeSetting
     from reprlab.runtime.files import atomic_directory
     from reprlab.text.tokenizer_folder import copy_tokenizer
 
-    model = merged_model(first, second, settings).to(getattr(torch, settings.dtype))
+    model = merged_model(first, second, settings, base).to(getattr(torch, settings.dtype))
     with atomic_directory(out) as folder:
         save_model(model, folder)
         copy_tokenizer(first, folder)

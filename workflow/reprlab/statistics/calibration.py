@@ -1,6 +1,6 @@
 """Error rates of the rules: simulated data with no effect and with one, every rule, the papers' numbers of units.
 
-Run it to print the tables of docs/statistics.md, or with `--write` to renew them there (some minutes).
+Run it to print the tables of docs/calibration.md, or with `--write` to renew them there (some minutes).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from reprlab.statistics.rules import SUPPORTED
 
 SIMULATIONS = 4_000
 SEED = 0
-DOCUMENT = Path(__file__).parents[3] / "docs" / "statistics.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "calibration.md"
 HEAD = """| rule | units | false support | covers | effect | supported |
 | --- | --- | --- | --- | --- | --- |
 """

@@ -18,7 +18,7 @@ def ratio_of_deviations(
     """Standard deviation of `first` over that of `second`; of several sets the geometric mean of their ratios.
 
     Each set has the exact F interval of two normal samples, and several are joined on the scale of logarithms. Of
-    scores with long tails F is too sure: see the references in docs/statistics.md.
+    scores with long tails F is too sure: see the references in docs/calibration.md.
 
     Args:
         first: for each set the values of its units, which are drawn independently.

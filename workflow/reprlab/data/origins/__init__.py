@@ -1,5 +1,6 @@
 """Origins of data: one small module each, through the registry's own client."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 from reprlab.data.origins import debian, github, hub, local, npm, pypi, web
@@ -32,3 +33,13 @@ def fetch(origin: str, file: ArchiveFile, folder: Path) -> Path:
         case "web":
             return web.fetch(spec, file, folder)
     raise OriginError(f"unknown origin {scheme!r}")
+
+
+def unlisted(origin: str, file: ArchiveFile, listed: Collection[str]) -> str:
+    """The file of the origin with which a split goes on behind `file`, where it is not among those listed; else empty.
+
+    Raises:
+        OriginError: the origin does not say.
+    """
+    scheme, _, spec = origin.partition(":")
+    return hub.unlisted(spec, file, listed) if scheme == "hub" and not file.rows else ""

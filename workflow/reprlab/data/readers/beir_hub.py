@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.artifacts.tables import read_parquet
 from reprlab.data.judgements import judged_once
+from reprlab.data.published_tables import published_table
 from reprlab.data.sources import Sources
 from reprlab.registry.dataset_entries import Split, SplitSettings
 from reprlab.runtime.errors import ReprlabError
@@ -47,19 +47,19 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     passages = {
         str(row["_id"]): f"{row['title'] or ''} {row['text']}".strip()
         for file in settings.corpus
-        for row in read_parquet(collection.file(file), ["_id", "title", "text"]).to_pylist()
+        for row in published_table(collection, file, ["_id", "title", "text"]).to_pylist()
     }
     if len(passages) != settings.passages:
         raise ReprlabError(
             f"{settings.corpus[0]}: the corpus has {len(passages)} passages, {settings.passages} are published; list "
             "all its files"
         )
-    queries = read_parquet(collection.file(settings.queries), ["_id", "text"])
+    queries = published_table(collection, settings.queries, ["_id", "text"])
     asked = dict(zip(map(str, queries["_id"].to_pylist()), queries["text"].to_pylist(), strict=True))
     met, lacking = set(), 0
     for split, file in settings.judgements.items():
         path = judged.file(file)
-        rows = read_parquet(path, ["query-id", "corpus-id", "score"]).to_pylist()
+        rows = published_table(judged, file, ["query-id", "corpus-id", "score"]).to_pylist()
         given = ((str(row["query-id"]), str(row["corpus-id"]), int(row["score"])) for row in rows)
         for query, passage, grade in judged_once(given, str(path), sources.faulty):
             if query not in asked:

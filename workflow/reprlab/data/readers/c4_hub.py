@@ -1,12 +1,13 @@
 """C4 from the JSON lines of the hub (paper scale): one object {text, timestamp, url} a line."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from reprlab.data.archives import Archive
 from reprlab.data.json_lines import json_lines
+from reprlab.data.published_tables import require_fields
 from reprlab.data.sources import Sources, expected_format
 from reprlab.registry.dataset_entries import ArchiveFile, SplitSettings
 
@@ -62,16 +63,19 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
         beyond = split == "train" and settings.train_shards is not None and shards > settings.train_shards
         if beyond or (limit is not None and taken[split] >= limit):
             continue
-        for name, text, address in _documents(archive.file(file.file)):
+        for name, text, address in _documents(archive, file.file):
             yield {"id": f"{split}-{name}", "text": text, "source": address, "split": split}
             taken[split] += 1
             if taken[split] == limit:
                 break
 
 
-def _documents(shard: Path) -> Iterator[tuple[str, str, str]]:
+def _documents(archive: Archive, file: str) -> Iterator[tuple[str, str, str]]:
+    shard = archive.file(file)
     prefix = shard.name.partition(".")[2].partition("-of-")[0]
-    for number, document in json_lines(shard):
+    for place, (number, document) in enumerate(json_lines(shard)):
+        if not place and isinstance(document, dict):
+            require_fields(archive, file, list(document), ["text", "url"])
         with expected_format(f"{shard}: line {number}", "a document of C4"):
             text, address = document["text"], document["url"]
             if not isinstance(text, str) or not isinstance(address, str):

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from reprlab.artifacts.tables import read_parquet
+from reprlab.data.published_tables import published_table
 from reprlab.data.sources import Sources
 from reprlab.registry.dataset_entries import SplitSettings
 
@@ -26,7 +26,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
         ReprlabError: a set has more texts than labels, or fewer.
     """
     path = sources.archive.file(settings.file)
-    for number, row in enumerate(read_parquet(path, ["sentences", "labels"]).to_pylist()):
+    for number, row in enumerate(published_table(sources.archive, settings.file, ["sentences", "labels"]).to_pylist()):
         texts, labels = row["sentences"], row["labels"]
         if len(texts) != len(labels):
             sources.faulty.leave_out(f"{path}: row {number} has {len(texts)} texts and {len(labels)} labels")

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.artifacts.tables import read_parquet
+from reprlab.data.published_tables import published_table
 from reprlab.data.sources import Sources
 from reprlab.registry.dataset_entries import SplitFile, SplitSettings
 
@@ -30,6 +30,8 @@ class Settings(BaseModel):
     """Column with the number of the label, or with the score."""
     label_names: list[str] = []
     """Name of each label number of the repository; empty where the label is a score (STS-B)."""
+    hub_names: list[str] = []
+    """Names of the same numbers in the hub's files, where the entry has others."""
     numbered: bool = True
     """Whether the rows have GLUE's column `idx`; without it (XNLI) rows are numbered as they come."""
 
@@ -38,12 +40,14 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     """One example a row, in the published splits.
 
     Raises:
-        ReprlabError: a label number is outside `label_names`.
+        ReprlabError: a file lacks a column or has other labels, or a label number is outside `label_names`.
     """
     names = ["text"] if len(settings.texts) == 1 else ["text_a", "text_b"]
     for source in settings.files:
         path = sources.archive.file(source.file)
-        table = read_parquet(path, [*settings.texts, settings.label, *(["idx"] if settings.numbered else [])])
+        columns = [*settings.texts, settings.label, *(["idx"] if settings.numbered else [])]
+        labels = {settings.label: settings.hub_names or settings.label_names}
+        table = published_table(sources.archive, source.file, columns, labels)
         for number, row in enumerate(table.to_pylist()):
             name = "-".join(part for part in (source.split, source.subset, str(row.get("idx", number))) if part)
             texts = {name: row[column] for name, column in zip(names, settings.texts, strict=True)}

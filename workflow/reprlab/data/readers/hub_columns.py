@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.artifacts.tables import read_parquet
+from reprlab.data.published_tables import published_table
 from reprlab.data.sources import Sources, expected_format
 from reprlab.registry.dataset_entries import SplitFile, SplitSettings
 
@@ -54,7 +54,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     }  # fmt: skip
     for source in settings.files:
         path = sources.archive.file(source.file)
-        for number, row in enumerate(read_parquet(path, _columns(settings)).to_pylist()):
+        for number, row in enumerate(published_table(sources.archive, source.file, _columns(settings)).to_pylist()):
             where = f"{path}: row {number}"
             found = None
             with sources.row(), expected_format(where, f"an example of the kind {settings.form}"):

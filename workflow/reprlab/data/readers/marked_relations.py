@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.artifacts.tables import read_parquet
+from reprlab.data.published_tables import published_table
 from reprlab.data.sources import Sources, expected_format
 from reprlab.registry.dataset_entries import Split, SplitSettings
 
@@ -31,7 +31,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     """
     for split, name in settings.files.items():
         path = sources.archive.file(name)
-        for number, row in enumerate(read_parquet(path, _COLUMNS).to_pylist()):
+        for number, row in enumerate(published_table(sources.archive, name, _COLUMNS).to_pylist()):
             with sources.row(), expected_format(f"{path}: row {number}", "a sentence with entities and relations"):
                 for place, relation in enumerate(row["relations"]):
                     head, tail = (dict(enumerate(row["entities"]))[relation[end]] for end in ("head", "tail"))

@@ -6,6 +6,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from reprlab.data.json_lines import json_lines
+from reprlab.data.published_tables import require_fields, require_label
 from reprlab.data.sources import Sources, expected_format
 from reprlab.registry.dataset_entries import SplitFile, SplitSettings
 
@@ -39,12 +40,17 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     """The examples of each line, in the published splits; queries are left out that have no candidates of one kind.
 
     Raises:
-        ReprlabError: a line lacks a field, or its lists are not of one length.
+        ReprlabError: a line lacks a field, names a label otherwise than the entry, or its lists are not of one length.
     """
     examples = _candidates if len(settings.texts) == 3 else _labelled
     for source in settings.files:
         path = sources.archive.file(source.file)
-        for number, row in json_lines(path):
+        for place, (number, row) in enumerate(json_lines(path)):
+            if not place and isinstance(row, dict):
+                wanted = [*settings.texts, *(one for one in (settings.label, settings.score) if one)]
+                require_fields(sources.archive, source.file, list(row), wanted)
+            if settings.label_names and isinstance(row, dict):
+                require_label(sources.archive, source.file, settings.label, row, settings.label_names)
             found: list[dict[str, Any]] = []
             with sources.row(), expected_format(f"{path}: line {number}", "an example of mteb"):
                 found = examples(row, settings, f"{source.split}-{number}", str(number))

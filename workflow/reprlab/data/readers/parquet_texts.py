@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.artifacts.tables import parquet_errors
+from reprlab.data.published_tables import published_parquet
 from reprlab.data.sources import Sources
 from reprlab.registry.dataset_entries import SplitFile, SplitSettings
 from reprlab.runtime.errors import ReprlabError
@@ -38,12 +39,15 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     import pyarrow.parquet
 
     for number, source in enumerate(settings.files):
-        path = sources.archive.file(source.file)
+        path = published_parquet(sources.archive, source.file, [settings.column])
         row = 0
         with parquet_errors(path), pyarrow.parquet.ParquetFile(path) as opened:
-            kinds = {field.name: field.type for field in opened.schema_arrow}
-            if not pyarrow.types.is_string(kinds.get(settings.column, pyarrow.null())):
-                raise ReprlabError(f"{path}: has no column {settings.column} of texts; correct `column`")
+            kind = opened.schema_arrow.field(settings.column).type
+            if not pyarrow.types.is_string(kind):
+                place = sources.archive.place(source.file)
+                raise ReprlabError(
+                    f"{place}: its column {settings.column} is of {kind}, not of texts; correct `column`"
+                )
             held_out = int(settings.validation_share * opened.metadata.num_rows)
             for batch in opened.iter_batches(_ROWS, columns=[settings.column]):
                 batch.validate(full=True)

@@ -34,8 +34,11 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     path, number = sources.archive.file(settings.file), -1
     try:
         rows = csv_rows(path)
-        if next(rows, None) != _COLUMNS:
-            raise ReprlabError(f"{path}: its first line is not {','.join(_COLUMNS)}; fetch the published file")
+        if (header := next(rows, [])) != _COLUMNS:
+            found, place = ",".join(header)[:80], sources.archive.place(settings.file)
+            raise ReprlabError(
+                f"{place}: its first line is {found!r}, not {','.join(_COLUMNS)}; fetch the published file"
+            )
         for number, row in enumerate(rows):
             if len(row) != len(_COLUMNS) or not all(map(str.strip, row)):
                 sources.faulty.leave_out(f"{path}: triple {number} has no three sentences; fetch the published file")

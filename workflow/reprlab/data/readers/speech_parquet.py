@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.artifacts.tables import read_parquet
 from reprlab.audio.decoding import decode, embedded_sound
 from reprlab.audio.transcripts import TranscriptSettings, normalised
+from reprlab.data.published_tables import published_table
 from reprlab.data.sources import Sources, expected_format
 from reprlab.registry.dataset_entries import Split, SplitSettings
 
@@ -42,7 +42,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
 
 def _rows(path: Path, split: str, name: str, sources: Sources, settings: Settings) -> Iterator[dict[str, Any]]:
     columns = ["audio", "text", *([] if split else ["split"])]
-    for number, row in enumerate(read_parquet(path, columns).to_pylist()):
+    for number, row in enumerate(published_table(sources.archive, name, columns).to_pylist()):
         place = f"{path}: row {number}"
         with sources.row(), expected_format(place, "a recording with its text"):
             text = normalised(row["text"], settings.text)

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from reprlab.artifacts.tables import read_parquet
+from reprlab.data.published_tables import published_table
 from reprlab.data.sources import Sources, expected_format, json_items
 from reprlab.registry.dataset_entries import Split, SplitSettings
 
@@ -40,7 +40,7 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     for split, name in settings.files.items():
         path = sources.archive.file(name)
         with expected_format(str(path), "a table of questions with answers"):
-            rows = read_parquet(path, _COLUMNS).to_pylist()
+            rows = published_table(sources.archive, name, _COLUMNS).to_pylist()
         for number, row in enumerate(rows):
             with expected_format(f"{path}: row {number}", "a question with answers"):
                 answers = (row["answers"]["text"], row["answers"]["answer_start"])

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reprlab.artifacts.tables import read_parquet
+from reprlab.data.published_tables import published_table
 from reprlab.data.sources import Sources, expected_format
 from reprlab.registry.dataset_entries import SplitFile, SplitSettings
 
@@ -31,12 +31,13 @@ def read(sources: Sources, settings: Settings, splits: SplitSettings) -> Iterato
     counted on.
 
     Raises:
-        ReprlabError: a column is missing, or a number is of no tag.
+        ReprlabError: a column is missing, tags have other names, or a number is of no tag.
     """
     before: Counter[str] = Counter()
     for file in settings.files:
         path = sources.archive.file(file.file)
-        rows = read_parquet(path, [settings.tokens, settings.tags]).to_pylist()
+        columns, labels = [settings.tokens, settings.tags], {settings.tags: settings.names}
+        rows = published_table(sources.archive, file.file, columns, labels).to_pylist()
         start = before[file.split]
         before[file.split] += len(rows)
         for number, row in enumerate(rows):

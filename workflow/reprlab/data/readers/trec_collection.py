@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.artifacts.tables import parquet_errors
 from reprlab.data.judgements import judged_once
+from reprlab.data.published_tables import published_parquet
 from reprlab.data.sources import Sources
 from reprlab.data.text_files import blank_cells, streamed_rows
 from reprlab.registry.dataset_entries import Split, SplitSettings
@@ -17,6 +18,7 @@ from reprlab.runtime.errors import ReprlabError
 
 _ROWS = 10_000
 _JUDGED, _CELLS = 4, 2
+_COLUMNS = ["_id", "title", "text"]
 
 
 class Settings(BaseModel):
@@ -83,9 +85,9 @@ def _documents(sources: Sources, files: Iterable[str]) -> Iterator[tuple[str, st
 def _of_parquet(sources: Sources, file: str) -> Iterator[tuple[str, str]]:
     import pyarrow.parquet
 
-    path = sources.file(file)
+    path = published_parquet(sources.archive_of(file), file, _COLUMNS)
     with parquet_errors(path), pyarrow.parquet.ParquetFile(path) as opened:
-        for batch in opened.iter_batches(_ROWS, columns=["_id", "title", "text"]):
+        for batch in opened.iter_batches(_ROWS, columns=_COLUMNS):
             for row in batch.to_pylist():
                 yield str(row["_id"]), f"{row['title'] or ''} {row['text']}".strip()
 

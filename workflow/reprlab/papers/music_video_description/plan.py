@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,9 +48,15 @@ class Descriptions:
         self.title = f"{paper.called}; texts by {self._writer()}"
         archives = dict.fromkeys(paper.tracks.archives.values())
         receipts = [add_archive(plan, config, name) for name in archives]
-        folder = config.run_folder / paper.tracks.folder
-        own = {"tracks.folder": [str(path) for path in own_paths(folder)]} if paper.tracks.folder else {}
-        tracks = Job({"receipts": receipts}, {"settings": paper.tracks}, given=own)
+        own: dict[str, list[str]] = {}
+        settings = paper.tracks
+        if settings.folder:
+            folder = config.own_folder / settings.folder
+            own = {"tracks.folder": [str(path) for path in own_paths(folder)]}
+            if not Path(settings.folder).is_absolute():
+                # One folder for all runs, found from that of a run, where jobs are.
+                settings = settings.model_copy(update={"folder": os.path.relpath(folder, config.run_folder)})
+        tracks = Job({"receipts": receipts}, {"settings": settings}, given=own)
         self.own = own
         self.tracks = plan.add("build_tracks", paper.name, tracks)["out"]
         shards = [{"shard": place, "shards": paper.tracks.shards} for place in range(paper.tracks.shards)]

@@ -13,10 +13,12 @@ from reprlab.statistics import (
     ABOVE_ZERO,
     BELOW_ZERO,
     Estimate,
+    contrast,
     least_of,
     mean_over_units,
     over_seeds,
     proportion,
+    ratio_difference,
 )
 
 _LOSS = ("loss_sum", "count")
@@ -58,6 +60,40 @@ def between(frame: Frame) -> Estimate | str:
         return _least(gaps)
 
     return _over_seeds(map(least, _of_each_seed(frame)))
+
+
+def best_point(frame: Frame, way: str) -> tuple[float, dict[str, Rows]] | None:
+    """The point of a way to merge that has the least mean loss over the children's corpora on every other batch of one
+    seed, and by corpus its sums on the batches between, which chose nothing; None where the way was not run."""
+    wide = frame.select(part="models", model=way, corpus=("lua", "stories"), metric=_LOSS)
+    if wide.empty:
+        return None
+    sums = wide.pivot_table("value", ["corpus", "batch", "t"], "metric", aggfunc="sum").reset_index()
+    choosing = sums[sums["batch"].astype(int) % 2 == 0].groupby(["t", "corpus"])[list(_LOSS)].sum()
+    means = (choosing["loss_sum"] / choosing["count"]).groupby("t").mean()
+    best = float(means.idxmin())
+    scored = sums[(sums["t"] == best) & (sums["batch"].astype(int) % 2 == 1)]
+    if scored.empty:
+        return None
+    return best, {str(corpus): rows.set_index("batch")[list(_LOSS)] for corpus, rows in scored.groupby("corpus")}
+
+
+def merges_better(way: str) -> Callable[[Frame], Estimate | str]:
+    """Nats a token of the best point of another way to merge less those of the best of slerp, mean over the corpora of
+    the children, on batches that chose neither."""
+
+    def of_seed(one: Frame) -> Estimate | str:
+        rival, own = best_point(one, way), best_point(one, "sweep")
+        if rival is None or own is None:
+            return one.reason(part="models", model=way)
+        gaps = []
+        for corpus, theirs in own[1].items():
+            sides = rival[1][corpus].align(theirs, join="inner", axis=0)
+            one_side, other = ((side["loss_sum"].to_numpy(), side["count"].to_numpy()) for side in sides)
+            gaps.append(ratio_difference(one_side, other, "batch", paired=True))
+        return contrast(gaps, [1 / len(gaps)] * len(gaps), "batch")
+
+    return lambda frame: _over_seeds(map(of_seed, _of_each_seed(frame)))
 
 
 def monotone(frame: Frame) -> Estimate | str:
@@ -223,6 +259,15 @@ CLAIMS = (
     Claim("F14", "Explanations say something of their own feature (ours: against another feature's)",
           "score of a feature's own explanation less that of another's, less the same of the twin", ABOVE_ZERO,
           explained, {"part": "interpretation"}),
+    *(
+        Claim(name, f"{title} merges the children better than slerp does (ours)",
+              f"{_NATS}: less slerp, mean over both corpora, each at its best point", BELOW_ZERO, merges_better(way),
+              {**_MODELS, "model": (way, "sweep"), "corpus": ("lua", "stories")})
+        for name, way, title in (
+            ("F15", "linear", "The line between the weights"), ("F16", "task_arithmetic", "Task arithmetic"),
+            ("F17", "ties", "TIES"), ("F18", "dare", "DARE"),
+        )
+    ),
 )  # fmt: skip
 TWINS = (
     Twin(("F7", "F8", "F9", "F10", "F12", "F13", "F14"), "a random dictionary of equal number and density",
@@ -230,5 +275,6 @@ TWINS = (
     Twin(("F1", "F2", "F3", "F4", "F5"), "no update: the base model itself",
          learned={"part": "models", "model": ("lua", "stories", "merged")}, rows={"model": "base"}),
     Twin(("F6",), why_not="a sweep between two models without updates is flat, and the claim asks for steps"),
+    Twin(("F15", "F16", "F17", "F18"), why_not="both sides merge the same trained models; neither learns"),
     Twin(("F11",), why_not="both sides read the same trained models; the random dictionary beside the neurons is F7"),
 )  # fmt: skip

@@ -82,12 +82,13 @@ class _Jobs:
     def lineage(self, seed: int) -> list[Source | Missing]:
         """All of one base with its children: losses, qualities, persistence with its controls, what features mean."""
         losses = self.models.add_losses(seed)
+        swept = [value for sweep in self.models.sweeps().values() for value in sweep.values]
         entries: list[Source | Missing] = [
             Source(
                 path=Path(losses),
                 factors={"part": "models", "seed": seed, "corpus": name},
                 keys={"model": "model", "t": "t", "batch": "batch"},
-                where={"corpus": name, "t": [*self.paper.merging.sweep, ""]},
+                where={"corpus": name, "t": [*dict.fromkeys(swept), ""]},
                 wide=["loss_sum", "count", "correct"],
                 data=self.config.datasets.corpora[corpus].title,
             )

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.features.settings import AutoencoderSettings, AutoencoderShape, QualitySettings
-from reprlab.models.merging import MergeSettings
+from reprlab.models.merging import WAYS, MergeSettings
 from reprlab.planning import paths
 from reprlab.planning.language_model_jobs import (
     add_pretraining_run,
@@ -20,7 +20,7 @@ from reprlab.settings.base import derive
 from reprlab.text.segmentation import SegmentationSettings
 from reprlab.text.token_settings import TokenStorageSettings
 from reprlab.text.tokenizers import TokenizerSettings
-from reprlab.training.merge_settings import MergeEvaluation
+from reprlab.training.merge_settings import SWEEP, MergeEvaluation, Sweep
 from reprlab.training.settings import (
     EngineSettings,
     EvaluationSettings,
@@ -102,10 +102,12 @@ class Models:
             return Model(folder, folder)
         if role == "merged":
             first, second = self.model("lua", seed), self.model("stories", seed)
-            settings = derive(MergeSettings, self.paper.merging)
+            merging = self.paper.merging
+            settings = MergeSettings(options={"fraction": merging.fraction}, dtype=merging.dtype)
             job = Job(
                 {"after": [first.made_in, second.made_in]},
                 {"first": first.folder, "second": second.folder, "settings": settings},
+                plugins=(f"{WAYS}.{settings.method}",),
             )
             folder = self.plan.add("merge_models", run, job)["out"]
             return Model(folder, folder)
@@ -133,6 +135,12 @@ class Models:
         lengths: dict[str, Any] = {"input_length": wanted.block, "target_length": wanted.block}
         return PretrainSettings(objective="causal_lm", packing=True, engine=engine, init_step=init_step, **lengths)
 
+    def sweeps(self) -> dict[str, Sweep]:
+        """The paper's points along the arc, and those of other ways to merge."""
+        paper = self.paper.merging
+        own = Sweep(method="slerp", over="fraction", values=paper.sweep)
+        return {SWEEP: own, **{name: derive(Sweep, way) for name, way in paper.rivals.items()}}
+
     def add_losses(self, seed: int) -> str:
         """Plan the losses of all models of a lineage, and of the sweep, on every corpus; returns the table."""
         paper = self.paper
@@ -151,7 +159,8 @@ class Models:
             models={role: Path(model.folder) for role, model in models.items()},
             first="lua",
             second="stories",
-            fractions=paper.merging.sweep,
+            base="base",
+            sweeps=self.sweeps(),
             dtype=paper.merging.dtype,
             texts={name: Path(path) for name, path in self.tokens.items()},
             swept=["lua", "stories"],
@@ -159,7 +168,8 @@ class Models:
         )
         after = list(dict.fromkeys([*(model.made_in for model in models.values()), *self.tokens.values()]))
         inputs: dict[str, Any] = {"after": after, "tokenizer": self.tokenizer}
-        job = Job(inputs, {"runs": runs}, plugins=("objectives.causal_lm",))
+        ways = dict.fromkeys(f"{WAYS}.{sweep.method}" for sweep in runs.sweeps.values())
+        job = Job(inputs, {"runs": runs}, plugins=("objectives.causal_lm", *ways))
         return self.plan.add("evaluate_merges", f"{_NAME}_s{seed}", job)["out"]
 
     def add_autoencoder(self, role: str, seed: int, autoencoder_seed: int) -> str:

@@ -16,6 +16,7 @@ from reprlab.papers.universal_features.tables import (
     observed,
     persistence,
     sweep,
+    ways,
 )
 from reprlab.results.comparison import Find
 from reprlab.results.figures import Axis, Curves
@@ -50,6 +51,8 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "fig4_lost_feature": (contexts, {"part": ("cases", "contexts"), "case": "exception"}),
     "fig5_slerp_sweep": (sweep, {"part": "models", "model": ("sweep", "base"), "corpus": ("lua", "stories"),
      "metric": _SUMS}),
+    "merging_ways": (ways, {"part": "models", "model": ("sweep", "linear", "task_arithmetic", "ties", "dare"),
+     "corpus": ("lua", "stories"), "metric": ("loss_sum", "count")}),
     "fig6_autointerp": (interpreted, {"part": "interpretation"}),
     "case_links": (Listing("case seed model feature partner metric value data scale"), {"part": "cases"}),
     "formatting": (formatting, {"part": "formatting"}),

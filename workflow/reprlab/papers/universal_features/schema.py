@@ -10,6 +10,8 @@ from pydantic import Field, model_validator
 
 from reprlab.config import groups
 from reprlab.inference.chat_settings import ChatSettings
+from reprlab.models.merging import WAYS, MergeSettings
+from reprlab.plugins import has_plugin
 from reprlab.settings import base as t
 
 Role = Literal["base", "lua", "stories", "merged"]
@@ -44,12 +46,30 @@ class Training(groups.Batches):
     warmup_steps: t.NonNegativeInt
 
 
+class Rival(t.Settings):
+    """Another way to merge the children: one of its settings is swept, and chosen on half of the held-out batches."""
+
+    method: t.SafeName
+    options: dict[t.SafeName, float | list[float]]
+    over: t.SafeName
+    values: Annotated[list[t.NonNegativeFloat], Field(min_length=1), t.Distinct]
+
+    @model_validator(mode="after")
+    def _way_takes_them(self) -> Self:
+        if not has_plugin(WAYS, self.method):
+            raise ValueError(f"there is no module {self.method} in workflow/reprlab/models/merges")
+        for value in self.values:
+            MergeSettings(method=self.method, options={**self.options, self.over: value})
+        return self
+
+
 class Merging(t.Settings):
-    """Slerp of the children; t = 0 is Lua, t = 1 stories."""
+    """Slerp of the children; t = 0 is Lua, t = 1 stories. Rivals are held against it."""
 
     fraction: t.Probability
     sweep: Fractions
     dtype: Literal["float32", "float16", "bfloat16"]
+    rivals: dict[t.SafeName, Rival]
 
 
 class Autoencoder(groups.Batches):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from reprlab.papers.universal_features.claims import best_point, merges_better
 from reprlab.results.frame import Frame, Rows
 
 # Options of the frame: `threshold`, from which a feature persists; `patterns`, corpus and tokens of each case study.
@@ -40,6 +41,26 @@ def sweep(frame: Frame) -> Rows:
     base = base.rename(columns={"accuracy": "baseline_accuracy"})
     table = points.merge(base, on=["seed", "corpus"], how="left").assign(axis=_AXIS, scale=frame.scale)
     return table[["t", "corpus", "loss", "accuracy", "baseline_accuracy", "axis", "seed", "n", "data", "scale"]]
+
+
+def ways(frame: Frame) -> Rows:
+    """Each way to merge at the point that half of the batches chose, its losses on the other half, and their mean less
+    that of slerp, by seed."""
+    import pandas
+
+    rows = frame.select()
+    found = []
+    for seed in rows["seed"].dropna().unique():
+        own = frame.narrowed({"seed": int(seed)})
+        for name in dict.fromkeys(rows["model"]):
+            gap, point = merges_better(str(name))(own), best_point(own, str(name))
+            if point is None or isinstance(gap, str):
+                continue
+            losses = {f"{corpus}_loss": of["loss_sum"].sum() / of["count"].sum() for corpus, of in point[1].items()}
+            about = {"way": "slerp" if name == "sweep" else name, "seed": int(seed), "at": point[0], **losses}
+            found.append({**about, "less_slerp": gap.value, "low": gap.low, "high": gap.high, "n": gap.n})
+    data = " + ".join(dict.fromkeys(rows["data"]))
+    return pandas.DataFrame(found).assign(data=data, scale=frame.scale)
 
 
 def _rates(frame: Frame, keys: list[str]) -> Rows:

@@ -73,7 +73,8 @@ def evaluate_mask_controls(jobs: Jobs, key: str, job: Job) -> Iterator[Described
 def evaluate_merges(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
     """Each model on each corpus, and each point between two models on those that are swept."""
     runs = MergeEvaluation.model_validate_json(job.settings["runs"])
-    passes = len(runs.models) * len(runs.texts) + len(runs.fractions) * len(runs.swept)
+    points = sum(len(sweep.values) for sweep in runs.sweeps.values())
+    passes = len(runs.models) * len(runs.texts) + points * len(runs.swept)
     first = str(runs.models[runs.first])
     yield _evaluated(jobs, job, first, runs.evaluation, passes * runs.evaluation.batches, 1)
 

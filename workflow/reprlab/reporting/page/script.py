@@ -86,9 +86,16 @@ const latexOf = (table) => {
   const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden);
   const numbers = places.map((k) => rows.every((row) => typeof valueOf(row, k) !== "string"));
   const said = (row) => places.map((k) => [...row.cells[k].childNodes].map((one) => one.textContent).join(" "));
-  return ["% \\usepackage{booktabs}", "\\begin{table}", "  \\centering",
+  // A line holds about 90 characters: what the short columns leave is shared by those of long text, which break.
+  const wide = places.map((_, k) => Math.max(...rows.map((row) => escape(said(row)[k]).length), 0));
+  const long = wide.map((width, k) => !numbers[k] && width > 30);
+  const short = wide.reduce((sum, width, k) => sum + (long[k] ? 0 : width + 2), 0);
+  const left = Math.max(0.3, 1 - short / 90), all = wide.reduce((sum, width, k) => sum + (long[k] ? width : 0), 0);
+  const share = (k) => `>{\\raggedright\\arraybackslash}p{${(0.7 * left * wide[k] / all).toFixed(2)}\\linewidth}`;
+  const columns = numbers.map((one, k) => one ? "r" : long[k] ? share(k) : "l").join("");
+  return ["% \\usepackage{booktabs, array}", "\\begin{table}", "  \\centering",
     `  \\caption{${escape(table.caption.textContent)}}`,
-    `  \\begin{tabular}{${numbers.map((one) => one ? "r" : "l").join("")}}`, "  \\toprule",
+    `  \\begin{tabular}{${columns}}`, "  \\toprule",
     line(heads.map((one) => (one.querySelector("button") ?? one).textContent)), "  \\midrule",
     ...rows.map((row) => line(said(row))), "  \\bottomrule", "  \\end{tabular}", "\\end{table}"].join("\n");
 };

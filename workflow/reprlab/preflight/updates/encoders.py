@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterator
+import functools
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import torch
+
 from reprlab.config.load import LoadedConfig
 from reprlab.models.build import build_from_config
 from reprlab.models.flops import training_flops
 from reprlab.planning.paper_plans import make_plan
 from reprlab.planning.plan import Plan
-from reprlab.retrieval.memory_limits import is_out_of_memory
+from reprlab.preflight.updates.decoders import Rehearsed, rehearsed, settings_of
+from reprlab.preflight.updates.measuring import Row, Sizes, Update, row, seconds_of, start_memory, training_step
 from reprlab.sentences.counted_encoders import CountedEncoder
 from reprlab.sentences.encoder import build_encoder
 from reprlab.sentences.settings import ContrastiveTraining, TripleTexts
@@ -20,35 +22,27 @@ from reprlab.sentences.texts import EncodedTexts
 from reprlab.sentences.training import triple_loss
 from reprlab.training.finetuning_encoding import Ragged
 
-from benchmarks.gpu_rehearsal.decoders import Rehearsed, rehearsed, settings_of
-from benchmarks.gpu_rehearsal.measuring import Row, row, seconds_of, start_memory, training_step
-
-JOBS = {
+PROMPTED = {
     "soft prompt step": "llama_3_8b/prompt_tuning_spt_uni_eosp_1",
     "encoder adapter step": "llama_3_8b/prompt_tuning_lora_uni_16",
-    "pruned encoder step": "llama_3_8b/l3prune_p50",
-    "whole encoder step": "llama_3_8b/l3prune_p00",
 }
-"""A published job of each kind."""
+PRUNED = {"pruned encoder step": "llama_3_8b/l3prune_p50", "whole encoder step": "llama_3_8b/l3prune_p00"}
+"""A published job of each kind, by paper."""
 
 
-def rows(options: argparse.Namespace, config: LoadedConfig) -> Iterator[Row]:
-    """An update of each job with its batch, its parts and its longest texts; what does not fit has no numbers."""
+def updates(jobs: Mapping[str, str], sizes: Sizes, config: LoadedConfig) -> Iterator[Update]:
+    """An update of each job with its batch, its parts and its longest texts."""
     plan = make_plan(config)
-    for what, job in JOBS.items():
+    for what, job in jobs.items():
         settings = settings_of(plan, "train_encoder", job, ContrastiveTraining)
-        decoder = rehearsed(options, config.models, options.adapted)
+        decoder = rehearsed(sizes, config.models, sizes.adapted)
         if settings.encoder.layers is not None:
             # Of another decoder than the published one, or of one that is cut, there may be fewer.
             fewer = min(int(settings.encoder.layers), decoder.entry.config["num_hidden_layers"])
             settings = settings.model_copy(update={"encoder": settings.encoder.model_copy(update={"layers": fewer})})
-        try:
-            texts = settings_of(plan, "tokenize_triples", job_of(plan, job), TripleTexts)
-            yield _updating(what, options, decoder, settings, min(options.length, texts.form.max_length))
-        except (RuntimeError, MemoryError) as error:
-            if not is_out_of_memory(error):
-                raise
-            yield {"what": f"{what}: out of memory", "model": decoder.name}
+        texts = settings_of(plan, "tokenize_triples", job_of(plan, job), TripleTexts)
+        length = min(sizes.length, texts.form.max_length)
+        yield Update(what, decoder.name, functools.partial(_updating, what, sizes, decoder, settings, length))
 
 
 def job_of(plan: Plan, encoder: str) -> str:
@@ -57,11 +51,9 @@ def job_of(plan: Plan, encoder: str) -> str:
     return next(key for key in plan.jobs["tokenize_triples"] if str(folder).rstrip("/").endswith(key))
 
 
-def _updating(
-    what: str, options: argparse.Namespace, decoder: Rehearsed, settings: ContrastiveTraining, length: int
-) -> Row:
+def _updating(what: str, sizes: Sizes, decoder: Rehearsed, settings: ContrastiveTraining, length: int) -> Row:
     start_memory(decoder.device)
-    triples = options.batch or settings.engine.batch_size
+    triples = sizes.batch or settings.engine.batch_size
     with torch.device(decoder.device):
         model = build_from_config(decoder.entry, seed=0)
     encoder = build_encoder(model, settings.encoder, 0).to(decoder.device).train()
@@ -84,7 +76,7 @@ def _updating(
         length=length,
         encoder_tokens=length,
         decoder_tokens=0,
-        seconds=seconds_of(step, decoder.device, options.steps),
+        seconds=seconds_of(step, decoder.device, sizes.steps),
         flops=3 * triples * training_flops(counted, length, 0),
         collation=seconds_of(collated, "cpu", 3, warm=1),
     )

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from pydantic import BaseModel
+
 from reprlab.config.load import LoadedConfig
 from reprlab.models.build import build_from_config
 from reprlab.models.flops import CountedModel, forward_flops, training_flops
 from reprlab.objectives.causal_lm import IGNORED, causal_loss
 from reprlab.planning.paper_plans import make_plan
 from reprlab.planning.plan import Plan
+from reprlab.preflight.updates.measuring import Row, Sizes, Update, row, seconds_of, start_memory, training_step
 from reprlab.registry.models import ModelEntry
 from reprlab.representations.adapters import TextBatches, add_adapter, language_model_loss
 from reprlab.representations.collection import batches_by_length, collect_states
@@ -25,8 +26,7 @@ from reprlab.representations.settings import AdapterSettings, CollectSettings
 from reprlab.training.completion_settings import CompletionTuningSettings
 from reprlab.training.completion_texts import CompletionTexts
 
-from benchmarks.gpu_rehearsal.measuring import Row, row, seconds_of, start_memory, training_step
-
+_TUNED, _ADAPTED, _COLLECTED = "fine-tuning step", "adapter step", "hidden states"
 _COMPLETION = 0.1
 """Part of a text that is its completion, where the loss is taken."""
 _COLLECTED_BATCHES = 2
@@ -60,22 +60,25 @@ class Rehearsed:
         return found
 
 
-def rows(options: argparse.Namespace, config: LoadedConfig) -> Iterator[Row]:
-    """amuro-char's fine-tuning, intrinsic-dimension's adapters and states, each with the settings of its jobs.
+def tuning(sizes: Sizes, config: LoadedConfig) -> Iterator[Update]:
+    """amuro-char's fine-tuning of a whole decoder: the part of a batch that a device holds at once."""
+    decoder = rehearsed(sizes, config.models, sizes.tuned)
+    own = settings_of(make_plan(config), "finetune_completions", "olmo1b/", CompletionTuningSettings)
+    examples = sizes.batch or own.batch_size // own.accumulation
+    yield Update(_TUNED, decoder.name, lambda: _fine_tuning(sizes, decoder, examples, own.dtype))
 
-    A training step is the part of a batch that a device holds at once.
-    """
-    plan = make_plan(config)
-    tuned, adapted = (rehearsed(options, config.models, name) for name in (options.tuned, options.adapted))
-    tuning = settings_of(plan, "finetune_completions", "olmo1b/", CompletionTuningSettings)
-    yield _fine_tuning(options, tuned, options.batch or tuning.batch_size // tuning.accumulation, tuning.dtype)
+
+def adapting(sizes: Sizes, config: LoadedConfig) -> Iterator[Update]:
+    """intrinsic-dimension's adapters and states, each with the settings of its jobs."""
+    plan, decoder = make_plan(config), rehearsed(sizes, config.models, sizes.adapted)
     adapter = settings_of(plan, "train_adapter", "llama_3_8b/", AdapterSettings)
-    part = options.batch or adapter.engine.batch_size // adapter.engine.accumulation
+    part = sizes.batch or adapter.engine.batch_size // adapter.engine.accumulation
     engine = adapter.engine.model_copy(update={"batch_size": part, "accumulation": 1})
-    yield _adapting(options, adapted, adapter.model_copy(update={"engine": engine}))
+    own = adapter.model_copy(update={"engine": engine})
+    yield Update(_ADAPTED, decoder.name, lambda: _adapting(sizes, decoder, own))
     collected = settings_of(plan, "collect_states", "llama_3_8b/", CollectSettings)
-    tokens = options.batch * options.length if options.batch else collected.batch_tokens
-    yield _collecting(options, adapted, tokens, collected.dtype)
+    tokens = sizes.batch * sizes.length if sizes.batch else collected.batch_tokens
+    yield Update(_COLLECTED, decoder.name, lambda: _collecting(sizes, decoder, tokens, collected.dtype))
 
 
 def settings_of(plan: Plan, stage: str, start: str, kind: type[Settings]) -> Settings:
@@ -84,16 +87,17 @@ def settings_of(plan: Plan, stage: str, start: str, kind: type[Settings]) -> Set
     return kind.model_validate_json(job.settings["settings"])
 
 
-def rehearsed(options: argparse.Namespace, models: dict[str, ModelEntry], name: str) -> Rehearsed:
+def rehearsed(sizes: Sizes, models: dict[str, ModelEntry], name: str) -> Rehearsed:
     """The decoder of that name, cut to the layers that were asked for."""
-    layers = {"num_hidden_layers": options.layers} if options.layers else {}
+    layers = {"num_hidden_layers": sizes.layers} if sizes.layers else {}
     entry = models[name].model_copy(update={"config": {**models[name].config, **layers}})
-    return Rehearsed(name, entry, options.length, options.device)
+    return Rehearsed(name, entry, sizes.length, sizes.device)
 
 
-def _fine_tuning(options: argparse.Namespace, decoder: Rehearsed, examples: int, dtype: str) -> Row:
+def _fine_tuning(sizes: Sizes, decoder: Rehearsed, examples: int, dtype: str) -> Row:
     start_memory(decoder.device)
-    model = build_from_config(decoder.entry, seed=0).to(decoder.device).train()
+    model: Any = build_from_config(decoder.entry, seed=0)
+    model.to(decoder.device).train()
     ids = decoder.texts(examples)
     scored = max(1, round(_COMPLETION * decoder.length))
     labels = [[IGNORED] * (decoder.length - scored) + text[-scored:] for text in ids]
@@ -105,12 +109,12 @@ def _fine_tuning(options: argparse.Namespace, decoder: Rehearsed, examples: int,
     # All weights are trained, and labels are at the end alone.
     flops = examples * 3 * forward_flops(decoder.counted, decoder.length, scored)
     return _step(
-        "fine-tuning step",
+        _TUNED,
         decoder,
         model,
         collated,
         lambda batch: causal_loss(model, batch["input_ids"], batch["labels"])[0],
-        options.steps,
+        sizes.steps,
         dtype,
         examples,
         scored,
@@ -118,7 +122,7 @@ def _fine_tuning(options: argparse.Namespace, decoder: Rehearsed, examples: int,
     )
 
 
-def _adapting(options: argparse.Namespace, decoder: Rehearsed, settings: AdapterSettings) -> Row:
+def _adapting(sizes: Sizes, decoder: Rehearsed, settings: AdapterSettings) -> Row:
     examples = settings.engine.batch_size
     start_memory(decoder.device)
     model = add_adapter(build_from_config(decoder.entry, seed=0), settings).to(decoder.device).train()
@@ -126,12 +130,12 @@ def _adapting(options: argparse.Namespace, decoder: Rehearsed, settings: Adapter
     adapted = replace(decoder.counted, rank=settings.rank, targets=tuple(settings.targets))
     flops = examples * training_flops(adapted, decoder.length, decoder.length)
     return _step(
-        "adapter step",
+        _ADAPTED,
         decoder,
         model,
         lambda: batches(0, 0, 0, 1),
         lambda batch: language_model_loss(model, batch)[0],
-        options.steps,
+        sizes.steps,
         settings.engine.dtype,
         examples,
         decoder.length,
@@ -168,10 +172,11 @@ def _step(
     )
 
 
-def _collecting(options: argparse.Namespace, decoder: Rehearsed, batch_tokens: int, dtype: str) -> Row:
+def _collecting(sizes: Sizes, decoder: Rehearsed, batch_tokens: int, dtype: str) -> Row:
     """Two batches through the stage's own function, files included."""
     start_memory(decoder.device)
-    model = build_from_config(decoder.entry, seed=0).to(decoder.device, getattr(torch, dtype))
+    model: Any = build_from_config(decoder.entry, seed=0)
+    model.to(decoder.device, getattr(torch, dtype))
     examples = _COLLECTED_BATCHES * max(1, batch_tokens // decoder.length)
     prompts = decoder.texts(examples)
     assert len(list(batches_by_length([decoder.length] * examples, batch_tokens))) == _COLLECTED_BATCHES
@@ -181,7 +186,7 @@ def _collecting(options: argparse.Namespace, decoder: Rehearsed, batch_tokens: i
             collect_states(model, prompts, [3, 4], Path(folder), batch_tokens)
 
     return row(
-        "hidden states",
+        _COLLECTED,
         decoder.name,
         model,
         device=decoder.device,
@@ -189,6 +194,6 @@ def _collecting(options: argparse.Namespace, decoder: Rehearsed, batch_tokens: i
         length=decoder.length,
         encoder_tokens=decoder.length,
         decoder_tokens=0,
-        seconds=seconds_of(collect, decoder.device, max(1, options.steps // 4), warm=1),
+        seconds=seconds_of(collect, decoder.device, max(1, sizes.steps // 4), warm=1),
         flops=examples * forward_flops(decoder.counted, decoder.length, 0),
     )

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
-from collections.abc import Callable, Iterator
+import functools
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import torch
+
+from reprlab.config.load import LoadedConfig
 from reprlab.models.build import build_from_config
 from reprlab.models.flops import CountedModel, training_flops
 from reprlab.objectives import depth, t5
 from reprlab.objectives.attention_masks import plain_masks
 from reprlab.objectives.losses import batch_loss
 from reprlab.objectives.masked_seq2seq import mask_dtype
+from reprlab.preflight.updates.measuring import Row, Sizes, Update, row, seconds_of, start_memory, training_step
 from reprlab.registry.models import ModelEntry
 from reprlab.text.vocabulary import Vocabulary
 
-from benchmarks.gpu_rehearsal.measuring import Row, row, seconds_of, start_memory, training_step
-
 _BATCH = 25
 """Examples that one device holds at once: a part of DEPTH's 200."""
+DEPTH, _WITHOUT = "depth step", "depth step with t5's masks"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,29 +35,35 @@ class Case:
     loss: Callable[[Any, dict[str, torch.Tensor]], torch.Tensor]
 
 
-def rows(options: argparse.Namespace, models: dict[str, ModelEntry]) -> list[Row]:
-    """T5, DEPTH, DEPTH under T5's masks; the second one's `masks_share` is the part of its step that masks cost."""
-    entry, vocabulary = models[options.seq2seq], Vocabulary(32_000)
-    if options.layers:
-        layers = {"num_layers": options.layers, "num_decoder_layers": options.layers}
+def updates(sizes: Sizes, config: LoadedConfig) -> Iterator[Update]:
+    """T5, DEPTH, DEPTH under T5's masks."""
+    entry, vocabulary = config.models[sizes.seq2seq], Vocabulary(32_000)
+    if sizes.layers:
+        layers = {"num_layers": sizes.layers, "num_decoder_layers": sizes.layers}
         entry = entry.model_copy(update={"config": {**entry.config, **layers}})
-    found = [_row(case, options, entry, vocabulary) for case in cases(options, vocabulary)]
-    found[1]["masks_share"] = 1 - found[2]["milliseconds"] / found[1]["milliseconds"]
-    return found
+    for case in cases(sizes, vocabulary):
+        yield Update(case.name, sizes.seq2seq, functools.partial(_row, case, sizes, entry, vocabulary))
 
 
-def cases(options: argparse.Namespace, vocabulary: Vocabulary) -> Iterator[Case]:
+def share_of_masks(rows: Iterable[Row]) -> float | None:
+    """The part of DEPTH's step that its masks cost; None where a step was not measured."""
+    taken = {row["what"]: row.get("milliseconds") for row in rows}
+    whole, without = taken.get(DEPTH), taken.get(_WITHOUT)
+    return 1 - without / whole if whole and without else None
+
+
+def cases(sizes: Sizes, vocabulary: Vocabulary) -> Iterator[Case]:
     """T5, DEPTH, and DEPTH's batches under T5's masks."""
-    plain = t5.Objective(t5.Settings(), vocabulary, options.length, options.length)
-    hierarchical = depth.Objective(depth.Settings(), vocabulary, options.length, options.length)
+    plain = t5.Objective(t5.Settings(), vocabulary, sizes.length, sizes.length)
+    hierarchical = depth.Objective(depth.Settings(), vocabulary, sizes.length, sizes.length)
 
     def without_masks(model: Any, batch: dict[str, torch.Tensor]) -> torch.Tensor:
         masks = plain_masks(batch["encoder_ids"], batch["decoder_ids"].shape[1], dtype=mask_dtype(model))
         return batch_loss(model, batch, masks, vocabulary, None)[0]
 
     yield Case("t5 step", plain, lambda model, batch: plain.loss(model, batch)[0])
-    yield Case("depth step", hierarchical, lambda model, batch: hierarchical.loss(model, batch)[0])
-    yield Case("depth step with t5's masks", hierarchical, without_masks)
+    yield Case(DEPTH, hierarchical, lambda model, batch: hierarchical.loss(model, batch)[0])
+    yield Case(_WITHOUT, hierarchical, without_masks)
 
 
 def text(batch: int, length: int, vocabulary: Vocabulary, *, marked: bool) -> tuple[np.ndarray, ...]:
@@ -83,12 +91,13 @@ def text(batch: int, length: int, vocabulary: Vocabulary, *, marked: bool) -> tu
     return ids, types, lengths
 
 
-def _row(case: Case, options: argparse.Namespace, entry: ModelEntry, vocabulary: Vocabulary) -> Row:
-    device, examples = options.device, options.batch or _BATCH
+def _row(case: Case, sizes: Sizes, entry: ModelEntry, vocabulary: Vocabulary) -> Row:
+    device, examples = sizes.device, sizes.batch or _BATCH
     start_memory(device)
-    model = build_from_config(entry, vocabulary.padded_size, seed=0).to(device).train()
-    marked = case.objective.token_format == "depth"
-    texts = text(examples, options.length, vocabulary, marked=marked)
+    model: Any = build_from_config(entry, vocabulary.padded_size, seed=0)
+    model.to(device).train()
+    marked = isinstance(case.objective, depth.Objective)
+    texts = text(examples, sizes.length, vocabulary, marked=marked)
 
     def collated() -> dict[str, torch.Tensor]:
         rng = np.random.Generator(np.random.Philox(key=1))
@@ -98,16 +107,16 @@ def _row(case: Case, options: argparse.Namespace, entry: ModelEntry, vocabulary:
         }
 
     batch = {name: value.to(device) for name, value in collated().items()}
-    step = training_step(model, lambda: case.loss(model, batch), options.dtype, device)
-    seconds = seconds_of(step, device, options.steps)
+    step = training_step(model, lambda: case.loss(model, batch), sizes.dtype, device)
+    seconds = seconds_of(step, device, sizes.steps)
     encoder, decoder = batch["encoder_ids"].shape[1], batch["decoder_ids"].shape[1]
     return row(
         case.name,
-        options.seq2seq,
+        sizes.seq2seq,
         model,
         device=device,
         batch=examples,
-        length=options.length,
+        length=sizes.length,
         encoder_tokens=encoder,
         decoder_tokens=decoder,
         seconds=seconds,

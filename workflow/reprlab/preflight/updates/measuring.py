@@ -9,26 +9,46 @@ import statistics
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-COLUMNS = [
-    "what",
-    "model",
-    "parameters",
-    "batch",
-    "encoder_tokens",
-    "decoder_tokens",
-    "milliseconds",
-    "tokens_per_second",
-    "memory_gb",
-    "tera_flops",
-    "flops_share",
-    "collation_share",
-    "masks_share",
-]
 Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Models, batches and lengths of what is timed; those of the published jobs where nothing else is given."""
+
+    device: str = "cuda"
+    seq2seq: str = "t5_v1_1_base"
+    """A T5 of models.yaml."""
+    tuned: str = "olmo_1b"
+    """A decoder of models.yaml, trained whole."""
+    adapted: str = "llama_3_8b"
+    """A Llama of models.yaml, with adapters and for states."""
+    layers: int | None = None
+    """Every stack is cut to so many."""
+    batch: int | None = None
+    """Examples of a step; None: as many as the jobs have."""
+    length: int = 512
+    """Tokens of an example before corruption."""
+    steps: int = 20
+    """Steps that are timed, after three others."""
+    matrix: int = 8192
+    """Side of the matrices whose rate is measured."""
+    dtype: str = "bfloat16"
+    """Arithmetic of encoder-decoders; decoders have that of their jobs."""
+
+
+@dataclass(frozen=True)
+class Update:
+    """A step that can be timed."""
+
+    what: str
+    model: str
+    measured: Callable[[], Row]
 
 
 def seconds_of(run: Callable[[], object], device: str, repeats: int, warm: int = 3) -> float:

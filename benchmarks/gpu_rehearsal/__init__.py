@@ -1,1 +1,0 @@
-"""Rehearsal of published steps with random weights, before a GPU hour is spent."""

@@ -1,0 +1,1 @@
+"""Updates of published sizes with drawn weights, timed where a GPU is."""
