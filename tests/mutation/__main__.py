@@ -5,6 +5,7 @@
     make mutants SINCE=<commit>              # those of the lines that changed since
     make mutants PACKAGE=audio ARGS=--again  # after new tests were recorded: only those that no test saw
     make mutants PACKAGE=audio ARGS=--keep   # add the counts to resources/fault_draws.tsv and to the page
+    make mutants PACKAGE=audio ARGS="--seconds 5"   # fewer tests a fault: --again gives survivors more
 
 A fault is killed when a test fails with it or does not end. Those that change nothing stand in `equivalent.tsv`, with
 the reason. What was found is kept in `.mutation/` under the content of module and tests; with `--again` a fault that
@@ -29,7 +30,7 @@ from itertools import islice
 from pathlib import Path
 
 from tests.mutation import draws
-from tests.mutation.operators import Mutant, count, mutant, mutants
+from tests.mutation.operators import Mutant, kinds, mutant, mutants
 from tests.mutation.recorded import FOLDER, Recorded, record
 
 PACKAGES = (
@@ -40,8 +41,6 @@ _LIBRARY = Path("workflow/reprlab")
 _EQUIVALENT = Path(__file__).with_name("equivalent.tsv")
 _KEPT = FOLDER / "results.json"
 _KILLED = ("killed", "late")
-_BUDGET = 30.0
-"""Seconds of recorded test time that a fault gets at most."""
 _COPIED = ("workflow", "tests", "config", "resources", "docs", "profiles", "envs", "benchmarks")
 
 
@@ -84,10 +83,15 @@ def modules_of(package: str) -> list[Path]:
     return found
 
 
-def drawn(package: str, number: int, seed: int) -> list[tuple[Path, Mutant]]:
+def drawn(package: str, number: int, seed: int, kind: str = "") -> list[tuple[Path, Mutant]]:
     """Faults of a package, `number` of them drawn at random, or all where it is 0 or there are no more."""
     sources = {module: module.read_text(encoding="utf-8") for module in modules_of(package)}
-    places = [(module, place) for module, source in sources.items() for place in range(count(source))]
+    places = [
+        (module, place)
+        for module, source in sources.items()
+        for place, own in enumerate(kinds(source))
+        if not kind or own == kind
+    ]
     random.Random(f"{seed} {package}").shuffle(places)
     # Only what is drawn is written out: a package has thousands of faults.
     found = ((module, mutant(sources[module], place)) for module, place in places)
@@ -114,17 +118,17 @@ def changed_since(commit: str) -> list[tuple[Path, Mutant]]:
     ]
 
 
-def trials(found: list[tuple[Path, Mutant]], recorded: Recorded) -> list[Trial]:
-    """Each fault with its tests, as many as the budget allows, fast ones first."""
+def trials(found: list[tuple[Path, Mutant]], recorded: Recorded, budget: float) -> list[Trial]:
+    """Each fault with its tests, fast ones first, as many as were recorded to take `budget` seconds together."""
     planned = []
     for module, one in found:
         tests, seconds = [], 0.0
         for test in recorded.tests(module, one.line):
             seconds += recorded.seconds(test)
-            if tests and seconds > _BUDGET:
+            if tests and seconds > budget:
                 break
             tests.append(test)
-        planned.append(Trial(module, one, tests, 20 + 3 * min(seconds, 2 * _BUDGET)))
+        planned.append(Trial(module, one, tests, 20 + 3 * min(seconds, 2 * budget)))
     return planned
 
 
@@ -276,6 +280,8 @@ def main() -> int:
     parser.add_argument("--since", default="", help="only lines that changed since this commit")
     parser.add_argument("--number", type=int, default=40, help="faults drawn a package; 0: all")
     parser.add_argument("--seed", type=int, default=0, help="of the draw")
+    parser.add_argument("--kind", default="", help="faults of this kind alone, as 'ignored seed'; not kept")
+    parser.add_argument("--seconds", type=float, default=30, help="of recorded test time that a fault gets at most")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="copies that work at once")
     parser.add_argument("--record", action="store_true", help="record first which test runs which line")
     parser.add_argument("--tests", nargs="+", default=["tests/unit"], help="what is recorded")
@@ -292,9 +298,9 @@ def main() -> int:
     found = (
         changed_since(given.since)
         if given.since
-        else [one for package in packages for one in drawn(package, given.number, given.seed)]
+        else [one for package in packages for one in drawn(package, given.number, given.seed, given.kind)]
     )
-    planned = trials(found, recorded)
+    planned = trials(found, recorded, given.seconds)
     run(planned, given.jobs, again=given.again)
     outcomes = {key: outcome for key, (outcome, _) in known().items()}
     same = equivalent()
@@ -304,7 +310,7 @@ def main() -> int:
             print(f"{trial.module}:{trial.mutant.line}: {trial.mutant.kind}: {why}\n{trial.mutant.change}\n")
     counted = counts(planned, outcomes)
     sys.stdout.write(draws.table([(one, one) for one in counted]))
-    if given.keep:
+    if given.keep and not given.kind:
         draws.keep(counted, given.seed)
     killed, judged = sum(one.killed for one in counted), sum(one.judged for one in counted)
     print(f"{killed} of {judged} faults killed" + (f", {100 * killed / judged:.1f} %" if judged else ""))

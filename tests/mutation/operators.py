@@ -56,9 +56,9 @@ def mutants(source: str, lines: Container[int] | None = None) -> list[Mutant]:
     return sorted(found, key=lambda one: (one.line, one.kind, one.change))
 
 
-def count(source: str) -> int:
-    """The number of changes that can be made to a module; a few of them give the same module again."""
-    return len(_places(ast.parse(source)))
+def kinds(source: str) -> list[str]:
+    """The operator of each change that can be made to a module; a few of them give the same module again."""
+    return [kind for _, kind in _places(ast.parse(source))]
 
 
 def mutant(source: str, number: int) -> Mutant | None:
@@ -161,6 +161,8 @@ def _of(parent: ast.AST, field: str, index: int | None, node: ast.AST) -> Iterat
             yield line, "negated condition", lambda: setattr(node, "test", ast.UnaryOp(ast.Not(), test))
         case ast.comprehension(ifs=[_, *_]):
             yield getattr(node.target, "lineno", line), "dropped filter", lambda: node.ifs.clear()
+        case ast.Attribute(attr="seed", ctx=ast.Load()) if field != "func":
+            yield line, "ignored seed", lambda: put(ast.Constant(0))
         case ast.Expr(value=ast.Call()) | ast.AugAssign():
             yield line, "dropped statement", lambda: put(ast.Pass())
         case ast.With(items=[ast.withitem(context_expr=ast.Call(func=ast.Attribute(attr=name)))]) if name in _SILENT:

@@ -1,8 +1,10 @@
 """Completion fine-tuning and prediction of amuro-char: masks, label words, batches, generation, bootstrap."""
 
+import json
 import math
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from reprlab.evaluation.completion_answers import answer, cell_prompts
-from reprlab.evaluation.completion_scores import bootstrap_mean
+from reprlab.evaluation.completion_scores import bootstrap_mean, score_row
 from reprlab.evaluation.completion_settings import CompletionScoring
 from reprlab.evaluation.metrics import rouge_l
 from reprlab.inference import causal_generation
@@ -529,3 +531,31 @@ def test_padding_at_the_left_gives_the_logits_of_a_single_prompt(tokenizer, mode
         for row, logits in zip(batch.rows.tolist(), found, strict=True):
             alone = model(input_ids=torch.tensor([texts[row]])).logits[0, -1]
             torch.testing.assert_close(logits, alone, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["generation", "classification"])
+def test_shares_of_a_row_are_percent(kind):
+    """Of four answers one is empty, or one of no label; three of the four gold labels are the first one."""
+    template, labels = next(iter(LABELS.items()))
+    gold = [labels[0]] * 3 + [labels[1]]
+    found = [labels[0], labels[1], "" if kind == "classification" else " ", labels[1]]
+    cell = SimpleNamespace(eval="e", fmt="f", shots=2, method="m")
+    prompts = SimpleNamespace(
+        cell=cell, rows=range(4), kind=kind, gold=gold, title="T", template=template, encoded=SimpleNamespace(dropped=1)
+    )
+    settings = SimpleNamespace(
+        normalisation={}, bootstrap=20, seed=0, family="x", train="t", notes={"e": "a note"}, tuning_seed=42
+    )
+    row = score_row(
+        settings, SimpleNamespace(name="n", step=5, tokens=9), prompts,
+        SimpleNamespace(answers=found, tokens=[1, 2, 3, 2]), {"learning_rate": 0.1, "rows": 7, "steps": 3},
+    )  # fmt: skip
+    assert (row["lr"], row["train_rows"], row["steps"], row["seed"], row["n"]) == (0.1, 7, 3, 42, 4)
+    assert (row["shots"], row["dropped_shots"], row["note"], row["step"]) == (2, 1, "a note", 5)
+    if kind == "generation":
+        assert (row["metric"], row["empty_share"], row["mean_output_tokens"]) == ("rougeL", 25, 2)
+        assert row["majority"] is row["outside_labels"] is row["histogram"] is None
+    else:
+        assert (row["metric"], row["value"], row["majority"], row["outside_labels"]) == ("accuracy", 50, 75, 25)
+        assert json.loads(row["histogram"]) == {labels[0]: 1, labels[1]: 2, "none": 1} | dict.fromkeys(labels[2:], 0)
+        assert row["empty_share"] is row["mean_output_tokens"] is None

@@ -24,7 +24,7 @@ from reprlab.audio.recognition import (  # fmt: skip
 )
 from reprlab.audio.scores import error_counts
 from reprlab.audio.settings import RecogniserSettings
-from reprlab.audio.training import build
+from reprlab.audio.training import _Batches, build
 from reprlab.data.schema import write_rows
 from reprlab.models.build import build_from_config, save_model
 from reprlab.stages.train_recogniser import train_recogniser
@@ -203,6 +203,23 @@ def test_each_split_is_scored_by_its_own_texts_and_nothing_else(tmp_path: Path, 
     assert rows["minutes"].to_numpy() == pytest.approx(minutes) and set(rows["steps"]) == {2}
     curve = read_tsv(found["curve"])
     assert set(curve["split"]) == {"train"} and curve["step"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("accumulation", [1, 2])
+def test_each_recording_of_a_batch_has_its_own_transcript(accumulation: int, tmp_path: Path, encoder: Path) -> None:
+    wanted = settings()
+    wanted = wanted.model_copy(update={"engine": wanted.engine.model_copy(update={"accumulation": accumulation})})
+    heard = utterances(speech(tmp_path / "speech.parquet"), "train", build(wanted, encoder, 4))
+    vocabulary = Vocabulary.of(heard.texts)
+    said = {heard.input(number).shape[-1]: text for number, text in enumerate(heard.texts)}
+    batches, seen = _Batches(heard, vocabulary, wanted), []
+    for step, part in itertools.product(range(2), range(accumulation)):
+        batch = batches(step, part, 0, 1)
+        parts = (batch[name] for name in ("lengths", "targets", "target_lengths"))
+        for length, symbols, count in zip(*parts, strict=True):
+            seen.append(said[int(length)])
+            assert symbols[:count].tolist() == vocabulary.encode(seen[-1]) and not symbols[count:].any()
+    assert sorted(seen) == sorted(heard.texts)
 
 
 def test_every_seed_and_rate_moves_what_is_trained(tmp_path: Path, encoder: Path) -> None:

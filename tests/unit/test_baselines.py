@@ -102,6 +102,7 @@ def test_the_fitted_text_is_as_good_as_any_answer_and_each_addition_is_exact():
     found = constant_text(answers)
     assert _f(found, answers) >= max(_f(one, answers) for one in answers)
     assert constant_text([]) == constant_text(["", "..."]) == ""
+    assert constant_text(["dogs", "dog"]) == "dog", "words of one stem are one word to ROUGE"
 
 
 @given(st.lists(st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=4), min_size=1, max_size=4))
@@ -153,7 +154,7 @@ def test_vectors_of_texts_have_the_cosines_of_scikit_learn(kind):
 
 
 @pytest.mark.parametrize("name", ["tfidf", "char_tfidf"])
-def test_a_linear_classifier_is_that_of_scikit_learn(name, tmp_path):
+def test_a_linear_classifier_is_that_of_scikit_learn(name, tmp_path, monkeypatch):
     """Random texts and labels, of which one change of the recipe answers some otherwise."""
     rng = np.random.default_rng(0)
     words = ["a", "film", "good", "bad", "very", "the", "was", "is", "not", "goods"]
@@ -175,6 +176,14 @@ def test_a_linear_classifier_is_that_of_scikit_learn(name, tmp_path):
 
     found = predict_baseline(name, *tables, ("0", "1", "2"), 0)
     assert found == oracle()
+    # Of character n-grams of a large set the most frequent ones alone.
+    asked = []
+    monkeypatch.setattr(
+        "sklearn.feature_extraction.text.TfidfVectorizer",
+        lambda **about: asked.append(about.get("max_features")) or TfidfVectorizer(**about),
+    )
+    assert predict_baseline(name, *tables, ("0", "1", "2"), 0) == found
+    assert asked == [2**18 if name == "char_tfidf" else None]
     low, high = how["ngram_range"]
     others = [
         oracle(c=20.0),
@@ -223,6 +232,7 @@ def test_words_before_words_and_the_shape_of_new_ones():
     double = tag_lookup(next_word_lookup, texts, tags)
     assert double(["New", "York", "won"]) == ["B-ORG", "I-ORG", "O"] and double(["New", "cars"]) == ["O", "O"]
     assert shape("U.N.") == shape("E.U.") != shape("Un") and double(["E.U.", "won"]) == ["B-ORG", "O"]
+    assert [shape(word) for word in ("McDonald-99", "Un", "x")] == ["XxXx-d", "Xx", "x"]
     assert tag_lookup(word_lookup, texts, tags)(["York", "York", "new"]) == ["B-ORG", "I-ORG", "O"]
     assert tag_lookup(word_lookup, [["a", "b"]], [["NN", "VB"]])(["b", "x"]) == ["VB", "NN"], "tags without spans"
 
@@ -241,6 +251,8 @@ def test_a_transcript_that_knows_the_duration_alone():
     texts, seconds = ["ababab", "abab", "ababababab"], [3.0, 2.0, 5.0]
     written = duration_alone(texts, seconds)
     assert [written(one) for one in (1.0, 4.0)] == ["ab", "abababab"]
+    # Of eight characters a second half are one letter: at half the pace, and no letter of the other text helps.
+    assert duration_alone(["aaaa", "bcdefghijklm"], [1.0, 1.0])(2.0) == "aaaaaaaa"
     found = constant_answers(texts, seconds, [2.0])
     assert list(found) == list(kinds.declared("transcript")) and found["nothing"] == [""]
 
@@ -249,12 +261,20 @@ def test_the_best_constant_is_chosen_in_training_measure_by_measure():
     tracks = [{"tempo": tempo, "key": key, "meter": meter, "seconds": 8.0} for tempo, key, meter in
               ((100.0, "C major", 4), (100.0, "G major", 2), (90.0, "C major", 3), (100.0, "C major", 4))]  # fmt: skip
 
+    told = []
+
     def judge(track, heard):
+        told.append((heard["meter"], heard["downbeats"]))
         meter = {2: 4}.get(track["meter"], track["meter"])
         return {"key": float(heard["key_label"] == track["key"]), "meter": float(heard["meter"] == meter)}
 
     found = best_constants(tracks[:3], tracks, judge)
     assert [one["meter"] for one in found] == [1, 1, 0, 1] and [one["key"] for one in found] == [1, 0, 1, 1]
+    # Every bar that begins within eight seconds: of four beats of 0.6 s, or of three of two thirds of a second.
+    bars = {4: [[0, 1], [2.4, 1], [4.8, 1], [7.2, 1]], 3: [[0, 1], [2, 1], [4, 1], [6, 1], [8, 1]]}
+    assert {meter for meter, _ in told} == {3, 4}
+    for meter, downbeats in told:
+        assert downbeats == [pytest.approx(one) for one in bars[meter]]
 
 
 def test_the_nearest_description_gets_the_words_of_the_lyrics():
@@ -266,6 +286,12 @@ def test_the_nearest_description_gets_the_words_of_the_lyrics():
     found = described(training, [track("film", "sad", "a loss")])
     assert found["nearest with its lyrics"] == ["A sad video by the sea. It tells of a loss."]
     assert set(found) == set(kinds.declared("description"))
+    # The words of the lyrics are exchanged: what is near by them alone is not taken.
+    told = [track("film", "", "", lyrics_text="They shout.", description="They shout by the sea."),
+            track("film noir", "", "", lyrics_text="We weep.", description="We weep on a stage.")]  # fmt: skip
+    found = described(told, [track("film", "", "", lyrics_text="We weep.")])
+    assert found["nearest with its lyrics"] == ["We weep by the sea."]
+    assert found["nearest"] == ["We weep on a stage."]
 
 
 def test_items_that_training_has_are_counted():

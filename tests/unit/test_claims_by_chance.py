@@ -7,8 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import depth_inputs
+import numpy as np
 import pandas
 import pytest
+from reprlab.results import chance
 from reprlab.results.chance import decided_by_chance
 from reprlab.results.claims import Claim
 from reprlab.results.contrasts import Paired, Ratio
@@ -49,6 +51,10 @@ def test_claims_that_chance_decides_are_listed_with_their_reason():
     assert any("shuffled" in why for why in listed(ABOVE_ZERO, best_less_worst))
     assert any("never supported" in why for why in listed(BELOW_ZERO, best_less_worst))
     assert any("never not supported" in why for why in listed(Rule(low=-1), lambda frame: every_unit([1.0], "model")))
+    # What no values decide is not listed, and is not asked longer than it takes to see that.
+    asked = []
+    assert listed(ABOVE_ZERO, lambda frame: asked.append(0) or mean_over_units([1.0], "seed")) == []
+    assert len(asked) == chance.SHUFFLES
     # Two conditions can be equal within narrow bounds.
     nearly = Rule(low=-0.05, high=0.05)
     assert listed(nearly, Paired({"metric": "f1"}, {"model": "large"}, {"model": "small"}, "seed")) == []
@@ -104,6 +110,44 @@ def test_times_are_shuffled_together_since_one_may_be_a_part_of_another():
         return mean_over_units(100 * part / whole, "seed")
 
     assert decided_by_chance([Claim("1", "it is little", "percent", Rule(-1, 5), share)], frame, draws=100) == []
+
+
+@pytest.mark.parametrize(
+    ("unit", "sums"),
+    [
+        ("percent", [593.62, 236.74, 126.59, 336.11, 592.07, 561.96, 258.8, 103.01, 26.67, 592.28]),
+        ("nats", [4759.58, 195.53, 104.55, 475.41, 2181.33, 464.14, 337.11, 85.08, 22.03, 2099.36]),
+        ("number", [9073.16, 78.28, 236.9, 703.61, 3916.66, 482.27, 621.99, 275.84, 401.94, 3752.71]),
+    ],
+)
+def test_sets_of_any_values_are_these(unit, sums):
+    """Golden sums of absolute values: docs/statistics.md says how often such sets decide a claim."""
+    rng, frame = np.random.default_rng(3), replace(known(), rows=known().rows.assign(unit=unit))
+    drawn = [chance._scattered(frame, rng).rows for _ in sums]
+    assert [float(rows["value"].abs().sum()) for rows in drawn] == pytest.approx(sums, abs=0.01)
+    assert {unit == "number"} == {any((rows["value"] < 0).any() for rows in drawn)}, "a difference has either sign"
+    for rows in drawn:
+        assert (rows["high"] - rows["value"]).to_numpy() == pytest.approx((rows["value"] - rows["low"]).to_numpy())
+
+
+def test_the_list_is_of_the_papers_of_a_folder(tmp_path, monkeypatch, capsys):
+    asked = []
+
+    def made(claims, frame, draws, twins):
+        asked.append((claims, frame, draws, twins))
+        return [chance.Constant("7", "why")] if frame == tmp_path / "b-c/results.parquet" else []
+
+    monkeypatch.setattr(chance, "decided_by_chance", made)
+    monkeypatch.setattr(chance, "read_frame", lambda path: path)
+    monkeypatch.setattr("reprlab.results.records.records_of", lambda name: replace(RECORDS, claims=[name], twins=[]))
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/results.parquet").touch()
+    assert chance.main([str(tmp_path)]) == 0 and capsys.readouterr().out == ""
+    assert asked == [(["a"], tmp_path / "a/results.parquet", chance.DRAWS, [])]
+    (tmp_path / "b-c").mkdir()
+    (tmp_path / "b-c/results.parquet").touch()
+    assert chance.main([str(tmp_path), "--draws", "9"]) == 1 and capsys.readouterr().out == "b-c\t7\twhy\n"
+    assert asked[2] == (["b_c"], tmp_path / "b-c/results.parquet", 9, [])
 
 
 PAPERS = ("amuro_char", "asr_adapters", "depth", "domain_adaptive_masking", "event_relations", "intrinsic_dimension",

@@ -74,6 +74,10 @@ def test_words_are_pieces_of_running_text(roberta: Path) -> None:
             here = found.mention_of == mention
             ids = [found.windows[w][p] for w, p in zip(found.window_of[here], found.place_of[here], strict=True)]
             assert reader.decode(ids) == f" {one.trigger(mention)}"
+    # Of a word that is longer than a window its beginning is read, and nothing behind it.
+    (found,) = encode_documents(reader, [one], 4)
+    assert any(len(pieces[word]) > 2 for trigger in one.triggers for word in trigger)
+    assert all(0 < p < len(found.windows[w]) - 1 for w, p in zip(found.window_of, found.place_of, strict=True))
 
 
 @pytest.mark.parametrize("special", [False, True])

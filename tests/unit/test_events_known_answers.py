@@ -20,11 +20,13 @@ from reprlab.events.pairs import (
     training_pairs,
     write_candidates,
 )
-from reprlab.events.rankings import rank_at_random, rank_by_chain, rank_by_distance
-from reprlab.events.settings import PairClassification
+from reprlab.events.rankings import mention_vectors, rank_at_random, rank_by_chain, rank_by_distance
+from reprlab.events.settings import PairClassification, Retrieval
 from reprlab.events.timing import joined_document
+from reprlab.models.build import load_model
 from reprlab.stages.classify_pairs import classify_pairs
 from reprlab.stages.train_pair_classifier import train_pair_classifier
+from reprlab.text.model_tokenizers import load_tokenizer
 from reprlab.training.engine import build_optimizer
 from reprlab.training.settings import EngineSettings, OptimizerSettings
 
@@ -127,12 +129,23 @@ def test_answers_twice_and_in_another_order_are_equal(kind: str, folders: dict[s
         return [found[order.index(number)] for number in range(len(order))]
 
     first = asked([0, 1, 2, 3], 8)
-    assert [len(one) for one in first] == [len(own.labels) for own in pairs]
+    assert [(len(one), one.dtype) for one in first] == [(len(own.labels), np.int64) for own in pairs]
     for order, size in (([0, 1, 2, 3], 8), ([2, 3, 0, 1], 1)):
         assert all(np.array_equal(one, two) for one, two in zip(first, asked(order, size), strict=True))
     assert not classifier.model.training
     if kind == "discriminative":
         assert len(set(np.concatenate(first).tolist())) > 1
+
+
+def test_mentions_are_read_at_the_precision_of_the_settings(folders: dict[str, Path]) -> None:
+    encoder, tokenizer = load_model(folders["discriminative"]), load_tokenizer(folders["discriminative"])
+    found = {}
+    for dtype in ("float32", "bfloat16"):
+        settings = Retrieval.model_validate({"events": {}, "dtype": dtype, "ks": [1], "max_length": 16})
+        found[dtype] = mention_vectors([document(size=5), document("e", size=3)], settings, encoder, tokenizer, 2)
+    assert [one.shape[0] for one in found["float32"]] == [5, 3]
+    gaps = [np.abs(one - two).max() for one, two in zip(*found.values(), strict=True)]
+    assert all(1e-5 < gap < 0.1 for gap in gaps)
 
 
 def test_hard_negatives_are_those_that_are_retrieved() -> None:

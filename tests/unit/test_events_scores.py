@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from reprlab.data.event_rows import Mention, event_row
 from reprlab.evaluation.relation_scores import all_pair_scores, confusion
+from reprlab.evaluation.resampling import percentiles, resample_sums
 from reprlab.events.documents import EventDocument, event_document
 from reprlab.events.pairs import Ranking, inference_pairs, known_pairs
 from reprlab.events.rankings import pair_sets, rank_at_random
-from reprlab.events.scoring import classification_rows, retrieval_rows
+from reprlab.events.scoring import classification_rows, retrieval_items, retrieval_rows
 from reprlab.events.settings import PairTask
 from reprlab.runtime.errors import ReprlabError
 from sklearn.metrics import precision_recall_fscore_support
@@ -61,6 +62,9 @@ def test_weighted_f1_is_the_harmonic_mean_of_weighted_precision_and_recall() -> 
     theirs = precision_recall_fscore_support(gold, predicted, average="weighted", zero_division=0.0)
     assert (100 * theirs[0], 100 * theirs[1]) == (pytest.approx(p), pytest.approx(r))
     assert abs(100 * theirs[2] - found["weighted_f1"]) > 0.5
+    # Macro means are over the labels that occur.
+    two = all_pair_scores(confusion(np.array([0, 0, 1]), np.array([0, 2, 1]), 3))
+    assert (two["macro_recall"], two["macro_precision"]) == (pytest.approx(75), pytest.approx(100))
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -81,6 +85,17 @@ def test_no_run_names_more_relations_than_its_partners_can_keep(directed: bool) 
         assert recall == pytest.approx(100 * len(pairs.labels) / len(known.labels))
 
 
+def test_intervals_are_of_a_thousand_draws_of_whole_documents() -> None:
+    documents = [document(n, {(m, m + 1): "CAUSE" for m in range(n - 1)}, f"d{n}") for n in range(3, 15)]
+    rankings = rank_at_random(documents, 0)
+    found = {row["metric"]: row for row in retrieval_rows(documents, rankings, [2], "test")}["retrieval_recall"]
+    items = retrieval_items(documents, rankings, [2], "test")
+    counts = np.array([[one["recalled"], one["related"]] for one in items], dtype=float)
+    sums = resample_sums(counts, 1000, 0)
+    assert (found["low"], found["high"]) == pytest.approx(percentiles(100 * sums[:, 0] / sums[:, 1], 12), rel=1e-9)
+    assert found["value"] == pytest.approx(100 * counts[:, 0].sum() / counts[:, 1].sum()) and found["n"] == 12
+
+
 def test_what_a_ranking_recalls_above_the_ceiling_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     one = document(3, {(0, 1): "CAUSE"})
     monkeypatch.setattr("reprlab.events.scoring.most_pairs_kept", lambda related, k: 0)
@@ -92,7 +107,9 @@ def test_a_relation_without_a_name_is_one_for_the_retriever_alone() -> None:
     """Label null of the Event StoryLine Corpus: a retriever is to find it, a classifier neither learns nor names it."""
     one = document(4, {(0, 1): "CAUSE", (2, 3): "null"})
     assert np.argwhere(np.triu(one.related)).tolist() == [[0, 1], [2, 3]]
-    assert np.argwhere(np.triu(pair_sets([one])[0].related)).tolist() == [[0, 1], [2, 3]]
+    sets = pair_sets([one, document(3, {(0, 1): "CAUSE"}, "e")])
+    assert np.argwhere(np.triu(sets[0].related)).tolist() == [[0, 1], [2, 3]]
+    assert [part.rows.tolist() for part in sets] == [[0, 1, 2, 3], [4, 5, 6]]
     found = {row["metric"]: row["value"] for row in retrieval_rows([one], {"d": ranking(2, 2, 3, 2)}, [1], "test")}
     assert found["retrieval_recall"] == pytest.approx(50.0), "the pair without a name is the one that is found"
     assert found["density"] == pytest.approx(100 * 2 / 6)

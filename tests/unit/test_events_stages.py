@@ -87,6 +87,9 @@ def test_from_documents_to_scores(kind: str, tmp_path: Path) -> None:
     again = run_all(tmp_path / "two", models, kind, examples)
     for name, path in found.items():
         assert path.read_bytes() == again[name].read_bytes(), f"{name} is not the same again"
+    for part in ("retriever", "models"):
+        weights = [next((tmp_path / "one" / part / f"seed-{seed}").rglob("model.safetensors")) for seed in SEEDS]
+        assert len({path.read_bytes() for path in weights}) == len(SEEDS), f"{part}: seeds train the same"
     scores: pandas.DataFrame = read_tsv(found["scores"])
     recall = read_tsv(found["recall"])
     assert set(scores.seed) == set(recall.seed) == set(SEEDS)

@@ -109,5 +109,8 @@ def test_the_case_study_has_what_retrieval_corrects(tmp_path: Path) -> None:
     assert found[["head", "tail", "retrieved"]].to_numpy().tolist() == [[0, 1, "yes"], [0, 2, "no"]]
     assert found.predicted_all_pairs.tolist() == ["NONE", "CAUSE"] and set(found.scale) == {"nano"}
     assert found.head_text[0] == "the <m> good </m> ."
+    # Of the other seed nothing was retrieved.
+    compare_answers(**common, settings=AnswerComparison(scale="nano", seed=1))
+    assert read_tsv(tmp_path / "study.tsv")[["head", "tail", "retrieved"]].to_numpy().tolist() == [[1, 3, "no"]]
     compare_answers(**common, settings=AnswerComparison(scale="nano", pairs=1))
     assert len(read_tsv(tmp_path / "study.tsv")) == 1

@@ -7,7 +7,7 @@ from PIL import Image
 from reprlab.reporting.description import describe
 from reprlab.reporting.figures import draw_lines, house_style, name_panel, panels, save_figure, say, shared_legend
 from reprlab.reporting.finishing import finish
-from reprlab.results.figures import Axis, Curves
+from reprlab.results.figures import Axis, Boxes, Curves
 from reprlab.results.records import Drawn
 
 pandas = pytest.importorskip("pandas")
@@ -292,6 +292,20 @@ def test_data_that_fill_all_panels_are_named_once(tmp_path):
         save_figure(figure, [tmp_path / "f.svg"], title="A title")
     assert figure.get_suptitle() == "A title\nBrown corpus"
     assert not [text for axes in figure.axes for text in axes.texts]
+
+
+def test_a_box_has_the_name_of_its_group_in_each_panel():
+    rows = itertools.product(("first", "second"), ("small", "large"), (1.0, 2.0, 4.0))
+    table = pandas.DataFrame(rows, columns=["task", "size", "value"])
+    with house_style():
+        figure = Boxes("size", Axis("value", "Score"), "task")(table, Drawn("mini", {}))
+    for axes, title, label in zip(figure.axes, ("first", "second"), ("Score", ""), strict=True):
+        assert (axes.get_title(), axes.get_ylabel()) == (title, label)
+        assert axes.get_xticks().tolist() == [1, 2]
+        assert [tick.get_text() for tick in axes.get_xticklabels()] == ["small", "large"]
+        assert [points.get_offsets().tolist() for points in axes.collections] == [
+            [[place, value] for value in (1, 2, 4)] for place in (1, 2)
+        ]
 
 
 def test_no_row_has_five_panels():

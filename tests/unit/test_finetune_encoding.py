@@ -1,6 +1,9 @@
 """Flat arrays of ids, the DEPTH format's known answer, and masks under both attention implementations."""
 
+from contextlib import nullcontext
+
 import numpy as np
+import pyarrow.parquet
 import pytest
 import torch
 from finetune_fixtures import make_examples, make_t5, make_tokenizer
@@ -8,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reprlab.evaluation.examples import load_examples
 from reprlab.runtime.errors import ReprlabError
-from reprlab.training.finetuning_encoding import Ragged, encode_closed, encode_depth
+from reprlab.training.finetuning_encoding import Ragged, _cut, encode_closed, encode_depth
 from reprlab.training.finetuning_settings import TaskSettings
 from reprlab.training.finetuning_text import TextToText
 from transformers import AutoTokenizer, T5ForConditionalGeneration
@@ -19,6 +22,18 @@ def tokenizer(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tokenizer")
     vocabulary = make_tokenizer(folder)
     return folder, vocabulary, AutoTokenizer.from_pretrained(folder)
+
+
+def test_a_column_of_another_type_is_named_and_one_of_nulls_is_not(tmp_path):
+    row = {"text": "a", "label": "0", "split": "train", "subset": None}
+    path = make_examples(tmp_path / "e.parquet", "single", [row], ["0"])
+    table = pyarrow.parquet.read_table(path)
+    kinds = (("subset", pyarrow.nulls(1), ""), ("text", pyarrow.array([3]), "its column text is int64"))
+    for name, values, problem in kinds:
+        changed = table.set_column(table.column_names.index(name), name, values)
+        pyarrow.parquet.write_table(changed, path)
+        with pytest.raises(ReprlabError, match=f"{problem}, expected string") if problem else nullcontext():
+            assert len(load_examples(path, ["train"], {})["train"]) == 1
 
 
 @settings(max_examples=50, deadline=None)
@@ -137,3 +152,10 @@ def test_a_label_longer_than_the_target_raises(tokenizer):
     task = TaskSettings(kind="text_to_text", template="sp_wiki", metrics=["accuracy"], input_length=16, target_length=2)
     with pytest.raises(ReprlabError, match="target_length 2"):
         TextToText(task, tuple("01234"), pieces, folder)
+
+
+def test_a_text_that_is_cut_ends_with_its_last_sentence():
+    ids, types = Ragged.of([[11, 12, 13, 14, 15, 16], [17]]), Ragged.of([[1, 1, 2, 3, 4, 5], [7]])
+    cut, kinds = _cut(ids, types, 4, 50, 60)
+    assert cut.pad(np.arange(2), 0).tolist() == [[11, 12, 50, 60], [17, 0, 0, 0]]
+    assert kinds.pad(np.arange(2), 0).tolist() == [[1, 1, 2, 2], [7, 0, 0, 0]]

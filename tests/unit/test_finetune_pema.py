@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -15,7 +16,7 @@ from reprlab.stages.finetune_model import finetune_model
 from reprlab.stages.measure_finetuning import measure_finetuning
 from reprlab.stages.pema_adapt import pema_adapt as adapt_stage
 from reprlab.stages.pema_restore import pema_restore as restore_stage
-from reprlab.training import finetuning
+from reprlab.training import finetuning, finetuning_cost
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
 from reprlab.training.pema_artifacts import pema_adapt, pema_restore
 from safetensors.torch import load_file
@@ -225,3 +226,9 @@ def test_adapting_needs_the_splits_whose_tokens_count(toy, tmp_path):
     with pytest.raises(ReprlabError, match="names no split"):
         pema_adapt(toy / "bert", toy / "tokenizer", toy / "single.parquet", settings_of([]), tmp_path / "adapted")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_system_that_does_not_say_holds_nothing(monkeypatch):
+    assert finetuning_cost._memory_now() > 2**20
+    monkeypatch.setattr(finetuning_cost, "Path", lambda _: Path("/nowhere"))
+    assert finetuning_cost._memory_now() == 0

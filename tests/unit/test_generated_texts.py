@@ -58,6 +58,16 @@ def test_words_in_another_order_have_a_short_common_subsequence():
     """Of ROUGE-1 both would be 1."""
     assert rouge_l(["a b c d"], ["d c b a"])[0] == pytest.approx([1 / 4] * 3)
     assert rouge_l(["a b c d"], ["a d"])[0] == pytest.approx([1, 1 / 2, 2 / 3]), "precision, recall, F1"
+    assert not rouge_l(["the dog runs"], ["dogs running"]).any(), "of words as they are written"
+
+
+def test_texts_at_right_angles_are_not_alike(monkeypatch):
+    """Matched greedily: of two written tokens one is the first of three in the reference."""
+    one, two, three = np.eye(3)
+    states = [np.stack([one, two, three]), np.stack([one]), np.stack([one, -two]), np.stack([three])]
+    monkeypatch.setattr("reprlab.evaluation.generated_texts._states", lambda *_: states)
+    found = bert_score(["", ""], ["", ""], None, 64)
+    assert found.tolist() == [pytest.approx([1 / 2, 1 / 3, 2 / 5]), [0, 0, 0]]
 
 
 def test_precision_is_of_what_is_written_and_recall_of_the_reference(encoder, tmp_path):

@@ -15,7 +15,7 @@ from reprlab.inference.chat_settings import ChatSettings
 from reprlab.inference.served_model import ServedModel
 from reprlab.inference.served_model import serving as serving_model
 from reprlab.music import forms, template
-from reprlab.music.annotation import STEPS, Annotator, conversation, estimated_steps, levels_of
+from reprlab.music.annotation import STEPS, Annotator, conversation, estimated_steps, levels_of, prices_of
 from reprlab.music.settings import RATE
 from reprlab.runtime.errors import ReprlabError
 
@@ -170,6 +170,12 @@ def test_loudness_of_frames():
     samples = np.concatenate([np.full(2 * RATE, 0.1), np.full(2 * RATE, 1.0)])
     loudness, levels = levels_of(samples, 2.0)
     assert levels == pytest.approx([-20.0, 0.0], abs=1e-6) and -20 < loudness < 0
+    assert levels_of(np.zeros(2 * RATE), 2.0)[0] == pytest.approx(-100)
+    heard = {"bpm": 100, "key_label": "C major"}
+    said = [template.classes(heard, loudness)["energy"] for loudness in (-26.1, -25.9, -18.1, -17.9)]
+    assert said == ["soft", "moderate", "moderate", "loud"]
+    said = [template.classes(heard | {"bpm": bpm}, -20)["tempo"] for bpm in (89, 91, 124, 126)]
+    assert said == ["slow", "steady", "steady", "fast"]
 
 
 def test_a_packaged_model_is_served_while_the_context_lasts(tmp_path):
@@ -249,6 +255,20 @@ PRICED = {"prompt_price": 1.0, "answer_price": 1.0, "image_tokens": {"m": {"low"
 
 def say_to_parts(content) -> str:
     return FRAMES if isinstance(content, list) else say(content)
+
+
+def test_a_step_reads_the_lyrics_and_an_image_costs_what_its_detail_does():
+    asked = {words: conversation("lyrics", annotated() | {"lyrics": words})[0]["content"] for words in ("la la", "")}
+    assert "Lyrics: la la\n" in asked["la la"] and "Lyrics: none\n" in asked[""]
+    chat = TEMPLATE.chat.model_copy(update={"model": "m"})
+    for tokens, detail, wanted in (
+        ({}, "low", 0),
+        ({"m": {"low": 85}}, "low", 85),
+        ({"o": {"low": 85, "high": 900}, "p": {"low": 70}}, "high", 900),
+        ({"o": {"low": 85}, "p": {"low": 70}}, "low", 85),
+    ):
+        more = {"chat": chat, "image_tokens": tokens, "image_detail": detail}
+        assert prices_of(TEMPLATE.model_copy(update=more)).image_tokens == wanted
 
 
 def test_images_are_counted_as_the_endpoint_bills_them(tmp_path):

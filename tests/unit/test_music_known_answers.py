@@ -16,7 +16,7 @@ from reprlab.music import template
 from reprlab.music.accuracy import accuracy_rows, constant_rows, feature_rows, right
 from reprlab.music.annotated import to_annotate, write_annotations
 from reprlab.music.annotation import Annotator, conversation
-from reprlab.music.describer import Examples, asked, prompt_ids, target_loss, write_texts
+from reprlab.music.describer import MUSIC, Examples, asked, prompt_ids, target_loss, write_texts
 from reprlab.music.description_scores import description_rows
 from reprlab.music.hearing import key_score
 from reprlab.music.own_folder import TABLE, own_paths
@@ -79,6 +79,23 @@ def test_texts_of_a_shuffled_batch_are_those_of_each_prompt_alone(model):  # noq
     assert len(set(together)) > 2
     hot = [write_texts(network, tokenizer, prompts, music, temperature=5.0, seed=seed, **more) for seed in (0, 0, 1)]
     assert hot[0] == hot[1] != hot[2]
+
+
+def test_only_music_has_other_embeddings_than_its_tokens_and_an_end_is_no_text(model):  # noqa: F811
+    network, tokenizer = load_describer(model, None, 6), open_tokenizer(model)
+    music = torch.randn(1, 2, 6, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        found = network(torch.tensor([[0, MUSIC, 5, MUSIC]]), music)[0]
+        table, (one, two) = network.language.get_input_embeddings().weight, network.adaptor(music[0])
+    assert torch.equal(found, torch.stack([table[0], one, table[5], two]))
+    # A head that writes the end at once.
+    head = torch.nn.Linear(table.shape[1], len(table))
+    with torch.no_grad():
+        head.weight.zero_()
+        head.bias.zero_()[tokenizer.eos_token_id] = 9.0
+    network.language.set_output_embeddings(head)
+    prompt = prompt_ids(tokenizer, *asked(annotated(), "description", "1", blank=False), 2)
+    assert write_texts(network, tokenizer, [prompt], music.numpy(), batch_size=1, max_new_tokens=3) == [""]
 
 
 def test_stage_two_goes_on_from_stage_one_and_seeds_draw_the_adaptor(model, files, tmp_path):  # noqa: F811

@@ -53,6 +53,9 @@ def test_the_notes_key_metre_and_beat_of_a_score(tmp_path):
     assert found.notes[:3] == [(0.0, 0.5, 62), (0.5, 0.5, 66), (1.0, 0.5, 69)] and found.notes[-1][0] < 8
     jig = read_score(write_score(tmp_path / "b.abc", "6/8", tune="DFA dfe"), 8)
     assert (jig.meter, jig.beat) == (2, 2 / 3)
+    both = "\n".join((tmp_path / f"{name}.abc").read_text().strip() + "\n" for name in "ba")
+    (tmp_path / "c.abc").write_text(both.replace("X:1", "X:2").replace("X:2", "X:1", 1))
+    assert read_score(tmp_path / "c.abc", 8) == jig, "the first of two tunes"
 
 
 @needs_audio
@@ -123,13 +126,19 @@ def test_a_table_without_a_column_gives_one_line(tmp_path):
         list(own_tracks(folder, settings()))
 
 
-def test_a_video_of_one_picture_is_left_out(tmp_path):
+def test_a_video_of_one_picture_is_left_out(tmp_path, caplog):
     (tmp_path / "still").mkdir()
     (tmp_path / "film").mkdir()
     for place in range(3):
         Image.new("L", (32, 32), 100).save(tmp_path / f"still/{place}.png")
         Image.new("L", (32, 32), 60 * place).save(tmp_path / f"film/{place}.png")
     assert is_still(tmp_path / "still") and not is_still(tmp_path / "film")
+    table = write_folder(tmp_path, {"a": tone(2.0), "b": tone(2.0)}) / "tracks.tsv"
+    lines = table.read_text().splitlines()
+    table.write_text("\n".join(f"{line}\t{name}" for line, name in zip(lines, ("video", "still", "film"), strict=True)))
+    with caplog.at_level("INFO", logger="reprlab"):
+        assert [(one.track, one.video) for one in own_tracks(tmp_path, settings())] == [("b", str(tmp_path / "film"))]
+    assert "a: its video is one still picture" in caplog.text and "b: its" not in caplog.text
     (tmp_path / "none").mkdir()
     with pytest.raises(ReprlabError, match="holds no frame"):
         is_still(tmp_path / "none")
@@ -211,7 +220,9 @@ def test_states_are_of_the_clips_and_their_scale_is_that_of_training(tmp_path):
     assert [len(one) for one in clips_of(tracks[0]["samples"], wanted)] == [RATE // 2] * 2
     states = encode(tracks, wanted, None)
     assert states.shape == (3, 2, 128 + 16) and np.isfinite(states).all()
-    np.testing.assert_allclose(states[:2].reshape(-1, 144).mean(0), 0, atol=1e-3)
+    known = states[:2].reshape(-1, 144)
+    np.testing.assert_allclose(known.mean(0), 0, atol=1e-3)
+    assert np.median(known.std(0)) == pytest.approx(1, abs=0.01)
     again = encode([*tracks[:2], {"split": "test", "samples": tone(2.0, 100.0)}], wanted, None)
     np.testing.assert_allclose(states[:2], again[:2])
 

@@ -19,7 +19,7 @@ def score(values: list[int], k: int = 3, *, seed: int = 0) -> float:
     model.eval()
     with torch.no_grad():
         total = sum(sorted(values)[:k])
-    draw(total, k, seed=seed)
+    draw(total, k, seed=seed, generator=rng(settings.seed))
     return total / k if k else 0.5
 '''
 
@@ -39,8 +39,9 @@ def changes(kind: str) -> set[str]:
         ("dropped statement", "pass"),
         ("dropped no_grad", "if True:"),
         ("other function", "total = sum(list(values)[:k])"),
-        ("swapped arguments", "draw(k, total, seed=seed)"),
-        ("dropped seed=", "draw(total, k)"),
+        ("swapped arguments", "draw(k, total, seed=seed, generator=rng(settings.seed))"),
+        ("dropped seed=", "draw(total, k, generator=rng(settings.seed))"),
+        ("ignored seed", "draw(total, k, seed=seed, generator=rng(0))"),
         ("negated condition", "return total / k if not k else 0.5"),
         ("arithmetic", "return total * k if k else 0.5"),
         ("constant", "return total / k if k else 1.0"),

@@ -69,6 +69,11 @@ def test_worked_example() -> None:
     ]
     types = np.array([sentence_types(ORIGINAL, PAPER), [1] * 5 + [0] * (len(ORIGINAL) - 5)])
     assert corruption.compact(types, kept)[0].tolist() == sentence_types(ENCODER, PAPER)
+    values, one = np.array([[5, 6], [7, 8]]), np.array([[False, True], [False, False]])
+    assert corruption.compact(values, one).tolist() == [[6], [0]] and corruption.compact(values, one & ~one).shape == (
+        2,
+        1,
+    )
 
 
 def test_lengths_of_512_tokens() -> None:

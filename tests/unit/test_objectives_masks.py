@@ -56,6 +56,12 @@ def allowed(mask: torch.Tensor) -> np.ndarray:
     return (mask == 0).numpy()
 
 
+def test_padding_is_hidden_unless_the_settings_say_otherwise():
+    for shown in ({}, {"mask_padding": True}):
+        assert not allowed(pretraining(**shown).encoder)[1, :, :, 10:].any()
+    assert allowed(pretraining(mask_padding=False).encoder)[1, :, :, 10:].any()
+
+
 def pretraining(encoder=ENCODER, types=TYPES, decoder=DECODER, **switches) -> AttentionMasks:
     return pretraining_masks(encoder, types, decoder, VOCABULARY, dtype=torch.float32, **switches)
 

@@ -1,11 +1,13 @@
 """Printed cells: each is planned at `paper`, or its reason names what stands in the way."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from reprlab.config.load import load_config
 from reprlab.preflight.printed_cells import COLUMNS, Count, counts, kind_of, main
 from reprlab.results.comparison import Match
+from reprlab.results.frame import LAST
 from reprlab.results.promised import promised
 from reprlab.results.records import PaperResults, Table
 from reprlab.results.schema import Factor, Metric
@@ -76,6 +78,20 @@ def test_a_value_is_promised_by_a_source_and_what_its_job_is_given():
     assert beside([source], {"x.tsv": {"cells": [{"size": 1, "name": "b"}]}}).ours
     # Nothing says it: what the printed rows ask for.
     assert beside([source], {}, {"size": [1.0]}).ours
+
+
+def test_the_largest_of_a_column_is_one_of_those_that_are_asked_for():
+    """Of a job that says nothing of the sizes, in a table of the largest one."""
+    last = Table("one", "One.", Pivot("model size", "metric", about="scale n"), {"split": "test", "size": LAST})
+    records = replace(RECORDS, tables=[last])
+    source = Source(path=Path("x.tsv"), factors={"model": "a"}, keys={"size": "size"})
+    own = promised(records, records.settings("paper", [source], {}), {}, {"size": [1, 3, 2]})
+    match = Match("one", {"model": "model", "size": "size"}, places=1)
+    assert [bool(match(own, {"model": "a", "size": str(size)}, "f1").ours) for size in (1, 2, 3)] == [
+        False,
+        False,
+        True,
+    ]
 
 
 def test_a_selection_that_no_source_has_is_not_promised():

@@ -243,8 +243,11 @@ def test_query_and_end_survive(template):
     # Passages farther apart than one is long would leave a gap.
     assert inputs.starts("q", "d", 10 * inputs.room("q")) == starts
     assert inputs.starts("q", "s", 5) == [0]
+    least = 41 - inputs.room("q")
+    asked = (words, {"q": "who is it"}, {"d": text}, template)
+    assert pair_inputs(*asked, max_length=least, max_query=8).room("q") == 1
     with pytest.raises(ReprlabError, match="leave no room"):
-        pair_inputs(words, {"q": "who is it"}, {"d": text}, template, max_length=8, max_query=8)
+        pair_inputs(*asked, max_length=least - 1, max_query=8)
 
 
 @pytest.mark.parametrize("template", ["document_first", "query_first"])

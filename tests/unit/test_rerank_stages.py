@@ -131,6 +131,8 @@ def test_from_passages_to_scores(family, tmp_path, caplog):
     found, again = (run_all(tmp_path / name, model, family, examples) for name in ("one", "two"))
     for name, path in found.items():
         assert path.read_bytes() == again[name].read_bytes(), f"{name} is not the same again"
+    weights = [tmp_path / f"one/models/seed-{seed}/model.safetensors" for seed in SEEDS]
+    assert len({path.read_bytes() for path in weights}) == len(SEEDS), "seeds train the same"
     said = [message for message in caplog.messages if message.startswith("scans of Mamba layers")]
     assert len(said) == 4 and all(message.endswith("chunked") for message in said), "training and scoring, twice"
     first, scores = read_tsv(found["first"]), read_tsv(found["scores"])

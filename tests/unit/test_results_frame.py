@@ -1,6 +1,7 @@
 """The frame of results: gathering, selections, tables, claims and comparison, on hand-made files."""
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from reprlab.reporting.published import read_published
 from reprlab.results.claims import Claim, NoVerdict, claims_table
 from reprlab.results.comparison import Match, Printed, about, compare, declarations
-from reprlab.results.contrasts import Contrast, Paired, Ratio
+from reprlab.results.contrasts import Contrast, Paired, Ratio, by_unit
 from reprlab.results.digits import sensible, write_table
 from reprlab.results.frame import FIRST, LAST, frame_of, read_frame, write_results
 from reprlab.results.gather import gather_rows
@@ -558,6 +559,60 @@ def test_a_choice_among_settings_on_the_scored_items_is_paid_for(tmp_path):
     assert flags == ["above", "not above"]
 
 
+def test_a_row_of_what_has_no_seed_is_there(frame):
+    table = Table("t", "", Pivot("model seed", "task")).make(frame)
+    assert table.set_index("model").loc["majority", "sst2"] == 50 and len(table) == 4
+
+
+def test_units_that_one_side_lacks_are_left_out_and_a_single_one_stands_beside_each():
+    def rows(model, **values):
+        about = {"model": model, "metric": "accuracy", "unit": "percent", "seed": 1, "n": 9}
+        return [about | {"task": task, "value": float(value)} for task, value in values.items()]
+
+    known = pandas.DataFrame(rows("small", a=50, b=60, c=70) + rows("large", b=61, c=72, d=99) + rows("majority", a=40))
+    frame = frame_of(known.reindex(columns=[*FACTORS, *FIXED]), results().settings("nano", [], {}))
+    for other, value, n in (("large", -1.5, 2), ("majority", 20, 3)):
+        found = Paired({"metric": "accuracy"}, {"model": "small"}, {"model": other}, "task")(frame)
+        assert (found.value, found.n) == (value, n)
+    sides = [frame.select(model=model) for model in ("small", "large", "majority")]
+    assert [[side["task"].item() for side in part] for part in by_unit(sides, "task")] == [
+        ["b", "b", "a"],
+        ["c", "c", "a"],
+    ]
+
+
+def test_what_no_number_of_a_unit_is_below():
+    units = {"percent": (0, 100), "number": (-math.inf, math.inf)}
+    units |= dict.fromkeys(("count", "nats", "seconds", "megabytes"), (0, math.inf))
+    for unit, bounds in units.items():
+        assert Metric(about="x", unit=unit, better="neither").bounds == bounds
+    assert Metric(about="x", unit="nats", better="neither", range=(None, 3.0)).bounds == (-math.inf, 3)
+
+
+def test_of_several_faults_the_first_is_named(tmp_path):
+    """The first row that is outside, and the first name without a rate in alphabetical order."""
+    path, metrics = tmp_path / "s.tsv", {**METRICS, "z": METRICS["accuracy"]}
+    records, about = replace(results(), metrics=metrics), {"factors": {"model": "small"}, "unjudged": "for tests"}
+    path.write_text("metric\tvalue\nz\t101\naccuracy\t102\n")
+    with pytest.raises(ReprlabError, match="z is 101, outside"):
+        write_results(tmp_path / "r.parquet", records.settings("nano", [Source(path=path, **about)], {}))
+    names = "hgfedbcaijklmnop"
+    path.write_text("name\tlearning_rate\tmetric\tvalue\n" + "".join(f"{one}\t0.1\tz\t1\n" for one in names))
+    (tmp_path / "selected.json").write_text('{"best": {}}')
+    with pytest.raises(ReprlabError, match="selects no learning rate for a;"):
+        chosen = Source(path=path, selection=tmp_path / "selected.json", **about)
+        write_results(tmp_path / "r.parquet", records.settings("nano", [chosen], {}))
+
+
+def test_an_empty_cell_is_selected_where_it_is_asked_for_alone(tmp_path):
+    path = tmp_path / "s.tsv"
+    path.write_text("task\tmetric\tvalue\ncola\taccuracy\t10\n\taccuracy\t20\nsst2\taccuracy\t30\n")
+    for wanted, values in (("cola", [10]), ("", [20]), (["", "sst2"], [20, 30])):
+        one = Source(path=path, where={"task": wanted}, keys={"task": "task"}, unjudged="for tests")
+        write_results(tmp_path / "r.parquet", results().settings("nano", [one], {}))
+        assert read_frame(tmp_path / "r.parquet").rows["value"].tolist() == values
+
+
 def test_a_value_outside_the_range_of_its_metric_is_refused(tmp_path):
     def written(value, **about):
         table = pandas.DataFrame([("accuracy", value)], columns=["metric", "value"])
@@ -570,5 +625,6 @@ def test_a_value_outside_the_range_of_its_metric_is_refused(tmp_path):
     with pytest.raises(ReprlabError, match="accuracy is -40, outside"):
         written(-40.0, unjudged="for tests")
     written(-40.0, differences=True)
+    written(100.0, unjudged="for tests")
     with pytest.raises(ReprlabError, match="beside no baseline"):
         written(40.0)

@@ -162,6 +162,7 @@ def test_the_first_of_equal_scores_and_a_ceiling_by_hand():
     wide[0, [700, 5, 900]] = 1
     wide[1, 3] = -1
     assert rank_by_score(wide, 5).tolist() == [[5, 700, 900, 0, 1], [0, 1, 2, 4, 5]]
+    assert rank_by_score(wide, 1300).shape == (2, 1200), "more than there are"
     columns, scores = search(np.eye(2, dtype=np.float32), wide.T.copy(), 3)
     assert columns.tolist() == [[5, 700, 900], [0, 1, 2]] and scores.tolist() == [[1, 1, 1], [0, 0, 0]]
     # A star of four: its centre names one, and each of the others names the centre.

@@ -11,6 +11,7 @@ from reprlab.registry.models import ModelEntry
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.encoder import add_low_rank, build_encoder, embed
 from reprlab.sentences.evaluation import score_task
+from reprlab.sentences.held_out import LikenessPairs
 from reprlab.sentences.settings import EmbeddingTask, EncoderSettings, LowRank, TaskScores
 from reprlab.sentences.texts import EncodedTexts
 from reprlab.training.finetuning_encoding import Ragged
@@ -141,7 +142,7 @@ def test_vectors_are_those_of_each_text_alone_and_of_the_seed(method):
 
     def built(seed):
         torch.manual_seed(9)
-        found = build_encoder(build_from_config(ENTRY, seed=0), settings, seed)
+        found = build_encoder(build_from_config(ENTRY, seed=0).train(), settings, seed)
         with torch.no_grad():
             for name, one in found.named_parameters():
                 if "lora_B" in name:
@@ -157,6 +158,8 @@ def test_vectors_are_those_of_each_text_alone_and_of_the_seed(method):
         )
 
     encoder = built(0)
+    trains = [name for name, one in encoder.named_modules() if name and one.training]
+    assert all("lora_dropout" in name for name in trains) and bool(trains) == (method == "lora")
     together = vectors(encoder, TEXTS)
     assert np.array_equal(together, vectors(encoder, TEXTS))
     for row in (4, 0, 2, 1, 3):
@@ -166,6 +169,16 @@ def test_vectors_are_those_of_each_text_alone_and_of_the_seed(method):
     ]
     assert torch.equal(trained[0], trained[1])
     assert torch.equal(trained[0], trained[2]) == (method == "full")
+
+
+def test_likeness_of_pairs_is_that_of_their_vectors_at_the_precision_asked_for():
+    encoder = build_encoder(build_from_config(ENTRY, seed=0), EncoderSettings(method="none", pooling="mean"), 0)
+    texts = EncodedTexts(Ragged.of(TEXTS[:4]), np.zeros(4, dtype=np.int64), 0)
+    pairs, (a, b, c, d) = LikenessPairs(texts, np.array([1.0, 0.0])), embed(encoder, texts, batch_size=3)
+    exact, rough = (pairs.cosines(encoder, 3, dtype) for dtype in ("float32", "bfloat16"))
+    wanted = [one @ two / np.linalg.norm(one) / np.linalg.norm(two) for one, two in ((a, c), (b, d))]
+    assert exact == pytest.approx(wanted, abs=1e-5) and rough == pytest.approx(wanted, abs=0.05)
+    assert np.abs(rough - exact).max() > 1e-4
 
 
 def test_an_update_of_adapters_is_alpha_over_rank():

@@ -82,7 +82,9 @@ def pairs_of(made, folder, *tables, **settings):
 
 def training(**values):
     engine = {"steps": 8, "batch_size": 4, "log_every": 2, "optimizer": {"learning_rate": 1e-2}}
-    return PairTraining.model_validate({"input_length": 48, "target_length": 48, "engine": engine, **values})
+    found = PairTraining.model_validate({"input_length": 48, "target_length": 48, "engine": engine, **values})
+    assert found.group_by_length == values.get("group_by_length", False)
+    return found
 
 
 def train(made, folder, settings, **more):
@@ -292,6 +294,8 @@ def test_the_course_is_one_of_pairs_and_settings_alone(made, tmp_path):
 
     plain = {"epochs": 2, "engine": training().engine.model_dump() | {"schedule": {"name": "linear"}}}
     assert course(**plain) == course(**plain, init_step=4) != course(**plain, horizon_epochs=10)
+    warm = training().engine.model_dump() | {"schedule": {"name": "linear", "warmup_steps": 3}}
+    assert course(**plain) != course(**plain | {"engine": warm}), "the rates of its first updates are others"
     resumed = engine_of(training(**plain, horizon_epochs=10), len(data))
     assert resumed.schedule.horizon_steps == 98 and resumed.steps == 20
     settings = training(**plain)

@@ -12,13 +12,13 @@ import pytest
 import torch
 from finetune_fixtures import make_bert, make_examples, make_tokenizer
 from reprlab.artifacts.json_files import write_json
-from reprlab.artifacts.tables import read_tsv, write_parquet, write_tsv
+from reprlab.artifacts.tables import read_parquet, read_tsv, write_parquet, write_tsv
 from reprlab.evaluation.completion_settings import CompletionBaselines
 from reprlab.evaluation.examples import common_labels, load_examples
 from reprlab.evaluation.settings import BaselineSettings
 from reprlab.geometry.estimation import estimate_dimension
 from reprlab.geometry.settings import EstimatorSettings
-from reprlab.models.build import save_model
+from reprlab.models.build import load_model, save_model
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.seals import content_digest
 from reprlab.stages.evaluate_baselines import evaluate_baselines
@@ -31,6 +31,7 @@ from reprlab.text.completions import write_completions
 from reprlab.text.tokenizer_folder import open_tokenizer
 from reprlab.training.completion_settings import CompletionTuningSettings
 from reprlab.training.completion_tuning import engine_settings
+from reprlab.training.finetuning import finetune_cell, prepare_task
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
 from reprlab.training.finetuning_text import TextToText
 from reprlab.training.settings import (
@@ -40,6 +41,7 @@ from reprlab.training.settings import (
     OptimizerSettings,
     ScheduleSettings,
 )
+from safetensors.torch import load_file
 from training_samples import tiny_batch, tiny_settings, train_tiny
 from transformers import BertConfig, BertForMaskedLM
 
@@ -175,6 +177,55 @@ def test_settings_of_fine_tuning(toy, tmp_path):
     other = made({**base, "engine": {**base["engine"], "seed": 1}})
     assert other[2] != first[2]
     assert made({**base, "engine": {**base["engine"], "dtype": "bfloat16"}})[2] != first[2]
+
+
+def test_a_split_is_predicted_and_scored_as_if_it_were_alone(toy, tmp_path):
+    """Twelve rows of one and nine of the other, each with the labels and predictions of its own, without dropout.
+
+    Weights are twenty times as large, so that what is read decides what is answered. The head is drawn by the seed: at
+    a rate of next to nothing it stays so.
+    """
+    model = load_model(toy / "bert")
+    with torch.no_grad():
+        for name, one in model.named_parameters():
+            if one.dim() > 1 and "pooler" not in name:
+                one.mul_(20)
+    save_model(model, tmp_path / "bert")
+    task = {"kind": "classification", "metrics": ["accuracy"], "input_length": 16}
+    engine = {"steps": 2, "batch_size": 8, "optimizer": {"learning_rate": 1.0}}
+    base = {"task": task, "engine": engine, "dropout": 0.5, "learning_rates": [1e-9]}
+    found, heads, orders = {}, [], []
+    for splits in (["validation", "test"], ["test"], ["validation"]):
+        folder = tmp_path / "-".join(splits)
+        finetune_model(
+            models=[tmp_path / "bert"], names=["m"], tokenizer=toy / "tokenizer", examples=toy / "e.parquet",
+            out_metrics=folder / "m.tsv", out_predictions=folder / "p.parquet", work=folder / "work",
+            settings=FinetuneSettings.model_validate({**base, "splits": splits}),
+            fingerprint="x",
+        )  # fmt: skip
+        found[folder.name] = [read_tsv(folder / "m.tsv"), read_parquet(folder / "p.parquet").to_pandas()]
+    for seed in (0, 0, 5):
+        settings = FinetuneSettings.model_validate({**base, "engine": {**base["engine"], "seed": seed}, "keep": True})
+        prepared = prepare_task(toy / "e.parquet", toy / "tokenizer", settings)
+        own = prepared.task.batch
+        orders.append([])
+        prepared.task.batch = lambda data, rows, own=own: orders[-1].append(rows.tolist()) or own(data, rows)
+        finetune_cell(
+            prepared, settings, tmp_path / "bert", "m", 1e-9, work=tmp_path / f"cell-{len(heads)}", save_every=9,
+            fingerprint="x", device="cpu", evaluation_batch=8,
+        )  # fmt: skip
+        heads.append(load_file(tmp_path / f"cell-{len(heads)}/model/model.safetensors")["classifier.weight"])
+    assert torch.equal(heads[0], heads[1]) and (heads[0] - heads[2]).abs().max() > 1e-3
+    assert orders[0] == orders[1] and all(one != other for one, other in zip(orders[0][:2], orders[2], strict=False))
+    examples = load_examples(toy / "e.parquet", ["validation", "test"], {})
+    for split, n in (("validation", 12), ("test", 9)):
+        (scores, answers), alone = found["validation-test"], found[split]
+        assert scores[scores["split"] == split].reset_index(drop=True).equals(alone[0])
+        own = answers[answers["split"] == split].reset_index(drop=True)
+        assert own.equals(alone[1]) and len(own) == n and set(alone[0]["n"]) == {n}
+        assert own["label"].tolist() == examples[split].columns["label"]
+        right = 100 * (own["label"] == own["prediction"]).mean()
+        assert alone[0]["value"].tolist() == [pytest.approx(right)] and own["prediction"].nunique() > 1
 
 
 def test_settings_of_baselines_and_what_their_seed_moves(toy, tmp_path):

@@ -128,6 +128,9 @@ def test_groups_have_at_least_welchs_and_the_pooled_interval():
     for first, second, value, n in (([3], [1], 2, 1), ([5, 5, 5], [1, 1], 4, 2)):
         found = difference_of_groups(first, second, "seed")
         assert (found.value, found.n) == (value, n) and math.isnan(found.low) and f"{len(first)} and" in found.note
+    # What rounding leaves of equal numbers is no spread: squares of 1e-24 together.
+    gaps = [difference_of_groups([0.0, gap], [0.0, 0.0], "seed").low for gap in (1.4e-12, 1.5e-12)]
+    assert math.isnan(gaps[0]) and gaps[1] < 0
 
 
 def test_a_share_without_a_mistake_has_width():
@@ -335,16 +338,43 @@ def test_an_edit_of_a_rule_trains_and_scores_nothing_again():
     assert "reprlab.statistics.rules" in imported_modules("reprlab.stages.test_claims")
 
 
+def test_what_touches_a_bound_is_not_beyond_it():
+    between = Rule(low=0.0, high=1.0)
+    for low, high, verdict in (
+        (0.1, 0.9, "supported"), (0.1, 1.0, "inconclusive"), (0.0, 0.9, "inconclusive"), (1.0, 1.5, "inconclusive"),
+        (1.1, 1.5, "not supported"), (-0.5, 0.0, "inconclusive"), (-0.5, -0.1, "not supported"),
+    ):  # fmt: skip
+        assert between.judge(Estimate((low + high) / 2, low, high, 9, "example")) == verdict
+    level = [Score(50.0, 50.0, 50.0), Score(40.0, 40.0, 40.0)]
+    assert standing(level, 50.0).above_trivial == "not above"
+    assert standing(level, 49.0).above_trivial == "above with 1 of 2 seeds"
+
+
+def test_what_has_no_interval_has_its_value_its_units_and_a_reason():
+    for values, said in (([0.0] * 3, "both sides are equal in 3"), ([5.0] * 3, "all units are equal in 3")):
+        found = mean_over_units(values, "seed")
+        assert (found.value, found.n) == (values[0], 3) and math.isnan(found.low) and said in found.note
+    assert mean_over_units(DRAWN[0], "seed").method == "t over 9 units (seed), 95%"
+    # Equal but for rounding, which grows with the numbers.
+    assert math.isnan(mean_over_units([1000.0, 1000.0 + 5e-10], "seed").low)
+    assert not math.isnan(mean_over_units([1000.0, 1000.0 + 5e-9], "seed").low)
+    left = contrast([Estimate(20, 17, 22, 9, "example"), mean_over_units([4.0], "seed")], (1, -1))
+    assert (left.value, left.n) == (16, 1) and math.isnan(left.low)
+    crossed = mean_over_crossed([5.0] * 6, {"row": [0, 0, 0, 1, 1, 1], "column": [0, 1, 2, 0, 1, 2]})
+    assert (crossed.value, crossed.n) == (5, 2) and math.isnan(crossed.low)
+
+
 def test_deviations_are_compared_by_f_over_their_units():
     first, second = DRAWN[0], 2 * DRAWN[1]
     found = ratio_of_deviations([first], [second], "seed")
     ratio = first.std(ddof=1) / second.std(ddof=1)
     ends = [ratio / math.sqrt(stats.f.ppf(share, 8, 8)) for share in (0.975, 0.025)]
     assert (found.value, *bounds(found)) == pytest.approx((ratio, *ends))
-    assert (found.n, found.unit) == (9, "seed")
+    assert (found.n, found.unit) == (9, "seed") and found.method.startswith("F over 9 and 9 units (seed), 95%")
     # Of as many sets the geometric mean, which is surer than one.
     both = ratio_of_deviations([first, DRAWN[2]], [second, 2 * DRAWN[3]], "seed")
     assert both.value == pytest.approx(math.sqrt(ratio * DRAWN[2].std(ddof=1) / (2 * DRAWN[3]).std(ddof=1)))
+    assert "2 sets joined" in both.method and "joined" not in found.method
     assert math.log(both.high / both.low) == pytest.approx(math.log(found.high / found.low) / math.sqrt(2))
     assert judge(ratio_of_deviations([[1.0, 1.0]], [[1.0, 2.0]], "seed"), Rule(high=1)).verdict == "inconclusive"
 

@@ -356,3 +356,7 @@ def test_no_examples_and_sums() -> None:
     assert none.shape == (0, 3) and scores(none.sum(0)).tolist() == [0, 0, 0]
     assert scores(np.array([[1, 2, 4], [0, 0, 0]])).round(1).tolist() == [[50, 25, 33.3], [0, 0, 0]]
     assert scorers.COUNTS == ("correct", "attempted", "gold")
+
+
+def test_a_token_that_the_text_has_otherwise_has_no_width():
+    assert formats._places(["a", "can", "not", "``", "b"], "a cannot b") == [0, 2, 5, 8, 9]

@@ -1,12 +1,14 @@
 import contextlib
 import json
 import math
+import random
 
+import numpy
 import pytest
 import torch
 from reprlab.runtime.errors import ReprlabError
 from reprlab.training.checkpoints import Progress, load_resume_point, save_resume_point
-from reprlab.training.engine import build_optimizer, train
+from reprlab.training.engine import _seed_everything, build_optimizer, train
 from reprlab.training.metrics import means_of
 from reprlab.training.moments import begin_with_moments, keep_moments
 from training_samples import tiny_batch, tiny_loss, tiny_model, tiny_settings, train_tiny
@@ -20,6 +22,17 @@ def weights(model):
 
 def files(folder):
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_each_step_of_each_process_draws_other_numbers():
+    """Of every library that draws, and the same ones again."""
+    keys = [(seed, step, rank) for seed in (0, 1, 42) for step in range(100) for rank in range(2)]
+    drawn = []
+    for key in (*keys, *keys):
+        _seed_everything(*key)
+        drawn.append((numpy.random.random(), random.random(), float(torch.rand(1, dtype=torch.float64))))
+    assert drawn[: len(keys)] == drawn[len(keys) :]
+    assert all(len(set(numbers)) == len(keys) for numbers in zip(*drawn, strict=True))
 
 
 def test_training_lowers_the_loss_and_keeps_the_ladder(tmp_path):
