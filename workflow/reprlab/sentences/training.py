@@ -127,7 +127,6 @@ def train_encoder(
         best(step, True)
         # Of a run of another fingerprint the scores of a step are written anew before they are read.
         best.beside("sets", step).keep({"fingerprint": fingerprint}, sets)
-        encoder.train()
 
     run = train(
         encoder.train(),
