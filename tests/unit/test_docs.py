@@ -226,7 +226,7 @@ def test_all_papers_are_listed_with_a_column_for_each_scale():
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("docs/papers/")])
 def test_pages_of_papers_are_short(page):
-    assert len(read(page).splitlines()) <= 160
+    assert len(read(page).splitlines()) <= 110
 
 
 @pytest.mark.parametrize("page", PAGES)
