@@ -137,7 +137,10 @@ def test_held_out_losses_are_those_of_their_split_and_step(language, tmp_path):
 def test_points_between_two_models_go_from_the_first_to_the_second(language, tmp_path):
     given = {
         "models": {"b": language / "says_b", "a": language / "says_a"}, "first": "a", "second": "b",
-        "fractions": [0.0, 0.25, 0.75, 1.0], "dtype": "float32", "swept": ["of a"],
+        "base": "b", "dtype": "float32", "swept": ["of a"],
+        "sweeps": {"sweep": {"method": "slerp", "over": "fraction", "values": [0.0, 0.25, 0.75, 1.0]},
+                   "added": {"method": "task_arithmetic", "options": {"weights": [1, 0]}, "over": "scale",
+                             "values": [0.0, 1.0]}},
         "texts": {"of b": language / "b.parquet", "of a": language / "a.parquet"}, "evaluation": lm_settings(),
     }  # fmt: skip
     evaluate_merges(
@@ -147,7 +150,9 @@ def test_points_between_two_models_go_from_the_first_to_the_second(language, tmp
     own = shares(table[table["t"].isna()], "model", "corpus")
     assert own == {("b", "of b"): 1, ("b", "of a"): 0, ("a", "of b"): 0, ("a", "of a"): 1}
     swept = table[table["t"].notna()]
-    assert set(swept["corpus"]) == {"of a"} and set(swept["model"]) == {"sweep"}
+    assert set(swept["corpus"]) == {"of a"} and set(swept["model"]) == {"sweep", "added"}
+    assert shares(swept[swept["model"] == "added"], "t") == {0: 0, 1: 1}, "from the base to the first model"
+    swept = swept[swept["model"] == "sweep"]
     assert shares(swept, "t") == {0: 1, 0.25: 1, 0.75: 0, 1: 0}
     means = swept.groupby("t")["loss_sum"].sum()
     assert means.is_monotonic_increasing and means.nunique() == 4
