@@ -194,11 +194,12 @@ def test_a_cut_keeps_what_is_no_number_or_small(monkeypatch) -> None:
         "steps": 1000, "epochs": 3.0, "batch_size": None, "learning_rate": 0.001, "ladder": [5, 10, 20],
         "runs": {"fs": {"steps": 2}, "cpt": {"ladder": [7]}}, "large": [{"steps": 9, "language": "bn"}],
         "packing": True, "length": 256, "generation": {"length": 256, "beams": 4},
-        "tested": [0, 1, 2],
+        "tested": [0, 1, 2], "values": [0.1, 0.2, 0.3],
     }  # fmt: skip
     assert cut(values) == {
         "steps": 2, "epochs": 1.0, "ladder": [1, 2], "runs": {"cpt": {"ladder": [2]}},
         "large": [{"steps": 2, "language": "bn"}], "generation": {"length": 16}, "tested": [0],
+        "values": [0.1, 0.2],
     }  # fmt: skip
 
 
