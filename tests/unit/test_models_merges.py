@@ -116,6 +116,12 @@ def test_settings_that_a_way_does_not_take_are_refused(method, options):
         MergeSettings(method=method, options=options)
 
 
+def test_a_fraction_alone_is_a_point_of_slerp():
+    assert MergeSettings(fraction=0.3) == MergeSettings(method="slerp", options={"fraction": 0.3})
+    with pytest.raises(ValidationError):
+        MergeSettings(method="linear", fraction=0.3)
+
+
 def test_every_module_is_a_way_that_keeps_equal_models(folders):
     from pathlib import Path
 

@@ -20,7 +20,7 @@ WAYS = "models.merges"
 
 
 class MergeSettings(BaseModel):
-    """A model that is made of two."""
+    """A model that is made of two; `MergeSettings(fraction=0.5)` is a point of slerp."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -30,6 +30,14 @@ class MergeSettings(BaseModel):
     """Its settings: for slerp `fraction`, 0 for the first model and 1 for the second."""
     dtype: Literal["float32", "float16", "bfloat16"] = "float16"
     """Type of the merged weights; the arithmetic is float64."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_slerp(cls, values: Any) -> Any:
+        if isinstance(values, dict) and "fraction" in values and not {"method", "options"} & set(values):
+            rest = {name: value for name, value in values.items() if name != "fraction"}
+            return {**rest, "options": {"fraction": values["fraction"]}}
+        return values
 
     @model_validator(mode="after")
     def _options_fit(self) -> Self:
