@@ -80,6 +80,16 @@ def test_dare_divides_by_what_is_given_and_draws_anew_with_another_seed(folders)
     assert equal(runs[0], runs[1]) and not equal(runs[0], runs[2])
 
 
+def test_what_dare_drops_of_a_tensor_is_drawn_for_that_tensor(folders):
+    """Two tensors of one shape lose other numbers."""
+    base, found = state(folders, "base"), merged(folders, "dare", drop=0.5)
+    kept = {}
+    for name, value in base.items():
+        kept.setdefault(value.shape, []).append(found[name] != value)
+    pairs = [masks for masks in kept.values() if len(masks) > 1 and masks[0].numel() > 50]
+    assert pairs and all(not torch.equal(masks[0], masks[1]) for masks in pairs)
+
+
 def test_ties_by_hand():
     """Trimmed to two of four; the signs of the sums win; only what agrees is averaged."""
     first, second = torch.tensor([3.0, -2.0, 0.5, 0.1]), torch.tensor([-1.0, -4.0, 0.2, 3.0])
