@@ -50,7 +50,7 @@ endif
 export PYTHONPATH := $(CURDIR)/workflow$(if $(PYTHONPATH),:$(PYTHONPATH))
 
 .DEFAULT_GOAL := help
-TARGETS := help all report list metrics explain compare export new preflight rehearse pin verify bundle test test-all test-slow test-faults test-cluster test-smoke mutants lint lock wheel clean prune \
+TARGETS := help all report list metrics explain compare export new preflight rehearse pin verify bundle test test-all test-release test-slow test-faults test-cluster test-smoke mutants lint lock wheel clean prune \
   setup
 .PHONY: $(TARGETS) FORCE ready
 # A goal that reads or lists computes nothing: what stands beside it is its argument, never a second goal.
@@ -165,16 +165,20 @@ PARALLEL = -n $(or $(TEST_JOBS),2) --dist loadfile --no-loadscope-reorder
 test: $(DEV_STAMP) ## the suite: units, plans, one run of all papers at nano, faults on a toy paper
 	$(PYTEST) $(PARALLEL) -m "not ($(LONG))" $(ARGS)
 
+# Each part runs whatever became of the ones before it: a release is told all that fails.
+PARTS := test test-release test-cluster test-faults test-slow
 test-all: $(DEV_STAMP) ## what a release runs: make test, and all that is slow, breaks things, or needs Slurm
-	$(MAKE) test
+	@failed=; for part in $(PARTS); do $(MAKE) $$part || failed="$$failed $$part"; done; \
+	  test -z "$$failed" || { echo "make test-all: failed:$$failed" >&2; exit 1; }
+
+test-release: $(DEV_STAMP) ## every setting changed, every scale's plan, the rehearsal of every paper, the report in a browser
 	$(PYTEST) $(PARALLEL) -m "release and not (slow or faults or cluster)" $(ARGS)
-	$(MAKE) test-cluster test-faults test-slow
 
 test-slow: $(DEV_STAMP) ## fuzzing, downloads, a whole paper on Slurm
-	$(PYTEST) -m "slow" $(ARGS)
+	$(PYTEST) $(PARALLEL) -m "slow" $(ARGS)
 
 test-faults: $(DEV_STAMP) ## kills, full disks, edited code, lost records, damaged caches, clocks
-	$(PYTEST) -m "faults" $(ARGS)
+	$(PYTEST) $(PARALLEL) -m "faults" $(ARGS)
 
 test-cluster: $(DEV_STAMP) ## the slurm profile against a one-node Slurm
 	$(PYTEST) -n 2 --dist loadfile -m "cluster and not slow" tests/cluster $(ARGS)
