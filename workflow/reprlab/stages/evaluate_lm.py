@@ -26,7 +26,7 @@ def evaluate_lm(*, runs: EvaluationRuns, tokenizer: Path, out: Path, device: str
         settings = run.settings
         folders = {step: find_step(run.ladder, step) for step in steps_before_divergence(run.ladder, run.steps)}
         objective = load_objective(settings, tokenizer)
-        store = TokenStore.open(run.tokens, settings.split, packing=settings.input_length if settings.packing else 0)
+        store = TokenStore.open(run.tokens, settings.split, packing=settings.packed_length)
         batches = fixed_batches(store, objective, settings)
         for step, folder in track(folders.items(), f"checkpoints of {run.name}"):
             found = validation_rows(step, load_model(folder), objective, batches, settings.dtype, device)

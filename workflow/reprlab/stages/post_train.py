@@ -51,7 +51,7 @@ def post_train(
     add_low_rank(headless(network), settings.adapter, wanted.engine.seed)
     run = train(
         network,
-        PretrainingBatches(TokenStore.open(tokens, "train"), objective, wanted),
+        PretrainingBatches(TokenStore.open(tokens, "train", packing=wanted.packed_length), objective, wanted),
         loss_with_tokens(objective),
         wanted.engine,
         work=work,

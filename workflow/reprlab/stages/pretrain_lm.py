@@ -45,7 +45,7 @@ def pretrain_lm(
         settings,
         [tokens, vocabulary_file(tokenizer), source / "config.json", *source.glob("*.safetensors")],
     )
-    store = TokenStore.open(tokens, "train", packing=settings.input_length if settings.packing else 0)
+    store = TokenStore.open(tokens, "train", packing=settings.packed_length)
     # The ladder of other settings, left by a killed run, can never be taken for this one's.
     ladder = work / f"ladder-{identity[:16]}"
     model = load_model(source, settings.dropout)

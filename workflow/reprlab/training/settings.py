@@ -106,6 +106,11 @@ class TextSettings(BaseModel):
     packing: bool = False
     """Concatenate texts and cut them into full lengths, so that nothing is padded or thrown away."""
 
+    @property
+    def packed_length(self) -> int:
+        """Tokens of a packed row; 0 where texts are not packed."""
+        return self.input_length if self.packing else 0
+
 
 class PretrainSettings(TextSettings):
     """One pre-training run."""
