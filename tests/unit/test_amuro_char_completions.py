@@ -11,6 +11,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from reprlab.evaluation import completion_answers
 from reprlab.evaluation.completion_answers import answer, cell_prompts
 from reprlab.evaluation.completion_scores import bootstrap_mean, score_row
 from reprlab.evaluation.completion_settings import CompletionScoring
@@ -430,6 +431,29 @@ def test_the_examples_are_run_once(tokenizer, model, tmp_path):
     assert read[0][0] == 1 and start > 30
     assert [batch for batch, _ in read[1:]] == [3, 3]
     assert max(width for _, width in read[1:]) == max(map(len, part.encoded.ids)) - start < 20
+
+
+@pytest.mark.parametrize(("dtype", "every"), [("float32", False), ("bfloat16", True)])
+def test_arithmetic_and_tokens_of_labels_are_those_of_the_settings(
+    tokenizer, model, tmp_path, monkeypatch, dtype, every
+):
+    path, settings = summary_settings(tmp_path, dtype=dtype, all_subtokens=every)
+    row = {**PROMPT, "id": "0", "role": "test", "fmt": "default", "choices": None, "answer": None}
+    write_completions(path, [row], {"title": "a", "template": "paraphrase", "kind": "classification"})
+    cell = settings.cells[0].model_copy(update={"method": "tokenprob"})
+    seen, asked = [], []
+
+    def noted(network, batches, candidates, rows):
+        asked.append(candidates)
+        return label_scores(network, batches, candidates, rows)
+
+    monkeypatch.setattr(completion_answers, "label_scores", noted)
+    hook = model.register_forward_hook(lambda *_: seen.append(torch.is_autocast_enabled("cpu")))
+    answer(model, cell_prompts(path, cell, tokenizer, settings), tokenizer, settings, batch=1)
+    hook.remove()
+    assert set(seen) == {dtype == "bfloat16"}
+    assert asked == [label_candidates(tokenizer, LABELS["paraphrase"], all_subtokens=every)]
+    assert label_candidates(tokenizer, LABELS["paraphrase"], all_subtokens=not every) != asked[0]
 
 
 def test_normalisation():

@@ -235,6 +235,19 @@ def test_words_before_words_and_the_shape_of_new_ones():
     assert [shape(word) for word in ("McDonald-99", "Un", "x")] == ["XxXx-d", "Xx", "x"]
     assert tag_lookup(word_lookup, texts, tags)(["York", "York", "new"]) == ["B-ORG", "I-ORG", "O"]
     assert tag_lookup(word_lookup, [["a", "b"]], [["NN", "VB"]])(["b", "x"]) == ["VB", "NN"], "tags without spans"
+    assert tag_lookup(word_lookup, [["a", "b"]], [["O", "NN"]])(["b"]) == ["NN"], "nor is one `O` a span"
+    assert word_lookup([["a"] * 3], [["Y", "X", "Y"]])(["a"]) == ["Y"], "the commonest, and not the first"
+
+
+def test_likeness_by_words_and_the_commonest_tag(tmp_path):
+    """Cosines of TF-IDF: 1 of equal texts, 0 of texts without a common word, whatever the letters."""
+    texts = {"text_a": ["cats sleep", "cats sleep"], "text_b": ["cats sleep", "dog barks"], "score": [1.0, 0.0]}
+    likeness = ExampleTable(tmp_path, "similarity", (), {"id": ["0", "1"], **texts})
+    assert predict_baseline("tfidf", likeness, likeness, (), 0) == pytest.approx([1, 0])
+    assert predict_baseline("majority", likeness, likeness, (), 0) == [0.5, 0.5]
+    tags = {"tokens": [["a", "b"], ["c"]], "tags": [["NN", "VB"], ["NN"]]}
+    tagged = ExampleTable(tmp_path, "tags", ("NN", "VB"), {"id": ["0", "1"], **tags})
+    assert predict_baseline("majority", tagged, tagged, tagged.labels, 0) == [["NN", "NN"], ["NN"]]
 
 
 def test_choices_and_labels_of_prompts(tmp_path):

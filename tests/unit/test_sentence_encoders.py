@@ -105,7 +105,7 @@ def test_depths_are_whole_numbers():
 def test_depths_are_chosen_by_the_least_loss_of_each_half():
     assert chosen_depths([5, 3, 4, 6, 5, 4, 2, 3]) == (2, 7)
     assert chosen_depths([7, 6, 5, 4, 3, 2, 1]) == (3, 7)
-    assert chosen_depths([1] * 8) == (1, 5)
+    assert chosen_depths([1] * 8) == (1, 5) and chosen_depths([3, 1]) == (1, 2)
     with pytest.raises(ReprlabError, match="no lower and upper half"):
         chosen_depths([1.0])
     with pytest.raises(ReprlabError, match="layer 2 is not finite"):

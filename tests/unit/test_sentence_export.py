@@ -10,6 +10,7 @@ from reprlab.models.build import build_from_config, load_model, save_model
 from reprlab.registry.models import ModelEntry
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.encoder import build_encoder, embed, load_encoder, save_encoder, trained_weights
+from reprlab.sentences.sentence_transformer import DecoderEncoder
 from reprlab.sentences.settings import EncoderSettings
 from reprlab.sentences.texts import encode_texts
 from reprlab.stages.export_encoder import export_encoder
@@ -58,6 +59,7 @@ PLAIN = {name for name in KINDS if name.endswith("first token")} | {"adapters, c
 TEXTS = [
     "the cat", "", " ", "a", "the letters of the house by the river", "word " * 40, "naïve café, ﬁne",
     "日本語のテキスト", "🙂🙃", "tab\tand\nline", "zero\u200bwidth and \u0301accent", "A cat? A CAT! (the cat)",
+    "a </s> <pad>",
 ]  # fmt: skip
 
 
@@ -151,3 +153,13 @@ def test_the_folder_holds_the_cut_decoder_alone(trained):
     (folder / "encoders/seed-7/encoder.json").unlink()
     with pytest.raises(ReprlabError, match=r"seed-7/encoder.json: no such file"):
         export(folder, tokenizer)
+
+
+@pytest.mark.parametrize("trained", ["pruned, weighted mean"], indirect=True)
+def test_code_that_the_folder_names_for_the_decoder_is_not_run(trained):
+    folder, _, tokenizer = trained
+    found = export(folder, tokenizer)
+    config = json.loads((found / "config.json").read_text())
+    (found / "config.json").write_text(json.dumps({**config, "auto_map": {"AutoModel": "other.Other"}}))
+    (found / "other.py").write_text("raise RuntimeError('this was run')\n")
+    assert DecoderEncoder.load(str(found)).get_embedding_dimension() == 16

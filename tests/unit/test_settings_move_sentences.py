@@ -29,6 +29,7 @@ from reprlab.sentences.settings import (
     TripleTexts,
 )
 from reprlab.sentences.sizes import SizedEncoders
+from reprlab.sentences.triples import Triples
 from reprlab.stages.count_encoders import count_encoders
 from reprlab.stages.evaluate_encoder import evaluate_encoder
 from reprlab.stages.evaluate_text_baselines import evaluate_text_baselines
@@ -231,7 +232,7 @@ def test_settings_of_contrastive_training(place, fresh):
     assert made({**TRAINING, "engine": rate}) == made(TRAINING), "the rates of the training replace that of the loop"
 
 
-def test_settings_of_the_evaluation_of_an_encoder_and_of_a_sample_of_triples(place, fresh):
+def test_settings_of_the_evaluation_of_an_encoder_and_of_a_sample_of_triples(place, fresh, monkeypatch):
     sample = {"batch_size": 6, "batches": 3, "temperature": 0.05}
     base = evaluation("sts", "classification", sample=sample)
     base["tasks"][0]["instruction"] = "very"
@@ -248,6 +249,10 @@ def test_settings_of_the_evaluation_of_an_encoder_and_of_a_sample_of_triples(pla
     own = {"batch_size": 5, "batches": 2, "temperature": 0.1, "seed": 1}
     # The triples are those of the file, whatever they are called; the name is in a column that is not compared.
     moved(TripleSample, lambda own: made({**base, "sample": own}), sample, own, {"split": "test"})
+    # Of the same triples the seed moves the interval.
+    monkeypatch.setattr(Triples, "sample", lambda self, size, count, seed: np.arange(size * count).reshape(count, size))
+    seeds = [made({**base, "sample": {"batch_size": 3, "batches": 9, "temperature": 0.05, "seed": n}}) for n in (0, 1)]
+    assert seeds[0] != seeds[1]
 
 
 def test_settings_of_what_no_model_made(place, fresh):
