@@ -11,6 +11,7 @@ import pyarrow
 import pytest
 import torch
 from finetune_fixtures import make_bert, make_examples, make_tokenizer
+from moved_settings import moved
 from reprlab.artifacts.json_files import write_json
 from reprlab.artifacts.tables import read_parquet, read_tsv, write_parquet, write_tsv
 from reprlab.evaluation.completion_settings import CompletionBaselines
@@ -46,19 +47,6 @@ from training_samples import tiny_batch, tiny_settings, train_tiny
 from transformers import BertConfig, BertForMaskedLM
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-
-def moved(schema, made, base, changes, still):
-    """Check that all settings of `schema` are named, that each of `changes` moves what `made` returns and is alone in
-    it, and that each of `still` does not."""
-    assert {*changes, *still} == set(schema.model_fields), "a setting has no change in this test"
-    first = made(base)
-    assert made(base) == first, "the same settings give the same"
-    for name, value in changes.items():
-        assert made({**base, name: value}) != first, f"{name} moves nothing"
-    for name, value in still.items():
-        assert made({**base, name: value}) == first, f"{name} moves something"
-    return first
 
 
 @pytest.mark.parametrize("part", ["engine", "optimizer", "schedule"])
