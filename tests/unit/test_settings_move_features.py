@@ -293,8 +293,10 @@ def test_settings_of_descriptions(given, links, tmp_path):
         "features": {**base["features"], "base": given / "other"}, "base": "other", "children": ["lua", "other"],
         "merged": "other", "threshold": 0.7, "least_positions": 40, "cases": {"a": case}, "contexts": 3,
     }  # fmt: skip
-    moved(DescriptionSettings, described, base, changes, {})
+    first = moved(DescriptionSettings, described, base, changes, {})
     assert len(read_tsv(tmp_path / "d.tsv")) > 0
+    # The one threshold says which case studies there are, and what of the features that persist is formatting.
+    assert all(one != other for one, other in zip(first, described({**base, "threshold": 0.7}), strict=True))
     studied = {"kind": "universal", "corpus": "code", "pattern": "^w2"}
     moved(CaseStudy, lambda own: described({**base, "cases": {"a": own}}), case, studied, {})
 
