@@ -8,9 +8,12 @@ import types
 import numpy
 import pytest
 import torch
+from finetune_fixtures import make_bert, make_tokenizer
+from reprlab.models.build import load_model
 from reprlab.runtime.errors import ReprlabError
 from reprlab.training.checkpoints import Progress, load_resume_point, save_resume_point
 from reprlab.training.engine import _SEED_STRIDE, _seed_everything, build_optimizer, train
+from reprlab.training.ladder import keep_step
 from reprlab.training.metrics import means_of
 from reprlab.training.moments import begin_with_moments, keep_moments, moments_of
 from training_samples import tiny_batch, tiny_loss, tiny_model, tiny_settings, train_tiny
@@ -35,7 +38,10 @@ def test_each_step_of_each_process_draws_other_numbers():
         drawn.append((numpy.random.random(), random.random(), float(torch.rand(1, dtype=torch.float64))))
     assert drawn[: len(keys)] == drawn[len(keys) :]
     assert all(len(set(numbers)) == len(keys) for numbers in zip(*drawn, strict=True))
-    # A process counts on from the step: another rule would be other draws of all that was published.
+
+
+def test_a_process_counts_on_from_the_step():
+    """Another rule would be other draws in all runs of several processes that were made."""
     _seed_everything(2, 3, 1)
     assert torch.initial_seed() == (2 * _SEED_STRIDE + 3) * _SEED_STRIDE + 1
 
@@ -368,3 +374,12 @@ def test_moments_are_those_of_the_last_step(tmp_path):
     assert moments_of(tmp_path).parent.name == "step-00000100"
     with pytest.raises(ReprlabError, match="kept no moments"):
         moments_of(tmp_path / "other")
+
+
+def test_a_kept_step_has_its_tokenizer(tmp_path):
+    vocabulary = make_tokenizer(tmp_path / "tokenizer")
+    make_bert(tmp_path / "bert", vocabulary)
+    keep_step(load_model(tmp_path / "bert"), tmp_path / "ladder", 3, tmp_path / "tokenizer")
+    kept = files(tmp_path / "ladder/step-00000003")
+    own = files(tmp_path / "tokenizer")
+    assert own and {name: kept[name] for name in own} == own

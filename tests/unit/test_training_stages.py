@@ -80,7 +80,7 @@ def test_losses_are_the_golden_ones(made):
 
 
 def test_the_ladder_opens_with_from_pretrained_and_the_work_is_gone(made):
-    _, folder, inputs = made
+    _, folder, _ = made
     assert sorted(path.name for path in (folder / "run" / "ladder").iterdir()) == [
         "run.json",
         "step-00000000",
@@ -90,8 +90,6 @@ def test_the_ladder_opens_with_from_pretrained_and_the_work_is_gone(made):
     first, last = (load_model(folder / "run" / "ladder" / f"step-{step:08d}") for step in (0, 24))
     assert torch.equal(first.shared.weight, load_model(folder / "model").shared.weight)
     assert not torch.equal(first.shared.weight, last.shared.weight)
-    for file in inputs["tokenizer"].iterdir():
-        assert (folder / "run/ladder/step-00000024" / file.name).read_bytes() == file.read_bytes()
     assert not (folder / "run" / "work").exists()
 
 
