@@ -43,7 +43,8 @@ def test_each_step_of_each_process_draws_other_numbers():
 def test_a_process_counts_on_from_the_step():
     """Another rule would be other draws in all runs of several processes that were made."""
     _seed_everything(2, 3, 1)
-    assert torch.initial_seed() == (2 * _SEED_STRIDE + 3) * _SEED_STRIDE + 1
+    mixed = (2 * _SEED_STRIDE + 3) * _SEED_STRIDE + 1
+    assert torch.initial_seed() == mixed and numpy.random.get_state()[1][0] == mixed % 2**32
 
 
 def test_training_lowers_the_loss_and_keeps_the_ladder(tmp_path):
