@@ -8,13 +8,13 @@ import numpy as np
 VOCABULARY, HIDDEN, INNER = 40, 16, 24
 
 
-def tiny_mistral(seed: int = 0) -> Any:
+def tiny_mistral(seed: int = 0, layers: int = 1) -> Any:
     import torch
     from transformers import MistralConfig, MistralForCausalLM
 
     torch.manual_seed(seed)
     config = MistralConfig(
-        vocab_size=VOCABULARY, hidden_size=HIDDEN, intermediate_size=INNER, num_hidden_layers=1,
+        vocab_size=VOCABULARY, hidden_size=HIDDEN, intermediate_size=INNER, num_hidden_layers=layers,
         num_attention_heads=2, num_key_value_heads=1, max_position_embeddings=64, tie_word_embeddings=False,
     )  # fmt: skip
     return MistralForCausalLM(config).eval()

@@ -306,6 +306,7 @@ def test_a_box_has_the_name_of_its_group_in_each_panel():
         assert [points.get_offsets().tolist() for points in axes.collections] == [
             [[place, value] for value in (1, 2, 4)] for place in (1, 2)
         ]
+        assert {size for points in axes.collections for size in points.get_sizes()} == {12}
 
 
 def test_no_row_has_five_panels():

@@ -1,5 +1,6 @@
 """Flat arrays of ids, the DEPTH format's known answer, and masks under both attention implementations."""
 
+import re
 from contextlib import nullcontext
 
 import numpy as np
@@ -150,8 +151,13 @@ def test_limits_choose_the_same_mixed_rows(tmp_path):
 def test_a_label_longer_than_the_target_raises(tokenizer):
     folder, _, pieces = tokenizer
     task = TaskSettings(kind="text_to_text", template="sp_wiki", metrics=["accuracy"], input_length=16, target_length=2)
-    with pytest.raises(ReprlabError, match="target_length 2"):
+    with pytest.raises(ReprlabError, match=r"target_length 2: .* needs (\d+) tokens") as found:
         TextToText(task, tuple("01234"), pieces, folder)
+    needed = int(re.search(r"needs (\d+)", str(found.value))[1])
+    # With so many it fits, though this tokenizer knows none of the words; with one less it does not.
+    for length, why in ((needed, "spells two of"), (needed - 1, "raise target_length")):
+        with pytest.raises(ReprlabError, match=why):
+            TextToText(task.model_copy(update={"target_length": length}), tuple("01234"), pieces, folder)
 
 
 def test_a_text_that_is_cut_ends_with_its_last_sentence():

@@ -4,6 +4,8 @@ import json
 import shutil
 import subprocess
 import sys
+import time
+import types
 from pathlib import Path
 
 import pytest
@@ -135,15 +137,24 @@ def test_peak_memory_is_that_of_a_fresh_process(toy, tmp_path):
     assert read_tsv(out).iloc[0]["peak_bytes"] > 0
 
 
+def test_peak_memory_is_in_bytes(monkeypatch):
+    """Linux says kilobytes, macOS bytes."""
+    monkeypatch.setattr("resource.getrusage", lambda who: types.SimpleNamespace(ru_maxrss=7))
+    for system, peak in (("linux", 7 * 1024), ("darwin", 7)):
+        monkeypatch.setattr("sys.platform", system)
+        assert finetuning_cost.peak_memory(torch.device("cpu")) == peak
+
+
 def test_costs_are_measured_on_the_tensors(toy, tmp_path):
     rows = {}
     for name, partial in (("whole", []), ("partial", ["train"])):
-        out = tmp_path / f"{name}.tsv"
+        out, started = tmp_path / f"{name}.tsv", time.monotonic()
         measure_finetuning(
             model=toy / "bert", tokenizer=toy / "tokenizer", examples=toy / "single.parquet", out=out,
             settings=settings_of(partial, steps=3),
         )  # fmt: skip
         rows[name] = read_tsv(out).iloc[0]
+        assert rows[name]["pema_seconds"] + rows[name]["train_seconds"] < time.monotonic() - started
     whole, partial = rows["whole"], rows["partial"]
     saved = (partial["vocabulary"] - partial["used"]) * partial["width"]
     assert saved > 0 and whole["used"] == whole["vocabulary"]

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from coreference_samples import bert_tokenizer
@@ -48,6 +49,10 @@ def test_targets_are_the_tokens_of_the_answer(inputs: dict) -> None:
     # [CLS] question [SEP] context: the context begins at token 3.
     assert split.targets.tolist() == [[4, 4], [5, 5], [7, 7], [6, 6], [0, 0]]
     assert split.gold == [["good"], ["film"], ["bad"], ["was"], [""]]
+    for places in (split.first, split.last):
+        (row,) = places.pad(np.array([0]), 0)
+        # No token of the question, nor one between or behind them, is one of the context.
+        assert np.flatnonzero(row < 0).tolist() == [0, 1, 2, len(row) - 1]
 
 
 def test_text_that_spells_a_special_token_is_text(tmp_path: Path) -> None:
@@ -64,8 +69,6 @@ def test_text_that_spells_a_special_token_is_text(tmp_path: Path) -> None:
 
 
 def test_an_answer_of_several_tokens_and_one_that_is_cut_off() -> None:
-    import numpy as np
-
     first, last = np.array([-1, 0, 4, 9, -1]), np.array([-1, 3, 8, 13, -1])
     assert _target(first, last, [0], ["the good"]) == (1, 2)
     assert _target(first, last, [4], ["good film was"]) == (0, 0)

@@ -88,3 +88,14 @@ def test_a_model_may_have_more_rows_than_tokens_and_no_token_is_impossible():
     rows = control_rows(Model([0.0] * 8), Objective(), fit, fit, label_counts(fit, SIZE), torch.device("cpu"))
     assert all(np.isfinite(row["loss_sum"]) for row in rows)
     assert sums(rows, control=REFITTED)["correct"] == sums(rows, control=REFITTED)["count"]
+
+
+def test_a_model_is_asked_without_dropout():
+    class Dropping(Objective):
+        def logits(self, model, batch):
+            return torch.nn.functional.dropout(super().logits(model, batch), 0.5, training=model.training)
+
+    fit = batches(0, [0.0, 0.0, 0.5, 0.3, 0.15, 0.05])
+    given = (fit, fit, label_counts(fit, SIZE), torch.device("cpu"))
+    model = Model([3.0, 0.0, -2.0, 0.0, 1.0, 2.0]).train()
+    assert control_rows(model, Dropping(), *given) == control_rows(model, Objective(), *given)

@@ -311,6 +311,8 @@ def test_a_claim_is_judged_where_its_scale_can_show_it(frame):
     rows = claims_table(claims, frame, {"nano": "for tests"})
     assert set(rows["verdict"]) == {untestable}
     assert rows["note"][1].startswith("needs them"), "the claim's own reason comes first"
+    whole = claims_table(claims[:1], frame, {})["interval"][0]
+    assert rows["interval"][0] == "; ".join(filter(None, [whole, "reported, not judged"]))
     with pytest.raises(ReprlabError, match="two claims have the id 1"):
         claims_table(claims[:1] * 2, frame, {})
 
@@ -473,6 +475,18 @@ def test_panels_of_one_axis_stand_in_rows_of_four_with_words_at_their_ticks():
     assert list(shown[1].lines[2].get_ydata()) == [51, 51]
 
 
+def test_a_curve_lies_in_the_range_of_its_interval():
+    from reprlab.reporting.figures import house_style
+    from reprlab.results.figures import Axis, Curves
+
+    table = pandas.DataFrame({"x": [1, 2], "y": [3.0, 4.0], "low": [2.5, 2.0], "high": [3.25, 6.0], "model": "m"})
+    with house_style():
+        figure = Curves(Axis("x", "x"), [Axis("y", "y", "low", "high")], "model", "")(table, Drawn("nano", {}))
+    (band,) = figure.axes[0].collections
+    corners = {tuple(point) for point in band.get_paths()[0].vertices.tolist()}
+    assert corners >= {(1, 2.5), (2, 2), (1, 3.25), (2, 6)} and {y for _, y in corners} == {2.5, 2, 3.25, 6}
+
+
 def test_columns_become_curves_of_means_over_seeds_with_their_range():
     from reprlab.reporting.figures import house_style
     from reprlab.results.figures import Axis, Curves, Long
@@ -496,7 +510,7 @@ def test_bars_stand_side_by_side_with_their_intervals():
     from reprlab.reporting.figures import house_style
     from reprlab.results.figures import Axis, Bars
 
-    table = pandas.DataFrame({"task": ["a", "b"], "own": [3.0, 4.0], "low": [2.0, 3.0], "high": [5.0, 6.0]})
+    table = pandas.DataFrame({"task": ["a", "b"], "own": [3.0, 4.0], "low": [2.5, 3.0], "high": [5.0, 4.5]})
     table = table.assign(other=float("nan"), model="small")
     with house_style():
         figure = Bars("task", [Axis("own", "ours", "low", "high"), Axis("other", "theirs")], "points", panel="model")(
@@ -508,12 +522,12 @@ def test_bars_stand_side_by_side_with_their_intervals():
         (reach,) = next(one for one in panel.containers if hasattr(one, "has_yerr")).lines[2]
         ends = [segment.tolist() for segment in reach.get_segments()]
         assert ends == [
-            [pytest.approx((-0.2, 2)), pytest.approx((-0.2, 5))],
-            [pytest.approx((0.8, 3)), pytest.approx((0.8, 6))],
+            [pytest.approx((-0.2, 2.5)), pytest.approx((-0.2, 5))],
+            [pytest.approx((0.8, 3)), pytest.approx((0.8, 4.5))],
         ]
         long = table.melt(["task", "model"], ["own", "low"], "kind", "score")
         (one,) = Bars("task", [Axis("score", "score")], "points", line="kind")(long, Drawn("nano", {})).axes
-        assert [patch.get_height() for patch in one.patches] == [2, 3, 3, 4]
+        assert [patch.get_height() for patch in one.patches] == [2.5, 3, 3, 4]
         centres = [patch.get_x() + patch.get_width() / 2 for patch in one.patches]
         assert centres == pytest.approx([-0.2, 0.8, 0.2, 1.2]), "on both sides of the tick of their task"
 

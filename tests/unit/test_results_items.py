@@ -56,6 +56,20 @@ def test_two_seeds_name_both_units_and_reach_as_far_as_each(tmp_path: Path) -> N
     assert (found.value, found.low, found.high) == pytest.approx((2.5, 2, 3))
 
 
+def test_data_sets_apart_weigh_the_same(tmp_path: Path) -> None:
+    """By 2 in one and by 5 in the other, whatever their numbers of queries are."""
+    gains, sizes = {"a": 2.0, "b": 5.0}, {"a": QUERIES, "b": QUERIES // 3}
+    sides = [
+        pandas.concat(
+            side(tmp_path / f"{name}{number}.parquet", HARD[: sizes[name]] + number * gain, data=name)
+            for name, gain in gains.items()
+        )
+        for number in (1, 0)
+    ]
+    found = sum_over_seeds(sides, (1, -1), "query", apart="data")
+    assert found is not None and found.value == pytest.approx(3.5)
+
+
 def test_a_score_may_be_a_ratio_of_sums_and_a_side_a_mean_of_rows(tmp_path: Path) -> None:
     counts = pandas.DataFrame({"document": ["a", "b"], "right": [1, 3], "named": [2, 10], "split": "test"})
     found = {}

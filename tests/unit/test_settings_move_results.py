@@ -192,6 +192,9 @@ def test_a_split_is_predicted_and_scored_as_if_it_were_alone(toy, tmp_path):
             fingerprint="x",
         )  # fmt: skip
         found[folder.name] = [read_tsv(folder / "m.tsv"), read_parquet(folder / "p.parquet").to_pandas()]
+    # What is no resume point is left where it is.
+    (tmp_path / "cell-0").mkdir()
+    (tmp_path / "cell-0/resume-note").touch()
     for seed in (0, 0, 5):
         settings = FinetuneSettings.model_validate({**base, "engine": {**base["engine"], "seed": seed}, "keep": True})
         prepared = prepare_task(toy / "e.parquet", toy / "tokenizer", settings)

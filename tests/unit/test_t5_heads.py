@@ -1,8 +1,13 @@
 """The encoder of a T5 with a head."""
 
+import pytest
 import torch
+from finetune_fixtures import make_t5, make_tokenizer
 from reprlab.models.t5_heads import T5EncoderClassifier
-from transformers import T5Config
+from reprlab.text.tokenizer_folder import open_tokenizer
+from reprlab.training.finetuning_heads import EncoderHead
+from reprlab.training.finetuning_settings import TaskSettings
+from transformers import T5Config, T5ForSequenceClassification
 
 
 def test_the_mean_is_over_tokens_and_padding_says_nothing():
@@ -31,3 +36,19 @@ def test_the_checkpoint_of_an_encoder_decoder_gives_its_encoder(tmp_path):
     torch.testing.assert_close(model.transformer.encoder.block[0].layer[0].SelfAttention.q.weight,
                                whole.encoder.block[0].layer[0].SelfAttention.q.weight)  # fmt: skip
     assert 0 < model.classifier.out_proj.weight.std() < 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "metric", "family"),
+    [
+        ("classification", "accuracy", T5EncoderClassifier),
+        # Whose score is read off the decoder's last token, as transformers has it.
+        ("regression", "pearson", T5ForSequenceClassification),
+    ],
+)
+def test_classes_are_read_off_the_encoder_alone(kind, metric, family, tmp_path):
+    make_t5(tmp_path / "t5", make_tokenizer(tmp_path / "tokenizer"))
+    task = TaskSettings(kind=kind, metrics=[metric], input_length=8)
+    labels = ("0", "1") if kind == "classification" else ()
+    head = EncoderHead(task, labels, open_tokenizer(tmp_path / "tokenizer"), tmp_path / "tokenizer")
+    assert type(head.load(tmp_path / "t5", 0.0)) is family

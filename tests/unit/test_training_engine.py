@@ -1,16 +1,21 @@
 import contextlib
+import itertools
 import json
 import math
 import random
+import types
 
 import numpy
 import pytest
 import torch
+from finetune_fixtures import make_bert, make_tokenizer
+from reprlab.models.build import load_model
 from reprlab.runtime.errors import ReprlabError
 from reprlab.training.checkpoints import Progress, load_resume_point, save_resume_point
-from reprlab.training.engine import _seed_everything, build_optimizer, train
+from reprlab.training.engine import _SEED_STRIDE, _seed_everything, build_optimizer, train
+from reprlab.training.ladder import keep_step
 from reprlab.training.metrics import means_of
-from reprlab.training.moments import begin_with_moments, keep_moments
+from reprlab.training.moments import begin_with_moments, keep_moments, moments_of
 from training_samples import tiny_batch, tiny_loss, tiny_model, tiny_settings, train_tiny
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -33,6 +38,13 @@ def test_each_step_of_each_process_draws_other_numbers():
         drawn.append((numpy.random.random(), random.random(), float(torch.rand(1, dtype=torch.float64))))
     assert drawn[: len(keys)] == drawn[len(keys) :]
     assert all(len(set(numbers)) == len(keys) for numbers in zip(*drawn, strict=True))
+
+
+def test_a_process_counts_on_from_the_step():
+    """Another rule would be other draws in all runs of several processes that were made."""
+    _seed_everything(2, 3, 1)
+    mixed = (2 * _SEED_STRIDE + 3) * _SEED_STRIDE + 1
+    assert torch.initial_seed() == mixed and numpy.random.get_state()[1][0] == mixed % 2**32
 
 
 def test_training_lowers_the_loss_and_keeps_the_ladder(tmp_path):
@@ -311,3 +323,64 @@ def test_means_divide_by_their_own_counts():
     means = means_of(sums)
     assert math.isnan(means.pop("sentence_loss"))
     assert means == {"loss": 2.0, "sent_accuracy": 0.25, "accuracy": 0.5}
+
+
+def test_what_does_not_warm_up_begins_at_its_peak(tmp_path):
+    """Of the first of four updates that warm up the rate is 0, without them it is the whole one."""
+    schedule = {"name": "linear", "warmup_steps": 4, "horizon_steps": 20}
+    model, settings = tiny_model(0.0), tiny_settings(steps=1, ladder=[], schedule=schedule)
+    model[3].weight.warms_up = False
+    before = {name: one.detach().clone() for name, one in model.named_parameters()}
+    loss, _ = tiny_loss(model, tiny_batch(settings)(0, 0, 0, 1))
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    expected = torch.nn.Parameter(before["3.weight"].clone())
+    expected.grad = model[3].weight.grad.clone()
+    torch.optim.AdamW([expected], lr=0.05, weight_decay=0.01).step()
+    model.zero_grad()
+    train(
+        model, tiny_batch(settings), tiny_loss, settings, work=tmp_path, save_every=9, fingerprint="x", device="cpu",
+        on_checkpoint=lambda step, model: None,
+    )  # fmt: skip
+    assert torch.allclose(model[3].weight, expected, rtol=0, atol=1e-12)
+    assert all(torch.equal(one, before[name]) for name, one in model.named_parameters() if name != "3.weight")
+
+
+def test_gradients_are_exchanged_once_an_update(tmp_path, monkeypatch):
+    skipped = []
+
+    def noted(group, module, skip):
+        skipped.append(skip)
+        return contextlib.nullcontext()
+
+    monkeypatch.setattr("reprlab.training.processes.ProcessGroup.without_sync", noted)
+    train_tiny(tmp_path / "work", tmp_path / "out", tiny_settings(steps=2, ladder=[], accumulation=4))
+    assert skipped == [True, True, True, False] * 2
+
+
+def test_throughput_is_of_the_seconds_of_its_updates(tmp_path, monkeypatch):
+    """Each update takes two seconds by this clock."""
+    monkeypatch.setattr("reprlab.training.engine.time", types.SimpleNamespace(monotonic=itertools.count(0, 2).__next__))
+    run, _ = train_tiny(tmp_path / "work", tmp_path / "out", tiny_settings())
+    assert [(row["step"], row["seconds"]) for row in run.throughput] == [(4, 8), (5, 10), (8, 16), (12, 24)]
+    tokens = [row["tokens"] for row in run.throughput]
+    speeds = [(one - other) / steps / 2 for one, other, steps in zip(tokens, [0, *tokens], (4, 1, 3, 4), strict=False)]
+    assert [row["tokens_per_second"] for row in run.throughput] == speeds
+
+
+def test_moments_are_those_of_the_last_step(tmp_path):
+    for step in (5, 20, 100):
+        (tmp_path / f"step-{step:08d}").mkdir()
+        (tmp_path / f"step-{step:08d}/moments.safetensors").touch()
+    assert moments_of(tmp_path).parent.name == "step-00000100"
+    with pytest.raises(ReprlabError, match="kept no moments"):
+        moments_of(tmp_path / "other")
+
+
+def test_a_kept_step_has_its_tokenizer(tmp_path):
+    vocabulary = make_tokenizer(tmp_path / "tokenizer")
+    make_bert(tmp_path / "bert", vocabulary)
+    keep_step(load_model(tmp_path / "bert"), tmp_path / "ladder", 3, tmp_path / "tokenizer")
+    kept = files(tmp_path / "ladder/step-00000003")
+    own = files(tmp_path / "tokenizer")
+    assert own and {name: kept[name] for name in own} == own

@@ -120,8 +120,9 @@ def tune(encoder: Any, tuning: Tuning) -> None:
     transformer = encoder if hasattr(encoder, "layers") else encoder.encoder
     norms = [one for one in transformer.modules() if isinstance(one, nn.LayerNorm)]
     encoder.requires_grad_(False)
+    adapted = blocks[len(blocks) - wanted :]
     if tuning.method in ("ff", "conv"):
-        for block in blocks[len(blocks) - wanted :]:
+        for block in adapted:
             for name, after in _AFTER[type(encoder).__name__].items():
                 adapter = (
                     FFAdapter(width, inner, tuning.depth, norm=tuning.norm)
@@ -137,7 +138,8 @@ def tune(encoder: Any, tuning: Tuning) -> None:
         from peft import LoraConfig, inject_adapter_in_model
 
         # The factor of the update is 2, as peft's examples of twice the rank for alpha have it.
-        inject_adapter_in_model(LoraConfig(r=inner, lora_alpha=2 * inner, target_modules=_ATTENTION), encoder)
+        for block in adapted:
+            inject_adapter_in_model(LoraConfig(r=inner, lora_alpha=2 * inner, target_modules=_ATTENTION), block)
     elif tuning.method == "full":
         for name, parameter in encoder.named_parameters():
             parameter.requires_grad_(not name.startswith(_NOT_TUNED))

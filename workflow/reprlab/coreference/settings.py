@@ -111,6 +111,12 @@ class CoreferenceTraining(BaseModel):
     """Bootstrap samples over documents behind the intervals."""
 
     @model_validator(mode="after")
+    def _one_document_an_update(self) -> Self:
+        if self.engine.batch_size != 1:
+            raise ValueError("engine.batch_size: each update reads one document")
+        return self
+
+    @model_validator(mode="after")
     def _one_layer_a_source(self) -> Self:
         if self.train_encoder and len(self.layers) != 1:
             raise ValueError("train_encoder: one encoder is trained, and layers names several sources")

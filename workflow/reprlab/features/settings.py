@@ -61,7 +61,7 @@ class QualitySettings(BaseModel):
     blocks: int = Field(ge=1)
     """Blocks of the validation split, drawn at random; fewer where it is smaller."""
     batch_blocks: int = Field(default=128, ge=1)
-    """Blocks that the model reads at once: rows of the result, from which a bootstrap can draw."""
+    """Blocks that the model reads at once."""
     seed: int = Field(default=0, ge=0)
     """Seed of the choice of blocks."""
 

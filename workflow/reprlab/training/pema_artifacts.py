@@ -46,7 +46,6 @@ def pema_adapt(model: Path, tokenizer: Path, examples: Path, settings: FinetuneS
     if vocabulary is None or not isinstance(task, EncoderHead):
         raise ReprlabError("pema_adapt: partial_embedding names no split; name train and those that are predicted")
     with atomic_directory(out) as folder:
-        (folder / "model").mkdir()
         save_reduced(network, vocabulary, folder / "model")
         write_vocabulary(vocabulary, folder)
         for split in dict.fromkeys([TRAIN, *settings.partial_embedding]):
