@@ -1,5 +1,7 @@
 """Definitions of WordNet as triples and tasks, from a hand-made file of its format."""
 
+import tracemalloc
+
 import pytest
 from reprlab.data.readers import wordnet_glosses
 from reprlab.data.wordnet_glosses import TOPICS, read_synsets
@@ -67,6 +69,17 @@ def test_the_first_clause_is_the_definition(tmp_path):
     path.write_text("00000001 05 n zz broken\n", encoding="latin-1")
     with pytest.raises(ReprlabError, match="line 1"):
         list(read_synsets(path))
+
+
+def test_a_wrong_number_of_pointers_does_not_fill_the_memory(tmp_path):
+    path = tmp_path / "data.noun"
+    path.write_text(ROWS[1].replace(" 001 @ ", " 3000000 @ "), encoding="latin-1")
+    tracemalloc.start()
+    with pytest.raises(ReprlabError, match="line 1"):
+        list(read_synsets(path))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1_000_000
 
 
 def test_triples_have_a_negative_under_the_same_synset(rows):

@@ -59,7 +59,10 @@ def _synset(line: str) -> Synset:
     parts = fields.split()
     end = 4 + 2 * int(parts[3], 16)
     words = tuple(_MARKER.sub("", word).replace("_", " ") for word in parts[4:end:2])
-    rows = [parts[end + 1 + 4 * row : end + 5 + 4 * row] for row in range(int(parts[end]))]
+    # As many as are there: a number that is wrong must not fill the memory.
+    rows = [parts[row : row + 4] for row in range(end + 1, len(parts), 4)][: int(parts[end])]
+    if len(rows) != int(parts[end]):
+        raise ValueError(f"{parts[end]} pointers, of which {len(rows)} are there")
     above = next((target for symbol, target, part, _ in rows if symbol in ("@", "@i") and part == parts[2]), "")
     definition = gloss.partition(";")[0].strip()
     near = tuple((part, target) for _, target, part, _ in rows)
