@@ -175,10 +175,11 @@ test-release: $(DEV_STAMP) ## every setting changed, every scale's plan, the reh
 	$(PYTEST) $(PARALLEL) -m "release and not (slow or faults or cluster)" $(ARGS)
 
 test-slow: $(DEV_STAMP) ## fuzzing, downloads, a whole paper on Slurm
-	$(PYTEST) $(PARALLEL) -m "slow" $(ARGS)
+	$(PYTEST) -m "slow" $(ARGS)
 
+# In one process, which keeps the tally that it prints and records.
 test-faults: $(DEV_STAMP) ## kills, full disks, edited code, lost records, damaged caches, clocks
-	$(PYTEST) $(PARALLEL) -m "faults" $(ARGS)
+	$(PYTEST) -m "faults" $(ARGS)
 
 test-cluster: $(DEV_STAMP) ## the slurm profile against a one-node Slurm
 	$(PYTEST) -n 2 --dist loadfile -m "cluster and not slow" tests/cluster $(ARGS)

@@ -42,6 +42,19 @@ def pytest_collection_finish():
 
 
 @pytest.fixture
+def fresh(tmp_path):
+    """A new folder at each call."""
+    made = []
+
+    def folder():
+        made.append(tmp_path / str(len(made)))
+        made[-1].mkdir()
+        return made[-1]
+
+    return folder
+
+
+@pytest.fixture
 def one_thread():
     """PyTorch on one thread: numbers are then those of the order of sums, bit by bit."""
     import torch

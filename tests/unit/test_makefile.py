@@ -179,3 +179,16 @@ def test_a_variable_that_nothing_reads_is_refused_by_its_name(given, slip):
 
 def given_said(given) -> str:
     return " ".join(given.said.split())
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_a_release_runs_each_part_whatever_became_of_the_others(given, tmp_path, failing):
+    (tmp_path / ".venv/.installed-dev").touch()
+    if failing:
+        (tmp_path / ".venv/bin/python").write_text(f"{RECORDER}sys.exit(1)\n")
+    found = given("test-all", status=2 if failing else 0)
+    marked = [call[call.index("-m", 2) + 1] for call in found]
+    parts = ("not (slow", "release and not", "cluster and not slow", "faults", "slow")
+    assert len(marked) == len(parts) and all(map(str.startswith, marked, parts))
+    # The tally of faults is kept, printed and recorded by the process that runs them.
+    assert "-n" not in found[3] and "-n" in found[0]

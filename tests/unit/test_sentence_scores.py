@@ -10,7 +10,6 @@ from reprlab.sentences.task_scores import (
     ndcg,
     resampled,
     spearman,
-    summary_correlations,
     v_measure,
 )
 
@@ -63,12 +62,6 @@ def test_clusters_and_few_examples():
     assert accuracies.shape == (3,) and accuracies.min() == 1
     again = few_shot_accuracies((vectors, labels), (vectors, labels), per_label=8, draws=3, seed=0)
     assert np.array_equal(accuracies, again)
-
-
-def test_summaries_are_ranked_for_each_text():
-    texts, starts = directions(0, 0), np.array([0, 3, 5])
-    found = summary_correlations(texts, directions(10, 20, 30, 1, 2), starts, np.array([3.0, 2, 1, 5, 5]))
-    assert found[0] == pytest.approx(1) and np.isnan(found[1])
 
 
 def test_resamples_of_a_statistic():

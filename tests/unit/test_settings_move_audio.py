@@ -4,8 +4,7 @@ The settings are those of the schemas, so that a new one without a change here f
 """
 
 import pytest
-from moved_settings import moved
-from pydantic import BaseModel
+from moved_settings import moved, schemas_of
 from reprlab.audio import settings as schemas
 from reprlab.audio.settings import CountedTuning, CountedTunings, RecogniserSettings, Tuning
 from reprlab.audio.transcripts import TranscriptSettings, normalised
@@ -143,9 +142,4 @@ def test_settings_of_transcripts():
 
 
 def test_all_schemas_of_the_package_are_here():
-    own = {
-        one
-        for one in vars(schemas).values()
-        if isinstance(one, type) and issubclass(one, BaseModel) and one.__module__ == schemas.__name__
-    }
-    assert own == {Tuning, RecogniserSettings, CountedTuning, CountedTunings}
+    assert schemas_of(schemas) == {Tuning, RecogniserSettings, CountedTuning, CountedTunings}

@@ -10,8 +10,8 @@ import pandas
 import pytest
 import torch
 from coreference_samples import bert_tokenizer
-from moved_settings import moved
-from pydantic import BaseModel, ValidationError
+from moved_settings import moved, schemas_of
+from pydantic import ValidationError
 from reprlab.coreference import settings as schemas
 from reprlab.coreference.rows import chain_row
 from reprlab.coreference.settings import (
@@ -202,9 +202,10 @@ def test_settings_of_similarity(given, tmp_path):
 
 
 def test_all_schemas_of_the_package_are_here():
-    own = {
-        one
-        for one in vars(schemas).values()
-        if isinstance(one, type) and issubclass(one, BaseModel) and one.__module__ == schemas.__name__
+    assert schemas_of(schemas) == {
+        SegmentSettings,
+        HeadSettings,
+        AggregationSettings,
+        CoreferenceTraining,
+        SimilaritySettings,
     }
-    assert own == {SegmentSettings, HeadSettings, AggregationSettings, CoreferenceTraining, SimilaritySettings}

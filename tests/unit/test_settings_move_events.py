@@ -102,19 +102,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return found
 
 
-@pytest.fixture
-def fresh(tmp_path: Path):
-    """A new folder at each call."""
-    made: list[Path] = []
-
-    def folder() -> Path:
-        made.append(tmp_path / str(len(made)))
-        made[-1].mkdir()
-        return made[-1]
-
-    return folder
-
-
 def contents(folder: Path, pattern: str) -> list[bytes]:
     return [path.read_bytes() for path in sorted(folder.glob(pattern))]
 

@@ -16,8 +16,7 @@ import scipy.sparse
 import torch
 from chat_endpoint import serving_digits
 from features_samples import VOCABULARY, tiny_mistral, token_file
-from moved_settings import moved
-from pydantic import BaseModel
+from moved_settings import moved, schemas_of
 from reprlab.artifacts.tables import read_parquet, read_tsv, write_parquet
 from reprlab.features import settings as schemas
 from reprlab.features.correlation import correlate
@@ -354,12 +353,7 @@ def test_settings_of_interpretation(given, links, tmp_path, monkeypatch):
 
 
 def test_all_schemas_of_the_package_are_here():
-    own = {
-        one
-        for one in vars(schemas).values()
-        if isinstance(one, type) and issubclass(one, BaseModel) and one.__module__ == schemas.__name__
-    }
-    assert own == {
+    assert schemas_of(schemas) == {
         AutoencoderShape, AutoencoderSettings, QualitySettings, SampleSettings, EncodingSettings, CorrelationSettings,
         ComparedModel, Pair, FeatureComparison, CaseStudy, DescriptionSettings, InterpretationSettings,
     }  # fmt: skip

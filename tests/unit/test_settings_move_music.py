@@ -13,10 +13,9 @@ import torch
 from chat_endpoint import KEY, serving
 from data_fixtures import make_zip, opened
 from finetune_fixtures import make_bert, make_tokenizer
-from moved_settings import moved
+from moved_settings import moved, schemas_of
 from music_samples import annotated, heard, make_language_model, tone, write_example_files
 from PIL import Image
-from pydantic import BaseModel
 from reprlab.artifacts.tables import read_parquet, write_parquet
 from reprlab.data.sources import Sources
 from reprlab.models.build import build_from_config, load_model, save_model
@@ -374,12 +373,7 @@ def test_settings_of_the_page_of_examples(tracks, tmp_path, monkeypatch):
 
 
 def test_all_schemas_of_the_package_are_here():
-    own = {
-        one
-        for one in vars(schemas).values()
-        if isinstance(one, type) and issubclass(one, BaseModel) and one.__module__ == schemas.__name__
-    }
-    assert own == {
+    assert schemas_of(schemas) == {
         Scores, Recordings, TrackSettings, AnnotationSettings, EncodingSettings, DescriberTraining,
         DescriptionGeneration, DescriptionScoring, ExampleSettings,
     }  # fmt: skip

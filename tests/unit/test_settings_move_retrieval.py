@@ -77,19 +77,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return found
 
 
-@pytest.fixture
-def fresh(tmp_path: Path):
-    """A new folder at each call."""
-    made: list[Path] = []
-
-    def folder() -> Path:
-        made.append(tmp_path / str(len(made)))
-        made[-1].mkdir()
-        return made[-1]
-
-    return folder
-
-
 def runs_of(folder: Path) -> list[Any]:
     """Hits with their scores, without the names of the files."""
     return [read_run(path) for path in sorted(folder.glob("*.arrow"))]

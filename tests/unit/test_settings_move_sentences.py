@@ -153,19 +153,6 @@ def evaluation(*categories: str, **own: Any) -> Own:
     return {"encoder": {"method": "none", "pooling": "mean"}, "tasks": tasks, **few, **own}
 
 
-@pytest.fixture
-def fresh(tmp_path: Path):
-    """A new folder at each call."""
-    made: list[Path] = []
-
-    def folder() -> Path:
-        made.append(tmp_path / str(len(made)))
-        made[-1].mkdir()
-        return made[-1]
-
-    return folder
-
-
 def test_settings_of_triples_and_of_the_form_of_a_text(place, fresh):
     def made(own: Own) -> list[bytes]:
         out = fresh() / "tokens"

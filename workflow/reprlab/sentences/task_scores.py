@@ -143,19 +143,3 @@ def few_shot_accuracies(
             model = LogisticRegression(max_iter=100).fit(vectors[chosen], labels[chosen])
             found[number] = model.score(test[0], np.asarray(test[1]))
     return found
-
-
-def summary_correlations(texts: np.ndarray, summaries: np.ndarray, starts: np.ndarray, gold: np.ndarray) -> np.ndarray:
-    """[texts] rank correlation of each text's summaries with what people gave them; NaN where those are all equal.
-
-    Args:
-        texts: [texts, d]. summaries: [summaries, d], those of text i from `starts[i]` to `starts[i + 1]`.
-        gold: [summaries].
-    """
-
-    found = np.full(len(texts), np.nan)
-    for number, (start, end) in enumerate(itertools.pairwise(starts.tolist())):
-        if len(set(gold[start:end].tolist())) > 1:
-            own = np.repeat(texts[number : number + 1], end - start, axis=0)
-            found[number] = spearman(cosines(own, summaries[start:end]), gold[start:end])
-    return found
