@@ -9,7 +9,7 @@ from reprlab.config.load import LoadedConfig
 from reprlab.planning import paths
 from reprlab.planning.language_model_jobs import WHOLE, add_pretraining_run, add_scratch_text, add_tokens
 from reprlab.planning.plan import Job, Plan
-from reprlab.planning.shared_jobs import add_model
+from reprlab.planning.shared_jobs import add_model, add_tokenizer
 from reprlab.settings.base import Course, derive
 from reprlab.training.settings import (
     EngineSettings,
@@ -58,12 +58,17 @@ class Recipe:
 def add_start(plan: Plan, config: LoadedConfig, model: str, recipe: Recipe) -> Start:
     """Plan a language model and, where it is random, its pre-training.
 
+    One that stays random reads with the tokenizer that its entry names, if it names one: a twin of a published model.
+
     Raises:
         ReprlabError: it is random and no corpus is named.
     """
     if config.models[model].origin.kind != "scratch":
         folder = add_model(plan, config, model, seed=0)
         return Start(folder, folder, folder)
+    if recipe.objective is None and (lent := config.models[model].origin.tokenizer):
+        folder = add_model(plan, config, model, seed=config.workflow.seed)
+        return Start(folder, folder, add_tokenizer(plan, config, lent))
     name = recipe.name
     # One tokenizer for all random models of a paper.
     sentences, tokenizer = add_scratch_text(

@@ -18,6 +18,7 @@ _LARGE: dict[str, Any] = {
     "only_at": ("paper", "small"),
     "because": "specification, section 6: differences between classifiers and encodings are not visible at this scale",
 }
+_EVERYWHERE: dict[str, Any] = {"only_at": (), "because": ""}
 
 
 def _hardness(frame: Frame) -> Estimate | str:
@@ -70,11 +71,13 @@ CLAIMS = (
     Claim("E6", "Retrieved negatives are harder: their sentences have more words in common than unrelated ones have",
           "words in common of hard negatives less those of all unrelated pairs, points", ABOVE_ZERO, _hardness,
           {**_TUNED, "metric": "hardness"}),
-    _f1("E7", "Retrieval improves the RoBERTa classifier over all pairs",
-        "difference of micro F1 over the relations, points", {"retriever": "sbert_ft"}, {"retriever": "none"},
-        classifier="roberta"),
-    _f1("E8", "Hard negatives train better than random ones", "difference of micro F1 over the relations, points",
-        {"retriever": "sbert_ft"}, {"retriever": "random"}, classifier="roberta"),
+    # The classifier is a published encoder at every scale, and its intervals over documents are narrow at mini too.
+    replace(_f1("E7", "Retrieval improves the RoBERTa classifier over all pairs",
+                "difference of micro F1 over the relations, points", {"retriever": "sbert_ft"}, {"retriever": "none"},
+                classifier="roberta"), **_EVERYWHERE),
+    replace(_f1("E8", "Hard negatives train better than random ones",
+                "difference of micro F1 over the relations, points", {"retriever": "sbert_ft"},
+                {"retriever": "random"}, classifier="roberta"), **_EVERYWHERE),
     # Elsewhere a T5 that was pre-trained here for a minute stands beside a published encoder.
     replace(_f1("E9", "T5 classifies better than RoBERTa", "difference of micro F1 over the relations, points",
                 {"classifier": "t5"}, {"classifier": "roberta"}, retriever="sbert_ft"), only_at=("paper",)),

@@ -110,7 +110,7 @@ class OverparameterizedEncodersSettings(t.Settings):
     evaluation: Scoring
     dtype: t.Computed
     warm_start: Annotated[
-        groups.WarmStart, t.ReadBeside("backbones.llama_3_8b.model=llama_deep_mini; warm_start.text.corpus=squad_text")
+        groups.WarmStart, t.ReadBeside("backbones.llama_3_8b.model=llama_deep_nano; warm_start.text.corpus=squad_text")
     ]
     cost: groups.Published
 

@@ -116,14 +116,12 @@ def falls(frame: Frame) -> Estimate | str:
 def pretrained(frame: Frame) -> Estimate | str:
     """What a soft prompt adds to a pre-trained decoder's raw state less what it adds to random weights' own, points.
 
-    Levels would say which decoder is better, whatever the prompt does.
+    Levels would say which decoder is better, whatever the prompt does. Of several decoders on a side, the mean.
     """
-    raw = frame.select(**_SCORES, encoder="none").groupby(["model", "weights", "dataset"])["value"].mean()
-    rows = frame.select(**_SCORES, encoder="spt_uni_eosp", size=1).join(
-        raw.rename("raw"), on=["model", "weights", "dataset"]
-    )
+    raw = frame.select(**_SCORES, encoder="none").groupby(["backbone", "dataset"])["value"].mean()
+    rows = frame.select(**_SCORES, encoder="spt_uni_eosp", size=1).join(raw.rename("raw"), on=["backbone", "dataset"])
     gains = rows.assign(gain=rows["value"] - rows["raw"])
-    wide = gains.pivot_table(index=["model", "dataset", "seed"], columns="weights", values="gain")
+    wide = gains.pivot_table(index=["dataset", "seed"], columns="weights", values="gain")
     if set(wide.columns) != {"pretrained", "random"}:
         return f"not run at scale {frame.scale}"
     gaps = (wide["pretrained"] - wide["random"]).dropna().reset_index(name="gap")

@@ -128,7 +128,7 @@ class PromptTuningEncodersSettings(t.Settings):
     backbones: Annotated[
         dict[t.SafeName, Backbone],
         t.ReadBeside(".grid={spt_mntp_mean: [1]}", of="opt_125m.mntp"),
-        t.ReadBeside(".model=soft_prompt_mini; warm_start.text.corpus=wordnet_text", of="pretrained"),
+        t.ReadBeside(".model=soft_prompt_nano; warm_start.text.corpus=wordnet_text", of="pretrained"),
     ]
     compared: Annotated[groups.Names, Field(min_length=1)]
     published: dict[t.SafeName, groups.PublishedEncoder]
@@ -138,7 +138,7 @@ class PromptTuningEncodersSettings(t.Settings):
     evaluation: Evaluation
     dtype: t.Computed
     warm_start: Annotated[
-        groups.WarmStart, t.ReadBeside("backbones.opt_125m.model=soft_prompt_mini; warm_start.text.corpus=wordnet_text")
+        groups.WarmStart, t.ReadBeside("backbones.opt_125m.model=soft_prompt_nano; warm_start.text.corpus=wordnet_text")
     ]
     mntp: Annotated[Mntp, t.ReadBeside("backbones.llama_2_7b.mntp=null; warm_start.text.corpus=wordnet_text")]
     cost: groups.Published
