@@ -76,6 +76,19 @@ def test_every_claim_has_a_row_whatever_its_verdict(tmp_path):
     assert found["A"]["verdict"] == "mini: supported; small: inconclusive" and found["B"]["verdict"] == "not supported"
 
 
+def test_what_a_number_depends_on_stays_while_the_number_does(tmp_path):
+    text = renew(Path("page.md"), PAGE, records(), ANSWERS, {"mini": written(tmp_path, "mini", {"A": A, "B": B})})[0]
+    again = written(tmp_path, "again", {"A": A, "B": (-4.5, -5.0, -3.0, "not supported")}, depends_on="")
+    rows = page_rows(renew(Path("page.md"), text, records(), ANSWERS, {"mini": again})[0])
+    assert rows["A"]["depends on"] == "the start" and rows["B"]["depends on"] == ""
+
+
+def test_numbered_claims_have_rows(tmp_path):
+    mini = written(tmp_path, "mini", {"1": A, "2": B})
+    answers = (Answer("Is it so?", "1", "yes, it is", "no, it is not"),)
+    assert page_rows(renew(Path("page.md"), PAGE, records("12"), answers, {"mini": mini})[0])["2"]["mini"].startswith("-4")
+
+
 def test_what_is_missing_is_said_in_one_line(tmp_path):
     with pytest.raises(ReprlabError, match="has no place for verdicts"):
         renew(Path("page.md"), "# A paper\n", records(), ANSWERS, {})

@@ -106,7 +106,8 @@ def render(records: PaperResults, runs: Mapping[str, Path], former: Mapping[str,
     """The lines of the table, one for each claim, and where its numbers come from."""
     from reprlab.artifacts.tables import read_tsv
 
-    found = {scale: (path, read_tsv(path).set_index("id")) for scale, path in runs.items()}
+    # Claims that are numbered are named by text too.
+    found = {scale: (path, read_tsv(path).astype({"id": str}).set_index("id")) for scale, path in runs.items()}
     twins = {id: twin.words for twin in records.twins for id in twin.claims}
     lines = ["| " + " | ".join(COLUMNS) + " |", "| " + " | ".join("---" for _ in COLUMNS) + " |"]
     for claim in records.claims:
@@ -119,7 +120,9 @@ def render(records: PaperResults, runs: Mapping[str, Path], former: Mapping[str,
             row[scale] = _plain(_number(table.loc[claim.id]))
         if "mini" in found:
             about = found["mini"][1].loc[claim.id]
-            row["depends on"] = _plain(_text(about.get("depends_on")))
+            # What a former run found when it varied its decisions is true of the same number.
+            if (said := _plain(_text(about.get("depends_on")))) or row["mini"] != former.get(claim.id, {}).get("mini"):
+                row["depends on"] = said
             row["power"] = _effect(about.get("power"))
         row["verdict"] = _verdict({scale: row[scale] for scale in SCALES})
         lines.append("| " + " | ".join(row[name] for name in COLUMNS) + " |")
