@@ -14,7 +14,7 @@ from reprlab.runtime.errors import ReprlabError
 ROOT = Path(__file__).parents[2]
 SHARED = "results/shared"
 PAPER = "papers.intrinsic-dimension"
-DATASETS = {"mini": {"id_sst2", "id_tweets"}, "nano": {"id_sst2"}}
+DATASETS = {"mini": {"id_sst2", "id_cola", "id_tweets", "id_editorials", "id_topics"}, "nano": {"id_sst2"}}
 
 
 def jobs(scale, *edits):
@@ -151,9 +151,9 @@ def test_another_seed_adds_its_conditions_and_touches_no_other():
     touched = changed(before, after)
     new = {name.replace("smollm2_135m_instruct/", "") for name in touched if name.endswith("_seed9") or "9_val" in name}
     assert new == {
-        "build_prompts id_sst2/validation_2_seed9", "train_adapter id_sst2/sft_28_seed9",
-        "collect_states id_sst2/icl_2_seed9", "collect_states id_sst2/sft_28_seed9_validation",
-        "estimate_dimension id_sst2/icl_2_seed9", "estimate_dimension id_sst2/sft_28_seed9_validation",
+        "build_prompts id_sst2/validation_2_seed9", "train_adapter id_sst2/sft_80_seed9",
+        "collect_states id_sst2/icl_2_seed9", "collect_states id_sst2/sft_80_seed9_validation",
+        "estimate_dimension id_sst2/icl_2_seed9", "estimate_dimension id_sst2/sft_80_seed9_validation",
     }  # fmt: skip
     results = {f"{stage} intrinsic-dimension" for stage in ("gather_results", "estimate_cost")}
     results.add("tabulate_paper intrinsic-dimension/seeds")
@@ -167,7 +167,7 @@ def test_a_seed_moves_demonstrations_and_adapters_but_not_the_prompts_asked():
         for seed in ("", "_seed1")
     }
     assert {key for key in settings[""] if settings[""][key] != settings["_seed1"][key]} == {"seed"}
-    runs = [f"train_adapter smollm2_135m_instruct/id_sst2/sft_28{seed}" for seed in ("", "_seed1")]
+    runs = [f"train_adapter smollm2_135m_instruct/id_sst2/sft_80{seed}" for seed in ("", "_seed1")]
     engines = [json.loads(found[name].settings["settings"])["engine"] for name in runs]
     assert [engine["seed"] for engine in engines] == [42, 1]
     with pytest.raises(ReprlabError, match="42 is the seed of the main run"):

@@ -86,7 +86,8 @@ def test_what_a_number_depends_on_stays_while_the_number_does(tmp_path):
 def test_numbered_claims_have_rows(tmp_path):
     mini = written(tmp_path, "mini", {"1": A, "2": B})
     answers = (Answer("Is it so?", "1", "yes, it is", "no, it is not"),)
-    assert page_rows(renew(Path("page.md"), PAGE, records("12"), answers, {"mini": mini})[0])["2"]["mini"].startswith("-4")
+    rows = page_rows(renew(Path("page.md"), PAGE, records("12"), answers, {"mini": mini})[0])
+    assert rows["2"]["mini"].startswith("-4")
 
 
 def test_what_is_missing_is_said_in_one_line(tmp_path):

@@ -382,11 +382,21 @@ def test_published_weights_are_not_called_random():
         make_plan(load_config(ROOT, {"scale": "paper", "set": edit, "build": ["prompt-tuning-encoders"]}))
 
 
-@pytest.mark.parametrize("scale", ["mini", "nano"])
-def test_small_scales_have_every_method_and_a_random_control(plans, scale):
+@pytest.mark.parametrize(
+    ("scale", "control", "expected"),
+    [("mini", "smollm2_drawn", {"lora", "prompt"}), ("nano", "lm_random", {"full", "lora", "prompt", "prefix"})],
+)
+def test_small_scales_have_their_methods_and_a_random_control(plans, scale, control, expected):
+    """The wider grid of a decoder is that of `small`; each method is made at `nano`."""
     keys = {key for key in plans[scale].jobs["train_encoder"] if "/prompt_tuning_" in key}
     methods = {settings_of(plans[scale], "train_encoder", key)["encoder"]["method"] for key in keys}
-    assert methods == {"full", "lora", "prompt", "prefix"}
-    assert any(key.startswith("lm_random/") for key in keys)
-    started = plans[scale].jobs["train_encoder"]["lm_random/prompt_tuning_spt_uni_eosp_1"]
+    assert methods == expected
+    started = plans[scale].jobs["train_encoder"][f"{control}/prompt_tuning_spt_uni_eosp_1"]
     assert "/models/" in str(started.inputs["model"]), "nothing has trained the control before"
+
+
+def test_a_twin_that_stays_random_reads_with_the_published_tokenizer(plans):
+    job = plans["mini"].jobs["train_encoder"]["smollm2_drawn/prompt_tuning_spt_uni_eosp_1"]
+    assert str(job.inputs["tokenizer"]).endswith("model_tokenizers/smollm2_135m_instruct")
+    trained = plans["mini"].jobs["train_encoder"]["smollm2/prompt_tuning_spt_uni_eosp_1"]
+    assert job.settings["settings"] == trained.settings["settings"], "the twin differs in its weights alone"
