@@ -14,7 +14,7 @@ from reprlab.stages.train_recogniser import train_recogniser
 from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
 from test_audio_recognition import WAVES, WHISPER, speech
 
-pytestmark = pytest.mark.usefixtures("one_thread")
+pytestmark = [pytest.mark.release, pytest.mark.usefixtures("one_thread")]
 
 ENGINE = {
     "steps": 4, "batch_size": 2, "log_every": 2, "optimizer": {"learning_rate": 1e-3, "weight_decay": 0.1},

@@ -29,7 +29,7 @@ from reprlab.stages.probe_coreference import probe_coreference
 from reprlab.training.settings import EngineSettings, OptimizerSettings, ScheduleSettings
 from transformers import BertConfig, BertModel
 
-pytestmark = pytest.mark.usefixtures("one_thread")
+pytestmark = [pytest.mark.release, pytest.mark.usefixtures("one_thread")]
 
 SENTENCES = ["Emma was good", "the film was bad", "so Emma was bad", "Anna was the good house", "Emma slept"]
 CUT = {"segment_length": 12}

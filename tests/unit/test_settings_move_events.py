@@ -48,7 +48,7 @@ from reprlab.training.settings import EngineSettings
 from safetensors.torch import load_file, save_file
 from torch.nn.modules.module import register_module_forward_hook
 
-pytestmark = pytest.mark.usefixtures("one_thread")
+pytestmark = [pytest.mark.release, pytest.mark.usefixtures("one_thread")]
 
 Own = dict[str, Any]
 # Words of the tokenizer, as an encoder-decoder writes them.

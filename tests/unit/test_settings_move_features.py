@@ -49,7 +49,7 @@ from reprlab.training.settings import EngineSettings, OptimizerSettings, Schedul
 from tokenizers import Tokenizer, models
 from transformers import PreTrainedTokenizerFast
 
-pytestmark = pytest.mark.usefixtures("one_thread")
+pytestmark = [pytest.mark.release, pytest.mark.usefixtures("one_thread")]
 
 BLOCK = 6
 ENGINE = {

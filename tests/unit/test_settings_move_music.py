@@ -51,7 +51,7 @@ from test_music_annotation import say
 from test_music_stages import wave
 from test_music_tracks import write_folder
 
-pytestmark = pytest.mark.usefixtures("one_thread")
+pytestmark = [pytest.mark.release, pytest.mark.usefixtures("one_thread")]
 
 
 def test_settings_of_tracks(tmp_path, monkeypatch):

@@ -29,7 +29,7 @@ from reprlab.stages.retrieve_passages import retrieve_passages
 from reprlab.stages.train_reranker import train_reranker
 from reprlab.training.settings import EngineSettings
 
-pytestmark = pytest.mark.usefixtures("one_thread")
+pytestmark = [pytest.mark.release, pytest.mark.usefixtures("one_thread")]
 
 Own = dict[str, Any]
 BART = {

@@ -42,7 +42,7 @@ from tokenizers import Regex, Tokenizer, models, pre_tokenizers, processors
 from training_samples import write_tokens
 from transformers import PreTrainedTokenizerFast
 
-pytestmark = pytest.mark.usefixtures("one_thread")
+pytestmark = [pytest.mark.release, pytest.mark.usefixtures("one_thread")]
 
 Own = dict[str, Any]
 WORDS = ["good", "bad", "film", "was", "the", "very", "a", "b", "c", "d", "first", "second"]
