@@ -12,8 +12,8 @@ from reprlab.training.settings import EngineSettings
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
-class Tuning(BaseModel):
-    """What is trained beside the CTC head."""
+class TuningShape(BaseModel):
+    """What is trained beside the CTC head, whatever it starts from."""
 
     model_config = _STRICT
 
@@ -41,6 +41,11 @@ class Tuning(BaseModel):
 
     blocks: int | None = Field(default=None, ge=1)
     """Upper blocks that have adapters; null: all."""
+
+
+class Tuning(TuningShape):
+    """What is trained beside the CTC head."""
+
     initial_scale: float = Field(default=1.0, gt=0)
     """Factor of the drawn weights of the last layer inside an ff or conv adapter; 1: as PyTorch draws them. A small one
     leaves the encoder nearly as it was, 0 would have no gradient behind ConvAdapt's last ReLU."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from reprlab.audio.settings import CountedTuning, CountedTunings, RecogniserSettings
+from reprlab.audio.settings import CountedTuning, CountedTunings, RecogniserSettings, Tuning
 from reprlab.papers.asr_adapters.results import RESULTS
 from reprlab.planning.cost_jobs import add_cost
 from reprlab.planning.plan import Job, Plan
@@ -112,13 +112,11 @@ class Recognisers:
         used = [model for models in paper.compared.values() for model in models]
         models = list(dict.fromkeys([*paper.counted, paper.model, paper.wide_model, *used]))
         names = [name for name in paper.methods if name != "head"]
-        counted = [
-            CountedTuning(model=model, name=name, tuning=paper.methods[name].tuning)
-            for model in models
-            for name in names
-        ]
+        # A start changes no count.
+        tunings = {name: derive(Tuning, paper.methods[name].tuning, initial_scale=1.0) for name in names}
+        counted = [CountedTuning(model=model, name=name, tuning=tunings[name]) for model in models for name in names]
         for depth in paper.depths:
-            tuning = paper.methods[_DEPTH].tuning.model_copy(update={"depth": depth})
+            tuning = tunings[_DEPTH].model_copy(update={"depth": depth})
             counted += [CountedTuning(model=model, name=f"ff_{depth}", tuning=tuning) for model in models]
         entries = {model: self.config.models[model] for model in models}
         settings = CountedTunings(entries=entries, tunings=counted, symbols=paper.symbols)
@@ -126,15 +124,25 @@ class Recognisers:
         yield Source(path=Path(path), factors={"part": "counts"}, keys={"model": "model", "method": "method"})
 
     def _train(
-        self, model: str, name: str, language: str, minutes: float, seed: int, *, depth: int = 2, source: str = ""
+        self,
+        model: str,
+        name: str,
+        language: str,
+        minutes: float,
+        seed: int,
+        *,
+        depth: int | None = None,
+        source: str = "",
     ) -> dict[str, str]:
         paper, method = self.paper, self.paper.methods[name]
+        own = method.tuning.depth
+        depth = own if depth is None else depth
         dataset = paper.languages[language]
         inputs: dict[str, str | list[str]] = {
             "speech": add_task(self.plan, self.config, dataset),
             "model": add_model(self.plan, self.config, model, seed=seed),
         }
-        cell = f"{name}_{minutes:g}min" + (f"_{depth}layers" if depth != 2 else "") + f"_s{seed}"
+        cell = f"{name}_{minutes:g}min" + (f"_{depth}layers" if depth != own else "") + f"_s{seed}"
         if source:
             inputs["source"] = self._train(model, name, source, minutes, seed)["out"]
             cell += f"_from_{source}"
@@ -152,7 +160,9 @@ class Recognisers:
             seed=seed,
             log_every=max(1, training.steps // 20),
         )
-        tuning = method.tuning.model_copy(update={"depth": depth, "initial_scale": training.initial_scale})
+        scale = method.tuning.initial_scale
+        start = training.initial_scale if scale is None else scale
+        tuning = derive(Tuning, method.tuning, depth=depth, initial_scale=start)
         return RecogniserSettings(
             tuning=tuning,
             minutes=minutes,

@@ -8,16 +8,23 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from reprlab.audio.settings import Tuning
+from reprlab.audio.settings import TuningShape
 from reprlab.config import groups
 from reprlab.settings import base as t
 from reprlab.training.settings import UpdateSettings
 
 
+class MethodTuning(TuningShape):
+    """What is trained beside the CTC head, and from which start."""
+
+    initial_scale: t.PositiveFloat | None = None
+    """Factor of the drawn weights of the last layer inside an ff or conv adapter; null: `training.initial_scale`."""
+
+
 class Method(t.Settings):
     """A tuning and the rate of what is tuned beside the head."""
 
-    tuning: Tuning
+    tuning: MethodTuning
     learning_rate: t.PositiveFloat
 
 

@@ -48,7 +48,7 @@ class MusicVideoDescriptionSettings(t.Settings):
     called: str
     tracks: TrackSettings
     annotation: AnnotationSettings
-    annotation_model: t.ModelName | None
+    annotation_model: Annotated[t.ModelName | None, t.ReadBeside("annotation.backend=local")]
     encoding: EncodingSettings
     audio_model: t.ModelName | None
     model: t.ModelName
@@ -59,7 +59,7 @@ class MusicVideoDescriptionSettings(t.Settings):
     description: Training
     generation: Generation
     dtype: t.Computed
-    main: Inputs
+    main: Annotated[Inputs, t.ReadBeside("blank=[14]")]
     ablations: Annotated[list[Inputs], t.Distinct]
     blank: Annotated[list[Inputs], t.Distinct]
     seeds: t.Seeds
