@@ -48,6 +48,8 @@ METHODS = {
     "ff": Tuning(method="ff", inner=4),
     "conv": Tuning(method="conv", inner=None),
     "lora": Tuning(method="lora", inner=2),
+    "compacter": Tuning(method="compacter", inner=4, terms=2),
+    "parallel": Tuning(method="parallel", inner=4),
     "head": Tuning(method="head"),
 }
 
@@ -73,7 +75,7 @@ def test_only_what_a_method_names_changes(method: str) -> None:
     changed = {name for name, value in model.named_parameters() if not torch.equal(value, before[name])}
     assert changed <= {name for name, value in model.named_parameters() if value.requires_grad}
     inside = {name for name in changed if not name.startswith("head.")}
-    own = {"full": "", "ff": "adapter", "conv": "adapter", "lora": "lora_", "head": "head"}[method]
+    own = {"full": "", "lora": "lora_", "head": "head"}.get(method, "adapter")
     assert all(own in name or "layer_norm" in name for name in inside)
     assert bool(inside) == (method != "head") and (method == "full" or any(own in name for name in changed))
     if method != "full":

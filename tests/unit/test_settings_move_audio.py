@@ -98,6 +98,8 @@ TUNED = {
     "ff": {"inner", "depth", "placement", "norm", "blocks", "initial_scale"},
     "conv": {"inner", "placement", "kernel", "blocks", "initial_scale"},
     "lora": {"inner", "blocks"},
+    "compacter": {"inner", "placement", "blocks", "initial_scale", "terms", "rank"},
+    "parallel": {"inner", "blocks", "initial_scale", "scale"},
     "full": set(),
     "head": set(),
 }
@@ -106,9 +108,10 @@ TUNED = {
 @pytest.mark.parametrize("method", TUNED)
 def test_settings_of_a_tuning(made, method):
     """An adapter has settings of its own kind, and where no adapter is there is nothing to set."""
-    base = {"method": method, "inner": 4}
+    base = {"method": method, "inner": 8}
     changes = {
-        "inner": 3, "depth": 3, "placement": "outer", "norm": False, "kernel": 3, "blocks": 1, "initial_scale": 0.1,
+        "inner": 4, "depth": 3, "placement": "outer", "norm": False, "kernel": 3, "blocks": 1, "initial_scale": 0.1,
+        "terms": 2, "rank": 2, "scale": 1.0,
     }  # fmt: skip
     own = {name: value for name, value in changes.items() if name in TUNED[method]}
     still = {name: value for name, value in changes.items() if name not in TUNED[method]}

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from reprlab.audio.rival_adapters import Beside, Compacter, ParallelAdapter
 from reprlab.audio.settings import Tuning
 from reprlab.models.padded_convolution import PaddedConv1d
 from reprlab.runtime.errors import ReprlabError
@@ -121,19 +122,22 @@ def tune(encoder: Any, tuning: Tuning) -> None:
     norms = [one for one in transformer.modules() if isinstance(one, nn.LayerNorm)]
     encoder.requires_grad_(False)
     adapted = blocks[len(blocks) - wanted :]
-    if tuning.method in ("ff", "conv"):
+    if tuning.method in ("ff", "conv", "compacter", "parallel"):
+        # Drawn only where adapters share it, so that the others start as they did without it.
+        shared = nn.Parameter(torch.empty([tuning.terms] * 3))
+        if tuning.method == "compacter":
+            nn.init.normal_(shared, std=tuning.terms**-0.5)
         for block in adapted:
             for name, after in _AFTER[type(encoder).__name__].items():
-                adapter = (
-                    FFAdapter(width, inner, tuning.depth, norm=tuning.norm)
-                    if tuning.method == "ff"
-                    else ConvAdapter(width, inner, tuning.kernel)
-                )
+                adapter = _adapter(tuning, width, inner, shared)
                 with torch.no_grad():
                     for parameter in adapter.last.parameters():
                         parameter.mul_(tuning.initial_scale)
-                outer = getattr(block, after) if tuning.placement == "outer" else None
-                setattr(block, name, Adapted(getattr(block, name), adapter, outer))
+                sublayer, norm = getattr(block, name), getattr(block, after)
+                if tuning.method == "parallel":
+                    setattr(block, name, Beside(sublayer, adapter, norm))
+                else:
+                    setattr(block, name, Adapted(sublayer, adapter, norm if tuning.placement == "outer" else None))
     elif tuning.method == "lora":
         from peft import LoraConfig, inject_adapter_in_model
 
@@ -146,6 +150,18 @@ def tune(encoder: Any, tuning: Tuning) -> None:
     if tuning.method not in ("head", "full"):
         for norm in norms:
             norm.requires_grad_(True)
+
+
+def _adapter(tuning: Tuning, width: int, inner: int, shared: nn.Parameter) -> Any:
+    """An adapter with a layer `last`, whose output is added; `shared` is that of all of an encoder."""
+    match tuning.method:
+        case "ff":
+            return FFAdapter(width, inner, tuning.depth, norm=tuning.norm)
+        case "conv":
+            return ConvAdapter(width, inner, tuning.kernel)
+        case "compacter":
+            return Compacter(width, inner, tuning.rank, shared)
+    return ParallelAdapter(width, inner, tuning.scale)
 
 
 def counts(encoder: Any, tuning: Tuning, symbols: int) -> dict[str, int]:

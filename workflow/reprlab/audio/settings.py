@@ -17,20 +17,28 @@ class TuningShape(BaseModel):
 
     model_config = _STRICT
 
-    method: Literal["full", "ff", "conv", "lora", "head"]
-    """full: all but the convolutions in front and positions; ff, conv: adapters after attention and after
-    feed-forward of each block, and layer norms; lora: low-rank adapters of queries and values, and layer norms; head:
-    nothing more."""
+    method: Literal["full", "ff", "conv", "lora", "compacter", "parallel", "head"]
+    """full: all but the convolutions in front and positions; ff, conv, compacter: adapters after attention and after
+    feed-forward of each block, parallel: beside both, and layer norms; lora: low-rank adapters of queries and values,
+    and layer norms; head: nothing more."""
     inner: int | None = Field(default=256, ge=1)
     """Width inside an adapter, or rank of lora; null: that of the model."""
     depth: int = Field(default=2, ge=2)
     """Fully connected layers of an ff adapter."""
     placement: Literal["inner", "outer"] = "inner"
-    """Where ff and conv adapters are: inner, on a sub-layer's output before the residual sum; outer, behind the sum."""
+    """Where ff, conv and compacter adapters are: inner, on a sub-layer's output before the residual sum; outer, behind
+    it."""
     norm: bool = True
     """Layer norm over the sum of an ff adapter and its input."""
     kernel: int = Field(default=1, ge=1)
     """Frames that a convolution of a conv adapter sees; an odd number."""
+
+    terms: int = Field(default=4, ge=1)
+    """Kronecker products of a map of a compacter adapter."""
+    rank: int | None = Field(default=1, ge=1)
+    """Rank of the second factor of each; null: the largest, which gives the parameters of dense maps over the terms."""
+    scale: float = Field(default=4.0, gt=0)
+    """Factor of what a parallel adapter adds."""
 
     @field_validator("kernel")
     @classmethod
@@ -47,7 +55,7 @@ class Tuning(TuningShape):
     """What is trained beside the CTC head."""
 
     initial_scale: float = Field(default=1.0, gt=0)
-    """Factor of the drawn weights of the last layer inside an ff or conv adapter; 1: as PyTorch draws them. A small one
+    """Factor of the drawn weights of the last layer inside an adapter; 1: as they are drawn. A small one
     leaves the encoder nearly as it was, 0 would have no gradient behind ConvAdapt's last ReLU."""
 
 

@@ -51,7 +51,16 @@ def transferred(frame: Frame) -> Estimate | str:
 _MAIN: dict[str, Choice] = {"part": "main"}
 _CELL: dict[str, Choice] = {"part": "ablation"}
 _CONTROL: dict[str, Choice] = {"part": "control", "method": "conv"}
+_RIVAL: dict[str, Choice] = {"part": "rival"}
 _CER = "character error rate on test, points"
+
+
+def _rival(id: str, words: str, method: str) -> Claim:
+    """A rival beats ConvAdapt, in the same cell, with the same updates and rate."""
+    return Claim(id, f"{words} (ours, a neighbour of the paper)", f"{_CER}: {method} less conv", BELOW_ZERO,
+                 less({"method": method}, {"method": "conv"}), _RIVAL)  # fmt: skip
+
+
 CLAIMS = (
     Claim("A1", "With little speech bottleneck adapters are worse than tuning all (Table 2, of three languages, printed"
           " without intervals)",
@@ -83,11 +92,15 @@ CLAIMS = (
     Claim("A10", "What the encoder learnt before matters: a drawn one recognises less (ours)",
           f"{_CER}: conv in the trained encoder less in a drawn one", BELOW_ZERO,
           less({"model": Option("model")}, {"model": Option("floor")}), _CONTROL),
+    _rival("A11", "Compacter with as many parameters is better than ConvAdapt", "compacter"),
+    _rival("A12", "Compacter with a tenth of the parameters is better than ConvAdapt", "compacter_tenth"),
+    _rival("A13", "Parallel adapters with as many parameters are better than ConvAdapt", "parallel"),
+    _rival("A14", "Parallel adapters with a tenth of the parameters are better than ConvAdapt", "parallel_tenth"),
 )  # fmt: skip
 TWINS = (
     Twin(("A10",), "the encoder with drawn weights", learned={**_CONTROL, "model": Option("model")},
          rows={"model": Option("floor")}),
-    Twin(("A1", "A2", "A3", "A4", "A5", "A6", "A7", "A9"),
+    Twin(("A1", "A2", "A3", "A4", "A5", "A6", "A7", "A9", "A11", "A12", "A13", "A14"),
          why_not="two trainings of one frozen encoder: the head without adapters would be the same on both sides"),
     Twin(("A8",), why_not="fresh adapters, which have learnt no other language, are the side that it is compared with"),
 )  # fmt: skip

@@ -74,9 +74,9 @@ class Recognisers:
                 yield self._scores(self._train(*about), "large", about)
 
     def one_cell(self) -> Iterator[Source]:
-        """Controls, the drawn encoder, and what of conv's gain is norm, rate or width."""
+        """Controls, the drawn encoder, what of conv's gain is norm, rate or width, and rivals of conv."""
         paper, cell = self.paper, self.paper.cell
-        for part, names in (("control", paper.controls), ("ablation", paper.ablation)):
+        for part, names in (("control", paper.controls), ("ablation", paper.ablation), ("rival", self._rivals())):
             for name in names:
                 for seed in paper.seeds:
                     about = (paper.model, name, cell.language, cell.minutes, seed)
@@ -84,6 +84,10 @@ class Recognisers:
         for seed in paper.seeds:
             about = (paper.floor, "conv", cell.language, cell.minutes, seed)
             yield self._scores(self._train(*about), "control", about)
+
+    def _rivals(self) -> list[str]:
+        """ConvAdapt and what it is held against; nothing without rivals."""
+        return ["conv", *self.paper.rivals] if self.paper.rivals else []
 
     def depths(self) -> Iterator[Source]:
         """Figure 2: fully connected layers of each adapter."""

@@ -36,6 +36,7 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "table5": (Listing(f"language start method model size split subset metric {_BESIDE}"), {"part": "transfer"}),
     "figure2": (Listing(f"language depth model size metric {_BESIDE}"), {"part": "depth", **_TEST, "subset": ""}),
     "ablation_norm": (Listing(f"method language size model seed metric {_BESIDE}"), {"part": "ablation", **_TEST}),
+    "rivals": (Listing(f"method language size model seed metric {_BESIDE}"), {"part": "rival", **_TEST}),
     "controls": (Listing(f"method model language size seed metric {_BESIDE}"), {"part": "control", **_TEST}),
     "parameters": (shares, {"part": "counts", "metric": _PARTS}),
     "data": (Listing("language size value method model seed data scale"), {"part": "data", "metric": "minutes"}),

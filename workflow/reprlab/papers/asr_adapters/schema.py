@@ -18,7 +18,7 @@ class MethodTuning(TuningShape):
     """What is trained beside the CTC head, and from which start."""
 
     initial_scale: t.PositiveFloat | None = None
-    """Factor of the drawn weights of the last layer inside an ff or conv adapter; null: `training.initial_scale`."""
+    """Factor of the drawn weights of the last layer inside an adapter; null: `training.initial_scale`."""
 
 
 class Method(t.Settings):
@@ -67,6 +67,7 @@ class AsrAdaptersSettings(t.Settings):
     large: list[Large]
     controls: groups.Names
     ablation: groups.Names
+    rivals: groups.Names
     cell: Cell
     model: t.ModelName
     floor: t.ModelName
@@ -83,7 +84,7 @@ class AsrAdaptersSettings(t.Settings):
 
     @model_validator(mode="after")
     def _names_are_known(self) -> Self:
-        for where in ("controls", "ablation"):
+        for where in ("controls", "ablation", "rivals"):
             groups.require(where, getattr(self, where), self.methods, "methods")
         groups.require("compared", list(self.compared), self.methods, "methods")
         groups.require("transfer_method", [self.transfer_method], self.methods, "methods")
