@@ -66,6 +66,10 @@ def frame(scale="paper", seeds=(1, 2, 3)):
             if combo != "coref":
                 about = {"part": "similarity", "combo": combo, "metric": "cosine", "data": "Chains", "sources": 1}
                 rows += [about | {"batch": batch, "value": value / 100 + batch / 1000} for batch in range(3)]
+                # The other way round, so that no rank of one is that of the other.
+                rows += [about | {"batch": 0, "metric": "logme", "value": -value}]
+                if combo not in ("bert", "random"):
+                    rows += [{"part": "tasks", "combo": combo, "metric": "accuracy", "value": value / 2, "n": 10}]
     own = {
         "part": "scratch",
         "combo": "coref_scratch",
@@ -104,6 +108,7 @@ def test_claims_have_their_units_and_directions():
         found.loc["R11", "estimate"] == pytest.approx(0.8 - 10, abs=0.02) and found.loc["R11", "verdict"] == "supported"
     )
     assert found.loc["R13", "estimate"] == pytest.approx(1, abs=0.1) and found.loc["R13", "unit"] == "source"
+    assert found.loc["R15", "estimate"] == pytest.approx(-1, abs=0.1) and found.loc["R16", "estimate"] > 0.9
     # R5, R7 and R9 are over sources, which all gain alike here; R14 over documents, whose interval is wide.
     supported = {"R1", "R2", "R3", "R4", "R6", "R10", "R11", "R12", "R13"}
     assert set(found.index[found.verdict == "supported"]) == supported

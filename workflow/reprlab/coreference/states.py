@@ -15,6 +15,7 @@ from reprlab.coreference.model import input_tensors, open_encoder
 from reprlab.coreference.settings import SimilaritySettings
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.progress import track
+from reprlab.statistics.linear_evidence import log_evidence
 
 SPLITS = ("train", "validation")
 
@@ -115,18 +116,37 @@ def similarity_rows(
     documents: Sequence[Document],
     settings: SimilaritySettings,
 ) -> list[dict[str, Any]]:
-    """Mean cosine over tokens of each encoder's last states with those of `reference`, by document that is drawn."""
-    draw = np.random.default_rng(settings.seed).permutation(len(documents))[: settings.documents]
-    inputs = [input_tensors(documents[number], tokenizer) for number in sorted(draw)]
+    """What the last states of each encoder say of coreference without a head, by document that is drawn: their mean
+    cosine over tokens with those of `reference`, and the evidence of a linear model of the gold chains."""
+    draw = sorted(np.random.default_rng(settings.seed).permutation(len(documents))[: settings.documents])
+    inputs = [input_tensors(documents[number], tokenizer) for number in draw]
     target = _last_states(reference, inputs)
     rows = []
     for name, folder in encoders.items():
         for batch, (one, ours, theirs) in enumerate(zip(inputs, _last_states(folder, inputs), target, strict=True)):
-            cosine = torch.nn.functional.cosine_similarity(ours, theirs, dim=-1)
-            kept = torch.ones_like(cosine).bool() if settings.include_padding else one["attention_mask"].bool()
+            cosine, inside = torch.nn.functional.cosine_similarity(ours, theirs, dim=-1), one["attention_mask"].bool()
+            kept = torch.ones_like(cosine).bool() if settings.include_padding else inside
             about = {"name": name, "batch": batch, "metric": "cosine", "value": float(cosine[kept].mean())}
             rows.append({**about, "n": int(kept.sum())})
+            mentions, chains = chained_mentions(documents[draw[batch]], ours[inside].numpy())
+            if chains.shape[1] > 1:
+                evidence = log_evidence(mentions, chains)
+                rows.append({"name": name, "batch": batch, "metric": "logme", "value": evidence, "n": len(mentions)})
     return rows
+
+
+def chained_mentions(document: Document, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Gold mentions as features, and their chains as targets.
+
+    Args:
+        states: [T, H] of the document's sub-tokens.
+
+    Returns:
+        [M, H] means over the sub-tokens of each mention; [M, K] 1 where a mention is of a chain.
+    """
+    spans, chains = document.mentions()
+    means = [states[first : last + 1].mean(0) for first, last in spans]
+    return np.array(means).reshape(-1, states.shape[1]), np.eye(len(document.clusters))[chains - 1]
 
 
 def _last_states(encoder: Path, inputs: Sequence[dict[str, torch.Tensor]]) -> list[torch.Tensor]:

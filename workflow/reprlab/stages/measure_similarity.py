@@ -1,4 +1,4 @@
-"""Cosine similarity of the states of some encoders to those of another one, token by token."""
+"""Likeness of the states of some encoders to those of another one, and what they say of chains by themselves."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def measure_similarity(
     out: Path,
     settings: SimilaritySettings,
 ) -> None:
-    """Write `out`: the mean cosine over the tokens of each document that is drawn, by encoder.
+    """Write `out`: for each encoder and document that is drawn, the mean cosine over tokens and the evidence of chains.
 
     Args:
         documents: folder of segmented documents; those of the validation split are drawn from.

@@ -146,12 +146,24 @@ def uneven_start(frame: Frame) -> Estimate | str:
 
 def alike_is_better(frame: Frame) -> Estimate | str:
     """Rank correlation over sources of the cosine with the coreference encoder and the F1 by the mean."""
-    cosine = frame.select(part="similarity").groupby("combo")["value"].mean()
+    return _predicts(frame, part="similarity", metric="cosine")
+
+
+def evidence_ranks(frame: Frame) -> Estimate | str:
+    """Rank correlation over sources of LogME, the evidence of gold chains without a head, and the F1 by the mean."""
+    return _predicts(frame, part="similarity", metric="logme")
+
+
+def own_score_ranks(frame: Frame) -> Estimate | str:
+    """Rank correlation over sources of their score on their own task and the F1 by the mean."""
+    return _predicts(frame, part="tasks")
+
+
+def _predicts(frame: Frame, **where: Any) -> Estimate | str:
+    signs = frame.select(**where).groupby("combo")["value"].mean()
     scores = frame.select(**_F1, cell="mean_full", sources=1).groupby("combo")["value"].mean()
-    one, two = cosine.align(scores, join="inner")
-    if len(one) < 3:
-        return _why(frame, part="similarity")
-    return rank_correlation(one, two, "source")
+    one, two = signs.align(scores, join="inner")
+    return rank_correlation(one, two, "source") if len(one) >= 3 else _why(frame, **where)
 
 
 def frozen_less_scratch(frame: Frame) -> Estimate | str:
@@ -200,11 +212,15 @@ CLAIMS = (
     Claim("R14",
           "The frozen coreference encoder with a new head is above the encoder with the head that it was trained "
           "with (ours; trap 1 of the specification)", _POINTS, ABOVE_ZERO, frozen_less_scratch),
+    Claim("R15", "LogME ranks the sources without training a head (You et al. 2021; ours, a neighbour of the paper)",
+          "rank correlation", ABOVE_ZERO, evidence_ranks),
+    Claim("R16", "A source's score on its own task ranks them (ours, beside R13 and R15)", "rank correlation",
+          ABOVE_ZERO, own_score_ranks),
 )  # fmt: skip
 TWINS = (
     Twin(("R1",), "random weights", learned={"part": "main", "combo": "coref"}, rows={"combo": "random"}),
     Twin(("R12",), "random weights", learned={"part": "main", "combo": "bert"}, rows={"combo": "random"}),
-    Twin(("R2", "R3", "R8", "R13"),
+    Twin(("R2", "R3", "R8", "R13", "R15", "R16"),
          why_not="sources of one start beside each other: random weights would be on both sides"),
     Twin(("R4",), "random weights", learned={"part": "layers", "combo": "ner"}, rows={"combo": "random"}),
     Twin(("R5",), "random weights", learned={"part": "layers", "combo": ("mrpc", *_TASKS, "bert")},

@@ -43,7 +43,7 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "table3": (cells, {**_MAIN, "sources": (3, 4)}),
     "layers": (by_layer, {**_F1, "part": "layers"}),
     "sources": (sources, {**_F1, **_WHOLE, "part": ("main", "scratch", "rules")}),
-    "similarity": (similarity, {**_WHOLE, "part": ("similarity", "main"), "metric": ("cosine", "conll_f1")}),
+    "similarity": (similarity, {**_WHOLE, "part": ("similarity", "main"), "metric": ("cosine", "logme", "conll_f1")}),
     "weights": (weights, {"part": "weights"}),
     "scores": (long_cells, _MAIN),
     "metrics": (Listing(_EVERY), {"part": ("main", "layers", "scratch", "rules"), "metric": (*_F1.values(), *METRICS)}),

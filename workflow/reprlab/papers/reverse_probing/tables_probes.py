@@ -81,12 +81,15 @@ def sources(frame: Frame) -> Rows:
 
 
 def similarity(frame: Frame) -> Rows:
-    """Mean cosine over documents of each source with the coreference encoder, beside its F1 by the mean."""
-    rows = frame.select(part="similarity")
+    """Mean cosine over documents of each source with the coreference encoder, and its LogME, beside its F1 by the
+    mean."""
+    rows = frame.select(part="similarity", metric="cosine")
+    evidence = frame.select(part="similarity", metric="logme").groupby("combo")["value"].mean()
     found = rows.groupby(["combo", "data"], sort=False)["value"].agg(["mean", "min", "max", "count"]).reset_index()
     found = found.rename(columns={"mean": "cosine", "min": "low", "max": "high", "count": "documents"})
     scores = frame.select(part="main", cell="mean_full", metric="conll_f1").groupby("combo")["value"].mean()
-    return found.assign(f1=found["combo"].map(scores), scale=frame.scale)
+    about = {"logme": found["combo"].map(evidence), "f1": found["combo"].map(scores)}
+    return found.assign(**about, scale=frame.scale)
 
 
 def weights(frame: Frame) -> Rows:
