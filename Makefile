@@ -50,7 +50,7 @@ endif
 export PYTHONPATH := $(CURDIR)/workflow$(if $(PYTHONPATH),:$(PYTHONPATH))
 
 .DEFAULT_GOAL := help
-TARGETS := help all report list metrics explain compare export new preflight rehearse pin verify bundle test test-all test-release test-slow test-faults test-cluster test-smoke mutants lint lock wheel clean prune \
+TARGETS := help all report neighbours list metrics explain compare export new preflight rehearse pin verify bundle test test-all test-release test-slow test-faults test-cluster test-smoke mutants lint lock wheel clean prune \
   setup
 .PHONY: $(TARGETS) FORCE ready
 # A goal that reads or lists computes nothing: what stands beside it is its argument, never a second goal.
@@ -135,6 +135,9 @@ all: $(STAMP) ## every paper, and the report
 
 report: $(STAMP) ## results/report.html and results/summary.tsv
 	@$(SNAKEMAKE) results/report.html
+
+neighbours: $(STAMP) ## results/neighbours.tsv: published rivals of the papers' methods beside them
+	@$(SNAKEMAKE) results/neighbours.tsv
 
 list: ready ## targets with minutes and disk; of one paper: make list depth
 	@$(BIN)/python -m reprlab.planning.targets $(if $(GIVEN_SCALE),--scale "$$GIVEN_SCALE") $(foreach name,$(BESIDE),'$(name)')

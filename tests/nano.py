@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
-from reprlab.config.papers import SLUGS
+from reprlab.config.papers import NEIGHBOURS, SLUGS
 
 from tests.checkouts import Checkout, copy_project, shared_folder
 from tests.plans import plan_of
@@ -101,7 +101,9 @@ PARTS = {
         _edits("punctuation-restoration", "finetuning.seeds=[0]", "inits=[t5, pr]"),
         tuple(f"results/punctuation-restoration/{name}.tsv" for name in ("table1", "table6")),
     ),
-    "universal-features": Part(targets=("results/universal-features/flow_controls.tsv",)),
+    "universal-features": Part(
+        targets=(*(f"results/universal-features/{name}.tsv" for name in ("flow_controls", "merging_ways")), NEIGHBOURS),
+    ),
     "music-video-description": Part(
         targets=tuple(
             f"results/music-video-description/{name}" for name in ("table1.tsv", "feature_accuracy.tsv", "examples")

@@ -149,7 +149,8 @@ def planned_results():
     from reprlab.planning.paper_plans import make_plan
 
     planned = {path for paths in make_plan(load_config(ROOT)).targets.values() for path in paths}
-    return planned | {path.replace(".png", ".svg") for path in planned} | {"results/report.html", "results/summary.tsv"}
+    shared = {f"results/{name}" for name in ("report.html", "summary.tsv", "neighbours.tsv")}
+    return planned | {path.replace(".png", ".svg") for path in planned} | shared
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 from reprlab.config.load import load_config
-from reprlab.config.papers import SLUGS, papers_needed
+from reprlab.config.papers import NEIGHBOURS, SLUGS, papers_needed
 from reprlab.planning.paper_plans import make_plan
 from reprlab.planning.run_plan import RunPlan
+from reprlab.results.records import has_neighbours
 from reprlab.runtime.errors import ReprlabError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +39,17 @@ def test_a_paper_planned_alone_has_the_jobs_that_it_has_among_all(scale: str) ->
         alone = RunPlan(make_plan(load_config(ROOT, {"scale": scale}, targets=[slug])), ROOT).jobs
         assert alone and all(together[name].digest == job.digest for name, job in alone.items()), slug
         planned |= alone
-    assert set(together) - set(planned) == {("write_report", "all")}
+    # The table of neighbours is that of a paper alone where no other one declares some.
+    assert set(together) - set(planned) - {("gather_neighbours", "all")} == {("write_report", "all")}
+
+
+def test_the_table_of_neighbours_needs_the_papers_that_declare_some() -> None:
+    declaring = [slug for slug in SLUGS if has_neighbours(slug)]
+    assert "universal-features" in declaring and "depth" not in declaring
+    assert papers_needed([NEIGHBOURS], SLUGS) == tuple(declaring)
+    assert papers_needed([NEIGHBOURS], ["depth", "universal-features"]) == ("universal-features",)
+    assert papers_needed([NEIGHBOURS, "amuro-char"], ["universal-features"]) == ("amuro-char", "universal-features")
+    assert papers_needed([NEIGHBOURS], ["vocab-memory", "depth"]) == ("depth", "vocab-memory"), "a table without rows"
 
 
 def test_the_report_is_planned_with_all_that_it_shows_and_shows_nothing_else() -> None:

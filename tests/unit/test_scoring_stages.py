@@ -15,7 +15,7 @@ from reprlab.artifacts.tables import read_parquet, read_tsv, write_parquet, writ
 from reprlab.evaluation.completion_settings import CompletionBaselines, CompletionScoring
 from reprlab.evaluation.prediction_sample import SampleSettings, sample_rows
 from reprlab.evaluation.settings import BaselineSettings
-from reprlab.models.build import save_model
+from reprlab.models.build import load_model, save_model
 from reprlab.music.forms import BREAKDOWN, OVERVIEW
 from reprlab.music.settings import DescriptionScoring
 from reprlab.runtime.errors import ReprlabError
@@ -136,8 +136,8 @@ def test_held_out_losses_are_those_of_their_split_and_step(language, tmp_path):
 
 def test_points_between_two_models_go_from_the_first_to_the_second(language, tmp_path):
     given = {
-        "models": {"b": language / "says_b", "a": language / "says_a"}, "first": "a", "second": "b",
-        "base": "b", "dtype": "float32", "swept": ["of a"],
+        "models": {"b": language / "says_b", "a": language / "says_a"}, "scored": ["b", "a"],
+        "first": "a", "second": "b", "base": "b", "dtype": "float32", "swept": ["of a"],
         "sweeps": {"sweep": {"method": "slerp", "over": "fraction", "values": [0.0, 0.25, 0.75, 1.0]},
                    "added": {"method": "task_arithmetic", "options": {"weights": [1, 0]}, "over": "scale",
                              "values": [0.0, 1.0]}},
@@ -158,6 +158,12 @@ def test_points_between_two_models_go_from_the_first_to_the_second(language, tmp
     assert means.is_monotonic_increasing and means.nunique() == 4
     whole = table[table["model"] == "a"].set_index("corpus").loc["of a", "loss_sum"]
     assert swept[swept["t"] == 0]["loss_sum"].tolist() == pytest.approx(whole.tolist())
+    sizes = table.groupby("model")["parameters"].unique().map(list)
+    counted = sum(one.numel() for one in load_model(language / "says_a").parameters())
+    assert sizes.to_dict() == {name: [counted] for name in ("b", "a", "sweep", "added")}
+    alone = MergeEvaluation.model_validate({**given, "scored": ["a"]})
+    evaluate_merges(runs=alone, tokenizer=language / "tokenizer", out=tmp_path / "o.tsv")
+    assert set(read_tsv(tmp_path / "o.tsv")["model"]) == {"a", "sweep", "added"}, "a model may be merged and not scored"
     packed = MergeEvaluation.model_validate({**given, "evaluation": lm_settings(input_length=2 * LENGTH, batches=1)})
     evaluate_merges(runs=packed, tokenizer=language / "tokenizer", out=tmp_path / "o.tsv")
     assert set(read_tsv(tmp_path / "o.tsv")["tokens"]) == {BATCH * 2 * LENGTH}, "texts are packed to the input's length"

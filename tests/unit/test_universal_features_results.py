@@ -11,6 +11,8 @@ from reprlab.planning.paper_plans import make_plan
 from reprlab.reporting.audit_records import audit
 from reprlab.results.claims import claims_table
 from reprlab.results.frame import frame_of
+from reprlab.results.neighbour_table import neighbour_rows
+from reprlab.results.neighbours import Cell
 from reprlab.results.records import Drawn
 from reprlab.results.schema import FIXED
 from reprlab.results.twins import as_twin
@@ -135,6 +137,26 @@ def test_a_way_to_merge_is_judged_where_it_did_not_choose():
     worse = [row for seed in (0, 1) for row in sweeps(seed, points | {("ties", 1.0): (1.0, 3.5)})]
     (claim,) = claims_table([one for one in RESULTS.claims if one.id == "F17"], frame(worse), {}).to_dict("records")
     assert claim["verdict"] == "not supported"
+
+
+def test_a_way_to_merge_is_a_neighbour_of_slerp(tmp_path):
+    """Its row has the losses of both at their points, which differ by what the claim finds."""
+    points = {("sweep", 0.5): (2.0, 3.0), ("ties", 1.0): (1.0, 2.4), ("ties", 2.0): (4.0, 1.0)}
+    rows = [row for seed in (0, 1) for row in sweeps(seed, points)]
+    rows += [
+        {"part": "sizes", "seed": 0, "model": way, "t": 1.0, "metric": "parameters", "value": 50}
+        for way in ("ties", "dare")
+    ]
+    cells = {one.id: [Cell()] for one in RESULTS.neighbours}
+    found = {row["claim"]: row for row in neighbour_rows("p", RESULTS, frame(rows), cells, tmp_path)}
+    assert list(found) == ["F15", "F16", "F17", "F18"] and found["F15"]["note"] == "not run at scale mini"
+    ties = found["F17"]
+    # Odd batches, of which the third has 0.03 more, or twice that; Lua has 1 more than stories.
+    assert (ties["method_value"], ties["neighbour_value"]) == pytest.approx((3.53, 2.96))
+    assert ties["difference"] == pytest.approx(-0.57) and ties["verdict"] == "ahead" and ties["better"] == "lower"
+    assert (ties["seeds"], ties["neighbour_parameters"], ties["method_parameters"]) == (2, 50, None)
+    assert ties["unit"] == "batch within 2 seeds" and ties["method"] == "slerp" and "Yadav" in ties["neighbour"]
+    assert ties["margin"] == 0.01
 
 
 def test_the_sweep_names_its_axis_and_stands_beside_the_base():

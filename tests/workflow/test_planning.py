@@ -175,7 +175,7 @@ def test_a_dry_run_plans_every_paper(checkout, scale: str, tmp_path: Path) -> No
     counts = job_counts(text)
     assert counts == {rule: len(jobs) for rule, jobs in plan.jobs.items() if rule in counts}
     # What is planned and not run would be a job that feeds no result; cut models and exports are made when asked for.
-    assert set(plan.jobs) == {*counts, "write_report", "pema_adapt", "export_encoder"}
+    assert set(plan.jobs) == {*counts, "write_report", "gather_neighbours", "pema_adapt", "export_encoder"}
     commands = re.findall(r"^Shell command: (.*)$", text, flags=re.M)
     assert len(commands) == sum(counts.values()) and max(map(len, commands)) < 400
     # What runs beside the engine at its end need not be what ran beside it at its start.

@@ -2,6 +2,7 @@
 
 import pytest
 from reprlab.artifacts.tables import read_tsv
+from reprlab.config.papers import NEIGHBOURS
 
 from tests.nano import PARTS
 from tests.plans import rerun_counts
@@ -52,3 +53,39 @@ def test_fewer_features_persist_at_a_higher_threshold(made):
 @pytest.mark.parametrize("edit", EDITS)
 def test_an_edit_reruns_what_it_touches_and_nothing_else(edit):
     assert rerun_counts(SLUG, PART.edits, f"papers.{SLUG}.{edit}", TABLE) == EDITS[edit]
+
+
+@pytest.mark.parametrize(
+    ("edit", "again"),
+    [
+        ("merging.rivals.ties.values=[0.5]", 1),
+        ("merging.rivals.dare.options.drop=0.5", 1),
+        ("merging.sweep=[0.0, 1.0]", 1),
+        ("held_out.batches=3", 5),
+    ],
+)
+def test_an_edit_of_a_way_to_merge_reruns_its_own_rows_alone(edit, again):
+    found = rerun_counts(SLUG, PART.edits, f"papers.{SLUG}.{edit}", "results/universal-features/merging_ways.tsv")
+    assert found == {"evaluate_merges": again, "tabulate_paper": 1}
+
+
+def test_the_table_of_ways_has_each_way_once_a_seed(made):
+    found = read_tsv(made.nano / "results/universal-features/merging_ways.tsv")
+    assert found["way"].tolist() == ["slerp", "linear", "task_arithmetic", "ties", "dare"]
+    assert found.set_index("way").loc["slerp", "less_slerp"] == 0 and found["lua_loss"].gt(0).all()
+
+
+def test_the_ways_to_merge_are_neighbours_of_slerp_with_the_cost_of_each(made):
+    found = read_tsv(made.nano / NEIGHBOURS).query("paper == @SLUG")
+    assert found["claim"].tolist() == ["F15", "F16", "F17", "F18"] and set(found["method"]) == {"slerp"}
+    ways = read_tsv(made.nano / "results/universal-features/merging_ways.tsv")
+    losses = ways[["lua_loss", "stories_loss"]].mean(axis=1).tolist()
+    assert found["neighbour_value"].tolist() == pytest.approx(losses[1:], rel=1e-4)
+    assert found["method_value"].tolist() == pytest.approx(losses[:1] * 4, rel=1e-4)
+    gap = found["neighbour_value"] - found["method_value"]
+    assert found["difference"].tolist() == pytest.approx(gap.tolist(), abs=1e-5)
+    # Nothing is judged at nano.
+    assert found["verdict"].isna().all() and set(found["scale"]) == {"nano"} and found["seeds"].eq(1).all()
+    for side in ("method", "neighbour"):
+        assert found[f"{side}_cpu_seconds"].gt(0).all() and found[f"{side}_parameters"].nunique() == 1
+    assert found["neighbour_parameters"].tolist() == found["method_parameters"].tolist()

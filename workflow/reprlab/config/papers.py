@@ -23,6 +23,8 @@ SLUGS = (
     "asr-adapters",
     "music-video-description",
 )
+NEIGHBOURS = "results/neighbours.tsv"
+"""The table that some papers fill together."""
 APART = ("scales", "sensitivity")
 """Keys of a paper's file that are not settings of its stages."""
 
@@ -60,10 +62,17 @@ PAPERS: Mapping[str, type[Settings]] = ByPaper(paper_settings)
 
 
 def papers_needed(targets: Iterable[str], build: Sequence[str]) -> tuple[str, ...]:
-    """The papers whose jobs make the targets: a paper's own for its name or a file below `results/<slug>`; all of
-    `build` for anything else, which several papers share, and where nothing is asked for."""
+    """The papers whose jobs make the targets: a paper's own for its name or a file below `results/<slug>`; those of
+    `build` that declare neighbours for the table of these; all of `build` for anything else, which several papers
+    share, and where nothing is asked for."""
     found: set[str] = set()
     for target in targets or ("all",):
+        if target == NEIGHBOURS:
+            # Records are not settings: whoever asks for no table of theirs does not load them.
+            from reprlab.results.records import has_neighbours
+
+            found |= set(filter(has_neighbours, build)) or set(build)
+            continue
         name = target.removeprefix("results/").partition("/")[0] if target.startswith("results/") else target
         slug = name.replace("_", "-") if name == target else name
         found |= {slug} if slug in SLUGS else set(build)

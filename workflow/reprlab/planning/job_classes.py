@@ -41,12 +41,7 @@ class Classes:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.makers: dict[str, Name] = {
-            path: (stage, key)
-            for stage, jobs in plan.jobs.items()
-            for key in jobs
-            for path in plan.outputs(stage, key).values()
-        }
+        self.makers: dict[str, Name] = plan.makers()
         self._own: dict[Name, str] = {}
         self._seen: dict[Name, str] = {}
         self._normal: dict[str, Any] = {}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from reprlab.planning.job_checks import check_jobs
+from reprlab.planning.neighbour_jobs import add_neighbours
 from reprlab.planning.plan import Plan
 from reprlab.planning.report_job import add_report
 from reprlab.plugins import load_plugin
@@ -34,8 +35,9 @@ def make_plan(config: "LoadedConfig") -> Plan:
             raise ReprlabError(config.as_named(str(error))) from None
     _add_variations(plan, config)
     check_jobs(plan, config)
-    if set(config.workflow.build) <= plan.targets.keys():
-        add_report(plan, config)
+    neighbours = add_neighbours(plan, config.workflow.build)
+    if neighbours and set(config.workflow.build) <= plan.targets.keys():
+        add_report(plan, config, neighbours)
     return plan
 
 

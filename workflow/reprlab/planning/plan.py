@@ -85,6 +85,15 @@ class Plan:
             found = self._outputs[stage, key] = paths.outputs(stage, key)
         return found
 
+    def makers(self) -> dict[str, tuple[str, str]]:
+        """Stage and key of the job that makes each file or folder."""
+        return {
+            path: (stage, key)
+            for stage, jobs in self.jobs.items()
+            for key in jobs
+            for path in self.outputs(stage, key).values()
+        }
+
     def once(self, asked: tuple[Any, ...], add: Callable[[], str]) -> str:
         """What `add` returned when it was first asked for this: papers ask for the same data set hundreds of times."""
         found = self._known.get(asked)

@@ -26,12 +26,7 @@ def planned_jobs(
     """Every job of the plan as it is written down, each after those that make its inputs; `config/` is that of the
     checkout `root`, or of `settings`. Jobs work in `run_folder`, by default `root`."""
     states = functools.cache(lambda *paths: state_of((run_folder or root) / path for path in paths))
-    makers = {
-        path: (stage, key)
-        for stage, jobs in plan.jobs.items()
-        for key in jobs
-        for path in plan.outputs(stage, key).values()
-    }
+    makers = plan.makers()
     done: dict[tuple[str, str], PlannedJob] = {}
 
     def add(stage: str, key: str) -> PlannedJob:

@@ -13,8 +13,8 @@ STAGE = "write_report"
 REPORT = paths.output(STAGE, "out", paths.ONLY)
 
 
-def add_report(plan: Plan, config: "LoadedConfig") -> None:
-    """Plan the report of the papers that the config builds."""
+def add_report(plan: Plan, config: "LoadedConfig", neighbours: str) -> None:
+    """Plan the report of the papers that the config builds; `neighbours` is the table of theirs."""
     papers = list(config.workflow.build)
     by_paper = {paper: _needed_jobs(plan, [paper]) for paper in papers}
     needed = {maker: edges for jobs in by_paper.values() for maker, edges in jobs.items()}
@@ -27,6 +27,7 @@ def add_report(plan: Plan, config: "LoadedConfig") -> None:
             inputs={
                 "after": [path for paper in papers for path in plan.targets[paper]],
                 "receipts": [paths.receipt(archive) for archive in archives],
+                "neighbours": neighbours,
             },
             settings={
                 "papers": [f"results/{paper}" for paper in papers],
@@ -53,12 +54,7 @@ def add_report(plan: Plan, config: "LoadedConfig") -> None:
 def _needed_jobs(plan: Plan, papers: list[str]) -> dict[tuple[str, str], set[tuple[str, str]]]:
     """The jobs that the papers' results need, by stage and key; each with its edges between stages, from the one that
     makes a file to the one that reads it."""
-    makers = {
-        path: (stage, key)
-        for stage, jobs in plan.jobs.items()
-        for key in jobs
-        for path in plan.outputs(stage, key).values()
-    }
+    makers = plan.makers()
     found: dict[tuple[str, str], set[tuple[str, str]]] = {}
     waiting = [path for paper in papers for path in plan.targets[paper]]
     while waiting:

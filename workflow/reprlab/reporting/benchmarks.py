@@ -6,6 +6,8 @@ It measures the memory of the process that a rule's command starts. Where a run 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +40,32 @@ def read_benchmarks(folder: Path) -> pandas.DataFrame:
             peak = pandas.to_numeric(frame.get("max_rss", pandas.Series(dtype=float)), errors="coerce").max()
         rows.append((path.parent.name, path.stem, float(frame["s"].sum()), peak))
     return pandas.DataFrame(rows, columns=list(COLUMNS))
+
+
+def cpu_seconds(folder: Path, files: Sequence[str]) -> float | None:
+    """CPU seconds of some jobs together, by the end of each one's log, else by the engine's samples of it.
+
+    Args:
+        folder: of the benchmark files.
+        files: theirs, `<stage>/<job>.tsv`.
+
+    Returns:
+        None where there is no job, or where nothing says it of one.
+    """
+    found = [_cpu_seconds(folder, Path(file)) for file in files]
+    known = [one for one in found if one is not None]
+    return sum(known) if known and len(known) == len(found) else None
+
+
+def _cpu_seconds(folder: Path, file: Path) -> float | None:
+    _, seconds = used(folder.parent / "logs" / file.with_suffix(".log"))
+    if not math.isnan(seconds):
+        return seconds
+    try:
+        sampled = [row["cpu_time"] for row in read_tsv(folder / file, text=True).to_dict("records")]
+        return sum(map(float, sampled)) if sampled else None
+    except (ReprlabError, KeyError, ValueError):
+        return None
 
 
 def _jobs_are_forked(settings: Path) -> bool:

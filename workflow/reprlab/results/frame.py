@@ -39,6 +39,12 @@ FIRST, LAST = Edge.FIRST, Edge.LAST
 Choice = Value | Option | Edge | tuple[Value | Option, ...]
 
 
+def choices(wanted: Choice, options: Mapping[str, Any]) -> list[Any]:
+    """The values that a selection takes of a column, with those of the config's options."""
+    several = wanted if isinstance(wanted, tuple) else (wanted,)
+    return [options[one.name] if isinstance(one, Option) else one for one in several]
+
+
 @dataclass(frozen=True)
 class Frame:
     """Rows of one paper with the settings that its tables must know.
@@ -67,8 +73,7 @@ class Frame:
             if isinstance(wanted, Edge):
                 known = column[kept & ~missing].dropna()
                 wanted = (known.min() if wanted is Edge.FIRST else known.max()) if len(known) else ()
-            several = wanted if isinstance(wanted, tuple) else (wanted,)
-            chosen = column.isin([self.options[one.name] if isinstance(one, Option) else one for one in several])
+            chosen = column.isin(choices(wanted, self.options))
             left_open = missing & (column.isna() | (column == ""))
             kept &= (chosen | left_open).fillna(False).astype(bool)
         # Once: a frame has dozens of columns.

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from reprlab.baselines.declared import declared
 from reprlab.results.claims import Claim
 from reprlab.results.comparison import Own, Printed
-from reprlab.results.frame import Choice, Edge, Frame, Option, Rows
+from reprlab.results.frame import Choice, Edge, Frame, Option, Rows, choices
+from reprlab.results.neighbours import Neighbour
 from reprlab.results.schema import FIXED, Factor, Metric
 from reprlab.results.sources import GatherSettings, Missing, Source
 from reprlab.results.twins import Twin
@@ -34,9 +35,7 @@ class Table:
 
     def choices(self, name: str, options: Mapping[str, Any]) -> list[Any]:
         """The values of a column that the selection takes."""
-        wanted = self.where[name]
-        several = wanted if isinstance(wanted, tuple) else (wanted,)
-        return [options[one.name] if isinstance(one, Option) else one for one in several]
+        return choices(self.where[name], options)
 
     def make(self, frame: Frame) -> Rows:
         """The table; one row with scale and reason where the selection has no value."""
@@ -86,6 +85,8 @@ class PaperResults:
     """People's words for names of the workflow, in figures."""
     twins: Sequence[Twin] = ()
     """What claims about learnt objects are judged against."""
+    neighbours: Sequence[Neighbour] = ()
+    """Published rivals of the paper's method, in the order of their table."""
 
     def table(self, name: str) -> Table:
         """The table of a name.
@@ -142,6 +143,8 @@ class PaperResults:
         for twin in self.twins:
             for where in (twin.learned, twin.rows):
                 self._check_choice(f"{slug}: twin of {', '.join(twin.claims)}", where)
+        for one in self.neighbours:
+            self._check_neighbour(f"{slug}: neighbour {one.id}", one)
         for entry in entries:
             about = entry.reason if isinstance(entry, Missing) else str(entry.path)
             keys = [] if isinstance(entry, Missing) else list(entry.keys)
@@ -158,6 +161,13 @@ class PaperResults:
             entries=entries,
             options=dict(options),
         )
+
+    def _check_neighbour(self, where: str, one: Neighbour) -> None:
+        self.claim(one.claim)
+        for side in (one.method, one.rival):
+            for selection in (side.where, side.sized):
+                self._check_choice(where, selection)
+        self._check_choice(where, dict.fromkeys(one.by))
 
     def _check_column(self, where: str, name: str) -> None:
         known = [*self.factors, *FIXED]
@@ -206,3 +216,8 @@ def records_of(paper: str) -> PaperResults:
 
     found: PaperResults = load_plugin("papers", f"{paper}.results").RESULTS
     return found
+
+
+def has_neighbours(slug: str) -> bool:
+    """Whether a paper declares neighbours."""
+    return bool(records_of(slug).neighbours)

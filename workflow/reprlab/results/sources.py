@@ -130,6 +130,10 @@ class GatherSettings(BaseModel):
     options: dict[str, Any] = {}
     """Settings of the paper that its tables must know, such as the level of intervals."""
 
+    def entries_of(self, where: Mapping[str, Sequence[Value]]) -> list[Source | Missing]:
+        """The entries that may have a row of a selection, given as the values of each column."""
+        return [entry for entry in self.entries if _may_have(_known(entry), where)]
+
     def narrowed(self, where: Mapping[str, Sequence[Value]]) -> GatherSettings:
         """Without the entries that cannot have a row of a selection, given as the values of each column."""
         known = [_known(entry) for entry in self.entries]

@@ -87,14 +87,19 @@ def readme(text: str, found: Mapping[str, str]) -> str:
     for slug, cell in found.items():
         link = f"docs/papers/{slug}.md"
         row = re.compile(rf"^(\| \[`{re.escape(slug)}`\]\({re.escape(link)}\) \|.*\|) [^|]* \|$", flags=re.M)
-        text = row.sub(lambda match, cell=cell: f"{match[1]} {_plain(cell)} |", text)  # type: ignore[misc]
+        text = row.sub(lambda match, cell=cell: f"{match[1]} {plain(cell)} |", text)  # type: ignore[misc]
     return text
+
+
+def table_rows(body: str) -> list[list[str]]:
+    """The cells of the tables of a text by line, with their head and the rule below it."""
+    lines = [line for line in body.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in _CELL.split(line.strip())[1:-1]] for line in lines]
 
 
 def read_block(body: str) -> dict[str, dict[str, str]]:
     """The rows of a table of verdicts by claim; none of another table."""
-    lines = [line for line in body.splitlines() if line.startswith("|")]
-    rows = [[cell.strip() for cell in _CELL.split(line.strip())[1:-1]] for line in lines]
+    rows = table_rows(body)
     # A page may have the columns of a former version.
     if not rows or rows[0][0] != COLUMNS[0]:
         return {}
@@ -111,17 +116,17 @@ def render(records: PaperResults, runs: Mapping[str, Path], former: Mapping[str,
     twins = {id: twin.words for twin in records.twins for id in twin.claims}
     lines = ["| " + " | ".join(COLUMNS) + " |", "| " + " | ".join("---" for _ in COLUMNS) + " |"]
     for claim in records.claims:
-        row = {"claim": claim.id, "paper": _plain(claim.claim), "twin": _plain(twins.get(claim.id, ""))}
+        row = {"claim": claim.id, "paper": plain(claim.claim), "twin": plain(twins.get(claim.id, ""))}
         row |= {name: former.get(claim.id, {}).get(name, NOT_RUN if name in SCALES else "") for name in COLUMNS[2:]
                 if name not in ("verdict", "twin")}  # fmt: skip
         for scale, (path, table) in found.items():
             if claim.id not in table.index:
                 raise ReprlabError(f"{path}: has no row of claim {claim.id}; make it again")
-            row[scale] = _plain(_number(table.loc[claim.id]))
+            row[scale] = plain(_number(table.loc[claim.id]))
         if "mini" in found:
             about = found["mini"][1].loc[claim.id]
             # What a former run found when it varied its decisions is true of the same number.
-            if (said := _plain(_text(about.get("depends_on")))) or row["mini"] != former.get(claim.id, {}).get("mini"):
+            if (said := plain(_text(about.get("depends_on")))) or row["mini"] != former.get(claim.id, {}).get("mini"):
                 row["depends on"] = said
             row["power"] = _effect(about.get("power"))
         row["verdict"] = _verdict({scale: row[scale] for scale in SCALES})
@@ -156,11 +161,12 @@ def _source(scale: str, path: Path) -> str:
     record = path.with_name("claims.provenance.json")
     about = read_json(record) if record.is_file() else {}
     commit, machine = str(about.get("commit") or "")[:10], about.get("machine", {}).get("cpu", "")
-    parts = [f"commit {commit}" if commit else "", f"on {_plain(machine)}" if machine else ""]
+    parts = [f"commit {commit}" if commit else "", f"on {plain(machine)}" if machine else ""]
     return f"`{scale}`: {', '.join(part for part in parts if part) or 'no record'}."
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """A text in a cell of a table of Markdown."""
     return text.translate(_NO_MARKDOWN)
 
 

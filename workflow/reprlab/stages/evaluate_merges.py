@@ -10,7 +10,8 @@ from reprlab.training.merge_settings import MergeEvaluation
 
 
 def evaluate_merges(*, runs: MergeEvaluation, tokenizer: Path, out: Path, device: str = "cpu") -> None:
-    """Write one row a model, corpus and batch: model, t (empty for a model itself), corpus, batch, sums and counts.
+    """Write one row a model, corpus and batch: model, t (empty for a model itself), corpus, batch, sums and counts, and
+    the number of the model's parameters.
 
     A point of a sweep is a model of the sweep's name, and t the value that is swept: of slerp 0 is the first model
     after the cast, 1 the second. All of them see the same batches.
@@ -32,15 +33,14 @@ def evaluate_merges(*, runs: MergeEvaluation, tokenizer: Path, out: Path, device
 
     def rows_of(model: Any, name: str, fraction: float, corpora: Iterable[str]) -> list[dict[str, Any]]:
         columns = ("batch", "tokens", "loss_sum", "count", "correct", "total")
+        about = {"model": name, "t": fraction, "parameters": sum(one.numel() for one in model.parameters())}
         return [
-            {"model": name, "t": fraction, "corpus": corpus, **{column: row[column] for column in columns}}
+            {**about, "corpus": corpus, **{column: row[column] for column in columns}}
             for corpus in corpora
             for row in validation_rows(0, model, objective, batches[corpus], settings.dtype, device)
         ]
 
-    rows = [
-        row for name, folder in runs.models.items() for row in rows_of(load_model(folder), name, math.nan, runs.texts)
-    ]
+    rows = [row for name in runs.scored for row in rows_of(load_model(runs.models[name]), name, math.nan, runs.texts)]
     first, second, base = (runs.models[name] for name in (runs.first, runs.second, runs.base))
     points = [(name, sweep, value) for name, sweep in runs.sweeps.items() for value in sweep.values]
     for name, sweep, value in track(points, "merged models"):

@@ -18,6 +18,7 @@ def write_report(
     changes: list[tuple[str, str, str, str]] | None = None,
     command: str = "",
     needed: list[tuple[str, str]] | None = None,
+    neighbours: Path | None = None,
 ) -> None:
     """Gather the results of all papers in a page that needs no network.
 
@@ -33,8 +34,9 @@ def write_report(
         changes: settings that differ from the published ones: paper, setting, published value, value here.
         command: what makes this run again, as a user types it.
         needed: papers, each with a benchmark file of a job that its results need, shared ones too.
+        neighbours: the table of the published rivals of their methods, which may have no row.
     """
-    from reprlab.artifacts.tables import write_tsv
+    from reprlab.artifacts.tables import read_tsv, write_tsv
     from reprlab.plugins import load_plugin
     from reprlab.reporting.benchmarks import read_benchmarks
     from reprlab.reporting.page.data import data_table
@@ -48,7 +50,8 @@ def write_report(
     data = data_table(receipts or [], dict(licences or []))
     table = summary_table(folders, jobs, scale, needed or [])
     write_tsv(summary, table)
-    write_text(out, render(folders, jobs, data, edges or [], table, out, changes, command))
+    rivals = read_tsv(neighbours) if neighbours else None
+    write_text(out, render(folders, jobs, data, edges or [], table, out, changes, command, rivals))
 
 
 if __name__ == "__main__":

@@ -27,12 +27,14 @@ class Sweep(BaseModel):
 
 
 class MergeEvaluation(BaseModel):
-    """Models and a sweep from one of them to another, on the same held-out batches."""
+    """Models and what is made of two of them, on the same held-out batches."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     models: dict[str, Path] = Field(min_length=1)
     """Folders of models by name."""
+    scored: list[str]
+    """Names of those that are evaluated as they are."""
     first: str
     """Name of the model at t = 0."""
     second: str

@@ -215,6 +215,8 @@ def explained(frame: Frame) -> Estimate | str:
     return _less_twin([_means(gaps, ["dictionary", "seed"])]) or frame.reason()
 
 
+WAYS = {"F15": "linear", "F16": "task_arithmetic", "F17": "ties", "F18": "dare"}
+"""Other ways to merge than slerp, by the claim on each."""
 _POINTS = "share of features from base to child that persist, points"
 _NATS = "loss on held-out text, nats a token"
 CLAIMS = (
@@ -263,9 +265,8 @@ CLAIMS = (
         Claim(name, f"{title} merges the children better than slerp does (ours)",
               f"{_NATS}: less slerp, mean over both corpora, each at its best point", BELOW_ZERO, merges_better(way),
               {**_MODELS, "model": (way, "sweep"), "corpus": ("lua", "stories")})
-        for name, way, title in (
-            ("F15", "linear", "The line between the weights"), ("F16", "task_arithmetic", "Task arithmetic"),
-            ("F17", "ties", "TIES"), ("F18", "dare", "DARE"),
+        for (name, way), title in zip(
+            WAYS.items(), ("The line between the weights", "Task arithmetic", "TIES", "DARE"), strict=True
         )
     ),
 )  # fmt: skip
@@ -275,6 +276,6 @@ TWINS = (
     Twin(("F1", "F2", "F3", "F4", "F5"), "no update: the base model itself",
          learned={"part": "models", "model": ("lua", "stories", "merged")}, rows={"model": "base"}),
     Twin(("F6",), why_not="a sweep between two models without updates is flat, and the claim asks for steps"),
-    Twin(("F15", "F16", "F17", "F18"), why_not="both sides merge the same trained models; neither learns"),
+    Twin(tuple(WAYS), why_not="both sides merge the same trained models; neither learns"),
     Twin(("F11",), why_not="both sides read the same trained models; the random dictionary beside the neurons is F7"),
 )  # fmt: skip

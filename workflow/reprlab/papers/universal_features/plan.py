@@ -1,8 +1,9 @@
 """Plan of universal features: models and their merge, autoencoders, one sample, comparison, what features mean."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reprlab.features.settings import (
     CaseStudy,
@@ -15,7 +16,7 @@ from reprlab.features.settings import (
     Pair,
     SampleSettings,
 )
-from reprlab.papers.universal_features.plan_models import ROLES, SLUG, Models
+from reprlab.papers.universal_features.plan_models import CHILDREN, ROLES, SLUG, UNTRAINED, Models
 from reprlab.papers.universal_features.results import RESULTS
 from reprlab.planning.cost_jobs import add_cost
 from reprlab.planning.plan import Job, Plan
@@ -81,19 +82,7 @@ class _Jobs:
 
     def lineage(self, seed: int) -> list[Source | Missing]:
         """All of one base with its children: losses, qualities, persistence with its controls, what features mean."""
-        losses = self.models.add_losses(seed)
-        swept = [value for sweep in self.models.sweeps().values() for value in sweep.values]
-        entries: list[Source | Missing] = [
-            Source(
-                path=Path(losses),
-                factors={"part": "models", "seed": seed, "corpus": name},
-                keys={"model": "model", "t": "t", "batch": "batch"},
-                where={"corpus": name, "t": [*dict.fromkeys(swept), ""]},
-                wide=["loss_sum", "count", "correct"],
-                data=self.config.datasets.corpora[corpus].title,
-            )
-            for name, corpus in self.paper.text.corpora().items()
-        ]
+        entries: list[Source | Missing] = [*self._losses(seed)]
         first, other = self.paper.autoencoder.seed, self.paper.autoencoder.other_seed
         encoded = {role: self._encode(role, seed, first, entries) for role in ROLES}
         again: dict[str, _Encoded] = {
@@ -112,6 +101,37 @@ class _Jobs:
         self._describe(seed, drawn, links, entries, DRAWN)
         self._interpret(seed, drawn["lua"], links, entries, DRAWN)
         return entries
+
+    def _losses(self, seed: int) -> Iterator[Source]:
+        """Sums of losses of each model and of each way to merge, and the number of their parameters."""
+        corpora, ways = self.paper.text.corpora(), self.models.add_ways(seed)
+
+        def sums(path: str, corpus: str, **more: Any) -> Source:
+            return Source(
+                path=Path(path),
+                wide=["loss_sum", "count", "correct"],
+                data=self.config.datasets.corpora[corpora[corpus]].title,
+                **more,
+            )
+
+        for name in corpora:
+            where: dict[str, Any] = {"corpus": name, "model": [UNTRAINED, *ROLES]}
+            about: dict[str, Value] = {"part": "models", "seed": seed, "corpus": name}
+            keys = {"model": "model", "batch": "batch"}
+            yield sums(self.models.add_losses(seed), name, factors=about, keys=keys, where=where)
+        for way, path in ways.items():
+            points = self.models.sweeps()[way].values
+            for name in CHILDREN:
+                about = {"part": "models", "seed": seed, "corpus": name, "model": way}
+                where = {"corpus": name, "t": points}
+                yield sums(path, name, factors=about, keys={"t": "t", "batch": "batch"}, where=where)
+            yield Source(
+                path=Path(path),
+                factors={"part": "sizes", "seed": seed, "model": way},
+                keys={"t": "t"},
+                where={"corpus": CHILDREN[0], "batch": 0},
+                wide=["parameters"],
+            )
 
     def unrelated(self, seed: int) -> int:
         """Seed of the base model that has nothing in common with this lineage but its text."""

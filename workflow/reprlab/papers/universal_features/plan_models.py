@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 SLUG, _NAME = "universal-features", "universal_features"
 ROLES = ("base", "lua", "stories", "merged")
 UNTRAINED = "untrained"
+CHILDREN = ("lua", "stories")
 # What the autoencoder of each model is trained on beside the base's text: what its model was.
 _BESIDE = {"base": (), "lua": ("lua",), "stories": ("stories",), "merged": ("lua", "stories")}
 
@@ -142,9 +143,24 @@ class Models:
         return {SWEEP: own, **{name: derive(Sweep, way) for name, way in paper.rivals.items()}}
 
     def add_losses(self, seed: int) -> str:
-        """Plan the losses of all models of a lineage, and of the sweep, on every corpus; returns the table."""
-        paper = self.paper
+        """Plan the losses of all models of a lineage on every corpus; returns the table."""
         models = {role: self.model(role, seed) for role in (UNTRAINED, *ROLES)}
+        return self._evaluated(f"{_NAME}_s{seed}", models, {}, scored=list(models), corpora=list(self.tokens))
+
+    def add_ways(self, seed: int) -> dict[str, str]:
+        """Plan the losses of each way to merge on the corpora of the children; returns the tables by way.
+
+        Each is a job of its own, so that its cost is its own."""
+        models = {role: self.model(role, seed) for role in ("base", *CHILDREN)}
+        return {
+            way: self._evaluated(f"{_NAME}_{way}_s{seed}", models, {way: sweep}, scored=[], corpora=[*CHILDREN])
+            for way, sweep in self.sweeps().items()
+        }
+
+    def _evaluated(
+        self, key: str, models: dict[str, Model], sweeps: dict[str, Sweep], *, scored: list[str], corpora: list[str]
+    ) -> str:
+        paper, tokens = self.paper, {name: self.tokens[name] for name in corpora}
         block = paper.pretraining.block
         evaluation = derive(
             EvaluationSettings,
@@ -157,20 +173,21 @@ class Models:
         )
         runs = MergeEvaluation(
             models={role: Path(model.folder) for role, model in models.items()},
+            scored=scored,
             first="lua",
             second="stories",
             base="base",
-            sweeps=self.sweeps(),
+            sweeps=sweeps,
             dtype=paper.merging.dtype,
-            texts={name: Path(path) for name, path in self.tokens.items()},
-            swept=["lua", "stories"],
+            texts={name: Path(path) for name, path in tokens.items()},
+            swept=[*CHILDREN],
             evaluation=evaluation,
         )
-        after = list(dict.fromkeys([*(model.made_in for model in models.values()), *self.tokens.values()]))
+        after = list(dict.fromkeys([*(model.made_in for model in models.values()), *tokens.values()]))
         inputs: dict[str, Any] = {"after": after, "tokenizer": self.tokenizer}
-        ways = dict.fromkeys(f"{WAYS}.{sweep.method}" for sweep in runs.sweeps.values())
+        ways = dict.fromkeys(f"{WAYS}.{sweep.method}" for sweep in sweeps.values())
         job = Job(inputs, {"runs": runs}, plugins=("objectives.causal_lm", *ways))
-        return self.plan.add("evaluate_merges", f"{_NAME}_s{seed}", job)["out"]
+        return self.plan.add("evaluate_merges", key, job)["out"]
 
     def add_autoencoder(self, role: str, seed: int, autoencoder_seed: int) -> str:
         """Plan an autoencoder of a model on the text of that model; returns its folder."""

@@ -5,6 +5,7 @@ from typing import Any
 from reprlab.papers.universal_features.claims import CLAIMS, TWINS
 from reprlab.papers.universal_features.comparison import cards, sweep_points
 from reprlab.papers.universal_features.figures import design, histograms, sankey, shaded
+from reprlab.papers.universal_features.neighbours import NEIGHBOURS
 from reprlab.papers.universal_features.tables import (
     contexts,
     controls,
@@ -93,5 +94,6 @@ RESULTS = results_of(
     ours=_OURS,
     claims=CLAIMS,
     twins=TWINS,
+    neighbours=NEIGHBOURS,
     unjudged={"nano": "a few updates test the workflow, not the claim"},
 )

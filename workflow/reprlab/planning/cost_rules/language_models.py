@@ -74,7 +74,7 @@ def evaluate_merges(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
     """Each model on each corpus, and each point between two models on those that are swept."""
     runs = MergeEvaluation.model_validate_json(job.settings["runs"])
     points = sum(len(sweep.values) for sweep in runs.sweeps.values())
-    passes = len(runs.models) * len(runs.texts) + points * len(runs.swept)
+    passes = len(runs.scored) * len(runs.texts) + points * len(runs.swept)
     first = str(runs.models[runs.first])
     yield _evaluated(jobs, job, first, runs.evaluation, passes * runs.evaluation.batches, 1)
 

@@ -72,6 +72,12 @@ STAGES = (
         heading="Figures",
     ),
     Stage(
+        "gather_neighbours",
+        "Gather the neighbours of all papers",
+        within("results", out="neighbours.tsv", provenance="neighbours.provenance.json"),
+        local=True,
+    ),
+    Stage(
         "write_report",
         "Write the report",
         {"out": "results/report.html", "summary": "results/summary.tsv"},

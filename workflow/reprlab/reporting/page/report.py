@@ -17,11 +17,18 @@ from reprlab.reporting.page.overview import overview
 from reprlab.reporting.page.paper import paper_section
 from reprlab.reporting.page.run import facts
 from reprlab.reporting.page.shell import Section, document, entry, section
+from reprlab.reporting.page.verdicts import ORDERS, legend
 
 if TYPE_CHECKING:
     import pandas
 
 TITLE = "RepL4NLP 2025, reproduced"
+# Columns of neighbours.tsv that a reader of the page wants; the file, which travels in it, has all.
+_RIVALS = (
+    "paper", "neighbour", "method", "measure", "method_value", "neighbour_value", "difference", "low", "high",
+    "verdict", "method_parameters", "neighbour_parameters", "method_cpu_seconds", "neighbour_cpu_seconds", "seeds",
+    "unit", "scale", "note",
+)  # fmt: skip
 
 
 def render(
@@ -33,13 +40,16 @@ def render(
     page: Path,
     changes: Sequence[tuple[str, str, str, str]] | None = None,
     command: str = "",
+    neighbours: pandas.DataFrame | None = None,
 ) -> str:
     """The page as one string that loads nothing; the files beside `page` that it names travel inside."""
     scale = str(summary["scale"].iloc[0])
     tested = scale != TESTS
     folds = [(paper, *paper_section(paper, jobs, tested=tested)) for paper in papers]
-    ends = [section for section in (_settings(changes), _stages(jobs), _data(data), _graph(edges)) if section]
-    beside = [attached(page.parent / name, page.parent) for name in ("summary.tsv", "settings.yaml")]
+    parts = (_neighbours(neighbours), _settings(changes), _stages(jobs), _data(data), _graph(edges))
+    ends = [section for section in parts if section]
+    names = ("summary.tsv", "neighbours.tsv", "settings.yaml")
+    beside = [attached(page.parent / name, page.parent) for name in names]
     header = tag("header", tag("h1", TITLE), facts(papers, scale, command, [file for file in beside if file]))
     said = "A number made at a small scale stands for that scale alone. Every row of every table names its data."
     first = section("overview", "Overview", tag("p", said), overview(papers, summary, tested=tested))
@@ -50,6 +60,18 @@ def render(
     ]
     main = [first[2], *(fold for _, fold, _ in folds), *(end for _, _, end in ends)]
     return document(f"{TITLE}: scale {scale}", contents, header, main)
+
+
+def _neighbours(rows: pandas.DataFrame | None) -> Section | None:
+    if rows is None or rows.empty:
+        return None
+    said = (
+        "Published rivals of the papers' methods, on the same data, budget and seeds. A difference is the neighbour's "
+    )
+    said += "value less the method's; costs are those of all seeds together."
+    shown = rows[[name for name in _RIVALS if name in rows]]
+    grid = table(shown, "Methods and their neighbours", "table-neighbours")
+    return section("neighbours", "Neighbours", tag("p", said), grid, legend(ORDERS["neighbours"]))
 
 
 def _settings(changes: Sequence[tuple[str, str, str, str]] | None) -> Section | None:

@@ -7,6 +7,8 @@ from typing import Any
 
 from reprlab.reporting.audit import VERDICTS as AUDIT
 from reprlab.reporting.claims import VERDICTS as CLAIMS
+from reprlab.reporting.neighbours import AHEAD, BEHIND, LEVEL, NOT_TOLD_APART
+from reprlab.reporting.neighbours import VERDICTS as NEIGHBOURS
 from reprlab.reporting.page.html import Html, join, tag
 
 KINDS = ("trivial", "untrained")
@@ -27,6 +29,10 @@ _WORDS = {
     "agrees": ("good", "✓", "what is printed follows from the paper's own numbers, its code or the definition"),
     "differs": ("bad", "≠", "what is printed is not what these give; this is about the paper, not about this run"),
     "not checkable": ("none", "–", "what would be needed is not published"),
+    AHEAD: ("good", "▲", "the whole interval of the difference is on the better side of 0"),
+    BEHIND: ("bad", "▽", "all of it is on the worse side of 0"),
+    LEVEL: ("open", "=", "all of it is inside a margin that matters to nobody, whichever side of 0 it is on"),
+    NOT_TOLD_APART: ("open", "?", "none of these, or there is no interval"),
     "above the trivial": ("good", "✓", "above the hardest of the baselines that need no model, by more than chance"),
     "not above the trivial": ("bad", "✗", "it is not, so the row says nothing about the method"),
     "above the untrained": ("good", "▲", "above the same model without training, by more than chance"),
@@ -84,4 +90,4 @@ def legend(names: Iterable[str]) -> Html:
     return tag("ul", [tag("li", chip(name), f" {_WORDS[name][2]}") for name in names], class_="legend")
 
 
-ORDERS = {"claims": CLAIMS, "audit": AUDIT}
+ORDERS = {"claims": CLAIMS, "audit": AUDIT, "neighbours": NEIGHBOURS}
