@@ -75,7 +75,7 @@ def _value(side: Side, frame: Frame) -> float | None:
 def _parameters(side: Side, frame: Frame) -> int | None:
     if not side.sized:
         return None
-    values = frame.select(**side.sized, metric="parameters")["value"]
+    values = frame.select(**{"metric": "parameters", **side.sized})["value"]
     return round(values.mean()) if len(values) else None
 
 

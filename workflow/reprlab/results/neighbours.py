@@ -29,7 +29,8 @@ class Side:
     value: Callable[[Frame], float]
     """Its value on the measure, from the frame of these rows; NaN where they have none."""
     sized: Mapping[str, Choice] = field(default_factory=dict)
-    """Rows whose metric `parameters` is its number of parameters, in the mean; empty: no stage records it."""
+    """Rows with its number of parameters, in the mean: the metric `parameters`, unless they name another. Empty: no
+    stage records it."""
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from reprlab.papers.asr_adapters.claims import CLAIMS, TWINS
+from reprlab.papers.asr_adapters.neighbours import NEIGHBOURS
 from reprlab.reporting.comparison import Counterpart
 from reprlab.results.comparison import Cell, Own, about
 from reprlab.results.figures import Axis, Curves
@@ -93,5 +94,6 @@ RESULTS = results_of(
     ours={"table2": of_table2, "table4": _of_split("table4"), "table5": _of_split("table5")},
     claims=CLAIMS,
     twins=TWINS,
+    neighbours=NEIGHBOURS,
     unjudged={"nano": "a few updates test the workflow, not the claim"},
 )

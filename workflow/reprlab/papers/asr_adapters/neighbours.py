@@ -1,0 +1,37 @@
+"""Neighbours of ConvAdapt: adapters of others in the same encoder, with as many parameters and a tenth of them."""
+
+from __future__ import annotations
+
+from reprlab.papers.asr_adapters.claims import ABOUT, RIVAL, RIVALS
+from reprlab.results.frame import Frame, Option
+from reprlab.results.neighbours import Neighbour, Side
+
+_SOURCES = {
+    "compacter": "Compacter (Karimi Mahabadi et al. 2021), as many parameters",
+    "compacter_tenth": "Compacter (Karimi Mahabadi et al. 2021), a tenth of the parameters",
+    "parallel": "parallel adapters (He et al. 2022), as many parameters",
+    "parallel_tenth": "parallel adapters (He et al. 2022), a tenth of the parameters",
+}
+
+
+def _mean(frame: Frame) -> float:
+    return float(frame.select()["value"].mean())
+
+
+def _side(name: str, method: str) -> Side:
+    sized = {"part": "counts", "model": Option("model"), "method": method, "metric": "adapters"}
+    return Side(name, {**ABOUT, **RIVAL, "method": method}, _mean, sized=sized)
+
+
+NEIGHBOURS = [
+    Neighbour(
+        method,
+        measure="character error rate on test, percent",
+        better="lower",
+        method=_side("ConvAdapt", "conv"),
+        rival=_side(_SOURCES[method], method),
+        claim=claim,
+        stages=("train_recogniser",),
+    )
+    for claim, method in RIVALS.items()
+]
