@@ -42,6 +42,18 @@ def test_one_term_is_a_matrix_of_rank_one_and_the_largest_rank_is_any() -> None:
 def test_what_does_not_fit_is_refused(terms: int, rank: int, said: str) -> None:
     with pytest.raises(ReprlabError, match=said):
         layer(8, 8, terms, rank)
+    with pytest.raises(ReprlabError, match="4 do not divide the widths 8 and 6"):
+        layer(8, 6, 4, 1)
+
+
+def test_compacter_passes_gelu_between_its_maps() -> None:
+    torch.manual_seed(0)
+    made = Compacter(8, 4, 1, torch.nn.Parameter(torch.randn(2, 2, 2)))
+    for one in (made.down, made.up):
+        torch.nn.init.normal_(one.bias)
+    states = torch.randn(2, 3, 8)
+    inside = torch.nn.functional.gelu(states @ made.down.weight() + made.down.bias)
+    assert torch.allclose(made(states), states + inside @ made.up.weight() + made.up.bias, atol=1e-5)
 
 
 @pytest.mark.parametrize("entry", [WHISPER, WAVES])
@@ -68,6 +80,9 @@ def test_as_wide_and_of_full_rank_it_has_the_parameters_of_conv_and_so_has_the_p
         tune(encoder, tuning)
         found[name] = counts(encoder, tuning, 3)["adapters"]
     assert found["compacter"] - 2**3 == found["parallel"] == found["conv"]
+    encoder = build_from_config(WHISPER)
+    tune(encoder, Tuning(method="parallel", inner=4))
+    assert counts(encoder, Tuning(method="parallel", inner=4), 3)["adapters"] == 4 * (2 * 4 * WIDTH + 4 + WIDTH)
 
 
 @pytest.mark.parametrize("entry", [WHISPER, WAVES])
