@@ -218,6 +218,26 @@ def test_speech_by_hand() -> None:
     assert parameter_counts(layers(24, "full"))[0] == pytest.approx(315_438_720, rel=1e-3)
 
 
+@pytest.mark.parametrize("frames", [32, 200, 1500])
+def test_the_encoder_of_whisper_by_hand(frames: int) -> None:
+    """As recognisers run it: utterances of any length below 30 s, two mel frames for each frame."""
+    entry = MODELS["whisper_tiny_en_encoder"]
+    width, inside, mel = entry.config["d_model"], entry.config["encoder_ffn_dim"], entry.config["num_mel_bins"]
+
+    def layers(count: int, **tuning: Any) -> CountedRecogniser:
+        config = {**entry.config, "encoder_layers": count}
+        return CountedRecogniser(entry.model_copy(update={"config": config}), tuning=Tuning.model_validate(tuning))
+
+    block = 2 * frames * (4 * width**2 + 2 * width * inside) + 4 * width * frames**2
+    convolutions = 2 * (2 * frames) * 3 * mel * width + 2 * frames * 3 * width**2
+    found = forward_flops(layers(2, method="head"), frames, 0)
+    assert found == pytest.approx(2 * block + convolutions, rel=1e-6)
+    parallel = forward_flops(layers(2, method="parallel", inner=4), frames, 0) - found
+    assert parallel == pytest.approx(2 * 2 * (2 * 2 * width * 4) * frames, rel=1e-6)
+    trained = layers(4, method="compacter", inner=None, terms=2)
+    assert training_flops(trained, frames, 0) > forward_flops(trained, frames, 0)
+
+
 def test_the_gradient_of_a_convolution_in_groups_takes_no_more_than_its_pass() -> None:
     import torch
     from reprlab.models.flops import _gradients_of_convolution

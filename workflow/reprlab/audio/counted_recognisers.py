@@ -18,7 +18,7 @@ _STRIDE, _BEFORE = 320, 80
 
 @dataclass(frozen=True)
 class CountedRecogniser(CountedModel):
-    """A wav2vec 2.0 model as it is tuned, without the head of some dozen symbols; lengths are frames."""
+    """A wav2vec 2.0 model or Whisper's encoder as it is tuned, without the head of some dozen symbols; lengths are frames."""
 
     tuning: Tuning = field(kw_only=True)
     """What is trained."""
@@ -52,6 +52,11 @@ class CountedRecogniser(CountedModel):
         """See `CountedModel`."""
         import torch
 
+        from reprlab.audio.recognition import spectrogram_states
+
+        if self.entry.architecture == "whisper_encoder":
+            mel = torch.zeros((examples, network.config.num_mel_bins, 2 * encoder), device="meta")
+            return spectrogram_states(network, mel).sum()
         samples = torch.zeros((examples, _STRIDE * encoder + _BEFORE), device="meta")
         found: torch.Tensor = network(samples).last_hidden_state.sum()
         return found

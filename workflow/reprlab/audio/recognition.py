@@ -29,6 +29,23 @@ _ALONE = 30 * RATE
 _LEAVE_OUT = "leave it out by longest or shortest in the options of its data set"
 
 
+def spectrogram_states(encoder: Any, mel: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
+    """States [B, T, d] of a Whisper encoder for spectrograms [B, mel, 2 T] of any length up to its own.
+
+    Its own forward takes nothing but 30 s; an utterance of T frames has the first T positions.
+
+    Args:
+        mask: added to attention scores, [B, 1, 1, T].
+    """
+    states = nn.functional.gelu(encoder.conv2(nn.functional.gelu(encoder.conv1(mel)))).transpose(1, 2)
+    states = states + encoder.embed_positions.weight[: states.shape[1]]
+    for layer in encoder.layers:
+        states = layer(states, mask)
+        states = states[0] if isinstance(states, tuple) else states
+    normed: torch.Tensor = encoder.layer_norm(states)
+    return normed
+
+
 class Recogniser(nn.Module):
     """A tuned encoder and a head over symbols, of which the first is the blank."""
 
@@ -68,20 +85,12 @@ class Recogniser(nn.Module):
         return states
 
     def _spectrograms(self, mel: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        # Whisper's own forward takes nothing but 30 s; an utterance of T frames has the first T positions.
-        encoder: Any = self.encoder
-        states = nn.functional.gelu(encoder.conv2(nn.functional.gelu(encoder.conv1(mel)))).transpose(1, 2)
-        states = states + encoder.embed_positions.weight[: states.shape[1]]
-        padding = torch.arange(states.shape[1], device=mel.device) >= (lengths // 2)[:, None]
+        padding = torch.arange((mel.shape[-1] + 1) // 2, device=mel.device) >= (lengths // 2)[:, None]
         mask = None
         if bool(padding.any()):
-            hidden = torch.finfo(states.dtype).min
+            hidden = torch.finfo(mel.dtype).min
             mask = torch.zeros(padding.shape, device=mel.device).masked_fill(padding, hidden)[:, None, None]
-        for layer in encoder.layers:
-            states = layer(states, mask)
-            states = states[0] if isinstance(states, tuple) else states
-        normed: torch.Tensor = encoder.layer_norm(states)
-        return normed
+        return spectrogram_states(self.encoder, mel, mask)
 
 
 @dataclass(frozen=True)
