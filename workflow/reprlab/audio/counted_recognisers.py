@@ -18,7 +18,7 @@ _STRIDE, _BEFORE = 320, 80
 
 @dataclass(frozen=True)
 class CountedRecogniser(CountedModel):
-    """A wav2vec 2.0 model or Whisper's encoder as it is tuned, without the head of some dozen symbols; lengths are frames."""
+    """A speech encoder as it is tuned, without the head of some dozen symbols; lengths are frames."""
 
     tuning: Tuning = field(kw_only=True)
     """What is trained."""

@@ -17,6 +17,12 @@ ANSWERS = (
         "no, F1 is lower",
     ),
     Answer(
+        "Do retrieved negatives train a classifier better than random ones?",
+        "E8",
+        "yes, hard negatives train better",
+        "no, random ones train better",
+    ),
+    Answer(
         "Do the retrieved candidates hold related events more often than all pairs do?",
         "E5",
         "yes, candidates are related",
