@@ -120,6 +120,15 @@ def test_the_share_of_sets_decides_whatever_their_number(gains, verdict):
     assert found.loc["P8", "verdict"] == verdict
 
 
+def test_one_set_says_nothing_of_tasks():
+    rows = frame().rows
+    one = rows[(rows["part"] != "generative") | (rows["task"] == "sbd")]
+    found = claims_table(RESULTS.claims, frame_of(one, RESULTS.settings("paper", [], {})), {}).set_index("id")
+    assert found.loc["P9", "verdict"] == "supported" and found.loc["P10", "estimate"] == found.loc["P9", "estimate"]
+    assert set(found.loc[["P4", "P5", "P10"], "verdict"]) == {"not testable at this scale"}
+    assert "claim is about several tasks" in found.loc["P10", "note"]
+
+
 def test_restoration_rises_in_a_size_of_which_several_updates_are_scored():
     def first(rows):
         made = changed(rows.reset_index(drop=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reprlab.papers.asr_adapters.claims import ABOUT, RIVAL, RIVALS
-from reprlab.results.frame import Frame, Option
+from reprlab.results.frame import Choice, Frame, Option
 from reprlab.results.neighbours import Neighbour, Side
 
 _SOURCES = {
@@ -19,7 +19,7 @@ def _mean(frame: Frame) -> float:
 
 
 def _side(name: str, method: str) -> Side:
-    sized = {"part": "counts", "model": Option("model"), "method": method, "metric": "adapters"}
+    sized: dict[str, Choice] = {"part": "counts", "model": Option("model"), "method": method, "metric": "adapters"}
     return Side(name, {**ABOUT, **RIVAL, "method": method}, _mean, sized=sized)
 
 

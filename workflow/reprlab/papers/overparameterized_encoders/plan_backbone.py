@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from reprlab.models.sizes import layers_of
 from reprlab.papers.overparameterized_encoders.results import CHOSEN, COSTS, PARTS, TRIPLES
@@ -48,7 +48,7 @@ NAME = "l3prune"
 class Reading:
     """How texts become vectors: the paper's way, or a neighbour's."""
 
-    pooling: str
+    pooling: Literal["weighted_mean", "mean", "last"]
     """What is pooled of the states."""
     part_size: int
     """Texts of a forward pass of the training."""

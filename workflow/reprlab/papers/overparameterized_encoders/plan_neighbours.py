@@ -5,7 +5,7 @@ from pathlib import Path
 
 from reprlab.papers.overparameterized_encoders.plan_backbone import Backbone, Reading
 from reprlab.papers.overparameterized_encoders.results import PARTS
-from reprlab.results.sources import Missing, Source
+from reprlab.results.sources import Missing, Source, Value
 from reprlab.sentences.settings import Whitening
 from reprlab.settings.base import derive
 
@@ -34,14 +34,14 @@ def neighbour_sources(jobs: Backbone) -> Iterator[Source | Missing]:
 
 
 def _beside(jobs: Backbone, way: str, depth: str, reading: Reading, trained_as: Reading) -> Iterator[Source | Missing]:
-    about = {**jobs.about, "part": "neighbours", "way": way, "depth": depth}
+    about: dict[str, Value] = {**jobs.about, "part": "neighbours", "way": way, "depth": depth}
     if depth not in jobs.backbone.depths:
         yield Missing(factors=about, reason=f"backbones.{jobs.name}.depths has no {depth}")
         return
     for training in PARTS:
         trained = jobs.trained(depth, trained_as) if training == PARTS[0] else {}
         path = Path(jobs.evaluated(depth, training, trained, reading))
-        scored = {**about, "training": training}
+        scored: dict[str, Value] = {**about, "training": training}
         yield from jobs.scores(path, scored)
         first = next(iter(jobs.tasks))
         keys = {"seed": "seed", "layers": "layers"}

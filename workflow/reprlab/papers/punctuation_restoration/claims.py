@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reprlab.papers.punctuation_restoration.tables_structure import chosen_measures
-from reprlab.results.claims import Claim, Find
+from reprlab.results.claims import Claim, Find, NoVerdict
 from reprlab.results.contrasts import scores_of, sum_over_seeds
 from reprlab.results.frame import FIRST, Frame, Rows
 from reprlab.results.twins import Twin
@@ -62,7 +62,11 @@ def gain(over: str, **where: Any) -> Find:
         if sets.nunique() == 1:
             one = gaps[_CELL].iloc[0].to_dict()
             sides = [_scores(frame, init, **(where | one)) for init in ("pr", over)]
-            return sum_over_seeds(sides, (1, -1), "example") or frame.reason(part="generative", init="pr")
+            found = sum_over_seeds(sides, (1, -1), "example")
+            # What is said of tasks cannot be told from one.
+            if found and "task" not in where:
+                raise NoVerdict(found, "sets: 1, and the claim is about several tasks")
+            return found or frame.reason(part="generative", init="pr")
         return mean_over_crossed(gaps["value"], {"set": sets, "seed": gaps["seed"]})
 
     return find
