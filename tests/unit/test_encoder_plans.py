@@ -40,7 +40,7 @@ def test_adapters_are_in_the_layers_of_the_family() -> None:
     assert adapters(pruned, "train_encoder", f"{name}/l3prune_p00") == OPT
 
 
-@pytest.mark.parametrize(("paper", "trainings"), [(PROMPTS, 94), (PRUNED, 48)])
+@pytest.mark.parametrize(("paper", "trainings"), [(PROMPTS, 94), (PRUNED, 56)])
 def test_triples_are_tokenised_once_by_each_tokenizer(paper: str, trainings: int) -> None:
     """Whatever the method, its size, the depth, and how long texts are when they are scored."""
     jobs = make_plan(load_config(ROOT, {"scale": "paper", "build": [paper]})).jobs

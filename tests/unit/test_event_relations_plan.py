@@ -94,6 +94,6 @@ def test_every_number_of_partners_is_classified_with_all_seeds() -> None:
     start = "roberta/wordnet_events/sbert_ft"
     seeds = {key.removeprefix(start): given["seeds"] for key, given in found.items() if key.startswith(start)}
     assert {key: seeds[key] for key in seeds if key.startswith(".wrapped.")} == {
-        f".wrapped.fold0.k{k}": [0, 1] for k in (3, 5, 10)
+        f".wrapped.fold0.k{k}": [0, 1, 2, 3] for k in (3, 5, 10)
     }
     assert seeds[".trigger.fold0.k5"] == seeds[".wrapped_chains.fold0.k5"] == [0]

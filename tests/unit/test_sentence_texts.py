@@ -125,7 +125,15 @@ def texts_of(jobs, stage, key):
 def test_the_published_recipe_is_planned(paper, name, before, after):
     """Section 3: templates, adapters, course, batches, temperature, seed, sample; whatever the plan passes on."""
     layers = 28 if name == "qwen2_7b" else 32
-    form = {"before": before, "after": after, "begin": True, "max_length": 400, "whole": False, "stripped": True}
+    form = {
+        "before": before,
+        "after": after,
+        "begin": True,
+        "max_length": 400,
+        "whole": False,
+        "stripped": True,
+        "echo": None,
+    }
     texts = {"instructions": ALL_INSTRUCTIONS, "both_sides": [], "separator": "; ", "split": "train", "limit": None}
     for depth, kept in (("p00", layers), ("p90", layers // 10), ("small", "small"), ("large", "large")):
         found = settings_of(paper, "train_encoder", f"{name}/l3prune_{depth}")

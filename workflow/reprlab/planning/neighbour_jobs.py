@@ -20,7 +20,8 @@ def add_neighbours(plan: Plan, build: Sequence[str]) -> str:
         its path; "" where one of the papers that declare some is not planned, and so is the table not.
     """
     planned = [slug for slug in build if slug in plan.targets]
-    declaring = [slug for slug in planned if has_neighbours(slug)]
+    # In an order that settings keep as well: a frame stands for a paper by its place.
+    declaring = sorted(slug for slug in planned if has_neighbours(slug))
     # Records of papers that are not planned are loaded where it depends on them alone.
     others = [slug for slug in build if slug not in planned]
     if others and (not declaring or any(map(has_neighbours, others))):
