@@ -263,7 +263,7 @@ def test_the_table_is_planned_where_all_papers_that_declare_some_are(declaring, 
         assert "gather_neighbours" not in plan.jobs
     else:
         job = plan.jobs["gather_neighbours"]["all"]
-        assert job.inputs["frames"] == [f"results/{slug}/results.parquet" for slug in papers]
+        assert job.inputs["frames"] == [f"results/{slug}/results.parquet" for slug in sorted(papers)]
         cells = json.loads(job.settings["settings"])["papers"]
         assert list(cells) == sorted(papers) and all(one == {"one": [_EMPTY]} for one in cells.values())
 

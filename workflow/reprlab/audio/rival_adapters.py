@@ -14,7 +14,8 @@ class KroneckerLinear(nn.Module):
     """x W + b with W = sum over i of A_i ⊗ (S_i T_i), [inputs, outputs] (Karimi Mahabadi et al. 2021, section 3).
 
     A_i [terms, terms] is shared by all layers that are given the same `shared`; S_i [inputs / terms, rank] and
-    T_i [rank, outputs / terms] are the layer's own; a rank of None, or above it, is the largest. W is never written out.
+    T_i [rank, outputs / terms] are the layer's own; no rank is above the largest, which None is. W is never
+    written out.
 
     Raises:
         ReprlabError: a width is not a multiple of the terms.
