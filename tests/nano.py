@@ -115,7 +115,8 @@ PARTS = {
     ),
     "asr-adapters": Part(
         targets=tuple(
-            f"results/asr-adapters/{name}" for name in ("ablation_norm.tsv", "controls.tsv", "fig_curves.png")
+            f"results/asr-adapters/{name}"
+            for name in ("ablation_norm.tsv", "controls.tsv", "fig_curves.png", "results.parquet")
         ),
     ),
 }
