@@ -77,7 +77,7 @@ PARTS = {
     ),
     "overparameterized-encoders": Part(
         _edits("overparameterized-encoders", "compared=[llama_deep]", "backbones.llama_deep.depths=[p00, small]"),
-        tuple(f"results/overparameterized-encoders/{name}.tsv" for name in ("table1", "published")),
+        (*(f"results/overparameterized-encoders/{name}.tsv" for name in ("table1", "published")), NEIGHBOURS),
     ),
     "ssm-rerankers": Part(_edits("ssm-rerankers", "compared=[mamba2_nano]"), ("results/ssm-rerankers/table2.tsv",)),
     "prompt-tuning-encoders": Part(

@@ -15,8 +15,11 @@ from reprlab.reporting.published import read_published
 from reprlab.results.claims import claims_table
 from reprlab.results.comparison import compare, declarations
 from reprlab.results.frame import frame_of
+from reprlab.results.neighbour_table import neighbour_rows
+from reprlab.results.neighbours import Cell
 from reprlab.results.records import Drawn
 from reprlab.results.schema import FIXED
+from reprlab.results.sources import GatherSettings, Missing
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "resources/published/overparameterized-encoders"
@@ -38,8 +41,12 @@ TASKS = ("scifact", "emotion")
 
 
 def row(model, part, value, metric, **more):
-    about = {"model": model, "part": part, "metric": metric, "value": value, "data": "Data", "n": 10}
+    about = {"model": model, "part": part, "metric": metric, "value": value, "data": "Data", "n": 10, "way": ""}
     return about | {"seed": 0, "steps": 3, "tokens": 5, "depth": None, "training": None} | more
+
+
+# By how much a neighbour's score lies above that of the plain encoder, by way and depth.
+GAINS = {"echo": {"p00": -1.0, "small": 3.0}, "whitening": {"small": -4.0}}
 
 
 def frame(scale="paper", without=(), options=None, depths=tuple(DEPTHS), curve=None, wider=None):
@@ -84,6 +91,15 @@ def frame(scale="paper", without=(), options=None, depths=tuple(DEPTHS), curve=N
                         baseline_value=2.0, above_trivial="above")
                     for task in TASKS
                 ]  # fmt: skip
+                for way in (way for way, gains in GAINS.items() if depth in gains):
+                    about = {**at, "layers": layers, "way": way, "seed": seed}
+                    rows.append(row(model, "neighbours", 2000 + layers, "parameters", **about))
+                    # With one task less there is no mean.
+                    rows += [
+                        row(model, "neighbours", layers + seed + place + GAINS[way][depth] + seed * (place - 0.4),
+                            "accuracy", **about, dataset=task, category="classification", split="test")
+                        for task in TASKS[: 1 if (way, model) == ("whitening", "mistral_7b") else 2]
+                    ]  # fmt: skip
             before = {"depth": depth, "training": "none", "dataset": "triples", "layers": layers, "split": "validation"}
             rows.append(row(model, "scores", 4.0 + layers / 100, "contrastive_loss", **before))
     about = {"layers": 24, "seed": 42}
@@ -113,6 +129,46 @@ def test_claims_have_their_units_and_directions() -> None:
         assert there.loc["O5", "verdict"] == "not testable at this scale" and there.loc["O5", "estimate"] < 0
     none = claims_table(RESULTS.claims, frame(without=("scores", "layers", "cost")), RESULTS.unjudged)
     assert none.estimate.isna().all() and none.note.str.len().gt(0).all()
+
+
+def test_neighbours_are_compared_at_the_depths_that_both_sides_have() -> None:
+    found = claims_table(RESULTS.claims, frame(), RESULTS.unjudged).set_index("id")
+    # Depths -1 and 3; seed 1 adds -0.4 with one model and 0.6 with the other.
+    assert found.loc["O8", "estimate"] == pytest.approx(1 + 0.1 / 2) and found.loc["O8", "verdict"] == "inconclusive"
+    # Of one model a task is missing: the other decides, over the items of its seeds.
+    assert found.loc["O9", "estimate"] == pytest.approx(-4 - 0.4 / 2)
+    assert math.isnan(verdict("O8", options={"tasks": 3})["estimate"])
+    assert verdict("O9", depths=("p00",))["note"] == "not run at scale paper"
+    assert {"O8", "O9"} <= {claim for twin in RESULTS.twins for claim in twin.claims}
+
+
+def test_neighbours_are_rows_of_a_table_with_the_plain_encoder_beside_them(tmp_path) -> None:
+    cells = {
+        "echo": [Cell(at={"depth": "p00"}), Cell(at={"depth": "small"})],
+        "whitening": [Cell(at={"depth": "small"}), Cell(at={"depth": "p00"})],
+    }
+    rows = list(neighbour_rows("p", RESULTS, frame(), cells, tmp_path))
+    whole, small, white, none = rows
+    assert whole["measure"] == "mean score of all tasks, percent, depth p00" and whole["claim"] == "O8"
+    for row_, depth, layers in ((whole, "p00", 32), (small, "small", 5)):
+        assert row_["method_value"] == pytest.approx(layers + 1), "seeds and models 0 and 1"
+        assert row_["difference"] == pytest.approx(GAINS["echo"][depth] + 0.05)
+        assert row_["difference"] == pytest.approx(row_["neighbour_value"] - row_["method_value"])
+        assert (row_["method_parameters"], row_["neighbour_parameters"]) == (1000 + 100 * layers, 2000 + layers)
+        assert row_["seeds"] == 2 and row_["better"] == "higher" and row_["method"] == "the plain encoder"
+    assert white["neighbour"].startswith("whitening") and none["note"] == "not run at scale paper"
+    table = RESULTS.table("neighbours").make(frame()).set_index(["model", "depth", "way"])
+    assert table.loc[("llama_3_8b", "small", "echo"), "emotion"] == pytest.approx(8 + 0.5 - 0.2)
+    assert len(table) == 6 and set(table["training"]) == {"trained"}
+
+
+def test_neighbours_do_not_reach_the_paper_s_own_tables() -> None:
+    mixed, alone = frame(), frame(without=("neighbours",))
+    for table in RESULTS.tables:
+        if table.name != "neighbours":
+            assert table.make(mixed).equals(table.make(alone)), table.name
+    found = [claims_table(RESULTS.claims, one, RESULTS.unjudged).set_index("id") for one in (mixed, alone)]
+    assert found[0].drop(["O8", "O9"]).equals(found[1].drop(["O8", "O9"]))
 
 
 def verdict(claim, **given):
@@ -255,7 +311,7 @@ def test_depths_are_whole_numbers_and_the_chosen_ones_wait_for_the_losses(scale)
 
     config = load_config(ROOT, {"scale": scale, "build": ["overparameterized-encoders"]})
     paper, plan = config.papers["overparameterized-encoders"], make_plan(config)
-    jobs = {key: job for key, job in plan.jobs["train_encoder"].items() if "/l3prune" in key}
+    jobs = {key: job for key, job in plan.jobs["train_encoder"].items() if "/l3prune" in key and "echo" not in key}
     assert len(jobs) == sum(len(paper.backbones[name].depths) for name in paper.compared)
     for key, job in jobs.items():
         name, depth = key.split("/l3prune_")
@@ -303,3 +359,71 @@ def test_what_mteb_pins_is_pinned_as_there() -> None:
         archive = registry.archives[name]
         assert {file.revision for file in archive.files} == {archive.version} == {entry.revision}
         assert {file["file"] for file in entry.options["files"]} == {file.file for file in archive.files}
+
+
+@pytest.mark.parametrize("scale", ["paper", "small", "mini", "nano"])
+def test_a_neighbour_has_the_updates_seeds_and_tasks_of_the_plain_encoder(scale) -> None:
+    import json
+
+    config = load_config(ROOT, {"scale": scale, "build": ["overparameterized-encoders"]})
+    paper, jobs = config.papers["overparameterized-encoders"], make_plan(config).jobs
+    echo, whitening = paper.neighbours.echo, paper.neighbours.whitening
+
+    def settings(stage, key):
+        return json.loads(jobs[stage][key].settings["settings"])
+
+    tried = 0
+    for name in paper.compared:
+        for depth in (one for one in echo.depths if one in paper.backbones[name].depths):
+            plain, twice = (settings("train_encoder", f"{name}/l3prune_{way}{depth}") for way in ("", "echo_"))
+            assert (twice["encoder"].pop("pooling"), twice["part_size"]) == (echo.pooling, echo.part_size)
+            assert (twice["encoder"]["form"].pop("echo"), plain["encoder"]["form"].pop("echo")) == (echo.between, None)
+            assert plain["encoder"].pop("pooling") == paper.pooling
+            assert {**twice, "part_size": 0} == {**plain, "part_size": 0}, "the rest is the paper's"
+            tried += 1
+        for depth in (one for one in whitening.depths if one in paper.backbones[name].depths):
+            for training in ("trained", "none"):
+                keys = [f"{name}/l3prune_{way}{depth}_{training}" for way in ("", "whitening_")]
+                plain, white = (settings("evaluate_encoder", key) for key in keys)
+                assert white.pop("whitening")["texts"] == whitening.texts and plain.pop("whitening") is None
+                assert white["encoder"].pop("both_ends") and not plain["encoder"].pop("both_ends")
+                assert {**plain, "sample": None} == white
+                one, other = (jobs["evaluate_encoder"][key].inputs for key in keys)
+                assert other["fitting"] == jobs["train_encoder"][f"{name}/l3prune_{depth}"].inputs["triples"]
+                read = {key: path for key, path in other.items() if key != "fitting"}
+                assert read == {key: path for key, path in one.items() if key != "triples"}, "the same encoders"
+                tried += 1
+    assert tried >= 3
+
+
+def test_fitted_on_the_texts_of_a_task_whitening_is_a_row_of_another_name() -> None:
+    edit = "papers.overparameterized-encoders.neighbours.whitening.fit_on=test"
+    config = load_config(ROOT, {"scale": "nano", "build": ["overparameterized-encoders"], "set": edit})
+    jobs = make_plan(config).jobs
+    assert "fitting" not in jobs["evaluate_encoder"]["llama_deep/l3prune_whitening_small_trained"].inputs
+    gathered = GatherSettings.model_validate_json(
+        jobs["gather_results"]["overparameterized-encoders"].settings["settings"]
+    )
+    ways = {entry.factors.get("way") for entry in gathered.entries if entry.factors.get("part") == "neighbours"}
+    assert ways == {"echo", "whitening_of_test"}
+
+
+def test_a_depth_that_a_decoder_is_not_run_at_stays_empty_with_the_reason() -> None:
+    edit = "papers.overparameterized-encoders.neighbours.echo.depths=[p50, small]"
+    config = load_config(ROOT, {"scale": "nano", "build": ["overparameterized-encoders"], "set": edit})
+    jobs = make_plan(config).jobs
+    assert "llama_deep/l3prune_echo_p50" in jobs["train_encoder"]
+    assert "qwen2/l3prune_echo_p50" not in jobs["train_encoder"]
+    gathered = jobs["gather_results"]["overparameterized-encoders"].settings["settings"]
+    missing = [one for one in GatherSettings.model_validate_json(gathered).entries if isinstance(one, Missing)]
+    assert [(one.factors["model"], one.factors["depth"], one.reason) for one in missing] == [
+        ("qwen2", "p50", "backbones.qwen2.depths has no p50")
+    ]
+
+
+def test_printed_hours_are_beside_the_paper_s_own_trainings_alone() -> None:
+    costs = pandas.read_csv(ROOT / "resources/costs/overparameterized-encoders.tsv", sep="\t")
+    trained = costs[costs["stage"] == "train_encoder"]
+    printed = trained.loc[trained["paper_hours"].notna(), "name"]
+    assert {*printed} == {f"{name}/l3prune_{depth}" for name in list(LABELS)[:4] for depth in ("small", "large")}
+    assert trained["name"].str.contains("/l3prune_echo_small").sum() == 4

@@ -221,6 +221,36 @@ def test_two_tasks_on_the_same_texts_read_them_once(place, tmp_path, monkeypatch
     assert found["both"][0] <= found["alone"][0] and found["both"][1] == found["alone"][1]
 
 
+def test_vectors_of_trained_encoders_are_whitened_by_a_map_of_each_seed(place, tmp_path):
+    """Its numbers are among the parameters; the states of both ends are a matter of use, not of training."""
+    train(place, tmp_path, "lora")
+    whitening = {"fit_on": "train", "texts": 200, "dimensions": 5, "seed": 0}
+    plain = {"encoder": METHODS["lora"], "tasks": [{"name": "sts", "category": "sts"}], "seeds": [0, 1], "resamples": 9}
+    given = {
+        "plain": plain, "white": {**plain, "whitening": whitening},
+        "ends": {**plain, "whitening": whitening, "encoder": {**METHODS["lora"], "both_ends": True}},
+        "test": {**plain, "whitening": {**whitening, "fit_on": "test"}},
+    }  # fmt: skip
+    found = {}
+    for name, own in given.items():
+        evaluate_encoder(
+            model=place["model"], tokenizer=place["model"], tasks=[place["tasks"]["sts"]], out=tmp_path / name,
+            encoders=tmp_path / "encoders", training=tmp_path / "metrics.tsv", settings=Evaluation.model_validate(own),
+            fitting=place["tokens"] if name in ("white", "ends") else None,
+        )  # fmt: skip
+        found[name] = read_tsv(tmp_path / name)
+    width = load_model(place["model"]).config.hidden_size
+    more = {name: (table["parameters"] - found["plain"]["parameters"]).tolist() for name, table in found.items()}
+    assert more == {"plain": [0, 0], "white": [6 * width] * 2, "ends": [6 * width] * 2, "test": [0, 0]}
+    values = [tuple(table["value"]) for table in found.values()]
+    assert len(set(values)) == 4 and all(one != other for one, other in values)
+    with pytest.raises(ReprlabError, match="needs the tokenised triples"):
+        evaluate_encoder(
+            model=place["model"], tokenizer=place["model"], tasks=[place["tasks"]["sts"]], out=tmp_path / "none",
+            settings=Evaluation.model_validate({**given["white"], "encoder": {"method": "none", "pooling": "mean"}}),
+        )  # fmt: skip
+
+
 def test_rates_that_nearly_agree_do_not_take_each_other_s_place(place, tmp_path):
     rows = train(place, tmp_path / "both", "prompt", learning_rates=[0.01, 0.01000004], seeds=[0])
     (chosen,) = set(rows[rows.chosen == 1].learning_rate)

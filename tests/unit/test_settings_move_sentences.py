@@ -27,6 +27,7 @@ from reprlab.sentences.settings import (
     TextForm,
     TripleSample,
     TripleTexts,
+    Whitening,
 )
 from reprlab.sentences.sizes import SizedEncoders
 from reprlab.sentences.triples import Triples
@@ -60,6 +61,7 @@ CONFIG = {
     "eos_token_id": 2,
 }  # fmt: skip
 ENTRY = ModelEntry(architecture="llama", config=CONFIG, source="x", tie_output=True, origin={"kind": "scratch"})
+WHITENING = {"fit_on": "train", "texts": 40, "dimensions": None, "seed": 0}
 CATEGORIES = ["sts", "retrieval", "reranking", "clustering", "pair_classification", "classification"]
 
 
@@ -142,7 +144,7 @@ def evaluated(place: dict[str, Any], folder: Path, own: Own, model: str = "llama
     settings = Evaluation.model_validate(own)
     evaluate_encoder(
         model=place[model], tokenizer=place["reader"], tasks=[place[task.category] for task in settings.tasks],
-        out=folder / "scores.tsv", settings=settings, triples=place["tokens"],
+        out=folder / "scores.tsv", settings=settings, triples=place["tokens"], fitting=place["tokens"],
     )  # fmt: skip
     return scores(folder / "scores.tsv")
 
@@ -158,7 +160,7 @@ def test_settings_of_triples_and_of_the_form_of_a_text(place, fresh):
         out = fresh() / "tokens"
         settings = TripleTexts.model_validate(own)
         tokenize_triples(triples=place["triples"], tokenizer=place["reader"], out=out, settings=settings)
-        return [(out / name).read_bytes() for name in ("ids.bin", "offsets.npy", "starts.npy")]
+        return [(out / name).read_bytes() for name in ("ids.bin", "offsets.npy", "starts.npy", "triples.json")]
 
     base = {"form": {}, "instructions": {"triples": ["the", "very film"]}}
     changes = {
@@ -167,7 +169,10 @@ def test_settings_of_triples_and_of_the_form_of_a_text(place, fresh):
     }  # fmt: skip
     moved(TripleTexts, made, base, changes, {})
     form = {"before": "good ", "after": "bad", "begin": False, "max_length": 3, "stripped": True, "whole": True}
+    form |= {"echo": ""}
     moved(TextForm, lambda own: made({**base, "form": own}), {}, form, {})
+    first, other = (made({**base, "form": {"echo": words}}) for words in ("", " film "))
+    assert first != other, "what is between the copies"
 
 
 def test_settings_of_an_encoder_and_of_its_adapters(place, fresh):
@@ -182,7 +187,7 @@ def test_settings_of_an_encoder_and_of_its_adapters(place, fresh):
     changes = {
         "method": "prefix", "pooling": "weighted_mean", "pooler": True, "bidirectional": True, "layers": 2,
         "vectors": 3, "position": "prepend", "start": "normal", "adapter": {**ADAPTER, "targets": ["o_proj"]},
-        "form": {"before": "good "}, "normalised": True,
+        "form": {"before": "good "}, "normalised": True, "both_ends": True,
     }  # fmt: skip
     beside = {
         "method": prompt, "vectors": prompt, "start": prompt, "position": {**prompt, "bidirectional": True},
@@ -190,7 +195,7 @@ def test_settings_of_an_encoder_and_of_its_adapters(place, fresh):
     }  # fmt: skip
     moved(EncoderSettings, made, LORA, changes, {}, beside=beside)
     first = made({**LORA, **plain})
-    for name in ("pooling", "bidirectional", "layers", "form"):
+    for name in ("pooling", "bidirectional", "layers", "form", "both_ends"):
         assert made({**LORA, **plain, name: changes[name]}) != first, f"{name} moves no score"
     # `partial` allows names that match nothing, and all of these match.
     low = {"rank": 3, "alpha": 8, "dropout": 0.5, "targets": ["q_proj"]}
@@ -230,7 +235,7 @@ def test_settings_of_the_evaluation_of_an_encoder_and_of_a_sample_of_triples(pla
     changes = {
         "tasks": base["tasks"][1:], "seeds": [1], "per_label": 1, "draws": 3, "resamples": 20,
         "encoder": {"method": "none", "pooling": "first"}, "sample": None, "separator": " film good ",
-        "dtype": "bfloat16",
+        "dtype": "bfloat16", "whitening": WHITENING,
     }  # fmt: skip
     moved(Evaluation, made, base, changes, {})
     own = {"batch_size": 5, "batches": 2, "temperature": 0.1, "seed": 1}
@@ -240,6 +245,17 @@ def test_settings_of_the_evaluation_of_an_encoder_and_of_a_sample_of_triples(pla
     monkeypatch.setattr(Triples, "sample", lambda self, size, count, seed: np.arange(size * count).reshape(count, size))
     seeds = [made({**base, "sample": {"batch_size": 3, "batches": 9, "temperature": 0.05, "seed": n}}) for n in (0, 1)]
     assert seeds[0] != seeds[1]
+
+
+def test_settings_of_the_whitening_of_vectors(place, fresh):
+    def made(own: Own) -> str:
+        return evaluated(place, fresh(), {**evaluation("sts", "classification"), "whitening": own})
+
+    changes = {"fit_on": "test", "texts": 30, "dimensions": 3, "seed": 1}
+    moved(Whitening, made, WHITENING, changes, {})
+    of_test = {**WHITENING, "fit_on": "test"}
+    assert made({**of_test, "texts": 30, "seed": 1}) == made(of_test), "a task gives all of its texts"
+    assert made({**of_test, "dimensions": 3}) != made(of_test)
 
 
 def test_settings_of_what_no_model_made(place, fresh):

@@ -2,6 +2,7 @@
 
 import pytest
 from reprlab.artifacts.tables import read_tsv
+from reprlab.config.papers import NEIGHBOURS
 
 from tests.nano import PARTS
 from tests.plans import rerun_counts
@@ -29,6 +30,20 @@ EDITS = {
         "pretrain_lm": 1, "measure_layers": 1, "train_encoder": 2, "evaluate_encoder": 4, "tabulate_paper": 1,
     },
     "backbones.qwen2.steps=5": {},
+    "neighbours.echo.pooling=last": {},
+    "neighbours.whitening.dimensions=3": {},
+}  # fmt: skip
+# What they rerun in the table of neighbours: each its own rows, with and without training.
+BESIDE = {
+    "neighbours.echo.pooling=last": {"train_encoder": 1, "evaluate_encoder": 2, "tabulate_paper": 1},
+    "neighbours.echo.between=' '": {
+        "tokenize_triples": 1, "train_encoder": 1, "evaluate_encoder": 2, "tabulate_paper": 1,
+    },
+    "neighbours.echo.depths=[]": {"tabulate_paper": 1},
+    "neighbours.whitening.dimensions=3": {"evaluate_encoder": 4, "tabulate_paper": 1},
+    "neighbours.whitening.both_ends=false": {"evaluate_encoder": 4, "tabulate_paper": 1},
+    "sample.batches=3": {"measure_layers": 1, "train_encoder": 2, "evaluate_encoder": 4, "tabulate_paper": 1},
+    "evaluation.loss_batches=3": {},
 }  # fmt: skip
 
 
@@ -45,6 +60,26 @@ def test_encoders_of_others_stand_in_a_table_of_their_own(made):
     assert words["model"] == "character n-grams" and words["tasks"] == 6 and 0 < words["score"] < 100
     assert row["model"] == "minilm" and row["params_exact"] == 22713216 and row["tasks"] == 6
     assert row["score"] > read_tsv(made.nano / TABLE)["score"].max()
+
+
+def test_neighbours_stand_beside_the_plain_encoder_of_their_depth(made):
+    found = read_tsv(made.nano / NEIGHBOURS).query("paper == @SLUG").set_index(["claim", "measure"])
+    measure = "mean score of all tasks, percent, depth"
+    assert [*found.index] == [("O8", f"{measure} small"), ("O9", f"{measure} p00"), ("O9", f"{measure} small")]
+    plain = read_tsv(made.nano / TABLE).set_index("depth")["score"]
+    own = [plain["small"], plain["p00"], plain["small"]]
+    assert found["method_value"].tolist() == pytest.approx(own, rel=1e-4)
+    assert found["difference"].tolist() == pytest.approx((found["neighbour_value"] - own).tolist(), abs=1e-3)
+    assert found["verdict"].isna().all() and set(found["scale"]) == {"nano"} and found["seeds"].eq(2).all()
+    more = (found["neighbour_parameters"] - found["method_parameters"]).tolist()
+    assert more[0] == 0 and more[1] == more[2] > 0, "whitening has the numbers of its map beside"
+    assert found["neighbour_cpu_seconds"].gt(0).all() and found["method_cpu_seconds"].gt(0).all()
+
+
+@pytest.mark.parametrize("edit", BESIDE)
+def test_an_edit_of_a_neighbour_reruns_its_own_rows_alone(edit):
+    table = "results/overparameterized-encoders/neighbours.tsv"
+    assert rerun_counts(SLUG, PART.edits, f"papers.{SLUG}.{edit}", table) == BESIDE[edit]
 
 
 @pytest.mark.parametrize("edit", EDITS)

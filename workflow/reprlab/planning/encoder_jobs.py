@@ -37,12 +37,13 @@ def check_positions(config: LoadedConfig, model: str, encoder: EncoderSettings, 
     Raises:
         ReprlabError: they have not.
     """
-    longest, most = encoder.form.max_length + encoder.vectors, config.models[model].learned_positions
+    longest, most = encoder.form.longest + encoder.vectors, config.models[model].learned_positions
     if most is not None and longest > most:
         beside = f" beside {encoder.vectors} vectors" if encoder.vectors else ""
+        beside += ", twice" if encoder.form.copies > 1 else ""
         raise ReprlabError(
             f"{setting} ({encoder.form.max_length}){beside}: {model} has {most} learned positions; set it to "
-            f"{most - encoder.vectors} at most, or name another model"
+            f"{(most - encoder.vectors) // encoder.form.copies} at most, or name another model"
         )
     return encoder
 

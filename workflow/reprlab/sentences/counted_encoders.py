@@ -17,6 +17,7 @@ def costing_alike(encoder: EncoderSettings) -> EncoderSettings:
     """The settings of all encoders that cost as much: where a prompt is, what is pooled and how texts are written is
     free."""
     free = {"start": "normal", "pooling": "last", "position": "append", "bidirectional": False, "normalised": False}
+    free["both_ends"] = False
     return encoder.model_copy(update={**free, "form": TextForm()})
 
 

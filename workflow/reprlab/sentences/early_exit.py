@@ -68,3 +68,11 @@ def layer_outputs(model: Any, **inputs: torch.Tensor) -> list[torch.Tensor]:
     _, norm = layers_of(model)
     *between, last = headless(model)(**inputs, output_hidden_states=True, use_cache=False).hidden_states
     return [*(norm(states) for states in between[1:]), last]
+
+
+def mean_of_ends(model: Any, **inputs: torch.Tensor) -> torch.Tensor:
+    """[B, L, d] float32: the mean of the states of the model cut to its first layer and of those of its last one; where
+    there is one layer, its states bit by bit."""
+    _, norm = layers_of(model)
+    _, first, *others = headless(model)(**inputs, output_hidden_states=True, use_cache=False).hidden_states
+    return (norm(first).float() + others[-1].float()) / 2 if others else first.float()

@@ -11,7 +11,7 @@ from reprlab.models.pooling import pool
 from reprlab.objectives.decoder_attention import attention_inputs
 from reprlab.runtime.errors import ReprlabError, first_line, raise_if_machine_is_short
 from reprlab.runtime.log import get_logger
-from reprlab.sentences.early_exit import headless, keep_layers
+from reprlab.sentences.early_exit import headless, keep_layers, mean_of_ends
 from reprlab.sentences.settings import EncoderSettings, LowRank
 from reprlab.sentences.soft_prompts import first_vectors, frozen, prefixed, prompted
 from reprlab.sentences.texts import EncodedTexts
@@ -109,7 +109,11 @@ def _pooled(decoder: Any, settings: EncoderSettings) -> Any:
         def forward(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
             attention = batch["attention_mask"]
             inputs = attention_inputs(attention, self.decoder.dtype, bidirectional=settings.bidirectional)
-            states = self.decoder(input_ids=batch["input_ids"], use_cache=False, **inputs).last_hidden_state
+            inputs["input_ids"] = batch["input_ids"]
+            if settings.both_ends:
+                states = mean_of_ends(self.decoder, **inputs)
+            else:
+                states = self.decoder(use_cache=False, **inputs).last_hidden_state
             found = pool(states, attention, settings.pooling, batch["text_mask"])
             if layer is None:
                 return found
@@ -177,8 +181,11 @@ def _unreadable(folder: Path, error: Exception) -> ReprlabError:
     return ReprlabError(f"{folder}: not a readable encoder ({first_line(error)}); delete it and run again")
 
 
-def load_encoder(model: Any, folder: Path) -> Any:
+def load_encoder(model: Any, folder: Path, *, both_ends: bool | None = None) -> Any:
     """The encoder that `save_encoder` wrote, around the decoder that it was trained on.
+
+    Args:
+        both_ends: that of its use, where it is another one than that of its training.
 
     Raises:
         ReprlabError: the folder is not an encoder, or one of another decoder.
@@ -187,6 +194,8 @@ def load_encoder(model: Any, folder: Path) -> Any:
     from safetensors.torch import load_file
 
     settings = read_settings(folder)
+    if both_ends is not None:
+        settings = settings.model_copy(update={"both_ends": both_ends})
     try:
         weights = load_file(folder / _WEIGHTS)
     except (OSError, SafetensorError) as error:

@@ -39,6 +39,8 @@ def needs_our_module(settings: EncoderSettings, tokenizer: Any) -> bool:
     """
     if settings.method == "prefix" or settings.bidirectional or settings.pooling != "last" or settings.form.stripped:
         return True
+    if settings.both_ends or settings.form.echo is not None:
+        return True
     if settings.form.before and ids_behind(tokenizer, ["a"]) != piece_ids(tokenizer, ["a"]):
         return True
     return not any(ends_of(tokenizer, settings.form))

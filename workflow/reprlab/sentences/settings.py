@@ -43,6 +43,25 @@ class TextForm(BaseModel):
     whole: bool = False
     """Whether instruction and text are one, between the tokenizer's own tokens, and all of it is pooled and counted, as
     published encoders do; then there is nothing else before or behind."""
+    echo: str | None = None
+    """What is between two copies of the text, of which the tokens of the second alone are pooled (Echo, Springer et al.
+    2024); null: the text stands once, and `after` is pooled with it."""
+
+    @property
+    def longest(self) -> int:
+        """Tokens of all copies of the longest text."""
+        return self.copies * self.max_length
+
+    @property
+    def copies(self) -> int:
+        """How often a text is read."""
+        return 1 if self.echo is None else 2
+
+    @model_validator(mode="after")
+    def _apart(self) -> Self:
+        if self.whole and self.echo is not None:
+            raise ValueError("echo: a whole text has nothing before or behind it, and no second copy")
+        return self
 
 
 class TripleTexts(BaseModel):
@@ -111,6 +130,9 @@ class EncoderSettings(BaseModel):
     """The adapters of `lora`."""
     form: TextForm = TextForm()
     """How a text is written."""
+    both_ends: bool = False
+    """Whether the states that are pooled are the mean of the first layer's and the last one's, each behind the final
+    norm (WhiteningBERT, Huang et al. 2021)."""
     normalised: bool = False
     """Whether vectors have length 1, which classification and clustering see."""
 
@@ -126,6 +148,10 @@ class EncoderSettings(BaseModel):
             raise ValueError(f"pooler belongs to encoders of others, which are not trained here, not to {self.method}")
         if self.method == "prefix" and self.bidirectional:
             raise ValueError("the method prefix is causal")
+        if self.both_ends and (self.pooler or self.method in ("prompt", "prefix")):
+            raise ValueError(
+                "both_ends: the states of a prompt or a prefix, or what a pooler reads, are the last layer's"
+            )
         return self
 
 
@@ -214,6 +240,21 @@ class TripleSample(BaseModel):
     """Seed of the draw."""
 
 
+class Whitening(BaseModel):
+    """A linear map after which vectors have no mean, and covariance one (`sentences.whitening`)."""
+
+    model_config = _STRICT
+
+    fit_on: Literal["train", "test"]
+    """Texts that it is fitted on: those of training triples, or of the task itself, before it is scored on them."""
+    texts: int = Field(ge=1)
+    """Texts of the triples, drawn without replacement; of fewer all. A task gives all of its own."""
+    dimensions: int | None = Field(ge=1)
+    """k: directions of the largest variance that are kept; null, or more than there are: all."""
+    seed: int = Field(ge=0)
+    """Seed of the draw."""
+
+
 class TaskScores(BaseModel):
     """Scores of vectors of texts on tasks."""
 
@@ -238,10 +279,18 @@ class Evaluation(TaskScores):
     """The encoder."""
     sample: TripleSample | None = None
     """Triples whose loss is measured too."""
+    whitening: Whitening | None = None
+    """What is done with the vectors before they are scored; the loss of triples is that of the vectors as they are."""
     separator: str = ": "
     """Between instruction and text."""
     dtype: Literal["float32", "bfloat16"] = "float32"
     """Arithmetic of the forward pass."""
+
+    @model_validator(mode="after")
+    def _of_one_length(self) -> Self:
+        if self.whitening is not None and self.encoder.normalised:
+            raise ValueError("whitening: of vectors as they are, not of normalised ones")
+        return self
 
 
 class LayerLosses(TripleSample):

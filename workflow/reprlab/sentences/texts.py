@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EncodedTexts:
-    """Token ids of texts, and where in each the part begins that is pooled."""
+    """Token ids of texts, and where in each the part begins and ends that is pooled."""
 
     ids: Ragged
     starts: np.ndarray
     """[n]."""
     pad: int
+    behind: int = 0
+    """Tokens at the end of each that are not pooled."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -39,14 +41,18 @@ class EncodedTexts:
         turned = (np.arange(width) + lengths[:, None]) % width
         ids = np.take_along_axis(self.ids.pad(rows, self.pad), turned, axis=1)
         places = np.arange(width) - (width - lengths[:, None])
-        found = {"input_ids": ids, "attention_mask": places >= 0, "text_mask": places >= self.starts[rows][:, None]}
+        pooled = (places >= self.starts[rows][:, None]) & (places < lengths[:, None] - self.behind)
+        found = {"input_ids": ids, "attention_mask": places >= 0, "text_mask": pooled}
         return {name: torch.from_numpy(np.ascontiguousarray(part).astype(np.int64)) for name, part in found.items()}
 
     def chosen(self, rows: np.ndarray) -> EncodedTexts:
         """Some of the texts, in the order of `rows`."""
         flat, offsets = self.ids.flat, self.ids.offsets
         return EncodedTexts(
-            Ragged.of([flat[offsets[row] : offsets[row + 1]].tolist() for row in rows]), self.starts[rows], self.pad
+            Ragged.of([flat[offsets[row] : offsets[row + 1]].tolist() for row in rows]),
+            self.starts[rows],
+            self.pad,
+            self.behind,
         )
 
     @classmethod
@@ -55,7 +61,7 @@ class EncodedTexts:
         import numpy as np
 
         ids, starts = Ragged.joined([part.ids for part in parts]), np.concatenate([part.starts for part in parts])
-        return cls(ids, starts, parts[0].pad)
+        return cls(ids, starts, parts[0].pad, parts[0].behind)
 
 
 def ends_of(tokenizer: Any, form: TextForm, instruction: str = "") -> tuple[list[int], list[int]]:
@@ -69,7 +75,9 @@ def ends_of(tokenizer: Any, form: TextForm, instruction: str = "") -> tuple[list
 def encode_texts(tokenizer: Any, texts: Sequence[str], form: TextForm, instruction: str = "") -> EncodedTexts:
     """Texts in the form's order: first token, `before`, instruction, text cut to its `max_length`, `after`.
 
-    A text without any token stands for the last token before it, or for the padding token where there is none.
+    With `echo` the text, as it was cut, stands once more behind those words, with the same ids; that copy alone is
+    pooled. A text without any token stands for the last token of all that is there, or for the padding token where
+    nothing is.
     """
     import numpy as np
 
@@ -83,5 +91,10 @@ def encode_texts(tokenizer: Any, texts: Sequence[str], form: TextForm, instructi
     if form.stripped:
         texts = [text.rstrip() if instruction else text.strip() for text in texts]
     pieces = (ids_behind if form.before + instruction else piece_ids)(tokenizer, texts)
+    if form.echo is not None:
+        (between,) = part_ids(tokenizer, [format_parts(tokenizer, form.echo)], LINE_END)
+        firsts = [[*head, *ids[:cut], *between] for ids in pieces]
+        rows = [[*first, *ids[:cut], *tail] or [pad] for first, ids in zip(firsts, pieces, strict=True)]
+        return EncodedTexts(Ragged.of(rows), np.array([*map(len, firsts)], dtype=np.int64), pad, len(tail))
     rows = [[*head, *ids[:cut], *tail] or [pad] for ids in pieces]
     return EncodedTexts(Ragged.of(rows), np.full(len(rows), len(head), dtype=np.int64), pad)

@@ -124,7 +124,7 @@ def write_triples(folder: Path, files: Sequence[Path], tokenizer: Any, settings:
         ReprlabError: as of `encoded_triples`.
     """
     sizes, texts = encoded_triples(files, tokenizer, settings)
-    pad, digest = 0, hashlib.sha256()
+    pad, behind, digest = 0, 0, hashlib.sha256()
     lengths, starts = [], []
     with (folder / "ids.bin").open("wb") as file:
         for part in texts:
@@ -132,13 +132,14 @@ def write_triples(folder: Path, files: Sequence[Path], tokenizer: Any, settings:
             file.write(ids.data)
             lengths.append(part.ids.lengths)
             starts.append(part.starts.astype(np.int32))
-            pad = part.pad
+            pad, behind = part.pad, part.behind
             digest.update(ids.data)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate(lengths))])
     for name, array in {"offsets": offsets, "starts": np.concatenate(starts)}.items():
         np.save(folder / f"{name}.npy", array)
         digest.update(array.data)
-    write_json(folder / TRIPLES, {"sizes": list(sizes.items()), "pad": pad, "digest": digest.hexdigest()})
+    about = {"sizes": list(sizes.items()), "pad": pad, "behind": behind, "digest": digest.hexdigest()}
+    write_json(folder / TRIPLES, about)
 
 
 def open_triples(folder: Path) -> Triples:
@@ -151,11 +152,12 @@ def open_triples(folder: Path) -> Triples:
         about = read_json(folder / TRIPLES)
         offsets, starts = (np.load(folder / f"{name}.npy") for name in ("offsets", "starts"))
         ids = np.asarray(np.memmap(folder / "ids.bin", dtype=_ID, mode="r"))
-        sizes, pad = {str(name): int(size) for name, size in about["sizes"]}, int(about["pad"])
+        sizes = {str(name): int(size) for name, size in about["sizes"]}
+        pad, behind = int(about["pad"]), int(about["behind"])
         whole = len(ids) == offsets[-1] and len(starts) == len(offsets) - 1 == 3 * sum(sizes.values())
     except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
         raise_if_machine_is_short(error)
         raise ReprlabError(f"{folder}: no readable triples ({first_line(error)}); delete it and run again") from None
     if not whole:
         raise ReprlabError(f"{folder}: its arrays are not of one size; delete it and run again")
-    return Triples(EncodedTexts(Ragged(ids, offsets), starts, pad), sizes)
+    return Triples(EncodedTexts(Ragged(ids, offsets), starts, pad, behind), sizes)

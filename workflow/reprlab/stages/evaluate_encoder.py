@@ -25,6 +25,7 @@ def evaluate_encoder(
     training: Path | None = None,
     depths: Path | None = None,
     triples: Path | None = None,
+    fitting: Path | None = None,
     device: str = "cpu",
     inference_batch: int = 64,
 ) -> None:
@@ -37,10 +38,11 @@ def evaluate_encoder(
         encoders: what was trained, by seed, and `training`, its metrics; none where nothing is trained.
         depths: losses by layer, where nothing is trained and the settings name one of the depths that they choose.
         triples: folder of tokenised triples, whose loss is a further row where the settings have a sample.
+        fitting: folder of tokenised training triples, where the settings whiten vectors by a map fitted on them.
         inference_batch: texts in a forward pass; it does not change the result.
 
     Raises:
-        ReprlabError: unreadable inputs, or examples of another kind than a task needs.
+        ReprlabError: unreadable inputs, examples of another kind than a task needs, or no triples to fit a map on.
     """
     import functools
 
@@ -55,6 +57,7 @@ def evaluate_encoder(
     from reprlab.sentences.task_scores import unit
     from reprlab.sentences.texts import encode_texts
     from reprlab.sentences.triples import open_triples
+    from reprlab.sentences.whitening import fit_on_triples, scored_on_itself
     from reprlab.text.model_tokenizers import load_tokenizer
     from reprlab.training.processes import choose_device
 
@@ -67,30 +70,43 @@ def evaluate_encoder(
         encoder = (
             build_encoder(network, with_layers(settings.encoder, depths), seed)
             if encoders is None
-            else load_encoder(network, encoders / f"seed-{seed}")
+            else load_encoder(network, encoders / f"seed-{seed}", both_ends=settings.encoder.both_ends)
         )
         encoder.to(choose_device(device))
+        embedded = functools.partial(embed, encoder, batch_size=inference_batch, dtype=settings.dtype)
+        white, whitening = fit_on_triples(settings.whitening, fitting, embedded), settings.whitening
 
         # Two tasks on the same texts, clusters of them and their labels, read them once.
         known: dict[tuple[Path, str], dict[str, np.ndarray]] = {}
 
         def encode(
-            path: Path, texts: Sequence[str], instruction: str, encoder: Any = encoder, known: Any = known
+            path: Path,
+            texts: Sequence[str],
+            instruction: str,
+            embedded: Any = embedded,
+            known: Any = known,
+            white: Any = white,
         ) -> Any:
             asked = instruction + settings.separator if instruction else ""
             kept = known.setdefault((path, instruction), {}) if tasks.count(path) > 1 else {}
             # A text can be in many pairs.
             unread = [text for text in dict.fromkeys(texts) if text not in kept]
             if unread:
-                encoded = encode_texts(reader, unread, form, asked)
-                vectors = embed(encoder, encoded, batch_size=inference_batch, dtype=settings.dtype)
+                vectors = embedded(encode_texts(reader, unread, form, asked))
+                vectors = white(vectors) if white else vectors
                 kept.update(zip(unread, unit(vectors) if settings.encoder.normalised else vectors, strict=True))
             return np.stack([kept[text] for text in texts])
 
         about = dict(zip(("seed", "layers", "parameters"), (seed, *size_of(network)), strict=True))
         about |= {"length": form.max_length, **_trained(training, seed)}
+        about["parameters"] += white.size if white else 0
         for path, task in track(given, "tasks"):
-            found = score_task(path, task, functools.partial(encode, path), settings, seed)
+            score = functools.partial(score_task, path, task, settings=settings, seed=seed)
+            asked = functools.partial(encode, path)
+            if whitening is not None and whitening.fit_on == "test":
+                found = scored_on_itself(score, asked, whitening.dimensions)
+            else:
+                found = score(asked)
             found.pop("majority", None)
             rows.append({**about, **found})
         if sample is not None and triples is not None:

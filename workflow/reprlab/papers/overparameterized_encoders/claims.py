@@ -14,6 +14,8 @@ from reprlab.statistics import ABOVE_ZERO, BELOW_ZERO, Estimate, Rule, mean_over
 
 _LOSS = {"part": "scores", "dataset": "triples", "metric": "contrastive_loss"}
 _MODERATE = ("p20", "p25", "p30")
+SCORES = ("ndcg_at_10", "map", "v_measure", "average_precision", "accuracy", "spearman")
+"""Metrics of the tasks, of which the mean is taken."""
 _DEEP: dict[str, Any] = {
     "only_at": ("paper",),
     "because": "specification, section 6: differences of scores and the shape of the curve are not visible in small",
@@ -92,6 +94,22 @@ def less(first: str, second: str) -> Find:
     return find
 
 
+def beside(way: str) -> Find:
+    """The mean score of a neighbour less that of the plain encoder, points, from the rows of these two; mean over the
+    depths of a model that both have every task at."""
+
+    def find(frame: Frame) -> Estimate | str:
+        shared = mean_scores(frame, "neighbours").index.intersection(mean_scores(frame).index)
+        rows = frame.select(part=("neighbours", "scores"), training="trained", metric=SCORES)
+        rows = rows.set_index(["model", "depth", "seed"])
+        rows = rows[rows.index.isin(shared)].reset_index()
+        sides = [rows[rows["way"] == name] for name in (way, "")]
+        found = _gaps(sides, (1, -1), ["model"], "example", "dataset")
+        return found or frame.reason(part="neighbours", way=way) or f"not run at scale {frame.scale}"
+
+    return find
+
+
 def hump(frame: Frame) -> Estimate | str:
     """The highest untrained loss between the two chosen layers, less the higher of theirs and twice the largest step
     from a layer to the next between them; nats, over models.
@@ -114,6 +132,8 @@ def peak_of_small(frame: Frame) -> Estimate | str:
     return mean_over_units(values, "model") if len(values) else f"not run at scale {frame.scale}"
 
 
+WAYS = {"O8": "echo", "O9": "whitening"}
+"""Neighbours of the plain encoder, by the claim on each."""
 CLAIMS = (
     Claim("O1", "Dropping 20 to 30 % of the layers costs little of what leaving the fewest costs (figure 4)",
           "difference of two rises of the loss, nats", ABOVE_ZERO, moderate_pruning),
@@ -136,11 +156,18 @@ CLAIMS = (
           ABOVE_ZERO, hump, **_DEEP),
     Claim("O7", "The small variants are trained in at most 23.6 GB", "peak memory of training, GB", Rule(high=23.6),
           peak_of_small, only_at=("paper",), because=_OF_SIZE),
+    *(
+        Claim(name, f"{title} beats the plain encoder of the same depth (ours)",
+              "mean score, less that of the plain encoder, points, mean over depths", ABOVE_ZERO, beside(way),
+              {"part": ("neighbours", "scores"), "way": (way, "")})
+        for (name, way), title in zip(WAYS.items(), ("Echo", "Whitening"), strict=True)
+    ),
 )  # fmt: skip
 TWINS = (
     Twin(("O2",), "no update: the pruned model before training", learned={"training": "trained"},
          rows={"training": "none", "seed": None}),
     Twin(("O1", "O6"), why_not="about depth and not about training: the loss before training is beside it by layer"),
     Twin(("O4", "O5"), why_not="two trainings from one start: the same untrained model would stand on both sides"),
+    Twin(tuple(WAYS), why_not="both sides are trained alike from one start, or are one training"),
     Twin(("O3", "O7"), why_not="time and memory, whatever is learnt"),
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from reprlab.papers.overparameterized_encoders.plan_backbone import NAME
 from reprlab.papers.overparameterized_encoders.results import CHOSEN, LABELS
 from reprlab.planning.cost_rules.representations import BOUNDED
 from reprlab.reporting.cost_layout import CostRun
@@ -18,7 +19,8 @@ def with_hours(root: Path, run: CostRun) -> CostRun:
     sizes = read_printed(root, "overparameterized-encoders", "table1", keys=2)
     layers = int(sizes[f"{LABELS[model]} {depth}"]["layers"])
     known = {"encoder": run.encoder.model_copy(update={"layers": layers}), "note": _without_bound(run.note)}
-    if run.stage == "train_encoder":
+    # A neighbour of that depth has hours of its own, which nobody printed.
+    if run.stage == "train_encoder" and cell == f"{NAME}_{depth}":
         minutes = read_printed(root, "overparameterized-encoders", "table2")[LABELS[model]][depth]
         known["published_hours"] = f"{float(minutes) / 60:.3f}"
     return run.model_copy(update=known)

@@ -3,8 +3,9 @@
 from typing import Any
 
 from reprlab.papers.overparameterized_encoders import tables_pruning as tables
-from reprlab.papers.overparameterized_encoders.claims import CLAIMS, TWINS
+from reprlab.papers.overparameterized_encoders.claims import CLAIMS, SCORES, TWINS
 from reprlab.papers.overparameterized_encoders.names import LABELS
+from reprlab.papers.overparameterized_encoders.neighbours import NEIGHBOURS
 from reprlab.results.comparison import Find
 from reprlab.results.figures import Axis, Curves
 from reprlab.results.table_forms import Listing, Pivot
@@ -15,7 +16,6 @@ CHOSEN = ("small", "large")
 PARTS = ("trained", "none")
 TRIPLES = "triples"
 COSTS = ("layers", "of_layers", "parameters", "of_parameters", "trained", "seconds", "peak_memory")
-_SCORES = ("ndcg_at_10", "map", "v_measure", "average_precision", "accuracy", "spearman")
 _TRAINED = {"part": ("cost", "scores", "training")}
 _TABLES: dict[str, tuple[Any, Any]] = {
     "table1": (tables.variants, _TRAINED),
@@ -30,7 +30,17 @@ _TABLES: dict[str, tuple[Any, Any]] = {
             "low high above_trivial above_untrained data",
             over="seed",
         ),
-        {"part": "scores", "metric": _SCORES},
+        {"part": "scores", "metric": SCORES},
+    ),
+    "neighbours": (
+        Pivot(
+            "model depth way training",
+            "dataset",
+            "scale layers steps tokens",
+            "low high above_trivial above_untrained data",
+            over="seed",
+        ),
+        {"part": "neighbours", "metric": SCORES},
     ),
     "baselines": (
         Listing(
@@ -38,7 +48,7 @@ _TABLES: dict[str, tuple[Any, Any]] = {
             "above_trivial above_untrained "
             "n steps data scale"
         ),
-        {"part": "scores", "training": "trained", "metric": _SCORES},
+        {"part": "scores", "training": "trained", "metric": SCORES},
     ),
     "depth_cost": (tables.cost, {"part": ("cost", "training")}),
     "fig1_layer_loss": (tables.layer_losses, {"part": "layers"}),
@@ -84,6 +94,7 @@ RESULTS = results_of(
     ours=_OURS,
     claims=CLAIMS,
     twins=TWINS,
+    neighbours=NEIGHBOURS,
     unjudged={"nano": "a few updates on a few triples test the workflow, not the claim"},
     labels=LABELS,
 )

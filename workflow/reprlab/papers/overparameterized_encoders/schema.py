@@ -94,6 +94,33 @@ class Scoring(t.Settings):
     loss_batches: t.PositiveInt
 
 
+class Echo(t.Settings):
+    """Texts that are read twice."""
+
+    depths: Annotated[list[Depth], t.Distinct]
+    between: str
+    pooling: Literal["weighted_mean", "mean", "last"]
+    part_size: t.PositiveInt
+
+
+class WhitenedVectors(t.Settings):
+    """Vectors without mean, and with covariance one."""
+
+    depths: Annotated[list[Depth], t.Distinct]
+    fit_on: Literal["train", "test"]
+    texts: t.PositiveInt
+    dimensions: t.PositiveInt | None
+    seed: t.Seed
+    both_ends: bool
+
+
+class Neighbours(t.Settings):
+    """Published rivals, each beside the plain encoder of the same depth."""
+
+    echo: Echo
+    whitening: WhitenedVectors
+
+
 class OverparameterizedEncodersSettings(t.Settings):
     """Decoders pruned from the top before they are trained as sentence encoders."""
 
@@ -107,6 +134,7 @@ class OverparameterizedEncodersSettings(t.Settings):
     pooling: Literal["weighted_mean", "mean", "last"]
     sample: Sample
     training: Training
+    neighbours: Neighbours
     evaluation: Scoring
     dtype: t.Computed
     warm_start: Annotated[

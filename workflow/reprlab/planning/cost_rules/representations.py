@@ -140,23 +140,26 @@ def train_encoder(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
 
 
 def _longest(jobs: Jobs, job: Job) -> int:
-    """Tokens that the texts of a job's triples were cut to."""
+    """Tokens that the texts of a job's triples were cut to, all copies together."""
     _, _, made = jobs.made_by(str(job.inputs["triples"]))
-    return TripleTexts.model_validate_json(made.settings["settings"]).form.max_length
+    return TripleTexts.model_validate_json(made.settings["settings"]).form.longest
 
 
 def evaluate_encoder(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
     """The texts of all tasks for each seed, and the triples whose loss is measured."""
     settings = Evaluation.model_validate_json(job.settings["settings"])
     encoder, bounded = _counted(jobs, job, settings.encoder)
-    longest, notes = settings.encoder.form.max_length, [bounded]
+    form, notes = settings.encoder.form, [bounded]
     read = []
     for path, task in zip(job.inputs["tasks"], settings.tasks, strict=True):
         size = jobs.size(jobs.key_of(path), "texts", task.passages)
         notes.append(size.note)
-        read.append((size.at_most(task.passages if task.category == "retrieval" else None), size.within(longest)))
+        count = size.at_most(task.passages if task.category == "retrieval" else None)
+        read.append((count, form.copies * size.within(form.max_length)))
     if settings.sample is not None and "triples" in job.inputs:
         read.append((_TRIPLE * settings.sample.batch_size * settings.sample.batches, _longest(jobs, job)))
+    if settings.whitening is not None and settings.whitening.fit_on == "train":
+        read.append((settings.whitening.texts, form.longest))
     texts = sum(count for count, _ in read)
     # Whole and as it is, it is a model without its output layer.
     whole = encoder.method == "none" and encoder.layers is None

@@ -41,7 +41,7 @@ def updates(jobs: Mapping[str, str], sizes: Sizes, config: LoadedConfig) -> Iter
             fewer = min(int(settings.encoder.layers), decoder.entry.config["num_hidden_layers"])
             settings = settings.model_copy(update={"encoder": settings.encoder.model_copy(update={"layers": fewer})})
         texts = settings_of(plan, "tokenize_triples", job_of(plan, job), TripleTexts)
-        length = min(sizes.length, texts.form.max_length)
+        length = min(sizes.length, texts.form.longest)
         yield Update(what, decoder.name, functools.partial(_updating, what, sizes, decoder, settings, length))
 
 

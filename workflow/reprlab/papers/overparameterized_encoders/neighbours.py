@@ -1,0 +1,36 @@
+"""Neighbours of the plain encoder of each depth: Echo, and whitening of its vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from reprlab.papers.overparameterized_encoders.claims import SCORES, WAYS
+from reprlab.papers.overparameterized_encoders.tables_pruning import mean_scores
+from reprlab.results.frame import Choice, Frame
+from reprlab.results.neighbours import Neighbour, Side
+
+_SOURCES = {"echo": "Echo (Springer et al. 2024)", "whitening": "whitening (Huang et al. 2021)"}
+
+
+def _mean(part: str) -> Callable[[Frame], float]:
+    return lambda frame: float(mean_scores(frame, part).mean())
+
+
+def _side(name: str, part: str, way: str, sized: dict[str, Choice]) -> Side:
+    rows: dict[str, Choice] = {"part": part, "way": way, "training": "trained", "metric": SCORES}
+    return Side(name, rows, _mean(part), sized)
+
+
+NEIGHBOURS = [
+    Neighbour(
+        way,
+        measure="mean score of all tasks, percent",
+        better="higher",
+        method=_side("the plain encoder", "scores", "", {"part": "cost"}),
+        rival=_side(_SOURCES[way], "neighbours", way, {"part": "neighbours", "way": way, "training": "trained"}),
+        claim=claim,
+        stages=("train_encoder", "evaluate_encoder"),
+        by=("depth",),
+    )
+    for claim, way in WAYS.items()
+]
