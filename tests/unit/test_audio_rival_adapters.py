@@ -38,10 +38,10 @@ def test_one_term_is_a_matrix_of_rank_one_and_the_largest_rank_is_any() -> None:
     assert int(torch.linalg.matrix_rank(layer(8, 8, 1, None).weight())) == 8
 
 
-def test_what_does_not_fit_is_refused_and_no_rank_is_above_the_largest() -> None:
-    assert layer(8, 8, 4, 3).left.shape == (4, 2, 2) and layer(8, 4, 2, 9).right.shape == (2, 2, 2)
-    with pytest.raises(ReprlabError, match="5 do not divide"):
-        layer(8, 8, 5, 1)
+@pytest.mark.parametrize(("terms", "rank", "said"), [(5, 1, "do not divide"), (4, 3, "above 2"), (1, 9, "above 8")])
+def test_what_does_not_fit_is_refused(terms: int, rank: int, said: str) -> None:
+    with pytest.raises(ReprlabError, match=said):
+        layer(8, 8, terms, rank)
     with pytest.raises(ReprlabError, match="4 do not divide the widths 8 and 6"):
         layer(8, 6, 4, 1)
 

@@ -404,6 +404,7 @@ SEEN_BY = {
     "sentences.ContrastiveTraining.seeds":
         "sentence_stages: a_depth_that_the_losses_choose_is_that_depth_of_the_grid",
     "sentences.Evaluation.seeds": "sentence_stages: from_triples_to_scores",
+    "sentences.Whitening.seed": "whitening: it_is_fitted_on_texts_drawn_from_the_triples",
     "structure.PairScoring.seed": "settings_move_results: settings_of_scores_of_pairs_and_completions",
     "text.TokenStorageSettings.seed": "text_tokens: stage_writes_rows_of_the_format",
     "train_coreference: training.EngineSettings.seed":
@@ -419,7 +420,6 @@ SEEN_BY = {
     "training.CompletionTuningSettings.seed":
         "settings_move_results: the_loop_of_completions_has_what_its_settings_say",
     "training.EvaluationSettings.seed": "settings_move_results: settings_of_held_out_losses",
-    "sentences.Whitening.seed": "whitening: it_is_fitted_on_texts_drawn_from_the_triples",
 }  # fmt: skip
 """The test of `tests/unit` that fails where a seed is ignored."""
 STILL = {

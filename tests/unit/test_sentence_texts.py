@@ -125,21 +125,15 @@ def texts_of(jobs, stage, key):
 def test_the_published_recipe_is_planned(paper, name, before, after):
     """Section 3: templates, adapters, course, batches, temperature, seed, sample; whatever the plan passes on."""
     layers = 28 if name == "qwen2_7b" else 32
-    form = {
-        "before": before,
-        "after": after,
-        "begin": True,
-        "max_length": 400,
-        "whole": False,
-        "stripped": True,
-        "echo": None,
-    }
+    form = {"before": before, "after": after, "begin": True, "max_length": 400, "whole": False, "stripped": True}
+    form["echo"] = None
     texts = {"instructions": ALL_INSTRUCTIONS, "both_sides": [], "separator": "; ", "split": "train", "limit": None}
     for depth, kept in (("p00", layers), ("p90", layers // 10), ("small", "small"), ("large", "large")):
         found = settings_of(paper, "train_encoder", f"{name}/l3prune_{depth}")
         encoder, engine = found["encoder"], found["engine"]
         assert encoder["form"] == form and encoder["layers"] == kept
         assert (encoder["method"], encoder["pooling"], encoder["bidirectional"]) == ("lora", "weighted_mean", False)
+        assert encoder["both_ends"] is False
         assert encoder["adapter"] == {
             "rank": 16, "alpha": 32, "dropout": 0.05, "partial": name == "phi3_4b",
             "targets": ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],

@@ -14,11 +14,10 @@ class KroneckerLinear(nn.Module):
     """x W + b with W = sum over i of A_i ⊗ (S_i T_i), [inputs, outputs] (Karimi Mahabadi et al. 2021, section 3).
 
     A_i [terms, terms] is shared by all layers that are given the same `shared`; S_i [inputs / terms, rank] and
-    T_i [rank, outputs / terms] are the layer's own; no rank is above the largest, which None is. W is never
-    written out.
+    T_i [rank, outputs / terms] are the layer's own; a rank of None is the largest. W is never written out.
 
     Raises:
-        ReprlabError: a width is not a multiple of the terms.
+        ReprlabError: a width is not a multiple of the terms, or the rank is above a part of it.
     """
 
     def __init__(self, inputs: int, outputs: int, rank: int | None, shared: nn.Parameter) -> None:
@@ -27,7 +26,10 @@ class KroneckerLinear(nn.Module):
         if inputs % terms or outputs % terms:
             raise ReprlabError(f"tuning.terms: {terms} do not divide the widths {inputs} and {outputs} of an adapter")
         most = min(inputs, outputs) // terms
-        rank = most if rank is None else min(rank, most)
+        if rank is None:
+            rank = most
+        if rank > most:
+            raise ReprlabError(f"tuning.rank: {rank} is above {most}, the width of an adapter over tuning.terms")
         self.shared = shared
         self.left = nn.Parameter(torch.empty(terms, inputs // terms, rank))
         self.right = nn.Parameter(torch.empty(terms, rank, outputs // terms))

@@ -95,11 +95,11 @@ def less(first: str, second: str) -> Find:
 
 
 def beside(way: str) -> Find:
-    """The mean score of a neighbour less that of the plain encoder, points; mean over the depths of a model that both
-    have every task at."""
+    """The mean score of a neighbour less that of the plain encoder, points, from the rows of these two; mean over the
+    depths of a model that both have every task at."""
 
     def find(frame: Frame) -> Estimate | str:
-        shared = mean_scores(frame, part="neighbours", way=way).index.intersection(mean_scores(frame).index)
+        shared = mean_scores(frame, "neighbours").index.intersection(mean_scores(frame).index)
         rows = frame.select(part=("neighbours", "scores"), training="trained", metric=SCORES)
         rows = rows.set_index(["model", "depth", "seed"])
         rows = rows[rows.index.isin(shared)].reset_index()

@@ -12,13 +12,13 @@ from reprlab.results.neighbours import Neighbour, Side
 _SOURCES = {"echo": "Echo (Springer et al. 2024)", "whitening": "whitening (Huang et al. 2021)"}
 
 
-def _mean(part: str, way: str) -> Callable[[Frame], float]:
-    return lambda frame: float(mean_scores(frame, part, way).mean())
+def _mean(part: str) -> Callable[[Frame], float]:
+    return lambda frame: float(mean_scores(frame, part).mean())
 
 
 def _side(name: str, part: str, way: str, sized: dict[str, Choice]) -> Side:
     rows: dict[str, Choice] = {"part": part, "way": way, "training": "trained", "metric": SCORES}
-    return Side(name, rows, _mean(part, way), sized)
+    return Side(name, rows, _mean(part), sized)
 
 
 NEIGHBOURS = [

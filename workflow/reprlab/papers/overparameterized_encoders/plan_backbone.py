@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from reprlab.models.pooling import Pooling
 from reprlab.models.sizes import layers_of
 from reprlab.papers.overparameterized_encoders.results import CHOSEN, COSTS, PARTS, TRIPLES
 from reprlab.planning import paths
@@ -48,7 +49,7 @@ NAME = "l3prune"
 class Reading:
     """How texts become vectors: the paper's way, or a neighbour's."""
 
-    pooling: Literal["weighted_mean", "mean", "last"]
+    pooling: Pooling
     """What is pooled of the states."""
     part_size: int
     """Texts of a forward pass of the training."""

@@ -41,7 +41,7 @@ def _beside(jobs: Backbone, way: str, depth: str, reading: Reading, trained_as: 
     for training in PARTS:
         trained = jobs.trained(depth, trained_as) if training == PARTS[0] else {}
         path = Path(jobs.evaluated(depth, training, trained, reading))
-        scored: dict[str, Value] = {**about, "training": training}
+        scored = {**about, "training": training}
         yield from jobs.scores(path, scored)
         first = next(iter(jobs.tasks))
         keys = {"seed": "seed", "layers": "layers"}

@@ -67,9 +67,9 @@ def cost(frame: Frame) -> Rows:
     return table[_SIZES].assign(scale=frame.scale)
 
 
-def mean_scores(frame: Frame, part: str = "scores", way: str = "") -> Rows:
+def mean_scores(frame: Frame, part: str = "scores") -> Rows:
     """The plain mean over all tasks, by model, depth and seed, of trained encoders; none where a task is not scored."""
-    rows = frame.select(part=part, way=way, training="trained")
+    rows = frame.select(part=part, training="trained")
     rows = rows[rows["dataset"] != ""]
     by = rows[rows["dataset"] != "triples"].groupby(_RUN, sort=False)["value"]
     return by.mean()[by.count() == frame.options["tasks"]]
