@@ -48,7 +48,7 @@ class Recognisers:
     @property
     def options(self) -> dict[str, str]:
         """What claims must know."""
-        return {"model": self.paper.model, "floor": self.paper.floor}
+        return {"model": self.paper.model, "floor": self.paper.floor, "rival_of": self.paper.rival_of}
 
     def main(self) -> Iterator[Source]:
         """Table 2 with its learning curves, and what is heard in training (Table 1)."""
@@ -76,9 +76,14 @@ class Recognisers:
     def one_cell(self) -> Iterator[Source]:
         """Controls, the drawn encoder, what of conv's gain is norm, rate or width, and rivals of conv."""
         paper, cell = self.paper, self.paper.cell
-        for part, names in (("control", paper.controls), ("ablation", paper.ablation), ("rival", self._rivals())):
+        parts = (
+            ("control", paper.controls, paper.seeds),
+            ("ablation", paper.ablation, paper.seeds),
+            ("rival", self._rivals(), paper.rival_seeds),
+        )
+        for part, names, seeds in parts:
             for name in names:
-                for seed in paper.seeds:
+                for seed in seeds:
                     about = (paper.model, name, cell.language, cell.minutes, seed)
                     yield self._scores(self._train(*about), part, about)
         for seed in paper.seeds:
@@ -87,7 +92,7 @@ class Recognisers:
 
     def _rivals(self) -> list[str]:
         """ConvAdapt and what it is held against; nothing without rivals."""
-        return ["conv", *self.paper.rivals] if self.paper.rivals else []
+        return [self.paper.rival_of, *self.paper.rivals] if self.paper.rivals else []
 
     def depths(self) -> Iterator[Source]:
         """Figure 2: fully connected layers of each adapter."""
