@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas
 import pytest
+from reprlab.baselines.declared import STATIC
 from reprlab.config.load import load_config
 from reprlab.papers.reverse_probing.plan import add_jobs
 from reprlab.papers.reverse_probing.results import RESULTS
@@ -89,6 +90,10 @@ def frame(scale="paper", seeds=(1, 2, 3)):
         "high": 50.0,
     }
     rows += [own | {"low": 70.0, "high": 78.0, "data": "Chains"}, rule | {"data": "Chains"}]
+    for seed in seeds:
+        words = 22.0 + spread(22.0, seed)
+        about = {"combo": STATIC, "seed": seed, "value": words, "low": words - 0.5, "high": words + 0.5, "n": 10}
+        rows += [rule | about | {"data": "Chains"}]
     table = pandas.DataFrame(rows).reindex(columns=[*RESULTS.factors, *FIXED])
     return frame_of(table.assign(scale=scale), RESULTS.settings(scale, [], {}))
 
@@ -101,7 +106,7 @@ def test_claims_have_their_units_and_directions():
     found = judged()
     expected = {
         "R1": 13.0, "R2": 10.0, "R3": 30.0 - (60 + 50 + 48) / 3, "R4": 2.0, "R5": 2.0, "R6": 3.0, "R7": 3.0, "R9": 1.5,
-        "R8": (70 - 60 + 55 - 48) / 2, "R10": -4.0, "R12": 57.0, "R14": 1.0,
+        "R8": (70 - 60 + 55 - 48) / 2, "R10": -4.0, "R12": 40.0, "R14": 1.0, "R17": 53.0,
     }  # fmt: skip
     assert found.loc[list(expected), "estimate"].to_dict() == pytest.approx(expected, abs=1e-9)
     assert (
@@ -110,7 +115,7 @@ def test_claims_have_their_units_and_directions():
     assert found.loc["R13", "estimate"] == pytest.approx(1, abs=0.1) and found.loc["R13", "unit"] == "source"
     assert found.loc["R15", "estimate"] == pytest.approx(-1, abs=0.1) and found.loc["R16", "estimate"] > 0.9
     # R5, R7 and R9 are over sources, which all gain alike here; R14 over documents, whose interval is wide.
-    supported = {"R1", "R2", "R3", "R4", "R6", "R10", "R11", "R12", "R13"}
+    supported = {"R1", "R2", "R3", "R4", "R6", "R10", "R11", "R12", "R13", "R17"}
     assert set(found.index[found.verdict == "supported"]) == supported
     assert set(judged("nano").verdict) == {"not testable at this scale"}
     mini = judged("mini", seeds=(1, 2))

@@ -18,6 +18,12 @@ ANSWERS = (
         "no, relations serve it better",
     ),
     Answer(
+        "Does the frozen coreference encoder serve better than its word embeddings alone?",
+        "R17",
+        "yes, better than words alone",
+        "no, words alone serve as well",
+    ),
+    Answer(
         "Is the encoder of coreference itself above every other source?",
         "R1",
         "yes, coreference itself is best",
