@@ -1,8 +1,8 @@
 """Decoders without the block of layers that changes a text least, repaired or not.
 
-`block_cosine` removes the layers (Gromov et al. 2024; Men et al. 2024); `replace_me` also puts a linear map in their place
-(ReplaceMe, Shopkhoev et al. 2025), which goes into the last matrix of the MLP in front of the cut, so that a model of
-fewer layers is all that is left.
+`block_cosine` removes the layers (Gromov et al. 2024); `replace_me` also puts a linear map in their place (ReplaceMe,
+Shopkhoev et al. 2025), which goes into the last matrix of the MLP in front of the cut, so that a model of fewer layers
+is all that is left.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.early_exit import headless, keep_layers, layers_of
@@ -38,18 +38,12 @@ class PruningSettings(BaseModel):
     """Layers that are kept: a number, or one of the two that the untrained losses choose."""
     texts: int = Field(ge=1)
     """Texts that choose the block and fit the map, drawn without replacement; of fewer all."""
-    alpha: float | None = Field(default=None, ge=0)
-    """a of `replace_me`: what is added to the diagonal of the tokens' second moments."""
+    alpha: float = Field(default=0.0, ge=0)
+    """a of `replace_me`, which alone reads it: what is added to the diagonal of the tokens' second moments."""
     seed: int = Field(ge=0)
     """Seed of the draw."""
     dtype: Literal["float32", "bfloat16"] = "float32"
     """Arithmetic of the forward pass; distances and sums over tokens are in float64."""
-
-    @model_validator(mode="after")
-    def _of_the_repair(self) -> Self:
-        if (self.method == "replace_me") != (self.alpha is not None):
-            raise ValueError("alpha belongs to the method replace_me, and to no other")
-        return self
 
 
 @dataclass(frozen=True)
@@ -78,7 +72,7 @@ def prune_block(model: Any, texts: EncodedTexts, settings: PruningSettings, kept
     count = len(layers) - kept
     distances = block_distances(model, texts, count, batch_size, settings.dtype)
     first = 1 + int(np.argmin(distances))
-    if settings.alpha is not None:
+    if settings.method == "replace_me":
         gram, cross = token_sums(model, texts, first, count, batch_size, settings.dtype)
         fold_in(last_matrix(model, first - 1), repairing_map(gram, cross, settings.alpha))
     remove_layers(model, first, count)

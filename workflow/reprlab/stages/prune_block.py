@@ -54,7 +54,12 @@ def prune_block(
     write_rows(
         blocks,
         [
-            {"first": first, "removed": whole - kept, "distance": float(distance), "chosen": int(first == removed.first)}
+            {
+                "first": first,
+                "removed": whole - kept,
+                "distance": float(distance),
+                "chosen": int(first == removed.first),
+            }
             for first, distance in enumerate(removed.distances, start=1)
         ],
     )

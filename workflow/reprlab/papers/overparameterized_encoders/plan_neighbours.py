@@ -1,4 +1,4 @@
-"""Neighbours of L3Prune's encoders: Echo, whitening, other ways to prune; each beside the plain encoder of its depth."""
+"""Neighbours of L3Prune's encoders, each beside the plain one of its depth: Echo, whitening, other ways to prune."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -100,7 +100,8 @@ def _counted(jobs: Jobs, job: Job, encoder: EncoderSettings) -> tuple[EncoderSet
     """The encoder with a number of layers. Losses choose two of them: what is not known yet is bounded by the half that
     they lie in."""
     encoder = costing_alike(encoder)
-    kept = _kept(jobs, job, encoder)
+    pruning = _pruning(jobs, job)
+    kept = encoder.layers if pruning is None else pruning.layers
     if not isinstance(kept, str):
         return encoder.model_copy(update={"layers": kept}), ""
     layers = layers_of(jobs.entry(source(job)))
@@ -108,12 +109,17 @@ def _counted(jobs: Jobs, job: Job, encoder: EncoderSettings) -> tuple[EncoderSet
     return encoder.model_copy(update={"layers": most}), BOUNDED
 
 
-def _kept(jobs: Jobs, job: Job, encoder: EncoderSettings) -> int | str | None:
-    """Layers that an encoder keeps, or that were left of its decoder before."""
+def _pruning(jobs: Jobs, job: Job) -> PruningSettings | None:
+    """How layers of a job's decoder were removed before, if any were."""
     stage, _, made = jobs.made_by(source(job))
-    if stage == "prune_block":
-        return PruningSettings.model_validate_json(made.settings["settings"]).layers
-    return encoder.layers
+    return PruningSettings.model_validate_json(made.settings["settings"]) if stage == "prune_block" else None
+
+
+def _apart(jobs: Jobs, job: Job, encoder: EncoderSettings, bounded: str) -> str:
+    """What tells encoders from others that cost as much: the depth that is bounded, and how layers were removed."""
+    pruning = _pruning(jobs, job)
+    layers = encoder.layers if pruning is None else pruning.layers
+    return f"{layers if bounded else ''} {pruning.method if pruning else ''}".strip()
 
 
 def prune_block(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
@@ -158,7 +164,7 @@ def train_encoder(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
         "forwarded": looks * 2 * sum(each.at_most(settings.held_out_limit) for each in pairs),
         "text_length": _longest(jobs, job),
         "encoder": encoder,
-        "apart": bounded and _kept(jobs, job, settings.encoder),
+        "apart": _apart(jobs, job, settings.encoder, bounded),
         **noted(*notes),
     }
 
@@ -192,7 +198,7 @@ def evaluate_encoder(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
         **inference(jobs.batch, settings.dtype, forwarded=texts),
         "jobs": len(settings.seeds) if "encoders" in job.inputs else 1,
         "text_length": sum(count * length for count, length in read) / texts,
-        "apart": bounded and _kept(jobs, job, settings.encoder),
+        "apart": _apart(jobs, job, settings.encoder, bounded),
         **({"headless": True} if whole else {"encoder": encoder}),
         **noted(*notes),
     }
