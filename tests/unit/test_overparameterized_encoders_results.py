@@ -152,9 +152,11 @@ def test_neighbours_are_rows_of_a_table_with_the_plain_encoder_beside_them(tmp_p
     cells = {
         "echo": [Cell(at={"depth": "p00"}), Cell(at={"depth": "small"})],
         "whitening": [Cell(at={"depth": "small"}), Cell(at={"depth": "p00"})],
+        "block_cosine": [],
+        "replace_me": [Cell(at={"depth": "large"})],
     }
     rows = list(neighbour_rows("p", RESULTS, frame(), cells, tmp_path))
-    whole, small, white, none = rows
+    whole, small, white, none, replaced = rows
     assert whole["measure"] == "mean score of all tasks, percent, depth p00" and whole["claim"] == "O8"
     for row_, depth, layers in ((whole, "p00", 32), (small, "small", 5)):
         assert row_["method_value"] == pytest.approx(layers + 1), "seeds and models 0 and 1"
@@ -162,6 +164,7 @@ def test_neighbours_are_rows_of_a_table_with_the_plain_encoder_beside_them(tmp_p
         assert row_["difference"] == pytest.approx(row_["neighbour_value"] - row_["method_value"])
         assert (row_["method_parameters"], row_["neighbour_parameters"]) == (1000 + 100 * layers, 2000 + layers)
         assert row_["seeds"] == 2 and row_["better"] == "higher" and row_["method"] == "the plain encoder"
+    assert replaced["claim"] == "O11" and replaced["difference"] == pytest.approx(GAINS["replace_me"]["large"] + 0.05)
     assert white["neighbour"].startswith("whitening") and none["note"] == "not run at scale paper"
     table = RESULTS.table("neighbours").make(frame()).set_index(["model", "depth", "way"])
     assert table.loc[("llama_3_8b", "small", "echo"), "emotion"] == pytest.approx(8 + 0.5 - 0.2)
