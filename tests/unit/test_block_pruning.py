@@ -212,11 +212,11 @@ def test_the_last_block_unrepaired_is_the_paper_s_pruning_bit_for_bit(name):
 
 
 def test_kinds_of_layers_go_with_them(tmp_path):
-    kinds = ["full_attention", "sliding_attention", *["full_attention"] * 4]
+    kinds = [*["full_attention"] * 5, "sliding_attention"]
     model = decoder("qwen2", layer_types=kinds, sliding_window=4, use_sliding_window=True)
     expected = copy.deepcopy(model)
     remove_layers(model, 2, 3)
-    assert model.config.layer_types == ["full_attention", "sliding_attention", "full_attention"]
+    assert model.config.layer_types == ["full_attention", "full_attention", "sliding_attention"]
     model.save_pretrained(tmp_path)
     opened = type(model).from_pretrained(tmp_path).eval()
     assert torch.equal(outputs(opened), outputs(model)) and size_of(expected)[0] == 6
