@@ -1,5 +1,6 @@
 """Tables, claims, comparison, audit and figures of L3Prune, from a frame whose numbers are known."""
 
+import itertools
 import math
 import shutil
 from collections import Counter
@@ -46,7 +47,10 @@ def row(model, part, value, metric, **more):
 
 
 # By how much a neighbour's score lies above that of the plain encoder, by way and depth.
-GAINS = {"echo": {"p00": -1.0, "small": 3.0}, "whitening": {"small": -4.0}}
+GAINS = {
+    "echo": {"p00": -1.0, "small": 3.0}, "whitening": {"small": -4.0}, "block_cosine": {"large": -2.0},
+    "replace_me": {"large": 5.0, "small": 1.0},
+}  # fmt: skip
 
 
 def frame(scale="paper", without=(), options=None, depths=tuple(DEPTHS), curve=None, wider=None):
@@ -139,16 +143,20 @@ def test_neighbours_are_compared_at_the_depths_that_both_sides_have() -> None:
     assert found.loc["O9", "estimate"] == pytest.approx(-4 - 0.4 / 2)
     assert math.isnan(verdict("O8", options={"tasks": 3})["estimate"])
     assert verdict("O9", depths=("p00",))["note"] == "not run at scale paper"
-    assert {"O8", "O9"} <= {claim for twin in RESULTS.twins for claim in twin.claims}
+    assert found.loc["O10", "estimate"] == pytest.approx(-2 + 0.05)
+    assert found.loc["O11", "estimate"] == pytest.approx(3 + 0.05)
+    assert {"O8", "O9", "O10", "O11"} <= {claim for twin in RESULTS.twins for claim in twin.claims}
 
 
 def test_neighbours_are_rows_of_a_table_with_the_plain_encoder_beside_them(tmp_path) -> None:
     cells = {
         "echo": [Cell(at={"depth": "p00"}), Cell(at={"depth": "small"})],
         "whitening": [Cell(at={"depth": "small"}), Cell(at={"depth": "p00"})],
+        "block_cosine": [],
+        "replace_me": [Cell(at={"depth": "large"})],
     }
     rows = list(neighbour_rows("p", RESULTS, frame(), cells, tmp_path))
-    whole, small, white, none = rows
+    whole, small, white, none, replaced = rows
     assert whole["measure"] == "mean score of all tasks, percent, depth p00" and whole["claim"] == "O8"
     for row_, depth, layers in ((whole, "p00", 32), (small, "small", 5)):
         assert row_["method_value"] == pytest.approx(layers + 1), "seeds and models 0 and 1"
@@ -156,10 +164,11 @@ def test_neighbours_are_rows_of_a_table_with_the_plain_encoder_beside_them(tmp_p
         assert row_["difference"] == pytest.approx(row_["neighbour_value"] - row_["method_value"])
         assert (row_["method_parameters"], row_["neighbour_parameters"]) == (1000 + 100 * layers, 2000 + layers)
         assert row_["seeds"] == 2 and row_["better"] == "higher" and row_["method"] == "the plain encoder"
+    assert replaced["claim"] == "O11" and replaced["difference"] == pytest.approx(GAINS["replace_me"]["large"] + 0.05)
     assert white["neighbour"].startswith("whitening") and none["note"] == "not run at scale paper"
     table = RESULTS.table("neighbours").make(frame()).set_index(["model", "depth", "way"])
     assert table.loc[("llama_3_8b", "small", "echo"), "emotion"] == pytest.approx(8 + 0.5 - 0.2)
-    assert len(table) == 6 and set(table["training"]) == {"trained"}
+    assert len(table) == 12 and set(table["training"]) == {"trained"}
 
 
 def test_neighbours_do_not_reach_the_paper_s_own_tables() -> None:
@@ -168,7 +177,8 @@ def test_neighbours_do_not_reach_the_paper_s_own_tables() -> None:
         if table.name != "neighbours":
             assert table.make(mixed).equals(table.make(alone)), table.name
     found = [claims_table(RESULTS.claims, one, RESULTS.unjudged).set_index("id") for one in (mixed, alone)]
-    assert found[0].drop(["O8", "O9"]).equals(found[1].drop(["O8", "O9"]))
+    beside = ["O8", "O9", "O10", "O11"]
+    assert found[0].drop(beside).equals(found[1].drop(beside))
 
 
 def verdict(claim, **given):
@@ -311,7 +321,7 @@ def test_depths_are_whole_numbers_and_the_chosen_ones_wait_for_the_losses(scale)
 
     config = load_config(ROOT, {"scale": scale, "build": ["overparameterized-encoders"]})
     paper, plan = config.papers["overparameterized-encoders"], make_plan(config)
-    jobs = {key: job for key, job in plan.jobs["train_encoder"].items() if "/l3prune" in key and "echo" not in key}
+    jobs = {key: job for key, job in plan.jobs["train_encoder"].items() if key.split("/l3prune_")[-1].count("_") == 0}
     assert len(jobs) == sum(len(paper.backbones[name].depths) for name in paper.compared)
     for key, job in jobs.items():
         name, depth = key.split("/l3prune_")
@@ -367,7 +377,7 @@ def test_a_neighbour_has_the_updates_seeds_and_tasks_of_the_plain_encoder(scale)
 
     config = load_config(ROOT, {"scale": scale, "build": ["overparameterized-encoders"]})
     paper, jobs = config.papers["overparameterized-encoders"], make_plan(config).jobs
-    echo, whitening = paper.neighbours.echo, paper.neighbours.whitening
+    echo, whitening, pruning = paper.neighbours.echo, paper.neighbours.whitening, paper.neighbours.pruning
 
     def settings(stage, key):
         return json.loads(jobs[stage][key].settings["settings"])
@@ -393,7 +403,25 @@ def test_a_neighbour_has_the_updates_seeds_and_tasks_of_the_plain_encoder(scale)
                 read = {key: path for key, path in other.items() if key != "fitting"}
                 assert read == {key: path for key, path in one.items() if key != "triples"}, "the same encoders"
                 tried += 1
-    assert tried >= 3
+        for way, depth in itertools.product(pruning.ways, pruning.depths):
+            if depth not in paper.backbones[name].depths:
+                continue
+            key = f"{name}/l3prune_{way}_{depth}"
+            plain, other = (settings("train_encoder", one) for one in (f"{name}/l3prune_{depth}", key))
+            cut = settings("prune_block", key)
+            assert cut["layers"] == plain["encoder"].pop("layers") and other["encoder"].pop("layers") is None
+            assert other == plain and cut["method"] == way and cut["texts"] == pruning.texts
+            folder = f"results/shared/pruned/{key}/model"
+            for stage, made in (("train_encoder", ""), ("evaluate_encoder", "_trained"), ("evaluate_encoder", "_none")):
+                assert (
+                    jobs[stage][key + made].inputs["model"] == folder and "depths" not in jobs[stage][key + made].inputs
+                )
+            start = jobs["train_encoder"][f"{name}/l3prune_{depth}"]
+            read = {name: path for name, path in start.inputs.items() if name != "after"}
+            given = jobs["prune_block"][key].inputs
+            assert {name: path for name, path in given.items() if name != "after"} == read, "its own start and triples"
+            tried += 1
+    assert tried >= 5
 
 
 def test_fitted_on_the_texts_of_a_task_whitening_is_a_row_of_another_name() -> None:
@@ -405,11 +433,12 @@ def test_fitted_on_the_texts_of_a_task_whitening_is_a_row_of_another_name() -> N
         jobs["gather_results"]["overparameterized-encoders"].settings["settings"]
     )
     ways = {entry.factors.get("way") for entry in gathered.entries if entry.factors.get("part") == "neighbours"}
-    assert ways == {"echo", "whitening_of_test"}
+    assert ways == {"echo", "whitening_of_test", "block_cosine", "replace_me"}
 
 
 def test_a_depth_that_a_decoder_is_not_run_at_stays_empty_with_the_reason() -> None:
-    edit = "papers.overparameterized-encoders.neighbours.echo.depths=[p50, small]"
+    paper = "papers.overparameterized-encoders.neighbours"
+    edit = f"{paper}.echo.depths=[p50, small]; {paper}.pruning.ways=[block_cosine]; {paper}.pruning.depths=[p50]"
     config = load_config(ROOT, {"scale": "nano", "build": ["overparameterized-encoders"], "set": edit})
     jobs = make_plan(config).jobs
     assert "llama_deep/l3prune_echo_p50" in jobs["train_encoder"]
@@ -417,8 +446,10 @@ def test_a_depth_that_a_decoder_is_not_run_at_stays_empty_with_the_reason() -> N
     gathered = jobs["gather_results"]["overparameterized-encoders"].settings["settings"]
     missing = [one for one in GatherSettings.model_validate_json(gathered).entries if isinstance(one, Missing)]
     assert [(one.factors["model"], one.factors["depth"], one.reason) for one in missing] == [
-        ("qwen2", "p50", "backbones.qwen2.depths has no p50")
+        ("qwen2", "p50", "backbones.qwen2.depths has no p50"),
+        ("qwen2", "p50", "backbones.qwen2.depths has no p50"),
     ]
+    assert [*jobs["prune_block"]] == ["llama_deep/l3prune_block_cosine_p50"]
 
 
 def test_printed_hours_are_beside_the_paper_s_own_trainings_alone() -> None:
@@ -427,3 +458,7 @@ def test_printed_hours_are_beside_the_paper_s_own_trainings_alone() -> None:
     printed = trained.loc[trained["paper_hours"].notna(), "name"]
     assert {*printed} == {f"{name}/l3prune_{depth}" for name in list(LABELS)[:4] for depth in ("small", "large")}
     assert trained["name"].str.contains("/l3prune_echo_small").sum() == 4
+    told = trained.set_index("name")["parameters"]
+    for name, depth in itertools.product([*LABELS][:4], ("p30", "small", "large")):
+        # What is removed from the middle costs what the plain encoder of the same depth does.
+        assert told[f"{name}/l3prune_replace_me_{depth}"] == told[f"{name}/l3prune_{depth}"]

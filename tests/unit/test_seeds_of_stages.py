@@ -404,6 +404,7 @@ SEEN_BY = {
     "sentences.ContrastiveTraining.seeds":
         "sentence_stages: a_depth_that_the_losses_choose_is_that_depth_of_the_grid",
     "sentences.Evaluation.seeds": "sentence_stages: from_triples_to_scores",
+    "sentences.PruningSettings.seed": "block_pruning: texts_are_drawn_once_each",
     "sentences.Whitening.seed": "whitening: it_is_fitted_on_texts_drawn_from_the_triples",
     "structure.PairScoring.seed": "settings_move_results: settings_of_scores_of_pairs_and_completions",
     "text.TokenStorageSettings.seed": "text_tokens: stage_writes_rows_of_the_format",

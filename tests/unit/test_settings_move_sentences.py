@@ -15,6 +15,7 @@ from reprlab.artifacts.tables import read_tsv
 from reprlab.data.schema import write_rows
 from reprlab.models.build import build_from_config, save_model
 from reprlab.registry.models import ModelEntry
+from reprlab.sentences.block_pruning import PruningSettings
 from reprlab.sentences.settings import (
     ContrastiveTraining,
     EmbeddingTask,
@@ -36,6 +37,7 @@ from reprlab.stages.evaluate_encoder import evaluate_encoder
 from reprlab.stages.evaluate_text_baselines import evaluate_text_baselines
 from reprlab.stages.measure_layers import measure_layers
 from reprlab.stages.post_train import post_train
+from reprlab.stages.prune_block import prune_block
 from reprlab.stages.tokenize_triples import tokenize_triples
 from reprlab.stages.train_encoder import train_encoder
 from reprlab.training.settings import EngineSettings, PretrainSettings
@@ -305,6 +307,25 @@ def test_settings_of_losses_by_layer(place, fresh):
     moved(LayerLosses, made, base, changes, {"split": "test"})
     turned = {**encoder, "bidirectional": True}
     assert made({**base, "encoder": turned}) != made(base)
+
+
+def test_settings_of_a_block_that_is_removed(place, fresh):
+    def made(own: Own) -> list[Any]:
+        folder = fresh()
+        folder.mkdir(exist_ok=True)
+        prune_block(
+            model=place["llama"], tokenizer=place["reader"], triples=place["tokens"], out=folder / "model",
+            blocks=folder / "blocks.tsv", settings=PruningSettings.model_validate(own),
+        )  # fmt: skip
+        return [(folder / "model/model.safetensors").read_bytes(), (folder / "blocks.tsv").read_bytes()]
+
+    base = {"method": "replace_me", "layers": 2, "texts": 40, "alpha": 0.0, "seed": 0}
+    changes = {
+        "method": "block_cosine", "layers": 1, "texts": 30, "alpha": 9.0, "seed": 1, "dtype": "bfloat16",
+    }  # fmt: skip
+    moved(PruningSettings, made, base, changes, {})
+    unrepaired = {**base, "method": "block_cosine"}
+    assert made({**unrepaired, "alpha": 9.0}) == made(unrepaired), "there is no map"
 
 
 def test_settings_of_post_training(tmp_path, fresh):

@@ -32,6 +32,7 @@ EDITS = {
     "backbones.qwen2.steps=5": {},
     "neighbours.echo.pooling=last": {},
     "neighbours.whitening.dimensions=3": {},
+    "neighbours.pruning.alpha=2.0": {},
 }  # fmt: skip
 # What they rerun in the table of neighbours: each its own rows, with and without training.
 BESIDE = {
@@ -42,7 +43,13 @@ BESIDE = {
     "neighbours.echo.depths=[]": {"tabulate_paper": 1},
     "neighbours.whitening.dimensions=3": {"evaluate_encoder": 4, "tabulate_paper": 1},
     "neighbours.whitening.both_ends=false": {"evaluate_encoder": 4, "tabulate_paper": 1},
-    "sample.batches=3": {"measure_layers": 1, "train_encoder": 2, "evaluate_encoder": 4, "tabulate_paper": 1},
+    # The map is one way's; the texts choose the block of both.
+    "neighbours.pruning.alpha=2.0": {"prune_block": 1, "train_encoder": 1, "evaluate_encoder": 2, "tabulate_paper": 1},
+    "neighbours.pruning.texts=30": {"prune_block": 2, "train_encoder": 2, "evaluate_encoder": 4, "tabulate_paper": 1},
+    "neighbours.pruning.ways=[replace_me]": {"tabulate_paper": 1},
+    "sample.batches=3": {
+        "measure_layers": 1, "prune_block": 2, "train_encoder": 4, "evaluate_encoder": 8, "tabulate_paper": 1,
+    },
     "evaluation.loss_batches=3": {},
 }  # fmt: skip
 
@@ -65,14 +72,16 @@ def test_encoders_of_others_stand_in_a_table_of_their_own(made):
 def test_neighbours_stand_beside_the_plain_encoder_of_their_depth(made):
     found = read_tsv(made.nano / NEIGHBOURS).query("paper == @SLUG").set_index(["claim", "measure"])
     measure = "mean score of all tasks, percent, depth"
-    assert [*found.index] == [("O8", f"{measure} small"), ("O9", f"{measure} p00"), ("O9", f"{measure} small")]
+    expected = [("O8", "small"), ("O9", "p00"), ("O9", "small"), ("O10", "small"), ("O11", "small")]
+    assert [*found.index] == [(claim, f"{measure} {depth}") for claim, depth in expected]
     plain = read_tsv(made.nano / TABLE).set_index("depth")["score"]
-    own = [plain["small"], plain["p00"], plain["small"]]
+    own = [plain[depth] for _, depth in expected]
     assert found["method_value"].tolist() == pytest.approx(own, rel=1e-4)
     assert found["difference"].tolist() == pytest.approx((found["neighbour_value"] - own).tolist(), abs=1e-3)
     assert found["verdict"].isna().all() and set(found["scale"]) == {"nano"} and found["seeds"].eq(2).all()
     more = (found["neighbour_parameters"] - found["method_parameters"]).tolist()
     assert more[0] == 0 and more[1] == more[2] > 0, "whitening has the numbers of its map beside"
+    assert more[3:] == [0, 0], "the map is in a matrix that was there"
     assert found["neighbour_cpu_seconds"].gt(0).all() and found["method_cpu_seconds"].gt(0).all()
 
 

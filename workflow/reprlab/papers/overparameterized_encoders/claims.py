@@ -132,8 +132,9 @@ def peak_of_small(frame: Frame) -> Estimate | str:
     return mean_over_units(values, "model") if len(values) else f"not run at scale {frame.scale}"
 
 
-WAYS = {"O8": "echo", "O9": "whitening"}
+WAYS = {"O8": "echo", "O9": "whitening", "O10": "block_cosine", "O11": "replace_me"}
 """Neighbours of the plain encoder, by the claim on each."""
+_TITLES = ("Echo", "Whitening", "Removing the block that changes a text least", "Replacing that block by a linear map")
 CLAIMS = (
     Claim("O1", "Dropping 20 to 30 % of the layers costs little of what leaving the fewest costs (figure 4)",
           "difference of two rises of the loss, nats", ABOVE_ZERO, moderate_pruning),
@@ -160,7 +161,7 @@ CLAIMS = (
         Claim(name, f"{title} beats the plain encoder of the same depth (ours)",
               "mean score, less that of the plain encoder, points, mean over depths", ABOVE_ZERO, beside(way),
               {"part": ("neighbours", "scores"), "way": (way, "")})
-        for (name, way), title in zip(WAYS.items(), ("Echo", "Whitening"), strict=True)
+        for (name, way), title in zip(WAYS.items(), _TITLES, strict=True)
     ),
 )  # fmt: skip
 TWINS = (

@@ -1,4 +1,4 @@
-"""Neighbours of the plain encoder of each depth: Echo, and whitening of its vectors."""
+"""Neighbours of the plain encoder of each depth: Echo, whitening of its vectors, other layers that are removed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from reprlab.papers.overparameterized_encoders.tables_pruning import mean_scores
 from reprlab.results.frame import Choice, Frame
 from reprlab.results.neighbours import Neighbour, Side
 
-_SOURCES = {"echo": "Echo (Springer et al. 2024)", "whitening": "whitening (Huang et al. 2021)"}
+_SOURCES = {
+    "echo": "Echo (Springer et al. 2024)",
+    "whitening": "whitening (Huang et al. 2021)",
+    "block_cosine": "block by cosine (Gromov et al. 2024)",
+    "replace_me": "ReplaceMe (Shopkhoev et al. 2025)",
+}
 
 
 def _mean(part: str) -> Callable[[Frame], float]:
@@ -29,7 +34,7 @@ NEIGHBOURS = [
         method=_side("the plain encoder", "scores", "", {"part": "cost"}),
         rival=_side(_SOURCES[way], "neighbours", way, {"part": "neighbours", "way": way, "training": "trained"}),
         claim=claim,
-        stages=("train_encoder", "evaluate_encoder"),
+        stages=("prune_block", "train_encoder", "evaluate_encoder"),
         by=("depth",),
     )
     for claim, way in WAYS.items()

@@ -1,5 +1,6 @@
 """Jobs of one decoder of L3Prune: losses by layer, encoders of each depth, their scores with and without training."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +19,10 @@ from reprlab.planning.encoder_jobs import (
 )
 from reprlab.planning.plan import Plan
 from reprlab.planning.shared_jobs import add_task
-from reprlab.planning.warm_starts import Recipe, add_start
+from reprlab.planning.warm_starts import Recipe, Start, add_start
 from reprlab.results.sources import Source
 from reprlab.runtime.errors import ReprlabError
+from reprlab.sentences.block_pruning import PruningSettings
 from reprlab.sentences.depths import kept_layers
 from reprlab.sentences.settings import (
     MAIN_METRICS,
@@ -61,6 +63,8 @@ class Reading:
     """See `EncoderSettings`."""
     whitening: Whitening | None = None
     """See `Evaluation`."""
+    pruning: Mapping[str, Any] | None = None
+    """Settings of `PruningSettings` but for layers and arithmetic, by which layers are removed; None: the last ones."""
 
 
 class Backbone:
@@ -185,7 +189,7 @@ class Backbone:
         made = EncoderSettings(
             method=method,
             pooling=reading.pooling,
-            layers=None if depth is None else self._layers(depth),
+            layers=None if depth is None or reading.pruning is not None else self._layers(depth),
             adapter=adapter if method == "lora" else None,
             form=self._form(reading.echo),
             both_ends=reading.both_ends,
@@ -194,6 +198,16 @@ class Backbone:
 
     def _chosen(self, depth: str) -> dict[str, str | list[str]]:
         return {"depths": paths.output("measure_layers", "out", f"{self.name}/{NAME}")} if depth in CHOSEN else {}
+
+    def _start(self, depth: str, reading: Reading) -> tuple[Start, dict[str, str | list[str]]]:
+        """The decoder that an encoder of a depth is made of, and what says how many of its layers are kept."""
+        if reading.pruning is None:
+            return self.start, self._chosen(depth)
+        settings = PruningSettings(**reading.pruning, layers=self._layers(depth), dtype=self.dtype)
+        inputs = {"tokenizer": self.start.tokenizer, "triples": self.tokens("train"), **self._chosen(depth)}
+        job = self.start.job(inputs, {"settings": settings})
+        folder = self.plan.add("prune_block", f"{self.name}/{NAME}_{reading.name}{depth}", job)["out"]
+        return Start(folder, folder, self.start.tokenizer), {}
 
     def trained(self, depth: str, reading: Reading) -> dict[str, str]:
         """Plan the training of a depth, with all its seeds; returns its outputs by name."""
@@ -216,9 +230,9 @@ class Backbone:
             # Nothing is held out as published: the last update counts.
             evaluate_every=backbone.steps,
         )
-        tokens = self.tokens("train", reading.echo)
-        inputs = {"tokenizer": self.start.tokenizer, "triples": tokens, **self._chosen(depth)}
-        return add_encoder(self.plan, f"{self.name}/{NAME}_{reading.name}{depth}", self.start, inputs, settings)
+        tokens, (start, chosen) = self.tokens("train", reading.echo), self._start(depth, reading)
+        inputs = {"tokenizer": start.tokenizer, "triples": tokens, **chosen}
+        return add_encoder(self.plan, f"{self.name}/{NAME}_{reading.name}{depth}", start, inputs, settings)
 
     def evaluated(self, depth: str, training: str, trained: dict[str, str], reading: Reading) -> str:
         """Plan the scores of a depth, trained or, where `trained` is empty, not; returns their table."""
@@ -250,8 +264,9 @@ class Backbone:
             inputs["triples"] = self.tokens(paper.evaluation.loss_split)
         if reading.whitening is not None and reading.whitening.fit_on == "train":
             inputs["fitting"] = self.tokens("train")
-        inputs |= {"encoders": trained["out"], "training": trained["metrics"]} if trained else self._chosen(depth)
-        job = self.start.job(inputs, {"settings": settings})
+        start, chosen = self._start(depth, reading)
+        inputs |= {"encoders": trained["out"], "training": trained["metrics"]} if trained else chosen
+        job = start.job(inputs, {"settings": settings})
         key = f"{self.name}/{NAME}_{reading.name}{depth}_{training}"
         return self.plan.add("evaluate_encoder", key, job)["out"]
 

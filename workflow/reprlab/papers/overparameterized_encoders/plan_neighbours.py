@@ -1,6 +1,7 @@
-"""Neighbours of L3Prune's encoders: Echo and whitening, each beside the plain encoder of the same depth."""
+"""Neighbours of L3Prune's encoders, each beside the plain one of its depth: Echo, whitening, other ways to prune."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from reprlab.papers.overparameterized_encoders.plan_backbone import Backbone, Reading
@@ -13,8 +14,8 @@ from reprlab.settings.base import derive
 def neighbour_sources(jobs: Backbone) -> Iterator[Source | Missing]:
     """Plan all neighbours of a decoder, with and without training; their scores and parameters.
 
-    Echo trains an encoder of its own, with the updates and the rate of the plain one; whitening maps the vectors of the
-    plain one. A depth that the decoder is not run at stays empty.
+    Echo and what is pruned in another way train encoders of their own, with the updates and the rate of the plain one;
+    whitening maps the vectors of the plain one. A depth that the decoder is not run at stays empty.
     """
     echo, whitening = jobs.paper.neighbours.echo, jobs.paper.neighbours.whitening
     twice = Reading(echo.pooling, echo.part_size, name="echo_", echo=echo.between)
@@ -31,6 +32,13 @@ def neighbour_sources(jobs: Backbone) -> Iterator[Source | Missing]:
         yield from _beside(jobs, "echo", depth, twice, twice)
     for depth in whitening.depths:
         yield from _beside(jobs, f"whitening{of_test}", depth, white, jobs.plain)
+    pruning = jobs.paper.neighbours.pruning
+    for way in pruning.ways:
+        own = {"method": way, "texts": pruning.texts, "seed": pruning.seed}
+        own |= {"alpha": pruning.alpha} if way == "replace_me" else {}
+        pruned = replace(jobs.plain, name=f"{way}_", pruning=own)
+        for depth in pruning.depths:
+            yield from _beside(jobs, way, depth, pruned, pruned)
 
 
 def _beside(jobs: Backbone, way: str, depth: str, reading: Reading, trained_as: Reading) -> Iterator[Source | Missing]:

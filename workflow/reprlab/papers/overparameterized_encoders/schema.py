@@ -114,11 +114,22 @@ class WhitenedVectors(t.Settings):
     both_ends: bool
 
 
+class PrunedBlocks(t.Settings):
+    """Other layers than the last ones that are removed."""
+
+    ways: Annotated[list[Literal["block_cosine", "replace_me"]], t.Distinct]
+    depths: Annotated[list[Depth], t.Distinct]
+    texts: t.PositiveInt
+    alpha: t.NonNegativeFloat
+    seed: t.Seed
+
+
 class Neighbours(t.Settings):
     """Published rivals, each beside the plain encoder of the same depth."""
 
     echo: Echo
     whitening: WhitenedVectors
+    pruning: PrunedBlocks
 
 
 class OverparameterizedEncodersSettings(t.Settings):

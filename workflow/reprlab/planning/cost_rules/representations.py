@@ -10,6 +10,7 @@ from reprlab.registry.dataset_entries import TaskEntry
 from reprlab.representations.settings import AdapterSettings, CollectSettings, PromptSettings
 from reprlab.retrieval.rerank_settings import FirstStage, RerankerTraining, Reranking
 from reprlab.retrieval.rerank_speed import SpeedSettings
+from reprlab.sentences.block_pruning import PruningSettings
 from reprlab.sentences.contrastive import share_read_twice
 from reprlab.sentences.counted_encoders import costing_alike
 from reprlab.sentences.settings import (
@@ -99,11 +100,40 @@ def _counted(jobs: Jobs, job: Job, encoder: EncoderSettings) -> tuple[EncoderSet
     """The encoder with a number of layers. Losses choose two of them: what is not known yet is bounded by the half that
     they lie in."""
     encoder = costing_alike(encoder)
-    if not isinstance(encoder.layers, str):
-        return encoder, ""
+    pruning = _pruning(jobs, job)
+    kept = encoder.layers if pruning is None else pruning.layers
+    if not isinstance(kept, str):
+        return encoder.model_copy(update={"layers": kept}), ""
     layers = layers_of(jobs.entry(source(job)))
-    most = layers // 2 if encoder.layers == "small" else layers
+    most = layers // 2 if kept == "small" else layers
     return encoder.model_copy(update={"layers": most}), BOUNDED
+
+
+def _pruning(jobs: Jobs, job: Job) -> PruningSettings | None:
+    """How layers of a job's decoder were removed before, if any were."""
+    stage, _, made = jobs.made_by(source(job))
+    return PruningSettings.model_validate_json(made.settings["settings"]) if stage == "prune_block" else None
+
+
+def _apart(jobs: Jobs, job: Job, encoder: EncoderSettings, bounded: str) -> str:
+    """What tells encoders from others that cost as much: the depth that is bounded, and how layers were removed."""
+    pruning = _pruning(jobs, job)
+    layers = encoder.layers if pruning is None else pruning.layers
+    return f"{layers if bounded else ''} {pruning.method if pruning else ''}".strip()
+
+
+def prune_block(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
+    """The drawn texts choose the block, and once more fit what stands in for it."""
+    settings = PruningSettings.model_validate_json(job.settings["settings"])
+    passes = 2 if settings.method == "replace_me" else 1
+    yield {
+        **jobs.model(source(job)),
+        **inference(jobs.batch, settings.dtype, forwarded=passes * settings.texts),
+        "jobs": 1,
+        "headless": True,
+        "text_length": _longest(jobs, job),
+        **noted(_FILLED),
+    }
 
 
 def train_encoder(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
@@ -134,7 +164,7 @@ def train_encoder(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
         "forwarded": looks * 2 * sum(each.at_most(settings.held_out_limit) for each in pairs),
         "text_length": _longest(jobs, job),
         "encoder": encoder,
-        "apart": bounded and settings.encoder.layers,
+        "apart": _apart(jobs, job, settings.encoder, bounded),
         **noted(*notes),
     }
 
@@ -168,7 +198,7 @@ def evaluate_encoder(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
         **inference(jobs.batch, settings.dtype, forwarded=texts),
         "jobs": len(settings.seeds) if "encoders" in job.inputs else 1,
         "text_length": sum(count * length for count, length in read) / texts,
-        "apart": bounded and settings.encoder.layers,
+        "apart": _apart(jobs, job, settings.encoder, bounded),
         **({"headless": True} if whole else {"encoder": encoder}),
         **noted(*notes),
     }

@@ -27,6 +27,7 @@ RULES: Mapping[str, Rule] = {
         representations.train_adapter,
         representations.collect_states,
         representations.measure_layers,
+        representations.prune_block,
         representations.train_encoder,
         representations.evaluate_encoder,
         representations.retrieve_passages,

@@ -42,6 +42,17 @@ STAGES = (
         torchrun=True,
         priority=10,
     ),
+    # Training and scores wait for it.
+    Stage(
+        "prune_block",
+        "Remove a block of layers of {model} ({cell})",
+        within("results/shared/pruned/{model}/{cell}", out="model/", blocks="blocks.tsv"),
+        mb=4000,
+        minutes=120,
+        grows="both",
+        gpu=True,
+        priority=10,
+    ),
     # In one process: several would share the negatives of a batch. Scores are short and fill what it leaves.
     Stage(
         "train_encoder",
