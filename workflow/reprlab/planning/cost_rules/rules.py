@@ -28,6 +28,7 @@ RULES: Mapping[str, Rule] = {
         representations.collect_states,
         representations.measure_layers,
         representations.train_encoder,
+        representations.train_prompt,
         representations.evaluate_encoder,
         representations.retrieve_passages,
         representations.train_reranker,
