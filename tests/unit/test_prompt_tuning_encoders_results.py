@@ -107,16 +107,14 @@ def test_claims_have_their_units_and_directions():
 
 
 def with_forms(whole):
-    """Neighbours with as many vectors as the plain prompt: 3 points above it, and 1 below or 2 above by seed."""
+    """Neighbours with as many vectors as the plain prompt: about 3 points above it, and 1 below or 2 above by seed."""
     plain = whole.rows[(whole.rows["backbone"] == "llama_2_7b") & (whole.rows["encoder"] == "spt_uni_eosp")]
-    scored = plain["metric"].isin(("ndcg_at_10", "spearman", "v_measure", "accuracy"))
+    place = plain["dataset"].map({name: number for number, name in enumerate(TASKS)}).astype(float)
+    by_form = {"residual": (3 + (place - 2) / 5, (1, 16)), "decomposed": (3 * plain["seed"].astype(float) - 1, (16,))}
     parts = [whole.rows]
-    for form, gap, sizes in (
-        ("residual", 3 + 0 * plain["seed"], (1, 16)),
-        ("decomposed", 3 * plain["seed"] - 1, (16,)),
-    ):
-        gaps = gap.fillna(0).astype(float).where(scored, 0)
-        rows = plain.assign(encoder=form, method=form, value=plain["value"] + gaps)
+    for form, (gap, sizes) in by_form.items():
+        gap = gap.where(place.notna(), 0)
+        rows = plain.assign(encoder=form, method=form, value=plain["value"] + gap)
         parts.append(rows[rows["size"].isin(sizes)])
     return type(whole)(pandas.concat(parts, ignore_index=True), whole.scale, whole.factors, whole.options)
 
