@@ -86,6 +86,7 @@ PARTS = {
             "results/prompt-tuning-encoders/table1.tsv",
             # After MNTP, with adapters: its decoder is not the one that the others start from.
             "results/shared/sentence_transformers/lm/prompt_tuning_lora_bi_1_seed_0",
+            NEIGHBOURS,
         ),
     ),
     "domain-adaptive-masking": Part(

@@ -16,8 +16,11 @@ from reprlab.reporting.published import read_published
 from reprlab.results.claims import claims_table
 from reprlab.results.comparison import compare
 from reprlab.results.frame import frame_of
+from reprlab.results.neighbour_table import neighbour_rows
+from reprlab.results.neighbours import Cell
 from reprlab.results.records import Drawn
 from reprlab.results.schema import FIXED
+from reprlab.results.sources import GatherSettings, Missing
 from reprlab.runtime.errors import ReprlabError
 
 ROOT = Path(__file__).parents[2]
@@ -101,6 +104,75 @@ def test_claims_have_their_units_and_directions():
     assert mini.loc["P1", "verdict"] == found.loc["P1", "verdict"] != "not testable at this scale"
     assert set(claims("nano").verdict) == {"not testable at this scale"}
     assert "not run" in claims(without=("spt_v2",)).loc["P10", "note"]
+
+
+def with_forms(whole):
+    """Neighbours with as many vectors as the plain prompt: about 3 points above it, and 1 below or 2 above by seed."""
+    plain = whole.rows[(whole.rows["backbone"] == "llama_2_7b") & (whole.rows["encoder"] == "spt_uni_eosp")]
+    place = plain["dataset"].map({name: number for number, name in enumerate(TASKS)}).astype(float)
+    by_form = {"residual": (3 + (place - 2) / 5, (1, 16)), "decomposed": (3 * plain["seed"].astype(float) - 1, (16,))}
+    parts = [whole.rows]
+    for form, (gap, sizes) in by_form.items():
+        gap = gap.where(place.notna(), 0)
+        rows = plain.assign(encoder=form, method=form, value=plain["value"] + gap)
+        parts.append(rows[rows["size"].isin(sizes)])
+    return type(whole)(pandas.concat(parts, ignore_index=True), whole.scale, whole.factors, whole.options)
+
+
+def test_neighbours_are_held_against_as_many_vectors():
+    whole = with_forms(frame())
+    found = claims_table(RESULTS.claims, whole, RESULTS.unjudged).set_index("id")
+    assert found.loc["P11", ["estimate", "verdict"]].tolist() == [pytest.approx(3), "supported"]
+    assert found.loc["P12", "estimate"] == pytest.approx(0.5) and found.loc["P12", "verdict"] != "supported"
+    assert found.loc["P11", "unit"] == "data set" and "these 2 seeds" in found.loc["P11", "note"]
+    assert "about llama_2_7b" in found.loc["P12", "note"]
+    assert "not run" in claims().loc["P11", "note"], "the plain prompt alone has nothing beside it"
+    cells = {"residual": [Cell(at={"size": 1}), Cell(at={"size": 16})], "decomposed": [Cell(at={"size": 16})]}
+    rows = list(neighbour_rows(SLUG, RESULTS, whole, cells, ROOT))
+    assert [row["measure"].rpartition(" ")[2] for row in rows] == ["1", "16", "16"]
+    # Of the scores: those of 1 and of 16 vectors, in the mean over five tasks and two seeds.
+    assert [row["method_value"] for row in rows] == pytest.approx([53, 61, 61])
+    assert [row["difference"] for row in rows] == pytest.approx([3, 3, 0.5])
+    assert [row["method_parameters"] for row in rows] == [4096, 65_536, 65_536]
+
+
+@pytest.mark.parametrize("scale", ["paper", "small", "mini", "nano"])
+def test_a_neighbour_has_the_updates_rates_seeds_and_tasks_of_the_plain_prompt(scale, plans):
+    paper, plan = load_config(ROOT, {"scale": scale}).papers[SLUG], plans[scale]
+    forms = {"residual": ("width", "layer_norm"), "decomposed": ("rank", "spread")}
+    tried = 0
+    for name in paper.compared:
+        sizes = paper.backbones[name].grid["spt_uni_eosp"]
+        for form, fields in forms.items():
+            own = getattr(paper.neighbours, form)
+            for size in own.sizes:
+                key = f"{name}/prompt_tuning_{form}_{size}"
+                if size not in sizes or not paper.backbones[name].pretrained:
+                    assert key not in plan.jobs["train_prompt"]
+                    continue
+                other = f"{name}/prompt_tuning_spt_uni_eosp_{size}"
+                settings = settings_of(plan, "train_prompt", key)
+                assert settings.pop("form") == {"kind": form, **{field: getattr(own, field) for field in fields}}
+                assert settings == settings_of(plan, "train_encoder", other), "the rest is the paper's"
+                one, plain = plan.jobs["train_prompt"][key], plan.jobs["train_encoder"][other]
+                assert one.inputs == plain.inputs
+                one, plain = (plan.jobs["evaluate_encoder"][which] for which in (key, other))
+                assert one.settings == plain.settings, "it is scored as a plain prompt"
+                assert f"{key}_seed_{paper.backbones[name].seeds[0]}" in plan.jobs["export_encoder"]
+                tried += 1
+    assert tried == (9 if scale == "paper" else 2 if scale == "nano" else 3)
+
+
+def test_a_size_that_the_plain_prompt_lacks_stays_empty_with_the_reason():
+    edit = f"papers.{SLUG}.neighbours.residual.sizes=[2, 3]"
+    plan = make_plan(load_config(ROOT, {"scale": "nano", "set": edit, "build": [SLUG]}))
+    gathered = GatherSettings.model_validate_json(plan.jobs["gather_results"][SLUG].settings["settings"])
+    missing = [one for one in gathered.entries if isinstance(one, Missing)]
+    assert [(one.factors["backbone"], one.factors["size"], one.reason) for one in missing] == [
+        ("lm", 3, "backbones.lm.grid has no spt_uni_eosp of 3")
+    ]
+    with pytest.raises(ReprlabError, match=r"neighbours.decomposed.*rank \(3\): 2 vectors have no larger rank"):
+        load_config(ROOT, {"scale": "nano", "set": f"papers.{SLUG}.neighbours.decomposed.rank=3"})
 
 
 def test_attention_is_compared_with_as_many_vectors_on_the_same_decoder():

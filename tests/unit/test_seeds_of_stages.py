@@ -355,6 +355,7 @@ MOVED: dict[str, Callable[[int, Path], Moved]] = {
     "train_adapter: training.EngineSettings.seed": adapters_and_the_order_of_their_texts,
     "train_autoencoder: training.EngineSettings.seed": autoencoders,
     "train_encoder: training.EngineSettings.seed": full_encoders,
+    "train_prompt: training.EngineSettings.seed": full_encoders,
     "train_retriever: training.EngineSettings.seed": pairs_of_mentions,
     "train_seq2seq: training.EngineSettings.seed": order_of_written_structure,
     "music.AnnotationSettings.seed": texts_of_the_template,
@@ -403,6 +404,7 @@ SEEN_BY = {
         "span_queries: a_span_stands_in_its_window_and_windows_of_other_passages_beside_it",
     "sentences.ContrastiveTraining.seeds":
         "sentence_stages: a_depth_that_the_losses_choose_is_that_depth_of_the_grid",
+    "sentences.PromptTraining.seeds": "prompt_forms: seeds_draw_the_start_and_nothing_else_is_drawn",
     "sentences.Evaluation.seeds": "sentence_stages: from_triples_to_scores",
     "sentences.PruningSettings.seed": "block_pruning: texts_are_drawn_once_each",
     "sentences.Whitening.seed": "whitening: it_is_fitted_on_texts_drawn_from_the_triples",

@@ -12,10 +12,12 @@ from reprlab.models.build import build_from_config, load_model, save_model
 from reprlab.registry.models import ModelEntry
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.training_memory import TrainingMemory, save_memory
+from reprlab.sentences import prompt_forms
 from reprlab.sentences import triples as triples_module
 from reprlab.sentences.encoder import build_encoder, embed, load_encoder, read_settings, save_encoder, trained_weights
 from reprlab.sentences.evaluation import score_task
 from reprlab.sentences.layer_losses import layer_losses, with_layers
+from reprlab.sentences.prompt_forms import PromptTraining
 from reprlab.sentences.settings import (
     ContrastiveTraining,
     EncoderSettings,
@@ -32,6 +34,7 @@ from reprlab.stages.evaluate_text_baselines import evaluate_text_baselines
 from reprlab.stages.measure_layers import measure_layers
 from reprlab.stages.tokenize_triples import tokenize_triples
 from reprlab.stages.train_encoder import best_rate, train_encoder
+from reprlab.stages.train_prompt import train_prompt
 from reprlab.text.model_tokenizers import load_tokenizer
 from safetensors.torch import load_file
 
@@ -142,6 +145,58 @@ def losses(place, out, **more):
         settings=LayerLosses.model_validate(found),
     )  # fmt: skip
     return read_tsv(out)
+
+
+FORMS = {
+    "residual": {"kind": "residual", "width": 5, "layer_norm": True},
+    "decomposed": {"kind": "decomposed", "rank": 1, "spread": 0.5},
+}
+
+
+def train_form(place, folder, form, **more):
+    folder.mkdir(exist_ok=True)
+    given = {**settings("prompt").model_dump(), "form": form, **more}
+    train_prompt(
+        model=place["model"], tokenizer=place["model"], triples=place["tokens"], held_out=place["held_out"],
+        out=folder / "encoders", metrics=folder / "metrics.tsv", work=folder / "work/one",
+        settings=PromptTraining.model_validate(given), fingerprint="x",
+    )  # fmt: skip
+    return read_tsv(folder / "metrics.tsv")
+
+
+def without_strength(encoder, form, seed, usual=prompt_forms.reparametrise):
+    """A form that is the plain prompt and stays it: what is beside the vectors is fixed, at 0 or as the identity."""
+    start = encoder.prompt.detach().clone()
+    parts = usual(encoder, form, seed).parametrizations.prompt
+    fixed = [*parts[0].parameters()] if form.kind == "residual" else [parts.original0]
+    with torch.no_grad():
+        for weight in fixed:
+            weight.zero_()
+            weight.register_hook(torch.zeros_like)
+        if form.kind == "decomposed":
+            parts.original0.copy_(torch.eye(len(start)))
+            parts.original1.copy_(start)
+    return encoder
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_form_of_no_strength_trains_as_the_plain_prompt_bit_by_bit(form, place, tmp_path, monkeypatch):
+    """Same losses, held-out scores, choice of the rate and vectors as of the other stage."""
+    plain = train(place, tmp_path / "plain", "prompt")
+    given = FORMS[form] | ({"rank": 2} if form == "decomposed" else {})
+    strong = train_form(place, tmp_path / "strong", given)
+    monkeypatch.setattr(prompt_forms, "reparametrise", without_strength)
+    found = train_form(place, tmp_path / "weak", given)
+    columns = [name for name in plain if name != "trained"]
+    assert list(found) == list(plain)
+    assert found[columns].equals(plain[columns]) and not strong[columns].equals(plain[columns])
+    for seed in (0, 1):
+        name = f"encoders/seed-{seed}"
+        one, other = ({file.name: file.read_bytes() for file in (tmp_path / side / name).iterdir()}
+                      for side in ("plain", "weak"))  # fmt: skip
+        assert one == other
+    assert set(plain.trained) == {2 * 16}
+    assert set(found.trained) == {2 * 2 + 2 * 16 if form == "decomposed" else 2 * 16 + 2 * 16 * 5 + 5 + 3 * 16}
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -388,10 +443,13 @@ def test_the_base_is_what_it_was_and_what_is_kept_is_small(method, place, tmp_pa
         assert read_settings(tmp_path / "encoders/seed-0").start == "vocabulary"
 
 
-@pytest.mark.parametrize("method", ["prompt", "lora"])
+@pytest.mark.parametrize("method", ["prompt", "lora", *FORMS])
 def test_a_killed_training_ends_with_the_same_bytes(method, place, tmp_path, monkeypatch):
+    def trained(folder):
+        train_form(place, folder, FORMS[method]) if method in FORMS else train(place, folder, method)
+
     whole, cut = tmp_path / "whole", tmp_path / "cut"
-    train(place, whole, method)
+    trained(whole)
     from reprlab.sentences import training
 
     usual, calls = training.train, []
@@ -410,8 +468,8 @@ def test_a_killed_training_ends_with_the_same_bytes(method, place, tmp_path, mon
 
     monkeypatch.setattr(training, "train", killed)
     with pytest.raises(KeyboardInterrupt):
-        train(place, cut, method)
-    train(place, cut, method)
+        trained(cut)
+    trained(cut)
     assert len(calls) == 2 + 3
     for file in ("metrics.tsv", "encoders/seed-0/trained.safetensors", "encoders/seed-1/trained.safetensors"):
         assert (cut / file).read_bytes() == (whole / file).read_bytes()

@@ -16,6 +16,7 @@ from reprlab.data.schema import write_rows
 from reprlab.models.build import build_from_config, save_model
 from reprlab.registry.models import ModelEntry
 from reprlab.sentences.block_pruning import PruningSettings
+from reprlab.sentences.prompt_forms import DecomposedPrompt, PromptTraining, ResidualPrompt
 from reprlab.sentences.settings import (
     ContrastiveTraining,
     EmbeddingTask,
@@ -40,6 +41,7 @@ from reprlab.stages.post_train import post_train
 from reprlab.stages.prune_block import prune_block
 from reprlab.stages.tokenize_triples import tokenize_triples
 from reprlab.stages.train_encoder import train_encoder
+from reprlab.stages.train_prompt import train_prompt
 from reprlab.training.settings import EngineSettings, PretrainSettings
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers, processors
 from training_samples import write_tokens
@@ -226,6 +228,35 @@ def test_settings_of_contrastive_training(place, fresh):
     assert made({**TRAINING, "engine": rate}) == made(TRAINING), "the rates of the training replace that of the loop"
 
 
+def test_settings_of_the_training_of_a_prompt_in_another_form(place, fresh):
+    residual = {"kind": "residual", "width": 5, "layer_norm": True}
+    decomposed = {"kind": "decomposed", "rank": 1, "spread": 0.5}
+    prompt = {"method": "prompt", "vectors": 3, "pooling": "last"}
+    base = {**TRAINING, "encoder": prompt, "form": residual}
+
+    def made(own: Own) -> list[Any]:
+        folder = fresh()
+        train_prompt(
+            model=place["llama"], tokenizer=place["reader"], triples=place["tokens"], held_out=[place["sts"]],
+            out=folder / "encoders", metrics=folder / "metrics.tsv", work=folder / "work/one",
+            settings=PromptTraining.model_validate(own), fingerprint=str(folder),
+        )  # fmt: skip
+        table = read_tsv(folder / "metrics.tsv")[["step", "loss", "held_out"]]
+        return [*(path.read_bytes() for path in sorted((folder / "encoders").glob("*/*"))), table.to_csv()]
+
+    changes = {
+        "encoder": {**prompt, "pooling": "mean"}, "engine": {**ENGINE, "batch_size": 5}, "learning_rates": [1e-3],
+        "seeds": [1], "epochs": 1.0, "temperature": 0.1, "evaluate_every": 1, "mixed": False, "held_out_limit": 5,
+        "form": decomposed,
+    }  # fmt: skip
+    moved(PromptTraining, made, base, changes, {"part_size": 300})
+    # What kind it is says which of the two it is.
+    width = {"width": 6, "layer_norm": False}
+    moved(ResidualPrompt, lambda own: made({**base, "form": own}), residual, width, {"kind": "residual"})
+    rank = {"rank": 2, "spread": 0.1}
+    moved(DecomposedPrompt, lambda own: made({**base, "form": own}), decomposed, rank, {"kind": "decomposed"})
+
+
 def test_settings_of_the_evaluation_of_an_encoder_and_of_a_sample_of_triples(place, fresh, monkeypatch):
     sample = {"batch_size": 6, "batches": 3, "temperature": 0.05}
     base = evaluation("sts", "classification", sample=sample)
@@ -363,4 +394,12 @@ def test_settings_of_the_sizes_of_encoders(fresh):
         return out.read_bytes()
 
     wider = {**base["entry"], "config": {**CONFIG, "hidden_size": 32}}
-    moved(SizedEncoders, made, base, {"entry": wider, "encoders": {"lora 2": {**LORA, "layers": 2}}}, {})
+    form = {"kind": "residual", "width": 5, "layer_norm": True}
+    prompt = {"prompt 2": {"method": "prompt", "vectors": 2, "pooling": "last"}}
+    changes = {
+        "entry": wider,
+        "encoders": {"prompt 2": {**prompt["prompt 2"], "vectors": 3}},
+        "forms": {"prompt 2": form},
+    }
+    moved(SizedEncoders, made, {**base, "encoders": prompt}, changes, {})
+    assert made({**base, "encoders": {"lora 2": {**LORA, "layers": 2}}}) != made(base)

@@ -16,6 +16,7 @@ from reprlab.planning.warm_starts import Start
 from reprlab.registry.dataset_entries import reader_settings
 from reprlab.results.sources import Source, rivals
 from reprlab.runtime.errors import ReprlabError
+from reprlab.sentences.prompt_forms import PromptTraining
 from reprlab.sentences.settings import (
     ContrastiveTraining,
     EmbeddingTask,
@@ -64,7 +65,25 @@ def add_encoder(
 
     The export of each seed is planned beside it and is not a target: it is made where somebody asks for it.
     """
-    trained = plan.add("train_encoder", key, start.job(inputs, {"settings": settings}))
+    return _with_exports(plan, "train_encoder", key, start, inputs, settings)
+
+
+def add_prompt(
+    plan: Plan, key: str, start: Start, inputs: Mapping[str, str | list[str]], settings: PromptTraining
+) -> dict[str, str]:
+    """The same of an encoder whose prompt is trained in another form; what comes out is a plain prompt."""
+    return _with_exports(plan, "train_prompt", key, start, inputs, settings)
+
+
+def _with_exports(
+    plan: Plan,
+    stage: str,
+    key: str,
+    start: Start,
+    inputs: Mapping[str, str | list[str]],
+    settings: ContrastiveTraining,
+) -> dict[str, str]:
+    trained = plan.add(stage, key, start.job(inputs, {"settings": settings}))
     exported = {"encoders": trained["out"], "tokenizer": start.tokenizer}
     for seed in settings.seeds:
         plan.add("export_encoder", f"{key}_seed_{seed}", start.job(exported, {"seed": seed}))

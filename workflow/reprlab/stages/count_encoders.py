@@ -22,7 +22,7 @@ def count_encoders(*, settings: SizedEncoders, out: Path, tokenizer: Path | None
     found = []
     for name, encoder in settings.encoders.items():
         method, _, size = name.partition(" ")
-        sizes = encoder_size(settings.entry, encoder, rows)
+        sizes = encoder_size(settings.entry, encoder, rows, settings.forms.get(name))
         counts = {"trained": sizes.trained, "total": sizes.total, "share": sizes.share}
         found.append({"method": method, "size": int(size), **counts})
     write_tsv(out, pandas.DataFrame(found))

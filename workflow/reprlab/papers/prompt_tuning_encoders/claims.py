@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from reprlab.papers.prompt_tuning_encoders.names import FORMS, PLAIN
 from reprlab.papers.prompt_tuning_encoders.tables_prompts import KEYS, held_out_means
 from reprlab.results.claims import Claim, Find
 from reprlab.results.frame import Choice, Frame, Rows
@@ -19,7 +20,8 @@ from reprlab.statistics import (
 )
 
 _STEPS = ["backbone", "seed", "step"]
-_SCORES: dict[str, Choice] = {"metric": ("ndcg_at_10", "spearman", "v_measure", "accuracy")}
+SCORES: dict[str, Choice] = {"metric": ("ndcg_at_10", "spearman", "v_measure", "accuracy")}
+"""The score of each data set."""
 _LARGE: dict[str, Any] = {
     "only_at": ("paper",),
     "because": "specification, section 6: it needs a strong decoder, and is not visible with small ones",
@@ -47,7 +49,7 @@ def between(first: Callable[[Rows], Any], second: Callable[[Rows], Any]) -> Find
     """
 
     def find(frame: Frame) -> Estimate | str:
-        rows, means = _means(frame.select(**_SCORES, weights="pretrained", note="")), held_out_means(frame)
+        rows, means = _means(frame.select(**SCORES, weights="pretrained", note="")), held_out_means(frame)
         best = {tuple(key[:2]): key[2] for key in means.groupby(["backbone", "encoder"]).idxmax()}
         names = [*zip(rows["backbone"], rows["encoder"], strict=True)]
         rows = rows.assign(chosen=[best.get(name) for name in names])
@@ -118,8 +120,8 @@ def pretrained(frame: Frame) -> Estimate | str:
 
     Levels would say which decoder is better, whatever the prompt does. Of several decoders on a side, the mean.
     """
-    raw = frame.select(**_SCORES, encoder="none").groupby(["backbone", "dataset"])["value"].mean()
-    rows = frame.select(**_SCORES, encoder="spt_uni_eosp", size=1).join(raw.rename("raw"), on=["backbone", "dataset"])
+    raw = frame.select(**SCORES, encoder="none").groupby(["backbone", "dataset"])["value"].mean()
+    rows = frame.select(**SCORES, encoder="spt_uni_eosp", size=1).join(raw.rename("raw"), on=["backbone", "dataset"])
     gains = rows.assign(gain=rows["value"] - rows["raw"])
     wide = gains.pivot_table(index=["dataset", "seed"], columns="weights", values="gain")
     if set(wide.columns) != {"pretrained", "random"}:
@@ -128,7 +130,25 @@ def pretrained(frame: Frame) -> Estimate | str:
     return mean_over_crossed(gaps["gap"], {"data set": gaps["dataset"], "seed": gaps["seed"]})
 
 
+def beside(form: str) -> Find:
+    """Points by which a form of the prompt is better than the plain one with as many vectors, on the same data set and
+    with the same seed; of several decoders and numbers of vectors the mean."""
+
+    def find(frame: Frame) -> Estimate | str:
+        rows = frame.select(**SCORES, encoder=(form, PLAIN), weights="pretrained")
+        wide = rows.pivot_table(index=["backbone", "size", "dataset", "seed"], columns="encoder", values="value")
+        if set(wide.columns) != {form, PLAIN}:
+            return frame.reason(encoder=form) or f"not run at scale {frame.scale}"
+        gaps = (wide[form] - wide[PLAIN]).dropna().reset_index(name="gap")
+        found = mean_over_crossed(gaps["gap"], {"data set": gaps["dataset"], "seed": gaps["seed"]})
+        return found.told(f"about {', '.join(dict.fromkeys(gaps['backbone']))}")
+
+    return find
+
+
 _POINTS = "difference of scores, points"
+RIVALS = {"P11": "residual", "P12": "decomposed"}
+"""Neighbours of the plain prompt, by the claim on each."""
 CLAIMS = (
     Claim("P1",
           "One trained vector behind the text makes a frozen decoder a better encoder than its raw last state (Table"
@@ -150,6 +170,11 @@ CLAIMS = (
     # That it is better, by 0.5 points, four printed means cannot tell: -0.8 to 1.8.
     Claim("P10", "SPT v2 is as good as LoRA (Table 3; within a point)", _POINTS, Rule(low=-1.0),
           between(chosen("spt_v2"), _is("lora_uni", 16)), **_LARGE),
+    *(
+        Claim(name, f"The {FORMS[form]} is better than the plain one with as many vectors (ours)", _POINTS, ABOVE_ZERO,
+              beside(form), {"encoder": (form, PLAIN), "weights": "pretrained"})
+        for name, form in RIVALS.items()
+    ),
 )  # fmt: skip
 TWINS = (
     Twin(("P1",), "no vector: the decoder as it is", learned={"encoder": "spt_uni_eosp"},
@@ -159,4 +184,5 @@ TWINS = (
          why_not="losses of training from its first update on: the vector that learnt nothing is the start"),
     Twin(("P7", "P8", "P9", "P10"),
          why_not="two trainings of one decoder: the decoder as it is would stand on both sides"),
+    Twin(tuple(RIVALS), why_not="two trainings with equal updates: the decoder as it is would stand on both sides"),
 )  # fmt: skip

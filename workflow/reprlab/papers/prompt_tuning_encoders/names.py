@@ -1,6 +1,9 @@
 """Names of models and rows, as the paper and its results show them."""
 
 UNTRAINED, PUBLISHED, TFIDF = "none", "published", "tfidf"
+# The paper's own way, and the neighbours that it is held against with as many vectors.
+PLAIN = "spt_uni_eosp"
+FORMS = {"residual": "residual prompt", "decomposed": "decomposed prompt"}
 # Names of the paper's rows: our encoder, and its size where the name says it.
 ROWS = {
     "SimCSE": (PUBLISHED, 0),
@@ -32,6 +35,7 @@ LABELS = {name: label for label, name in BACKBONES.items()} | {
     for label, (encoder, _) in ROWS.items()
     for size in (1, 2, 4, 8, 16, 32, 64, 128)
 }
-LABELS |= {encoder: label for label, (encoder, size) in ROWS.items() if size != 1}
+LABELS |= {f"{form} {size}": f"{words}, k = {size}" for form, words in FORMS.items() for size in (1, 2, 4, 8, 16)}
+LABELS |= {encoder: label for label, (encoder, size) in ROWS.items() if size != 1} | FORMS
 LABELS |= {UNTRAINED: "raw last state", "full": "all weights", PUBLISHED: "as published"}
 """Words for figures: an encoder alone, and with its vectors or its rank."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprlab.baselines.vectors import LEXICAL
-from reprlab.papers.prompt_tuning_encoders.names import PUBLISHED, TFIDF, UNTRAINED
+from reprlab.papers.prompt_tuning_encoders.names import FORMS, PLAIN, PUBLISHED, TFIDF, UNTRAINED
 from reprlab.papers.prompt_tuning_encoders.results import RESULTS
 from reprlab.planning import paths
 from reprlab.planning.adapted_layers import adapted_layers
@@ -14,6 +14,7 @@ from reprlab.planning.cost_jobs import add_cost
 from reprlab.planning.encoder_jobs import (
     TextBaselines,
     add_encoder,
+    add_prompt,
     add_published,
     add_triples,
     check_positions,
@@ -24,8 +25,9 @@ from reprlab.planning.plan import Job, Plan
 from reprlab.planning.result_jobs import add_results
 from reprlab.planning.shared_jobs import add_model, add_task
 from reprlab.planning.warm_starts import Recipe, Start, add_start
-from reprlab.results.sources import Source
+from reprlab.results.sources import Missing, Source
 from reprlab.runtime.errors import ReprlabError
+from reprlab.sentences.prompt_forms import PromptTraining
 from reprlab.sentences.settings import (
     MAIN_METRICS,
     ContrastiveTraining,
@@ -55,7 +57,7 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     baselines = TextBaselines(plan, config, _NAME, scored, paper.evaluation, **own)
     for name in paper.compared:
         jobs = _BackboneJobs(plan, config, name, baselines)
-        entries += [*jobs.scores(), *jobs.courses(), *jobs.sizes()]
+        entries += [*jobs.scores(), *jobs.courses(), *jobs.sizes(), *jobs.without_plain()]
     entries += [source for name in paper.beside for source in _published(plan, config, name)]
     about = {"backbone": LEXICAL, "encoder": TFIDF, "method": TFIDF, "size": 0}
     entries += baselines.shown(about, {"seed": "seed"})
@@ -142,12 +144,25 @@ class _BackboneJobs:
         entry = self.config.models[self.backbone.model]
         start = self._start(mntp=False)
         tokenizer = start.tokenizer if entry.origin.kind == "scratch" else ""
-        settings = {"settings": SizedEncoders(entry=entry, encoders=encoders)}
+        forms = {f"{name} {size}": self.paper.neighbours.form(name) for name, size in sized if name in FORMS}
+        settings = {"settings": SizedEncoders(entry=entry, encoders=encoders, forms=forms)}
         path = self.plan.add("count_encoders", f"{_NAME}_{self.name}", Job({"tokenizer": tokenizer}, settings))["out"]
         for encoder, size in sized:
             factors = {**self._decoder(), "encoder": encoder, "size": size}
             where: dict[str, Any] = {"method": encoder, "size": size}
             yield Source(path=Path(path), factors=factors, where=where, wide=["trained", "total", "share"])
+
+    def without_plain(self) -> Iterator[Missing]:
+        """Neighbours that are left out: nothing with as many vectors is beside them."""
+        for name, size in self._neighbours():
+            if size not in self.backbone.grid.get(PLAIN, ()):
+                reason = f"backbones.{self.name}.grid has no {PLAIN} of {size}"
+                yield Missing(factors={**self._decoder(), "encoder": name, "size": size}, reason=reason)
+
+    def _neighbours(self) -> Iterator[tuple[str, int]]:
+        """Forms of the prompt with their sizes, of decoders that are no control."""
+        if self.backbone.pretrained:
+            yield from ((name, size) for name, sizes in self.paper.neighbours.sizes().items() for size in sizes)
 
     def _encoders(self) -> Iterator[tuple[str, int]]:
         yield UNTRAINED, 0
@@ -156,6 +171,9 @@ class _BackboneJobs:
         for encoder, sizes in self.backbone.grid.items():
             for size in sizes:
                 yield encoder, size
+        for name, size in self._neighbours():
+            if size in self.backbone.grid.get(PLAIN, ()):
+                yield name, size
 
     def _decoder(self) -> dict[str, Any]:
         weights = "pretrained" if self.backbone.pretrained else "random"
@@ -163,12 +181,13 @@ class _BackboneJobs:
 
     def _factors(self, encoder: str, size: int) -> dict[str, Any]:
         about = {**self._decoder(), "encoder": encoder, "size": size}
-        given = self.paper.encoders.get(encoder)
+        given = self.paper.encoders.get(self.paper.plain(encoder))
         if given is None:
             return {**about, "method": "none" if encoder == UNTRAINED else encoder}
         words = {"attention": "bi" if given.bidirectional else "uni", "mntp": "yes" if given.mntp else "no"}
         words["note"] = self._made_of_another() if given.mntp else ""
-        return {**about, **words, "method": given.method, "position": given.position, "pooling": given.pooling}
+        words["method"] = encoder if encoder in FORMS else given.method
+        return {**about, **words, "position": given.position, "pooling": given.pooling}
 
     def _made_of_another(self) -> str:
         """Note on encoders after MNTP: their model may be built on another one than the decoder."""
@@ -258,7 +277,7 @@ class _BackboneJobs:
     def _trained(self, encoder: str, size: int) -> dict[str, str]:
         """One encoder, with every learning rate and seed."""
         paper, training = self.paper, self.paper.training
-        given = paper.encoders.get(encoder)
+        given = paper.encoders.get(paper.plain(encoder))
         recipe = training.recipes[given.method if given and given.method == "lora" else "soft" if given else "full"]
         engine = derive(
             EngineSettings,
@@ -282,7 +301,10 @@ class _BackboneJobs:
             "held_out": [add_task(self.plan, self.config, name) for name in training.held_out],
             "tokenizer": start.tokenizer,
         }
-        return add_encoder(self.plan, self._key(encoder, size), start, inputs, settings)
+        key, form = self._key(encoder, size), paper.neighbours.form(encoder)
+        if form is not None:
+            return add_prompt(self.plan, key, start, inputs, derive(PromptTraining, settings, form=form))
+        return add_encoder(self.plan, key, start, inputs, settings)
 
     def _scored(self, encoder: str, size: int) -> str:
         """The scores of one encoder on all tasks."""
@@ -297,7 +319,7 @@ class _BackboneJobs:
             resamples=evaluation.bootstrap,
             dtype=self.dtype,
         )
-        given = paper.encoders.get(encoder)
+        given = paper.encoders.get(paper.plain(encoder))
         start = self._start(mntp=given is not None and given.mntp)
         inputs: dict[str, str | list[str]] = {
             "tasks": [add_task(self.plan, self.config, evaluation.tasks[name].dataset) for name in evaluation.scored],

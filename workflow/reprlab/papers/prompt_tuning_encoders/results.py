@@ -5,6 +5,7 @@ from typing import Any
 
 from reprlab.papers.prompt_tuning_encoders.claims import CLAIMS, TWINS
 from reprlab.papers.prompt_tuning_encoders.names import LABELS
+from reprlab.papers.prompt_tuning_encoders.neighbours import NEIGHBOURS
 from reprlab.papers.prompt_tuning_encoders.tables_prompts import (
     attention_pairs,
     beside_prefixes,
@@ -74,6 +75,7 @@ RESULTS = results_of(
     ours=_OURS,
     claims=CLAIMS,
     twins=TWINS,
+    neighbours=NEIGHBOURS,
     unjudged={"nano": "a few steps and queries test the workflow, not the claim"},
     labels=LABELS,
 )

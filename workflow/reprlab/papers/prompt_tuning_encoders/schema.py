@@ -8,6 +8,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from reprlab.config import groups
+from reprlab.papers.prompt_tuning_encoders.names import FORMS, PLAIN
+from reprlab.sentences.prompt_forms import DecomposedPrompt, PromptForm, ResidualPrompt
 from reprlab.sentences.settings import EncoderSettings, LowRank, TextForm
 from reprlab.settings import base as t
 from reprlab.training.settings import UpdateSettings
@@ -121,6 +123,47 @@ class Evaluation(t.Settings):
     bootstrap: Annotated[t.PositiveInt, Field(ge=100)]
 
 
+class Residual(t.Settings):
+    """Vectors with a network that is added to them."""
+
+    sizes: Annotated[list[t.PositiveInt], t.Distinct]
+    width: t.PositiveInt
+    layer_norm: bool
+
+
+class Decomposed(t.Settings):
+    """Vectors as the product of two factors."""
+
+    sizes: Annotated[list[t.PositiveInt], t.Distinct]
+    rank: t.PositiveInt
+    spread: t.PositiveFloat
+
+    @model_validator(mode="after")
+    def _of_low_rank(self) -> Self:
+        if self.sizes and self.rank > min(self.sizes):
+            raise ValueError(
+                f"rank ({self.rank}): {min(self.sizes)} vectors have no larger rank; set it to that at most"
+            )
+        return self
+
+
+class Neighbours(t.Settings):
+    """Published rivals, each beside the plain prompt with as many vectors."""
+
+    residual: Residual
+    decomposed: Decomposed
+
+    def sizes(self) -> dict[str, list[int]]:
+        """The numbers of vectors of each, by its name."""
+        return {name: getattr(self, name).sizes for name in FORMS}
+
+    def form(self, name: str) -> PromptForm | None:
+        """What a neighbour trains in place of its vectors; None: it is none."""
+        if name == "residual":
+            return t.derive(ResidualPrompt, self.residual)
+        return t.derive(DecomposedPrompt, self.decomposed) if name == "decomposed" else None
+
+
 class PromptTuningEncodersSettings(t.Settings):
     """Soft prompts behind the text, beside adapters and all weights."""
 
@@ -134,6 +177,7 @@ class PromptTuningEncodersSettings(t.Settings):
     published: dict[t.SafeName, groups.PublishedEncoder]
     beside: groups.Names
     training: Training
+    neighbours: Neighbours
     lora: Lora
     evaluation: Evaluation
     dtype: t.Computed
@@ -161,9 +205,13 @@ class PromptTuningEncodersSettings(t.Settings):
             raise ValueError(f"training.recipes lacks {', '.join(sorted(missing))}")
         return self
 
+    def plain(self, encoder: str) -> str:
+        """The name of the encoder whose prompt another one has in another form, or its own."""
+        return PLAIN if encoder in FORMS else encoder
+
     def length(self, encoder: str, size: int) -> int:
         """Tokens of a text that is scored: those of the evaluation less the vectors beside it."""
-        given = self.encoders.get(encoder)
+        given = self.encoders.get(self.plain(encoder))
         return self.evaluation.length - (size if given and given.method in ("prompt", "prefix") else 0)
 
     def made(self, encoder: str, size: int, length: int, layers: Callable[[], list[str]]) -> EncoderSettings:
@@ -176,7 +224,7 @@ class PromptTuningEncodersSettings(t.Settings):
         form = TextForm(max_length=length)
         if encoder in ("none", "full"):
             return EncoderSettings.model_validate({"method": encoder, "pooling": "last", "form": form})
-        given = self.encoders[encoder]
+        given = self.encoders[self.plain(encoder)]
         shared = {"method": given.method, "pooling": given.pooling, "bidirectional": given.bidirectional, "form": form}
         if given.method == "lora":
             return EncoderSettings.model_validate(

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from reprlab.models.sizes import layers_of, width_of
 from reprlab.planning.cost_rules.jobs import Described, Jobs, inference, noted, of_engine, settings_of, source
@@ -13,6 +14,7 @@ from reprlab.retrieval.rerank_speed import SpeedSettings
 from reprlab.sentences.block_pruning import PruningSettings
 from reprlab.sentences.contrastive import share_read_twice
 from reprlab.sentences.counted_encoders import costing_alike
+from reprlab.sentences.prompt_forms import PromptTraining
 from reprlab.sentences.settings import (
     TEXTS_AT_ONCE,
     ContrastiveTraining,
@@ -21,6 +23,7 @@ from reprlab.sentences.settings import (
     LayerLosses,
     TripleTexts,
 )
+from reprlab.settings.base import derive
 
 _TRIPLE = 3
 # States are stored in float32.
@@ -167,6 +170,13 @@ def train_encoder(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
         "apart": _apart(jobs, job, settings.encoder, bounded),
         **noted(*notes),
     }
+
+
+def train_prompt(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
+    """As an encoder with a plain prompt: beside the decoder what another form computes is next to nothing."""
+    given = PromptTraining.model_validate_json(job.settings["settings"])
+    plain = derive(ContrastiveTraining, given).model_dump_json()
+    yield from train_encoder(jobs, key, replace(job, settings={**job.settings, "settings": plain}))
 
 
 def _longest(jobs: Jobs, job: Job) -> int:

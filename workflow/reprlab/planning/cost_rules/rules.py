@@ -29,6 +29,7 @@ RULES: Mapping[str, Rule] = {
         representations.measure_layers,
         representations.prune_block,
         representations.train_encoder,
+        representations.train_prompt,
         representations.evaluate_encoder,
         representations.retrieve_passages,
         representations.train_reranker,

@@ -64,6 +64,17 @@ STAGES = (
         gpu=True,
         priority=5,
     ),
+    # Apart from `train_encoder`, whose jobs would be trained again with an edit of a form of prompts.
+    Stage(
+        "train_prompt",
+        "Train a prompt of {model} in another form ({cell})",
+        within("results/shared/prompts/{model}/{cell}", out="encoders/", metrics="metrics.tsv"),
+        mb=6000,
+        minutes=720,
+        grows="both",
+        gpu=True,
+        priority=5,
+    ),
     Stage(
         "evaluate_encoder",
         "Score the sentence encoder {model} ({cell})",
