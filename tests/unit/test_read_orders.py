@@ -115,7 +115,7 @@ def test_headings_that_have_more_tokens_in_an_order_leave_less_of_the_document()
     words, document = Spaced(), " ".join(f"d{number}" for number in range(99))
     lengths = {order: len(inputs_of(words, "document_first", order, document).ids("q", "d")) for order in ORDERS}
     assert lengths["once"] == 64 == lengths["reversed"] and max(lengths.values()) <= 128
-    with pytest.raises(ReprlabError, match="max_length: 16 tokens leave no room .* in the order reversed; raise"):
+    with pytest.raises(ReprlabError, match=r"max_length: 16 tokens leave no room .* in the order reversed; raise"):
         inputs_of(words, "document_first", "reversed", document, "a b c d e f g", max_length=16)
 
 

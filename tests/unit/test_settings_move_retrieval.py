@@ -123,7 +123,9 @@ def test_an_order_moves_training_and_scores(place, tmp_path):
         tokens[order] = set(read_tsv(folder / "scores.tsv")["pair_tokens"])
     assert len({weights for weights, _ in found.values()}) == len({runs for _, runs in found.values()}) == len(ORDERS)
     (once,), (reverse,), (twice,), (both,) = (tokens[order] for order in ORDERS)
-    assert once == pytest.approx(reverse, abs=1) and 1.8 * once < twice <= 2 * once and twice == pytest.approx(both, abs=2)
+    assert (
+        once == pytest.approx(reverse, abs=1) and 1.8 * once < twice <= 2 * once and twice == pytest.approx(both, abs=2)
+    )
 
 
 def toy(place: dict[str, Path], **own: Any) -> Own:

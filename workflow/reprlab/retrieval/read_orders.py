@@ -140,10 +140,7 @@ def pair_tokens(inputs: PairInputs, run: Run) -> float:
     rows, lengths, total, pairs = inputs.documents.rows, inputs.documents.ids.lengths, 0, 0
     for query, documents in run.items():
         own = lengths[[rows[document] for document in documents]]
-        if isinstance(inputs, OrderedInputs):
-            beside = inputs.beside(query)
-        else:
-            beside = inputs.max_length - inputs.room(query)
+        beside = inputs.beside(query) if isinstance(inputs, OrderedInputs) else inputs.max_length - inputs.room(query)
         total += len(own) * beside + copies * int(np.minimum(own, inputs.room(query)).sum())
         pairs += len(own)
     return total / pairs if pairs else float("nan")

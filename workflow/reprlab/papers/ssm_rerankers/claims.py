@@ -86,8 +86,8 @@ def between(where: dict[str, Choice], column: str, first: Sequence[str], second:
 
 
 def beside(order: str) -> Find:
-    """MRR@10 in-domain of the models that are read in an order, less that of the same models as the paper reads them, on
-    the same queries.
+    """MRR@10 in-domain of the models that are read in an order, less that of the same models as the paper reads them,
+    on the same queries.
 
     Crossed over models and splits; of one model over seeds, or queries within few of them.
     """
@@ -136,7 +136,7 @@ ORDERS = {"M11": "reversed", "M12": "twice", "M13": "reversed_twice"}
 _READ = {
     "reversed": "Query and document the other way round rerank better than in the paper's order (ours)",
     "twice": "Query and document read twice rerank better than once (ours)",
-    "reversed_twice": "Query and document the other way round, read twice, rerank better than in the paper's order (ours)",
+    "reversed_twice": "Query and document the other way round, twice, rerank better than in the paper's order (ours)",
 }
 _POINTS = "difference of MRR@10, points"
 CLAIMS = (

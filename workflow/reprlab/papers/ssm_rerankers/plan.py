@@ -160,17 +160,12 @@ class _TaskJobs:
         wanted, found = self.paper.neighbours.read_twice, []
         for name in wanted.models:
             plain = self._scored(name, "firstp", 0)
-            found += [self._sized(one) for one in plain if one.factors["part"] == "in_domain"]
+            found += [_sized(one) for one in plain if one.factors["part"] == "in_domain"]
             for order in wanted.orders:
                 self._check_positions(name, order)
                 scored = self._scored(name, "firstp", 0, order)
-                found += [one for source in scored for one in (source, self._sized(source))]
+                found += [one for source in scored for one in (source, _sized(source))]
         return found
-
-    def _sized(self, scored: Source) -> Source:
-        """The tokens of a pair, which stand in each row of the scores of a reranker."""
-        kept = {"path": scored.path, "factors": scored.factors, "keys": scored.keys, "data": scored.data}
-        return Source(**kept, where={**scored.where, "metric": self.task.metrics[0]}, wide=["pair_tokens"])
 
     def _check_positions(self, name: str, order: Order) -> None:
         """Refuse an order in which a pair has more tokens than its model has positions."""
@@ -313,6 +308,12 @@ class _TaskJobs:
                     factors = {**known, "dataset": dataset, "part": CONTRAST}
                     found.append(Source(factors=factors, keys=keys, **contrasts))
         return found
+
+
+def _sized(scored: Source) -> Source:
+    """The tokens of a pair, which stand beside the scores of a reranker."""
+    kept = {name: getattr(scored, name) for name in ("path", "factors", "keys", "where", "data")}
+    return Source(**kept, wide=["pair_tokens"])
 
 
 def _speed(plan: Plan, config: "LoadedConfig", paper: "SsmRerankersSettings", name: str) -> Source:
