@@ -66,7 +66,16 @@ PARTS = {
         targets=(
             *(
                 f"results/intrinsic-dimension/{name}.tsv"
-                for name in ("id_layers", "icl_unique", "auc", "accuracy", "precision", "seeds", "cost")
+                for name in (
+                    "id_layers",
+                    "icl_unique",
+                    "auc",
+                    "accuracy",
+                    "precision",
+                    "seeds",
+                    "token_geometry",
+                    "cost",
+                )
             ),
             "results/intrinsic-dimension/id_layers.png",
         )
