@@ -66,7 +66,16 @@ PARTS = {
         targets=(
             *(
                 f"results/intrinsic-dimension/{name}.tsv"
-                for name in ("id_layers", "icl_unique", "auc", "accuracy", "precision", "seeds", "cost")
+                for name in (
+                    "id_layers",
+                    "icl_unique",
+                    "auc",
+                    "accuracy",
+                    "precision",
+                    "seeds",
+                    "token_geometry",
+                    "cost",
+                )
             ),
             "results/intrinsic-dimension/id_layers.png",
         )
@@ -79,7 +88,9 @@ PARTS = {
         _edits("overparameterized-encoders", "compared=[llama_deep]", "backbones.llama_deep.depths=[p00, small]"),
         (*(f"results/overparameterized-encoders/{name}.tsv" for name in ("table1", "published")), NEIGHBOURS),
     ),
-    "ssm-rerankers": Part(_edits("ssm-rerankers", "compared=[mamba2_nano]"), ("results/ssm-rerankers/table2.tsv",)),
+    "ssm-rerankers": Part(
+        _edits("ssm-rerankers", "compared=[mamba2_nano]"), ("results/ssm-rerankers/table2.tsv", NEIGHBOURS)
+    ),
     "prompt-tuning-encoders": Part(
         _edits("prompt-tuning-encoders", "compared=[lm]", "warm_start.text.corpus=squad_text"),
         (

@@ -9,6 +9,7 @@ from reprlab.config.load import load_config
 from reprlab.planning.paper_plans import make_plan
 from reprlab.planning.representation_jobs import add_states
 from reprlab.representations.settings import CollectSettings
+from reprlab.representations.token_clouds import TokenClouds
 from reprlab.runtime.errors import ReprlabError
 
 ROOT = Path(__file__).parents[2]
@@ -68,6 +69,7 @@ def test_states_are_collected_once_for_all_estimators_and_accuracies(scale):
     assert len(set(passes)) == len(passes), "no two collections run one model on the same prompts in the same way"
 
     read = set(found["gather_results intrinsic-dimension"].inputs["inputs"])
+    read -= {path for path in read if path.startswith(f"{SHARED}/token_clouds/")}
     assert read >= {f"{SHARED}/dimensions/{key}.tsv" for key in collections}, "every estimate is read"
     # What is collected in the other arithmetic alone is not an answer to be scored.
     scores = {
@@ -192,3 +194,35 @@ def test_another_number_of_demonstrations_adds_its_collections():
 def test_a_random_model_needs_a_corpus_for_its_tokenizer():
     with pytest.raises(ReprlabError, match=r"scratch\.corpus is null, but llama_nano is drawn at random"):
         jobs("nano", f"{PAPER}.data.scratch.corpus=null")
+
+
+@pytest.mark.parametrize("scale", ["nano", "mini", "small", "paper"])
+def test_tokens_of_single_prompts_are_those_of_the_comparison(scale):
+    """The prompts with demonstrations, the same model and its drawn twin, one pass for both."""
+    config = load_config(ROOT, {"scale": scale, "build": ["intrinsic-dimension"]})
+    paper, plan = config.papers["intrinsic-dimension"], make_plan(config)
+    wanted, found = paper.neighbours.token_geometry, plan.jobs["measure_token_clouds"]
+    models = {*wanted.models, paper.comparison.drawn}
+    assert set(found) == {f"{model}/id_{name}/icl_5" for model in models for name in wanted.datasets}
+    known = {name for name, entry in paper.data.datasets.items() if entry.dataset}
+    assert set(wanted.datasets) == known and set(wanted.models) <= set(paper.comparison.models)
+    for key, job in found.items():
+        collected = plan.jobs["collect_states"][key]
+        assert {name: job.inputs[name] for name in job.inputs} == {name: collected.inputs[name] for name in job.inputs}
+        settings = TokenClouds.model_validate_json(job.settings["settings"])
+        assert settings.estimator.kind == "two_nn" and settings.tokens == wanted.tokens
+        assert settings.dtype == json.loads(collected.settings["settings"])["dtype"]
+
+
+@pytest.mark.parametrize(
+    ("edit", "says"),
+    [
+        ("estimator=two", "neighbours.token_geometry.estimator names two; estimation.estimators has two_nn"),
+        ("neighbours=96", "neighbours: 96 of 96 tokens; lower it, or raise tokens"),
+        ("datasets=[mmlu]", "neighbours.token_geometry.datasets names mmlu"),
+    ],
+)
+def test_tokens_of_single_prompts_that_cannot_be_measured_are_refused(edit, says):
+    with pytest.raises(ReprlabError, match=re.escape(says)) as error:
+        load_config(ROOT, {"scale": "mini", "set": f"{PAPER}.neighbours.token_geometry.{edit}"})
+    assert "\n" not in str(error.value)

@@ -163,7 +163,7 @@ def verdicts(known):
 
 def test_claims_over_data_sets(known):
     found = verdicts(known)
-    assert list(found) == [f"I{number}" for number in range(1, 14)]
+    assert list(found) == [f"I{number}" for number in range(1, 15)]
     # The two data sets agree to the last digit but for their level: no spread to judge by.
     # From 10 to 14, where a drawn model falls from 13 to 12.
     assert found["I4"]["estimate"] == pytest.approx(0.75 * 5) and found["I4"]["unit"] == "data set"
@@ -293,3 +293,46 @@ def test_an_audit_of_the_settings_can_fail(id, record, name, old, new, tmp_path)
         found = audit("intrinsic-dimension", list(given.values()), ROOT / "config/models.yaml", record)
         verdicts += [row.verdict for row in found if row.id == id]
     assert verdicts == ["agrees", "differs"]
+
+
+def token_rows(model="small", experiment="tokens", values=None):
+    """Rank correlations of written and shuffled tokens by data set, and the curve of one of them."""
+    values = values or {"sst2": 0.5, "tweets": 0.6, "cola": 0.4, "topics": 0.55, "editorials": 0.45}
+    about = {"experiment": experiment, "model": model, "condition": "icl_5", "k": 5, "split": "validation", "n": 100}
+    about |= {"data": "Data", "scale": "mini", "dtype": "float32", "seed": 42}
+    rows = []
+    for name, value in values.items():
+        for tokens, shift in (("written", 0.0), ("shuffled", -0.7)):
+            own = {**about, "dataset": name, "tokens_are": tokens}
+            found = {"value": value + shift, "low": value + shift - 0.2, "high": value + shift + 0.15}
+            rows.append({**own, "metric": "dimension_and_loss", **found})
+            rows += [{**own, "metric": "token_dimension", "layer": layer, "value": 9.0 + layer} for layer in (1, 2)]
+    return rows
+
+
+def test_dimension_and_loss_of_tokens_go_together_over_data_sets():
+    drawn = token_rows("drawn", "drawn_tokens", dict.fromkeys(("sst2", "tweets", "cola", "topics", "editorials"), 0.0))
+    source = frame([*all_rows(), *token_rows(), *drawn])
+    found = claims_table(RESULTS.claims, source, {}).set_index("id").loc["I14"]
+    middle = math.tanh(sum(math.atanh(value) for value in (0.5, 0.6, 0.4, 0.55, 0.45)) / 5)
+    assert found["estimate"] == pytest.approx(middle) and found["unit"] == "data set" and found["units"] == 5
+    assert found["verdict"] == "supported"
+    (twin,) = (twin for twin in RESULTS.twins if "I14" in twin.claims)
+    twins = claims_table(RESULTS.claims, as_twin(twin, source), {}).set_index("id").loc["I14"]
+    assert twins["estimate"] == pytest.approx(0) and twins["verdict"] != "supported"
+    one = frame([*all_rows(), *token_rows(values={"sst2": 0.5})])
+    alone = claims_table(RESULTS.claims, one, {}).set_index("id").loc["I14"]
+    assert alone[["estimate", "low", "high", "unit", "units"]].tolist() == [0.5, 0.3, 0.65, "prompt", 100]
+    none = claims_table(RESULTS.claims, frame(all_rows()), {}).set_index("id").loc["I14"]
+    assert none["note"] == "not run at scale mini" and math.isnan(none["estimate"])
+
+
+def test_tokens_stand_in_their_own_table_alone():
+    mixed, alone = frame([*all_rows(), *token_rows()]), frame(all_rows())
+    for one in RESULTS.tables:
+        if one.name != "token_geometry":
+            assert one.make(mixed).equals(one.make(alone)), one.name
+    made = table("token_geometry", mixed)
+    assert len(made) == 5 * 2 * 3 and set(made["tokens_are"]) == {"written", "shuffled"}
+    own = [claims_table(RESULTS.claims, one, {}).set_index("id").drop("I14") for one in (mixed, alone)]
+    assert own[0].equals(own[1])

@@ -398,6 +398,7 @@ SEEN_BY = {
     "registry.SplitSettings.seed": "data_registry: shares_hold_and_seeds_differ",
     "representations.PromptSettings.seed":
         "representations: demonstrations_are_the_released_ones_and_unique_ones_never_repeat",
+    "representations.TokenClouds.seed": "token_clouds: shuffled_tokens_are_those_of_the_prompt",
     "retrieval.RerankerTraining.seeds": "rerank_stages: from_passages_to_scores",
     "retrieval.Reranking.seeds": "rerank_stages: from_passages_to_scores",
     "retrieval.SpanSettings.seed":

@@ -18,6 +18,7 @@ from reprlab.models import build
 from reprlab.registry.models import ModelEntry
 from reprlab.retrieval import rerank_speed, reranker
 from reprlab.retrieval.collections import read_collection
+from reprlab.retrieval.read_orders import ORDERS
 from reprlab.retrieval.rerank_settings import FirstStage, PairSettings, RerankedCollection, RerankerTraining, Reranking
 from reprlab.retrieval.rerank_speed import SpeedSettings
 from reprlab.retrieval.run_files import read_run
@@ -100,6 +101,31 @@ def reranked(models: Path, folder: Path, own: Own) -> list[Any]:
     )  # fmt: skip
     columns = ["dataset", "metric", "value", "low", "high", "n"]
     return [*runs_of(folder / "runs"), read_tsv(folder / "scores.tsv")[columns].to_csv()]
+
+
+def test_an_order_moves_training_and_scores(place, tmp_path):
+    """Each stage by itself: what is trained on one order can be scored in another."""
+    examples = {"examples": place["toy"], "run": place["deep"], "model": place["bart"], "tokenizer": place["bart"]}
+    scoring = Reranking.model_validate({"pairs": PAIRS, "collections": [toy(place)], "metrics": METRICS})
+    found, tokens = {}, {}
+    for order in ORDERS:
+        folder = tmp_path / order
+        train_reranker(
+            **examples, out=folder / "models", metrics=folder / "training.tsv", work=folder / "work",
+            settings=RerankerTraining.model_validate(TRAINING), fingerprint=order, order=order,
+        )  # fmt: skip
+        rerank_passages(
+            models=tmp_path / "once/models", training=folder / "training.tsv", out=folder / "runs",
+            metrics=folder / "scores.tsv", contrasts=folder / "contrasts.tsv", settings=scoring, order=order,
+        )  # fmt: skip
+        weights = (folder / "models/seed-0/model.safetensors").read_bytes()
+        found[order] = weights, str(runs_of(folder / "runs"))
+        tokens[order] = set(read_tsv(folder / "scores.tsv")["pair_tokens"])
+    assert len({weights for weights, _ in found.values()}) == len({runs for _, runs in found.values()}) == len(ORDERS)
+    (once,), (reverse,), (twice,), (both,) = (tokens[order] for order in ORDERS)
+    assert (
+        once == pytest.approx(reverse, abs=1) and 1.8 * once < twice <= 2 * once and twice == pytest.approx(both, abs=2)
+    )
 
 
 def toy(place: dict[str, Path], **own: Any) -> Own:

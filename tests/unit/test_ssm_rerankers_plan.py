@@ -245,3 +245,53 @@ def test_some_data_sets_are_asked_other_numbers_of_questions():
     }
     parts = ("in_domain", "out_of_domain")
     assert sum(scored[f"opt_mini/squad_passages/passages_firstp_{part}"] for part in parts) == 20 * (2 * 200 + 2 * 60)
+
+
+@pytest.mark.parametrize("scale", ["paper", "small", "mini", "nano"])
+def test_a_pair_in_another_order_has_the_updates_seeds_and_tokens_of_the_paper_s(scale: str) -> None:
+    """Of its own start on as well: spans of passages are read in the order that is learnt."""
+    jobs, wanted = planned(scale=scale).jobs, load_config(ROOT, {"scale": scale}).papers["ssm-rerankers"]
+    read, tried = wanted.neighbours.read_twice, 0
+    dataset = wanted.passages.dataset
+    for name, order in ((name, order) for name in read.models for order in read.orders):
+        for stage, cell in (("train_reranker", ""), ("rerank_passages", "_in_domain")):
+            plain, other = (jobs[stage][f"{name}/{dataset}/passages_firstp{cell}{end}"] for end in ("", f"_{order}"))
+            assert settings(plain) == settings(other) and plain.settings.keys() | {"order"} == other.settings.keys()
+            assert other.settings["order"] == order and "order" not in plain.settings
+        spans = [key for key in jobs["train_reranker"] if key.startswith(f"{name}/{dataset}/spans_")]
+        by_order = {key: jobs["train_reranker"][key].settings.get("order") for key in spans}
+        assert {key for key in spans if by_order[key] == order} == {
+            f"{key}_{order}" for key in spans if by_order[key] is None
+        }
+        tried += 1
+    assert tried == len(read.models) * len(read.orders) > 0
+    others = {key for stage in ("train_reranker", "rerank_passages") for key, job in jobs[stage].items()
+              if "order" in job.settings}  # fmt: skip
+    assert {key.split("/")[0] for key in others} == set(read.models) and not any("out_of" in key for key in others)
+
+
+def test_a_pair_that_is_read_twice_needs_its_positions() -> None:
+    plan = planned()
+    for key, job in plan.jobs["train_reranker"].items():
+        if str(job.settings.get("order", "")).endswith("twice"):
+            assert positions(model_of(plan, job.inputs["model"])) >= 1024, key
+    edit = "papers.ssm-rerankers.neighbours.read_twice.models=[bert_base]"
+    with pytest.raises(
+        ReprlabError, match=r"bert_base_uncased has 512 .* twice reads up to 1024 tokens; take bert_base"
+    ):
+        planned(edit)
+    planned(f"{edit}; papers.ssm-rerankers.neighbours.read_twice.orders=[reversed]")
+    with pytest.raises(ReprlabError, match=r"read_twice.models names opt_1b; compared has") as error:
+        planned("papers.ssm-rerankers.neighbours.read_twice.models=[opt_1b]")
+    assert "\n" not in str(error.value)
+
+
+def test_a_pair_that_is_read_twice_costs_twice_the_tokens() -> None:
+    jobs = Jobs(planned(), load_config(ROOT, {"scale": "paper"}), "ssm-rerankers")
+    lengths = {}
+    for order in ("", "_reversed", "_twice"):
+        for stage, cell in (("train_reranker", ""), ("rerank_passages", "_in_domain")):
+            key = f"mamba2_130m/msmarco_passages/passages_firstp{cell}{order}"
+            (one,) = RULES[stage](jobs, key, planned().jobs[stage][key])
+            lengths.setdefault(order, []).append(one["text_length"])
+    assert lengths == {"": [512, 512], "_reversed": [512, 512], "_twice": [1024, 1024]}

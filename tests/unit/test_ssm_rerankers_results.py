@@ -17,6 +17,8 @@ from reprlab.reporting.published import read_published
 from reprlab.results.claims import claims_table
 from reprlab.results.comparison import compare
 from reprlab.results.frame import frame_of
+from reprlab.results.neighbour_table import neighbour_rows
+from reprlab.results.neighbours import Cell
 from reprlab.results.records import Drawn
 from reprlab.results.schema import FIXED
 from reprlab.results.sources import Items
@@ -125,6 +127,55 @@ def test_one_model_on_one_data_set_is_judged_by_its_queries(tmp_path: Path) -> N
     about = ["estimate", "low", "high", "unit", "verdict"]
     assert found.loc["M1", about].tolist() == [9.0, 9.0, 9.0, "query", "supported"]
     assert found.loc["M2", about].tolist() == [3.0, 3.0, 3.0, "query", "supported"]
+
+
+def read_in_orders() -> list[dict[str, object]]:
+    """Two models in two other orders, one of them in one alone; each split one point further apart."""
+    gains = {"reversed": {"mamba2_130m": -4.0}, "twice": {"mamba2_130m": 2.0, "opt_125m": 6.0}}
+    rows = []
+    for order, by_model in gains.items():
+        for name, gain in by_model.items():
+            for place, split in enumerate(("validation", "test")):
+                about = {"split": split, "order": order, "part": "orders"}
+                rows.append(row(name, "mrr_at_10", MRR[name] + gain + place, **about))
+                rows.append(row(name, "pair_tokens", 90.0 if order == "twice" else 45.0, **about))
+    plain = [row(name, "pair_tokens", 45.0, split=split) for name in ("mamba2_130m", "opt_125m")
+             for split in ("validation", "test")]  # fmt: skip
+    return [*rows, *plain]
+
+
+def test_orders_are_compared_of_the_models_that_are_read_in_them() -> None:
+    found = claims_table(RESULTS.claims, with_rows(read_in_orders()), RESULTS.unjudged).set_index("id")
+    assert found.loc["M12", "estimate"] == pytest.approx(4.5) and found.loc["M12", "units"] == 2
+    assert found.loc["M11", "estimate"] == pytest.approx(-3.5)
+    assert "not run" in found.loc["M13", "note"]
+    mini = claims_table(RESULTS.claims, frame("mini", more=read_in_orders()), RESULTS.unjudged).set_index("id")
+    assert mini.loc["M12", "verdict"] not in ("", "not testable at this scale")
+
+
+def test_orders_stand_beside_the_paper_s_with_the_tokens_of_a_pair(tmp_path: Path) -> None:
+    source = with_rows(read_in_orders())
+    table = RESULTS.table("orders").make(source).set_index(["model", "order", "split"])
+    assert {name for name, *_ in table.index} == {"mamba2_130m", "opt_125m"}, "no model that is read in one order alone"
+    both = [(order, table.loc[("opt_125m", order, "test"), ["mrr_at_10", "pair_tokens"]].tolist())
+            for order in ("", "twice")]  # fmt: skip
+    assert both == [("", [30.0, 45.0]), ("twice", [37.0, 90.0])]
+    cells = {f"read_{order}": [] for order in ("reversed", "twice", "reversed_twice")}
+    cells["read_twice"] = [Cell(at={"model": name}) for name in ("opt_125m", "mamba1_130m")]
+    opt, none = neighbour_rows("p", RESULTS, source, cells, tmp_path)
+    assert (opt["method_value"], opt["neighbour_value"]) == (30.0, pytest.approx(36.5)) and opt["better"] == "higher"
+    assert opt["measure"] == "MRR@10 on passages in-domain, percent, model opt_125m" and opt["claim"] == "M12"
+    assert none["neighbour_value"] is None and none["note"].startswith("not run")
+
+
+def test_orders_do_not_reach_the_paper_s_own_tables_and_claims() -> None:
+    mixed, alone = with_rows(read_in_orders()), frame()
+    for table in RESULTS.tables:
+        if table.name != "orders":
+            assert table.make(mixed).equals(table.make(alone)), table.name
+    found = [claims_table(RESULTS.claims, one, RESULTS.unjudged).set_index("id") for one in (mixed, alone)]
+    own = [name for name in found[0].index if name not in ("M11", "M12", "M13")]
+    assert found[0].loc[own].equals(found[1].loc[own])
 
 
 def test_a_longer_input_is_compared_of_the_models_that_read_it() -> None:

@@ -25,7 +25,7 @@ EDITS = {
         "data.datasets.sst2.template=Say {text} Good?",
         {"build_prompts": 4, "train_adapter": 2, "collect_states": 7, "estimate_dimension": 7},
         SST2,
-        TABLES | {"estimate_cost", "score_prompt_baselines"},
+        TABLES | {"estimate_cost", "score_prompt_baselines", "measure_token_clouds"},
     ),
     "template of the other": (
         "icl_unique.datasets.tweets.template=Say {text} Good?",
@@ -33,7 +33,12 @@ EDITS = {
         ALL - SST2,
         TABLES | {"estimate_cost", "score_prompt_baselines"},
     ),
-    "estimator": ("estimation.estimators.two_nn.discard=0.2", {"estimate_dimension": 9}, set(), TABLES),
+    "estimator": (
+        "estimation.estimators.two_nn.discard=0.2",
+        {"estimate_dimension": 9},
+        set(),
+        TABLES | {"measure_token_clouds"},
+    ),
     # Beside other seeds there are none.
     "halves of the jackknife": ("estimation.halves=4", {"estimate_dimension": 6}, set(), TABLES),
     "level of the intervals": ("estimation.confidence=0.9", {}, set(), TABLES),
@@ -104,6 +109,19 @@ def test_every_estimator_and_the_accuracies_read_one_collection(made):
     for key in ALL:
         assert {row["estimator"] for row in rows(estimates / f"{key}.tsv")} >= {"two_nn", "levina_bickel", "gride_2_4"}
     assert all(float(row["icl_0"]) > 0 for row in results(made, "accuracy") if row["dataset"] == "sst2")
+
+
+def test_tokens_of_single_prompts_are_measured_as_written_and_shuffled(made):
+    found = results(made, "token_geometry")
+    assert {row["tokens_are"] for row in found} == {"written", "shuffled"} and {row["n"] for row in found} == {"8"}
+    by_layer = [row for row in found if row["layer"]]
+    assert {row["layer"] for row in by_layer} == {"1", "2", "3", "4"}
+    assert {row["metric"] for row in by_layer} == {"token_dimension", "token_overlap", "token_cosine"}
+    assert {row["metric"] for row in found} - {row["metric"] for row in by_layer} == {
+        "token_loss",
+        "dimension_and_loss",
+    }
+    assert all(math.isfinite(float(row["value"])) for row in found)
 
 
 def test_spread_over_seeds(made):

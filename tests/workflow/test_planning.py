@@ -67,6 +67,7 @@ SECOND = {
         if name.startswith(_RESTORING) and name.endswith("further")
     },
     f"{_RESTORING}.tasks.ner_conll03.further": ["{genia: genia}"],
+    "papers.intrinsic-dimension.neighbours.token_geometry.estimator": ["two_nn_ml"],
     "papers.prompt-tuning-encoders.beside": ["[]"],
     "papers.reverse-probing.segments.documents": ["{train: 10}"],
     "papers.reverse-probing.summed": ["[[mrpc, ner]]"],

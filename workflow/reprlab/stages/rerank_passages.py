@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from reprlab.retrieval.read_orders import Order
 from reprlab.retrieval.rerank_settings import Reranking
 from reprlab.runtime.cli import run_stage
 
@@ -15,17 +16,20 @@ def rerank_passages(
     metrics: Path,
     contrasts: Path,
     settings: Reranking,
+    order: Order = "once",
     device: str = "cpu",
     inference_batch: int = 32,
 ) -> None:
     """Write `out`, `metrics`, a row for each metric, and `contrasts`, the same less first stage and less random order.
 
+    `metrics` has the tokens of a pair in the mean, `pair_tokens`, but where the best of several passages counts.
     `out` has a run `<collection>.<split>.seed-<seed>.arrow` for each, and `queries.parquet`, the metrics of each
     query that the first stage was asked: one without hits counts 0. Documents with equal scores stay in its order.
     Rerankers whose training did not fit into memory give rows without values and with the `reason`, and no runs.
 
     Args:
         models: folder of rerankers, by seed. training: their losses, for steps and tokens.
+        order: that the rerankers were trained with (`retrieval.read_orders`).
         inference_batch: sequences in a forward pass.
 
     Raises:
@@ -46,7 +50,7 @@ def rerank_passages(
         write_query_scores,
     )
     from reprlab.retrieval.memory_limits import unfit
-    from reprlab.retrieval.rerank_inputs import pair_inputs
+    from reprlab.retrieval.read_orders import inputs_in_order, pair_tokens
     from reprlab.retrieval.reranker import POOLED, load_reranker, rerank
     from reprlab.retrieval.run_files import ENDING, read_run, write_run
     from reprlab.retrieval.trec import without_ties
@@ -88,14 +92,8 @@ def rerank_passages(
                 run = {name: hits.get(name, {}) for rows_of in beside.values() for name in rows_of["query"]}
                 queries = {name: collection.queries[wanted.split][name] for name in run}
                 found = {document for documents in run.values() for document in documents}
-                inputs = pair_inputs(
-                    reader,
-                    queries,
-                    {name: text for name, text in collection.passages.items() if name in found},
-                    pairs.template,
-                    max_length=pairs.max_length,
-                    max_query=pairs.max_query,
-                )
+                documents = {name: text for name, text in collection.passages.items() if name in found}
+                inputs = inputs_in_order(reader, queries, documents, pairs, order)
                 reranked = rerank(
                     model,
                     inputs,
@@ -112,7 +110,9 @@ def rerank_passages(
                 scores = query_scores(reranked, judged, settings.metrics)
                 row = {**about, "dataset": wanted.name, "split": wanted.split}
                 tables.append(scores.assign(**row))
-                rows += metric_rows(scores, settings.metrics, **row)
+                # Of the best of several passages no single sequence is the pair.
+                length = None if settings.stride else pair_tokens(inputs, run)
+                rows += metric_rows(scores, settings.metrics, **row, pair_tokens=length)
                 for name, first in beside.items():
                     gaps += contrast_rows(scores, first, settings.metrics, **row, less=name)
         write_query_scores(folder, tables)

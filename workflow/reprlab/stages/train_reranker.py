@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from reprlab.retrieval.read_orders import Order
 from reprlab.retrieval.rerank_settings import RerankerTraining
 from reprlab.retrieval.trec import Run
 from reprlab.runtime.cli import run_stage
@@ -19,6 +20,7 @@ def train_reranker(
     work: Path,
     settings: RerankerTraining,
     fingerprint: str,
+    order: Order = "once",
     save_every: int = 200,
     device: str = "cpu",
 ) -> None:
@@ -30,6 +32,7 @@ def train_reranker(
         examples: queries and passages.
         run: folder of the first stage's runs; that of the training split is read.
         model: folder of the language model, or of a reranker: its head is trained further. tokenizer: its folder.
+        order: in which query and document are read (`retrieval.read_orders`).
         work: folder that survives failure: an unfinished seed resumes exactly, finished ones are not trained again.
 
     Raises:
@@ -43,8 +46,8 @@ def train_reranker(
     from reprlab.models.selective_scan import install_scans
     from reprlab.retrieval.collections import read_collection
     from reprlab.retrieval.memory_limits import is_out_of_memory, write_unfit
+    from reprlab.retrieval.read_orders import inputs_in_order
     from reprlab.retrieval.rerank_groups import GroupBatches, mine_groups, only_judged
-    from reprlab.retrieval.rerank_inputs import pair_inputs
     from reprlab.retrieval.reranker import HEAD, POOLED, group_loss, load_head, reranker, save_reranker
     from reprlab.retrieval.run_files import ENDING, read_run
     from reprlab.runtime.errors import ReprlabError
@@ -63,12 +66,11 @@ def train_reranker(
     judged = {name: judgements[name] for name in queries}
     if settings.judged_negatives:
         ranked = only_judged(ranked, judgements)
-    lengths: Any = {"max_length": pairs.max_length, "max_query": pairs.max_query}
-    inputs = pair_inputs(reader, queries, collection.passages, pairs.template, **lengths)
+    inputs = inputs_in_order(reader, queries, collection.passages, pairs, order)
     for split, asked in collection.queries.items():
         if split != "train":
             # Whether queries that are ranked afterwards leave room for a document is told before the first update.
-            pair_inputs(reader, asked, {}, pairs.template, **lengths)
+            inputs_in_order(reader, asked, {}, pairs, order)
 
     def alone(seed: int) -> RerankerTraining:
         return settings.model_copy(update={"engine": seeded(settings.engine, seed), "seeds": [seed]})

@@ -188,6 +188,19 @@ def correlation_of_estimators(frame: Frame) -> Estimate | str:
     return correlation_over_halves(by_set.item(), [_mean_of_correlations(half) for half in halves], "prompt")
 
 
+def dimension_and_loss(frame: Frame) -> Estimate | str:
+    """Rank correlation over prompts of the dimension of their tokens and the next-token loss, mean over data sets; with
+    one of them, over its prompts."""
+    rows = frame.select(experiment="tokens", metric="dimension_and_loss", tokens_are="written")
+    if len(rows) == 1:
+        (row,) = rows.itertuples()
+        return Estimate(row.value, row.low, row.high, row.n, "prompt", "rank correlation over prompts")
+    if rows.empty:
+        return frame.reason(experiment="tokens") or f"not run at scale {frame.scale}"
+    by_set = rows.groupby("dataset")["value"].agg(_mean_of_correlations)
+    return mean_correlation(by_set, "data set")
+
+
 def _mean_of_correlations(values: Rows) -> float:
     return math.tanh(float(fisher_z(values).mean()))
 
@@ -260,12 +273,17 @@ CLAIMS = (
     _claim("I13", "fine-tuned models are more accurate than the same models without demonstrations (7.1, Table 1)",
            "accuracy of sft_1k minus that of icl_0 in points, mean over models and data sets",
            _more_accurate("sft_1k", "icl_0")),
+    Claim("I14", "prompts whose tokens fill more dimensions have a larger loss (ours, after Viswanathan et al. 2025)",
+          "rank correlation over prompts of the dimension of their tokens and the next-token loss, mean over data sets",
+          ABOVE_ZERO, dimension_and_loss, {"experiment": "tokens", "metric": "dimension_and_loss"}),
 )  # fmt: skip
 TWINS = (
     Twin(("I4",), "the model with drawn weights", learned={"experiment": "comparison"},
          rows={"experiment": "drawn", "model": Option("drawn")}),
     Twin(("I5",), "the model with drawn weights", learned={"experiment": "icl_unique"},
          rows={"experiment": "drawn_unique", "model": Option("drawn")}),
+    Twin(("I14",), "the model with drawn weights", learned={"experiment": "tokens"},
+         rows={"experiment": "drawn_tokens", "model": Option("drawn")}),
     Twin(("I8", "I9", "I13"), "no update: the model without fine-tuning",
          learned={"experiment": "comparison", "condition": "sft_1k"},
          rows={"condition": "icl_0", "step": None, "seed": None}),

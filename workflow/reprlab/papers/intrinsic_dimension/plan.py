@@ -27,7 +27,7 @@ def add_jobs(plan: Plan, config: LoadedConfig) -> None:
         "drawn": paper.comparison.drawn,
         "equal": f"first {min(paper.data.train_items, paper.data.validation_items)}",
     }
-    entries = list(_entries(planner))
+    entries = [*_entries(planner), *_token_clouds(planner)]
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)
     add_cost(plan, config, SLUG)
 
@@ -52,6 +52,24 @@ def _entries(planner: StatesPlanner) -> Iterator[Source | Missing]:
     if not paper.replication.seeds:
         reason = f"not run: papers.{SLUG}.replication.seeds is empty"
         yield Missing(factors={"experiment": "replication"}, reason=reason)
+
+
+def _token_clouds(planner: StatesPlanner) -> Iterator[Source]:
+    """Clouds of the tokens of single prompts, by model and data set; the drawn model is the last."""
+    paper, config = planner.paper, planner.config
+    wanted, drawn = paper.neighbours.token_geometry, paper.comparison.drawn
+    about = {"condition": f"icl_{wanted.shots}", "k": wanted.shots, "split": "validation", "dtype": planner.dtype}
+    about |= {"seed": paper.data.demonstration_seed}
+    models = {"tokens": wanted.models, "drawn_tokens": [drawn] if wanted.models else []}
+    for experiment, model, name in (
+        (experiment, model, name) for experiment, known in models.items() for model in known for name in wanted.datasets
+    ):
+        yield Source(
+            path=Path(planner.token_clouds(model, name)),
+            factors={**about, "experiment": experiment, "model": model, "dataset": name},
+            keys={"tokens_are": "tokens_are", "layer": "layer"},
+            data=config.datasets.tasks[str(paper.data.datasets[name].dataset)].title,
+        )
 
 
 def _sources(planner: StatesPlanner, key: str, one: Collection, experiment: str, title: str) -> Iterator[Source]:

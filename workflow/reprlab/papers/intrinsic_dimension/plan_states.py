@@ -19,6 +19,7 @@ from reprlab.planning.plan import Job, Plan
 from reprlab.planning.representation_jobs import add_adapter, add_dimension, add_prompts, add_states
 from reprlab.planning.shared_jobs import add_model, add_task, add_tokenizer
 from reprlab.representations.settings import AdapterSettings, CollectSettings, DimensionSettings, PromptSettings
+from reprlab.representations.token_clouds import TokenClouds
 from reprlab.settings.base import derive
 from reprlab.training.settings import EngineSettings, ScheduleSettings
 
@@ -201,6 +202,24 @@ class StatesPlanner:
             adapters = ladders[one.run] if one.run else ""
             add_states(self.plan, key, *self._model(one.model), one.prompts, passes, adapters)
             add_dimension(self.plan, key, self._estimates(one))
+
+    def token_clouds(self, model: str, name: str) -> str:
+        """Plan the clouds of the tokens of single prompts of a data set; returns their table."""
+        wanted, entry = self.paper.neighbours.token_geometry, self.paper.data.datasets[name]
+        estimator = self.paper.estimation.estimators[wanted.estimator]
+        settings = derive(
+            TokenClouds,
+            wanted,
+            estimator=derive(
+                EstimatorSettings, estimator, name=wanted.estimator, duplicates=self.paper.estimation.duplicates
+            ),
+            dtype=self.dtype,
+        )
+        folder, tokenizer = self._model(model)
+        prompts = self._prompts(name, entry, "validation", wanted.shots)
+        inputs = {"model": folder, "tokenizer": tokenizer, "prompts": prompts}
+        key = f"{model}/{_folder(name)}/icl_{wanted.shots}"
+        return self.plan.add("measure_token_clouds", key, Job(inputs, {"settings": settings}))["out"]
 
     def recipe(self, run: Run) -> AdapterSettings:
         """How adapters are trained."""

@@ -46,6 +46,10 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "icl_unique": (dynamics_table, {"experiment": ("icl_unique", "drawn_unique")}),
     "twonn_vs_mle": (scatter_table, {**_CURVES, "experiment": "comparison"}),
     "precision": (precision_table, {**_CURVES, "experiment": "precision"}),
+    "token_geometry": (
+        Listing("model dataset condition tokens_are layer metric value low high n dtype data scale"),
+        {"experiment": ("tokens", "drawn_tokens")},
+    ),
     "seeds": (seeds_table, {"experiment": "replication", "metric": ("accuracy", Option("auc"))}),
 }
 _ACCURACY = Axis("accuracy", "accuracy (%)", "low", "high", "trivial", "hardest without a model")

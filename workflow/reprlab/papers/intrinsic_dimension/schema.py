@@ -110,6 +110,31 @@ class IclUniqueSettings(t.Settings):
     datasets: dict[t.SafeName, PromptedDataset]
 
 
+class TokenGeometry(t.Settings):
+    """Clouds of the tokens of single prompts, and of the same tokens in a random order."""
+
+    models: Annotated[list[t.ModelName], t.Distinct]
+    datasets: groups.Names
+    shots: t.NonNegativeInt
+    prompts: t.PositiveInt
+    tokens: Annotated[t.PositiveInt, Field(ge=8)]
+    neighbours: t.PositiveInt
+    estimator: t.SafeName
+    seed: t.Seed
+
+    @model_validator(mode="after")
+    def _neighbours_exist(self) -> Self:
+        if self.neighbours >= self.tokens:
+            raise ValueError(f"neighbours: {self.neighbours} of {self.tokens} tokens; lower it, or raise tokens")
+        return self
+
+
+class Neighbours(t.Settings):
+    """Published measures beside the paper's."""
+
+    token_geometry: TokenGeometry
+
+
 class ReplicationSettings(t.Settings):
     """Conditions of the comparison again with other seeds of demonstrations and adapters."""
 
@@ -134,13 +159,18 @@ class IntrinsicDimensionSettings(t.Settings):
         t.ReadBeside(".seeds=[7]", of="datasets"),
         t.ReadBeside(".seeds=[7]; .datasets=[sst2]", of="shots"),
     ]
+    neighbours: Neighbours
     cost: groups.Published
 
     @model_validator(mode="after")
     def _named_datasets_exist(self) -> Self:
         known = [name for name, entry in self.data.datasets.items() if entry.dataset]
-        for section, chosen in (("icl_dynamics", self.icl_dynamics), ("replication", self.replication)):
+        beside = self.neighbours.token_geometry
+        sections = {"icl_dynamics": self.icl_dynamics, "replication": self.replication}
+        for section, chosen in {**sections, "neighbours.token_geometry": beside}.items():
             groups.require(f"{section}.datasets", chosen.datasets, known, "data.datasets (with data)")
+        where, estimators = "neighbours.token_geometry.estimator", self.estimation.estimators
+        groups.require(where, [beside.estimator], estimators, "estimation.estimators")
         return self
 
     @model_validator(mode="after")

@@ -4,8 +4,15 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from reprlab.papers.ssm_rerankers.plan_models import add_ranking_start, add_start, ranking_engine, stages_on_spans
-from reprlab.papers.ssm_rerankers.results import CONTRAST, RESULTS, SPEED
+from reprlab.papers.ssm_rerankers.plan_models import (
+    add_ranking_start,
+    add_start,
+    end_of,
+    in_order,
+    ranking_engine,
+    stages_on_spans,
+)
+from reprlab.papers.ssm_rerankers.results import CONTRAST, ORDERED, RESULTS, SPEED
 from reprlab.papers.ssm_rerankers.schema import Family
 from reprlab.papers.ssm_rerankers.schema import FirstStage as Kind
 from reprlab.planning.cost_jobs import add_cost
@@ -15,6 +22,7 @@ from reprlab.planning.shared_jobs import add_model, add_task
 from reprlab.registry.dataset_entries import reader_settings
 from reprlab.results.sources import Baseline, Items, Missing, Source
 from reprlab.retrieval.collections import RANDOM
+from reprlab.retrieval.read_orders import Order, copies_of
 from reprlab.retrieval.rerank_settings import (
     FirstStage,
     PairSettings,
@@ -54,6 +62,8 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
         entries += jobs.retrieval()
         for reranker in paper.compared:
             entries += jobs.reranking(reranker)
+        if name == "passages":
+            entries += jobs.read_in_other_orders()
     for reranker in paper.speed.models:
         entries.append(_speed(plan, config, paper, reranker))
     add_results(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale)
@@ -145,6 +155,29 @@ class _TaskJobs:
                 found += self._scored(name, truncation, self.task.maxp_stride)
         return found
 
+    def read_in_other_orders(self) -> list[Source]:
+        """Scores in-domain of the rerankers that are read in other orders as well, and the tokens of a pair in each."""
+        wanted, found = self.paper.neighbours.read_twice, []
+        for name in wanted.models:
+            plain = self._scored(name, "firstp", 0)
+            found += [_sized(one) for one in plain if one.factors["part"] == "in_domain"]
+            for order in wanted.orders:
+                self._check_positions(name, order)
+                scored = self._scored(name, "firstp", 0, order)
+                found += [one for source in scored for one in (source, _sized(source))]
+        return found
+
+    def _check_positions(self, name: str, order: Order) -> None:
+        """Refuse an order in which a pair has more tokens than its model has positions."""
+        model = self.paper.rerankers[name].model
+        most, copies = self.config.models[model].learned_positions, copies_of(order)
+        length = self.task.lengths["firstp"]
+        if most is not None and copies * length > most:
+            raise ReprlabError(
+                f"papers.{SLUG}.neighbours.read_twice: {model} has {most} learned positions, and {order} reads up to "
+                f"{copies * length} tokens; take {name} out, or set passages.lengths.firstp to {most // copies} at most"
+            )
+
     def _collections(self) -> list[tuple[str, tuple[str, ...], str]]:
         """Data set, its evaluated splits, and the part of the results that it belongs to."""
         task, part = self.task, "in_domain" if self.name == "passages" else "document"
@@ -192,10 +225,10 @@ class _TaskJobs:
         length = self.task.lengths[truncation]
         return derive(PairSettings, reranker, self.task, max_length=length, max_query=max_query, encoder_cls=alone)
 
-    def _trained(self, name: str, truncation: str) -> dict[str, str]:
+    def _trained(self, name: str, truncation: str, order: Order) -> dict[str, str]:
         """One reranker, trained on the train split of the task."""
         task, recipe, reranker = self.task, self.paper.training, self.paper.rerankers[name]
-        start = add_ranking_start(self.plan, self.config, self.paper, name)
+        start = add_ranking_start(self.plan, self.config, self.paper, name, order)
         engine = ranking_engine(self.config, self.paper, reranker, recipe.schedule)
         pairs = self._pairs(name, truncation, self._longest_query(str(task.dataset)))
         # A head that was trained on spans is not a fresh one.
@@ -206,16 +239,18 @@ class _TaskJobs:
             "run": self._first_stage(str(task.dataset), task.first_stage)["out"],
             "tokenizer": start.tokenizer,
         }
-        job = start.job(inputs, {"settings": settings})
-        return self.plan.add("train_reranker", f"{name}/{task.dataset}/{self.name}_{truncation}", job)
+        job = start.job(inputs, {"settings": settings, **in_order(order)})
+        cell = f"{self.name}_{truncation}{end_of(order)}"
+        return self.plan.add("train_reranker", f"{name}/{task.dataset}/{cell}", job)
 
-    def _scored(self, name: str, truncation: str, stride: int) -> list[Source]:
-        """Scores in and out of domain; jobs apart, so that a table runs no more than it shows.
+    def _scored(self, name: str, truncation: str, stride: int, order: Order = "once") -> list[Source]:
+        """Scores in and out of domain; jobs apart, so that a table runs no more than it shows. In another order than
+        that of the template those in-domain alone, without their contrasts.
 
         Data sets whose queries are cut elsewhere (`max_query_of`) have jobs of their own.
         """
-        found, trained = [], self._trained(name, truncation)
-        known_collections = self._collections()
+        found, trained = [], self._trained(name, truncation, order)
+        known_collections = [one for one in self._collections() if order == "once" or one[2] == "in_domain"]
         for part, longest in dict.fromkeys((part, self._longest_query(name)) for name, _, part in known_collections):
             chosen = [one for one in known_collections if (one[2], self._longest_query(one[0])) == (part, longest)]
             collections, inputs = [], []
@@ -237,12 +272,14 @@ class _TaskJobs:
             )
             cell = f"{self.name}_{'maxp' if stride else truncation}_{part}"
             cell += "" if longest == self.task.max_query else f"_query{longest}"
+            cell += end_of(order)
             job = Job(
                 {"models": trained["out"], "training": trained["metrics"], "after": list(dict.fromkeys(inputs))},
-                {"settings": settings},
+                {"settings": settings, **in_order(order)},
             )
             made = self.plan.add("rerank_passages", f"{name}/{self.task.dataset}/{cell}", job)
             known = {**_factors(self.paper, name), "part": part, "truncation": "maxp" if stride else truncation}
+            known |= {} if order == "once" else {"part": ORDERED, "order": order}
             for dataset, splits, _ in chosen:
                 first, words = (
                     Path(self._first_stage(dataset, kind)["metrics"]) for kind in (self.task.first_stage, _WORDS)
@@ -251,7 +288,7 @@ class _TaskJobs:
                     "where": {"dataset": dataset, "split": list(splits)},
                     "data": self.config.datasets.tasks[dataset].title,
                 }
-                found += [
+                found.append(
                     Source(
                         path=Path(made["metrics"]),
                         factors={**known, "dataset": dataset},
@@ -263,16 +300,20 @@ class _TaskJobs:
                             Baseline(name="bm25", path=words, where={"name": "bm25"}),
                         ],
                         **shared,
-                    ),
-                    Source(
-                        path=Path(made["contrasts"]),
-                        factors={**known, "dataset": dataset, "part": CONTRAST},
-                        keys={name: name for name in ("seed", "less", "p")},
-                        differences=True,
-                        **shared,
-                    ),
-                ]
+                    )
+                )
+                if order == "once":
+                    contrasts: dict[str, Any] = {"path": Path(made["contrasts"]), "differences": True, **shared}
+                    keys = {name: name for name in ("seed", "less", "p")}
+                    factors = {**known, "dataset": dataset, "part": CONTRAST}
+                    found.append(Source(factors=factors, keys=keys, **contrasts))
         return found
+
+
+def _sized(scored: Source) -> Source:
+    """The tokens of a pair, which stand beside the scores of a reranker."""
+    kept = {name: getattr(scored, name) for name in ("path", "factors", "keys", "where", "data")}
+    return Source(**kept, wide=["pair_tokens"])
 
 
 def _speed(plan: Plan, config: "LoadedConfig", paper: "SsmRerankersSettings", name: str) -> Source:

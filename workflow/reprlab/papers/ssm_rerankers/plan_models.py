@@ -6,6 +6,7 @@ from reprlab.planning import warm_starts
 from reprlab.planning.plan import Job, Plan
 from reprlab.planning.shared_jobs import add_task
 from reprlab.planning.warm_starts import Recipe, Start
+from reprlab.retrieval.read_orders import Order
 from reprlab.retrieval.rerank_settings import PairSettings, RerankerTraining
 from reprlab.retrieval.spans import SpanSettings
 from reprlab.settings.base import Course, derive
@@ -38,8 +39,11 @@ def add_start(plan: Plan, config: LoadedConfig, paper: SsmRerankersSettings, mod
     return warm_starts.add_start(plan, config, model, recipe)
 
 
-def add_ranking_start(plan: Plan, config: LoadedConfig, paper: SsmRerankersSettings, name: str) -> Start:
-    """Plan what a reranker starts from: its language model and, where that is random, training on spans of passages."""
+def add_ranking_start(
+    plan: Plan, config: LoadedConfig, paper: SsmRerankersSettings, name: str, order: Order = "once"
+) -> Start:
+    """Plan what a reranker starts from: its language model and, where that is random, training on spans of passages,
+    which are read in its own order."""
     reranker, seed = paper.rerankers[name], config.workflow.seed
     start, dataset = add_start(plan, config, paper, reranker.model), str(paper.passages.dataset)
     for stage, spans in stages_on_spans(config, paper, reranker).items():
@@ -57,10 +61,20 @@ def add_ranking_start(plan: Plan, config: LoadedConfig, paper: SsmRerankersSetti
             seeds=[seed],
         )
         inputs = {"examples": built["out"], "run": built["run"], "tokenizer": start.tokenizer}
-        job = start.job(inputs, {"settings": settings})
-        made = plan.add("train_reranker", f"{name}/{dataset}/spans_{stage}", job)["out"]
+        job = start.job(inputs, {"settings": settings, **in_order(order)})
+        made = plan.add("train_reranker", f"{name}/{dataset}/spans_{stage}{end_of(order)}", job)["out"]
         start = Start(f"{made}/seed-{seed}", made, start.tokenizer)
     return start
+
+
+def in_order(order: Order) -> dict[str, Order]:
+    """The setting of a stage that reads pairs in an order; that of the template needs none."""
+    return {} if order == "once" else {"order": order}
+
+
+def end_of(order: Order) -> str:
+    """End of the name of what is made in an order."""
+    return "" if order == "once" else f"_{order}"
 
 
 def stages_on_spans(config: LoadedConfig, paper: SsmRerankersSettings, reranker: Reranker) -> dict[str, Spans]:

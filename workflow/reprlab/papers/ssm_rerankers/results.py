@@ -4,11 +4,13 @@ from typing import Any
 
 from reprlab.papers.ssm_rerankers.claims import CLAIMS, TWINS
 from reprlab.papers.ssm_rerankers.names import LABELS
+from reprlab.papers.ssm_rerankers.neighbours import NEIGHBOURS
 from reprlab.papers.ssm_rerankers.tables_reranking import (
     beir,
     by_attention,
     draw_operators,
     first_stage,
+    orders,
     out_of_domain,
     reranked,
     speed,
@@ -20,6 +22,7 @@ from reprlab.results.words import results_of
 
 SPEED = "speed"
 CONTRAST = "contrast"
+ORDERED = "orders"
 _TIMED = "n dtype kernels device data scale"
 _LINES: dict[str, Any] = {"line": "model", "panel": "size"}
 _QUALITY = ("mrr_at_10", "mrr_at_100", "ndcg_at_10")
@@ -51,6 +54,10 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "significance": (
         Listing("model less dataset truncation split seed metric difference=value low high p queries=n data scale"),
         {"part": CONTRAST},
+    ),
+    "orders": (
+        orders,
+        {"part": ("in_domain", ORDERED), "truncation": "firstp", "metric": (*_QUALITY, "pair_tokens")},
     ),
     "throughput": (
         Listing(f"model size attention batch length tokens_per_second=value reason {_TIMED}", empty=True),
@@ -91,6 +98,7 @@ RESULTS = results_of(
     ours=_OURS,
     claims=CLAIMS,
     twins=TWINS,
+    neighbours=NEIGHBOURS,
     unjudged={"nano": "a few queries and steps test the workflow, not the claim"},
     labels=LABELS,
 )

@@ -15,6 +15,7 @@ from reprlab.training.settings import UpdateSettings
 Family = Literal["bert", "roberta", "electra", "bart", "opt", "llama", "mamba1", "mamba2"]
 Truncation = Literal["firstp", "longp"]
 FirstStage = Literal["bm25", "dense"]
+OtherOrder = Literal["reversed", "twice", "reversed_twice"]
 Attention = Literal["sdpa", "eager"]
 _Lengths = Annotated[list[t.PositiveInt], Field(min_length=1), t.Distinct]
 
@@ -94,6 +95,19 @@ class Training(t.Settings):
     seeds: t.Seeds
 
 
+class ReadTwice(t.Settings):
+    """Rerankers that read query and document in other orders too."""
+
+    models: groups.Names
+    orders: Annotated[list[OtherOrder], t.Distinct]
+
+
+class Neighbours(t.Settings):
+    """Published rivals."""
+
+    read_twice: ReadTwice
+
+
 class Spans(t.Settings):
     """A stage of training on spans of passages in place of questions."""
 
@@ -148,6 +162,7 @@ class SsmRerankersSettings(t.Settings):
     documents: Task
     retriever: Retriever
     training: Training
+    neighbours: Neighbours
     dtype: t.Computed
     warm_start: Annotated[
         WarmStart, t.ReadBeside("rerankers.opt_125m.model=opt_mini; warm_start.text.corpus=squad_text")
@@ -164,6 +179,7 @@ class SsmRerankersSettings(t.Settings):
                 raise ValueError(
                     f"encoder_cls: {name} has no encoder beside a decoder; name rerankers of the family bart"
                 )
+        groups.require("neighbours.read_twice.models", self.neighbours.read_twice.models, self.compared, "compared")
         groups.require("speed.models", self.speed.models, self.rerankers, "rerankers")
         if self.passages.dataset is None:
             raise ValueError("passages.dataset: name a data set")

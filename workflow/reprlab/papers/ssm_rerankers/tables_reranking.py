@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reprlab.reporting.comparison import Counterpart
@@ -31,6 +32,19 @@ _SHOWN = 8
 # Panels of operators that are beside each other: their names take room.
 _COLUMNS = 3
 _OUT_OF_DOMAIN = Pivot(rows="model", across="dataset", about="scale n", over="seed", beside="data above_trivial")
+_ORDERS = Pivot(
+    rows="model order dataset split",
+    across="metric",
+    about="scale n steps tokens",
+    over="seed",
+    beside="low high above_trivial data",
+)
+
+
+def orders(frame: Frame) -> Rows:
+    """Models that are read in several orders, each as the paper has it first."""
+    read = frame.rows[frame.rows["order"] != ""]
+    return _ORDERS(replace(frame, rows=frame.rows[frame.rows["model"].isin(read["model"])]))
 
 
 def out_of_domain(frame: Frame) -> Rows:

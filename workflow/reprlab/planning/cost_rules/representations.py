@@ -9,7 +9,8 @@ from reprlab.planning.cost_rules.jobs import Described, Jobs, inference, noted, 
 from reprlab.planning.plan import Job
 from reprlab.registry.dataset_entries import TaskEntry
 from reprlab.representations.settings import AdapterSettings, CollectSettings, PromptSettings
-from reprlab.retrieval.rerank_settings import FirstStage, RerankerTraining, Reranking
+from reprlab.retrieval.read_orders import copies_of
+from reprlab.retrieval.rerank_settings import FirstStage, PairSettings, RerankerTraining, Reranking
 from reprlab.retrieval.rerank_speed import SpeedSettings
 from reprlab.sentences.block_pruning import PruningSettings
 from reprlab.sentences.contrastive import share_read_twice
@@ -248,6 +249,7 @@ def _reranker(jobs: Jobs, model: str) -> tuple[Described, str]:
 def train_reranker(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
     """Each seed on groups of a passage that answers and others."""
     settings = RerankerTraining.model_validate_json(job.settings["settings"])
+    longest = _longest_pair(settings.pairs, job)
     described, scans = _reranker(jobs, source(job))
     data = jobs.key_of(job.inputs["examples"])
     run = str(job.inputs.get("run", ""))
@@ -263,10 +265,15 @@ def train_reranker(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
         "kept": len(settings.seeds),
         "sequences": group,
         "part_size": group * max(1, engine.batch_size // engine.accumulation),
-        "apart": settings.pairs.max_length,
-        "text_length": settings.pairs.max_length,
+        "apart": longest,
+        "text_length": longest,
         **noted(_FILLED, scans, trained.note),
     }
+
+
+def _longest_pair(pairs: PairSettings, job: Job) -> int:
+    """Tokens of a pair, each time that it is read."""
+    return pairs.max_length * copies_of(job.settings.get("order", "once"))
 
 
 def _first_stage(jobs: Jobs, run: str) -> FirstStage:
@@ -277,7 +284,7 @@ def rerank_passages(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
     """Each passage of the first stage; with a stride, each window of it."""
     settings = Reranking.model_validate_json(job.settings["settings"])
     described, scans = _reranker(jobs, source(job))
-    pairs, notes, length = 0.0, [_FILLED, scans], settings.pairs.max_length
+    pairs, notes, length = 0.0, [_FILLED, scans], _longest_pair(settings.pairs, job)
     for one in settings.collections:
         data, stage = jobs.key_of(str(one.examples)), _first_stage(jobs, str(one.run))
         limit = stage.queries.get(one.split)

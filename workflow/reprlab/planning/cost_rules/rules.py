@@ -51,6 +51,7 @@ RULES: Mapping[str, Rule] = {
 
 WITHOUT_RULE: Mapping[str, str] = {
     "estimate_dimension": "distances among some thousand states, seconds a layer",
+    "measure_token_clouds": "two passes over some hundred prompts, beside thousands of which states are collected",
     "post_train": "no paper plans it as published",
 }
 """Stages that use a GPU and are not counted, with the reason."""

@@ -36,6 +36,15 @@ STAGES = (
         array=True,
     ),
     Stage(
+        "measure_token_clouds",
+        "Measure the tokens of single prompts with {model} for {dataset} ({cell})",
+        {"out": "results/shared/token_clouds/{model}/{dataset}/{cell}.tsv"},
+        mb=4000,
+        minutes=240,
+        grows="both",
+        gpu=True,
+    ),
+    Stage(
         "estimate_dimension",
         "Estimate dimensions of {model} for {dataset} ({cell})",
         {"out": "results/shared/dimensions/{model}/{dataset}/{cell}.tsv"},
