@@ -74,7 +74,7 @@ LINKS = (
     "tokenize_triples", "train_encoder", "build_seq2seq", "train_seq2seq", "generate_seq2seq", "mix_corpora",
     "merge_models", "train_autoencoder", "evaluate_autoencoder", "sample_tokens", "encode_features", "compare_features",
     "build_coreference", "train_coreference", "probe_coreference", "train_describer", "describe_tracks",
-    "train_recogniser", "tokenize_blocks", "mark_concepts",
+    "train_prefix", "describe_by_prefix", "train_recogniser", "tokenize_blocks", "mark_concepts",
 )  # fmt: skip
 PIECES = 1000
 

@@ -174,6 +174,10 @@ def test_events_coreference_speech_and_music_by_hand() -> None:
     assert heard["forwarded"] == 1380 + 900, "both splits have the trained length"
     caption = one("music-video-description", "train_describer", "vicuna_7b/music4all/caption_1_s12")
     assert (caption["steps"], caption["text_length"]) == (5 * 55_000 / 2, 3 + 60 + 60)
+    prefix = one("music-video-description", "train_prefix", "vicuna_7b/music4all/caption_1_s12")
+    assert (prefix["steps"], prefix["text_length"]) == (caption["steps"], caption["text_length"])
+    written = one("music-video-description", "describe_by_prefix", "vicuna_7b/music4all/1234_prefix_s12")
+    assert written == one("music-video-description", "describe_tracks", "vicuna_7b/music4all/1234_full_s12")
 
 
 def test_the_coreference_head_by_what_torch_counts() -> None:

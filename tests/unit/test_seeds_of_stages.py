@@ -393,6 +393,7 @@ SEEN_BY = {
     "finetune_model: training.EngineSettings.seed": "settings_move_results: settings_of_fine_tuning",
     "music.DescriptionGeneration.seed":
         "music_known_answers: the_tracks_of_the_test_split_are_described_each_by_its_own_sound",
+    "music.PrefixDescription.seed": "settings_move_prefix: settings_of_descriptions_by_a_prefix",
     "probe_coreference: training.EngineSettings.seed":
         "coreference_known_answers: seeds_and_the_rate_of_the_head_move_what_they_must",
     "registry.SplitSettings.seed": "data_registry: shares_hold_and_seeds_differ",
@@ -417,6 +418,8 @@ SEEN_BY = {
         "music_known_answers: stage_two_goes_on_from_stage_one_and_seeds_draw_the_adaptor",
     "train_pair_classifier: training.EngineSettings.seed":
         "events_known_answers: each_split_is_read_for_what_it_is_for",
+    "train_prefix: training.EngineSettings.seed":
+        "linear_prefix: stage_two_goes_on_from_stage_one_and_seeds_draw_the_map",
     "train_recogniser: training.EngineSettings.seed":
         "audio_known_answers: every_seed_and_rate_moves_what_is_trained",
     "train_reranker: training.EngineSettings.seed": "rerank_stages: from_passages_to_scores",

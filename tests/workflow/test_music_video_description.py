@@ -10,17 +10,19 @@ SLUG = "music-video-description"
 PART = PARTS[SLUG]
 pytestmark = pytest.mark.reads(SLUG)
 TABLE1 = f"results/{SLUG}/table1.tsv"
-SCORED = {"score_descriptions": 5, "tabulate_paper": 1}
+SCORED = {"score_descriptions": 7, "tabulate_paper": 1}
 # What needs no model is scored with the same resamples on the same tracks.
 TRIVIAL = {"score_description_baselines": 1}
-WRITTEN = {"describe_tracks": 5, **SCORED}
-TUNED = {"train_describer": 3, "describe_tracks": 4, "score_descriptions": 4, "tabulate_paper": 1}
-ALL = {"train_describer": 4, **WRITTEN}
+WRITTEN = {"describe_tracks": 6, "describe_by_prefix": 1, **SCORED}
+PREFIX = {"train_prefix": 1, "describe_by_prefix": 1}
+TUNED = {"train_describer": 4, "describe_tracks": 5, "score_descriptions": 6, "tabulate_paper": 1, **PREFIX}
+ALL = {"train_describer": 5, **WRITTEN, "train_prefix": 2}
 EDITS = {
     "resamples=101": {**SCORED, **TRIVIAL},
     "generation.max_new_tokens=9": WRITTEN,
     "description.learning_rate=0.002": TUNED,
-    "caption.learning_rate=0.002": {**TUNED, "train_describer": 3, "describe_tracks": 3, "score_descriptions": 3},
+    "caption.learning_rate=0.002": {**TUNED, "describe_tracks": 4, "score_descriptions": 5, "train_prefix": 2},
+    "neighbours.prefix.vectors=3": {**PREFIX, "train_prefix": 2, "score_descriptions": 1, "tabulate_paper": 1},
     "annotation.seed=1": {"annotate_tracks": 2, **ALL, **TRIVIAL},
     "encoding.bands=16": {"encode_audio": 1, **ALL},
     # Hearing takes longest; what is heard hangs on the sound alone.
@@ -39,7 +41,7 @@ EDITS = {
 @needs_audio
 def test_every_section_of_table_1_is_scored_beside_another_tracks_description(made):
     found = read_tsv(made.nano / TABLE1)
-    assert found["section"].tolist() == ["baseline", "main", "ablation", "ablation", "sanity"]
+    assert found["section"].tolist() == ["baseline", "main", "ablation", "ablation", "sanity", "adaptor", "prefix"]
     assert found[["bleu1", "rouge_f1", "bert_f1"]].notna().all(axis=None)
     assert (found["encoder"] == "bert_events_nano").all()
 

@@ -14,6 +14,8 @@ _LARGE: dict[str, Any] = {"only_at": ("paper",), "because": "specification, sect
 _BLEU4: dict[str, Choice] = {"part": "scores", "metric": "bleu4"}
 _TRAINED = ("main", "ablation")
 _POINTS = "BLEU-4, points"
+RIVALS = {"M10": ("prefix", "main"), "M11": ("prefix", "adaptor")}
+"""Sections of the table by the claim that the first beats the second, each with all inputs."""
 
 
 def _of(inputs: str) -> dict[str, Choice]:
@@ -23,6 +25,12 @@ def _of(inputs: str) -> dict[str, Choice]:
 def less(first: dict[str, Choice], second: dict[str, Choice], metric: str = "bleu4") -> Paired:
     """A score of some rows less that of others, over seeds, or descriptions within few of them."""
     return Paired({**_BLEU4, "metric": metric}, first, second, "seed", "description")
+
+
+def beats(claim: str) -> Paired:
+    """The rival of a claim less what it stands beside."""
+    rival, beside = RIVALS[claim]
+    return less({"section": rival, "inputs": "1234"}, {"section": beside, "inputs": "1234"})
 
 
 def interchangeable(frame: Frame) -> Estimate | str:
@@ -66,6 +74,10 @@ CLAIMS = (
           "ROUGE-L F1, points: 13 less the blank row of 1234", ABOVE_ZERO,
           less(_of("13"), {"section": "sanity", "inputs": "1234"}, "rouge_f1"),
           {"part": "scores", "metric": "rouge_f1"}),
+    Claim("M10", "A linear prefix of the frozen model beats adaptor and LoRA (ours)",
+          f"{_POINTS}: linear prefix less adaptor and LoRA, all inputs", ABOVE_ZERO, beats("M10"), _BLEU4),
+    Claim("M11", "A linear prefix beats the adaptor in front of the same frozen model (ours)",
+          f"{_POINTS}: linear prefix less the adaptor alone, all inputs", ABOVE_ZERO, beats("M11"), _BLEU4),
 )  # fmt: skip
 TWINS = (
     Twin(("M1",), "no update: the model as it is", learned={"section": "main", "inputs": "1234"},
@@ -74,6 +86,7 @@ TWINS = (
          rows={"section": "sanity"}),
     Twin(("M9",), "nothing to read: the instruction alone", learned={"section": "ablation", "inputs": "13"},
          rows={"section": "sanity", "inputs": "1234"}),
-    Twin(("M3", "M4", "M5", "M6", "M8"), why_not="two trainings: the model as it is would stand on both sides"),
+    Twin(("M3", "M4", "M5", "M6", "M8", *RIVALS),
+         why_not="two trainings: the model as it is would stand on both sides"),
     Twin(("M7",), why_not="the form of answers to the instruction alone, which is the twin of the others"),
 )  # fmt: skip

@@ -14,6 +14,7 @@ from reprlab.music.settings import (
     DescriptionScoring,
     ExampleSettings,
 )
+from reprlab.papers.music_video_description.plan_neighbours import ADAPTOR, neighbour_sources
 from reprlab.papers.music_video_description.results import RESULTS
 from reprlab.planning.adapted_layers import check_adapted
 from reprlab.planning.cost_jobs import add_cost
@@ -115,21 +116,22 @@ class Descriptions:
         """Table 1: the model as it is, each combination of inputs, and answers to the instruction alone; and losses."""
         paper = self.paper
         untrained: dict[str, Value] = {"part": "scores", "section": "baseline", "inputs": paper.main}
-        yield self._scores("baseline", paper.main, paper.seeds[0], {})
+        yield self._scored("baseline", paper.main, paper.seeds[0], {})
         for seed in paper.seeds:
-            yield self._losses("caption", "1", seed)
+            yield self.losses("caption", "1", seed, self.trained("caption", "1", seed))
             for inputs in (paper.main, *paper.ablations):
-                yield self._scores("main" if inputs == paper.main else "ablation", inputs, seed, untrained)
-                yield self._losses("description", inputs, seed)
+                yield self._scored("main" if inputs == paper.main else "ablation", inputs, seed, untrained)
+                yield self.losses("description", inputs, seed, self.trained("description", inputs, seed))
             for inputs in paper.blank:
-                yield self._scores("sanity", inputs, seed, untrained)
+                yield self._scored("sanity", inputs, seed, untrained)
+        yield from neighbour_sources(self, untrained)
 
     def show(self) -> None:
         """The page of examples."""
         paper, seed = self.paper, self.paper.seeds[0]
         sections = (("not trained", "baseline"), (f"inputs {paper.main}", "main"), ("instruction alone", "sanity"))
         described = {
-            name: Path(self._described(section, paper.main, seed))
+            name: self.described(section, paper.main, seed)
             for name, section in sections
             if section != "sanity" or paper.main in paper.blank
         }
@@ -155,25 +157,33 @@ class Descriptions:
     def _model(self, name: str) -> str:
         return add_model(self.plan, self.config, name, seed=0)
 
-    def _trained(self, task: str, inputs: str, seed: int) -> dict[str, str]:
+    def given(self, **more: str) -> dict[str, str | list[str]]:
+        """What trainings and descriptions read, and `more`."""
+        return {"model": self.model, "annotations": self.annotations, "states": self.states, **more}
+
+    def trained(self, task: str, inputs: str, seed: int, *, lora: bool = True) -> dict[str, str]:
+        """A describer and its losses; without LoRA the adaptor alone learns descriptions as well."""
         paper = self.paper
         caption = task == "caption"
-        given: dict[str, str | list[str]] = {
-            "model": self.model, "annotations": self.annotations, "states": self.states,
-        }  # fmt: skip
+        given = self.given()
         if not caption and "1" in inputs:
-            given["start"] = self._trained("caption", "1", seed)["out"]
-        wanted = paper.caption if caption else paper.description
+            given["start"] = self.trained("caption", "1", seed)["out"]
+        engine, epochs = self.engine_of(task, seed)
         settings = DescriberTraining(
             task="caption" if caption else "description",
             inputs=inputs,
             max_length=paper.lora.max_length,
-            adapter=None if caption else paper.lora,
-            engine=self._engine(wanted, seed),
-            epochs=wanted.epochs if wanted.steps is None else None,
+            adapter=None if caption or not lora else paper.lora,
+            engine=engine,
+            epochs=epochs,
         )
-        key = f"{paper.model}/{paper.name}/{task}_{inputs}_s{seed}"
+        key = f"{paper.model}/{paper.name}/{task}_{inputs}{'' if lora else f'_{ADAPTOR}'}_s{seed}"
         return self.plan.add("train_describer", key, Job(given, {"settings": settings}))
+
+    def engine_of(self, task: str, seed: int) -> tuple[EngineSettings, float | None]:
+        """Loop and passes of a stage of the training; where the passes are given, they replace the loop's steps."""
+        wanted = self.paper.caption if task == "caption" else self.paper.description
+        return self._engine(wanted, seed), wanted.epochs if wanted.steps is None else None
 
     def _engine(self, wanted: Training, seed: int) -> EngineSettings:
         # Where passes are given, the steps follow from the tracks.
@@ -189,26 +199,28 @@ class Descriptions:
             log_every=max(1, steps // 20),
         )
 
-    def _described(self, section: str, inputs: str, seed: int) -> str:
+    def described(self, section: str, inputs: str, seed: int) -> Path:
+        """Descriptions of the test tracks by a describer of a section of the table."""
         paper = self.paper
-        given: dict[str, str | list[str]] = {
-            "model": self.model, "annotations": self.annotations, "states": self.states,
-        }  # fmt: skip
+        given = self.given()
         if section != "baseline":
-            given["describer"] = self._trained("description", inputs, seed)["out"]
+            given["describer"] = self.trained("description", inputs, seed, lora=section != ADAPTOR)["out"]
         settings = derive(
             DescriptionGeneration, paper.generation, inputs=inputs, blank=section == "sanity", seed=seed,
             limit=paper.generation.tracks,
         )  # fmt: skip
-        mode = {"baseline": "untrained", "sanity": "blank"}.get(section, "full")
+        mode = {"baseline": "untrained", "sanity": "blank", ADAPTOR: ADAPTOR}.get(section, "full")
         key = f"{paper.model}/{paper.name}/{inputs}_{mode}_s{seed}"
-        return self.plan.add("describe_tracks", key, Job(given, {"settings": settings}))["out"]
+        return Path(self.plan.add("describe_tracks", key, Job(given, {"settings": settings}))["out"])
 
-    def _scores(self, section: str, inputs: str, seed: int, untrained: dict[str, Value]) -> Source:
+    def _scored(self, section: str, inputs: str, seed: int, untrained: dict[str, Value]) -> Source:
+        return self.scores(section, inputs, seed, self.described(section, inputs, seed), untrained)
+
+    def scores(self, section: str, inputs: str, seed: int, described: Path, untrained: dict[str, Value]) -> Source:
+        """Scores of descriptions, beside those that need no model."""
         paper = self.paper
-        described = self._described(section, inputs, seed)
         given: dict[str, str | list[str]] = {
-            "descriptions": described, "annotations": self.annotations, "model": self._model(paper.score_model),
+            "descriptions": str(described), "annotations": self.annotations, "model": self._model(paper.score_model),
         }  # fmt: skip
         settings = DescriptionScoring(resamples=paper.resamples)
         job = Job(
@@ -216,7 +228,8 @@ class Descriptions:
             {"settings": settings, "limit": paper.generation.tracks},
         )
         beside = self.plan.add("score_description_baselines", paper.name, job)["out"]
-        key = described.removeprefix("results/shared/descriptions/").removesuffix(".parquet")
+        # The model, the set of tracks and the cell, whichever stage described them.
+        key = "/".join(described.with_suffix("").parts[-3:])
         path = Path(self.plan.add("score_descriptions", key, Job(given, {"settings": settings}))["out"])
         factors: dict[str, Value] = {"part": "scores", "section": section, "inputs": inputs, "seed": seed}
         return Source(
@@ -228,7 +241,8 @@ class Descriptions:
             untrained=untrained,
         )
 
-    def _losses(self, task: str, inputs: str, seed: int) -> Source:
-        path = self._trained(task, inputs, seed)["metrics"]
+    def losses(self, task: str, inputs: str, seed: int, trained: dict[str, str]) -> Source:
+        """Losses of a stage of the training."""
         factors: dict[str, Value] = {"part": "losses", "task": task, "inputs": inputs, "seed": seed}
-        return Source(path=Path(path), factors=factors, keys={"step": "step"}, wide=["loss"], data=self.title)
+        path = Path(trained["metrics"])
+        return Source(path=path, factors=factors, keys={"step": "step"}, wide=["loss"], data=self.title)

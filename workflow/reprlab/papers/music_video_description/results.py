@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reprlab.papers.music_video_description.claims import CLAIMS, TWINS
+from reprlab.papers.music_video_description.neighbours import NEIGHBOURS
 from reprlab.results.comparison import Match
 from reprlab.results.figures import Axis, Bars, Curves
 from reprlab.results.frame import Rows, chosen
@@ -64,5 +65,6 @@ RESULTS = results_of(
     ours={"table1": Match("table1", _KEYS, places=1)},
     claims=CLAIMS,
     twins=TWINS,
+    neighbours=NEIGHBOURS,
     unjudged={"nano": "a few updates test the workflow, not the claim"},
 )

@@ -41,6 +41,18 @@ class Generation(t.Settings):
     tracks: groups.Limit
 
 
+class Prefix(t.Settings):
+    """One linear map of the music to vectors in front of the text."""
+
+    vectors: t.PositiveInt
+
+
+class Neighbours(t.Settings):
+    """Published rivals of adaptor and LoRA."""
+
+    prefix: Prefix
+
+
 class MusicVideoDescriptionSettings(t.Settings):
     """Tracks and their annotations, two stages of training, every combination of inputs."""
 
@@ -62,6 +74,7 @@ class MusicVideoDescriptionSettings(t.Settings):
     main: Annotated[Inputs, t.ReadBeside("blank=[14]")]
     ablations: Annotated[list[Inputs], t.Distinct]
     blank: Annotated[list[Inputs], t.Distinct]
+    neighbours: Neighbours
     seeds: t.Seeds
     resamples: Annotated[t.PositiveInt, Field(ge=2)]
     shown: t.PositiveInt

@@ -45,6 +45,8 @@ RULES: Mapping[str, Rule] = {
         structures.train_recogniser,
         structures.train_describer,
         structures.describe_tracks,
+        structures.train_prefix,
+        structures.describe_by_prefix,
     )
 }
 """By stage."""

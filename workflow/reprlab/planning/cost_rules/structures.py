@@ -7,6 +7,7 @@ from reprlab.audio.settings import RecogniserSettings
 from reprlab.coreference.settings import CoreferenceTraining, HeadSettings, SegmentSettings
 from reprlab.events.settings import PairClassification, PairTiming, Retrieval, RetrieverTraining
 from reprlab.models.sizes import width_of
+from reprlab.music.prefix_settings import PrefixDescription, PrefixTraining
 from reprlab.music.settings import DescriberTraining, DescriptionGeneration
 from reprlab.planning.cost_rules.jobs import Described, Jobs, inference, noted, of_engine, source
 from reprlab.planning.plan import Job
@@ -237,29 +238,61 @@ def train_recogniser(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
 def train_describer(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
     """A language model behind music, frozen but for its adapters and what turns states into tokens."""
     settings = DescriberTraining.model_validate_json(job.settings["settings"])
-    size = jobs.size(key.split("/")[1], settings.task)
-    engine, adapter = settings.engine, settings.adapter
+    adapter = settings.adapter
+    yield {
+        **_behind_music(jobs, key, job, settings, _CLIPS),
+        "adapter_rank": adapter.rank if adapter else 1,
+        "adapter_targets": list(adapter.targets) if adapter else _THROUGH,
+        **_noted(jobs, key, settings.task, "" if adapter else "the adaptor counted as LoRA of rank 1"),
+    }
+
+
+def train_prefix(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
+    """A frozen language model behind a linear map of music."""
+    settings = PrefixTraining.model_validate_json(job.settings["settings"])
+    yield {
+        **_behind_music(jobs, key, job, settings, settings.vectors),
+        "adapter_rank": 1,
+        "adapter_targets": _THROUGH,
+        **_noted(jobs, key, settings.task, "the linear map counted as LoRA of rank 1"),
+    }
+
+
+def _behind_music(
+    jobs: Jobs, key: str, job: Job, settings: DescriberTraining | PrefixTraining, heard: int
+) -> Described:
+    """A run over texts that `heard` tokens of music stand before."""
+    size, engine = jobs.size(key.split("/")[1], settings.task), settings.engine
     steps = engine.steps if settings.epochs is None else round(settings.epochs * size.examples / engine.batch_size)
     told = size.tokens is not None
-    length = _CLIPS + (size.tokens or 0) + size.answer if told else settings.max_length
-    yield {
+    length = heard + (size.tokens or 0) + size.answer if told else settings.max_length
+    return {
         **jobs.model(source(job)),
         **of_engine(engine, max(1, steps)),
         "jobs": 1,
         "kept": 1,
         "text_length": min(settings.max_length, length),
         "decoder_share": 1,
-        "adapter_rank": adapter.rank if adapter else 1,
-        "adapter_targets": list(adapter.targets) if adapter else _THROUGH,
-        **noted(size.note, "" if adapter else "the adaptor counted as LoRA of rank 1"),
     }
+
+
+def _noted(jobs: Jobs, key: str, size: str, note: str) -> Described:
+    return noted(jobs.size(key.split("/")[1], size).note, note)
 
 
 def describe_tracks(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
     """Texts that are sampled token by token."""
-    settings = DescriptionGeneration.model_validate_json(job.settings["settings"])
+    yield _sampled(jobs, key, job, DescriptionGeneration.model_validate_json(job.settings["settings"]))
+
+
+def describe_by_prefix(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
+    """As describe_tracks; a prefix has about as many vectors as a track has clips."""
+    yield _sampled(jobs, key, job, PrefixDescription.model_validate_json(job.settings["settings"]))
+
+
+def _sampled(jobs: Jobs, key: str, job: Job, settings: DescriptionGeneration | PrefixDescription) -> Described:
     size = jobs.size(key.split("/")[1], "described", settings.limit)
-    yield {
+    return {
         **jobs.model(source(job)),
         **inference(settings.batch_size, "float32", forwarded=size.at_most(settings.limit)),
         "jobs": 1,

@@ -1,0 +1,59 @@
+"""Let a frozen language model behind a linear prefix write descriptions of the tracks of the test split."""
+
+from pathlib import Path
+
+from reprlab.music.prefix_settings import PrefixDescription
+from reprlab.runtime.cli import run_stage
+
+
+def describe_by_prefix(
+    *, model: Path, prefix: Path, annotations: list[Path], states: Path, out: Path, settings: PrefixDescription,
+    device: str = "cpu",
+) -> None:  # fmt: skip
+    """Write `out`: the prompt's text, the target and the text of each track.
+
+    Args:
+        prefix: the trained map.
+
+    Raises:
+        ReprlabError: unreadable inputs, or a map of states of another shape.
+    """
+    import pyarrow
+
+    from reprlab.artifacts.json_files import read_json
+    from reprlab.artifacts.tables import write_parquet
+    from reprlab.music.describer import write_texts
+    from reprlab.music.linear_prefix import ABOUT, load_prefix, prefix_prompts, told_by
+    from reprlab.music.training import load_examples
+    from reprlab.text.tokenizer_folder import open_tokenizer
+    from reprlab.training.processes import choose_device
+
+    tracks, audio = load_examples(annotations, states, "test")
+    tracks, audio = tracks[: settings.limit], audio[: settings.limit]
+    tokenizer = open_tokenizer(model)
+    network = load_prefix(model, prefix, (audio.shape[1], audio.shape[2]))
+    said, prompts = prefix_prompts(tokenizer, tracks, settings.inputs, told_by(network))
+    texts = write_texts(
+        network.to(choose_device(device)),
+        tokenizer,
+        prompts,
+        audio,
+        batch_size=settings.batch_size,
+        max_new_tokens=settings.max_new_tokens,
+        temperature=settings.temperature,
+        seed=settings.seed,
+    )
+    about = read_json(prefix / ABOUT)
+    made = {"steps": int(about["steps"]), "tokens": int(about["tokens"])}
+    rows = [
+        {"track": one["track"], "prompt": prompt, "target": one["description"], "text": text, **made}
+        for one, prompt, text in zip(tracks, said, texts, strict=True)
+    ]
+    kinds = {"steps": pyarrow.int64(), "tokens": pyarrow.int64()}
+    names = ("track", "prompt", "target", "text", "steps", "tokens")
+    schema = pyarrow.schema([(name, kinds.get(name, pyarrow.string())) for name in names])
+    write_parquet(out, pyarrow.Table.from_pylist(rows, schema))
+
+
+if __name__ == "__main__":
+    run_stage(describe_by_prefix)
