@@ -29,7 +29,8 @@ def measure_token_clouds(
     reader = open_tokenizer(tokenizer)
     encoded = encode_texts(reader, read_parquet(prompts)["prompt"].to_pylist())
     before, _ = surrounding_ids(reader)
-    network: Any = load_model(model).to(choose_device(device), getattr(torch, settings.dtype))
+    network: Any = load_model(model)
+    network.to(choose_device(device), getattr(torch, settings.dtype))
     found = clouds(network, encoded, settings, fixed=len(before))
     write_rows(out, [row for tokens, measured in found.items() for row in cloud_rows(tokens, measured)])
 

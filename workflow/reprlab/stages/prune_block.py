@@ -1,6 +1,7 @@
 """Remove the block of layers of a decoder that changes texts least, and repair what is left."""
 
 from pathlib import Path
+from typing import Any
 
 from reprlab.runtime.cli import run_stage
 from reprlab.sentences.block_pruning import PruningSettings
@@ -44,7 +45,7 @@ def prune_block(
     quiet_transformers()
     asked = EncoderSettings(method="none", pooling="last", layers=settings.layers)
     kept = int(with_layers(asked, depths).layers or 0)
-    network = load_model(model)
+    network: Any = load_model(model)
     whole = network.config.num_hidden_layers
     texts = drawn_texts(open_triples(triples).texts, settings.texts, settings.seed)
     removed = prune(network.to(choose_device(device)), texts, settings, kept, inference_batch)

@@ -18,7 +18,7 @@ def _mean(frame: Frame) -> float:
     return float(frame.select()["value"].mean())
 
 
-def _side(name: str, method: Choice) -> Side:
+def _side(name: str, method: str) -> Side:
     sized: dict[str, Choice] = {"part": "counts", "model": Option("model"), "method": method, "metric": "adapters"}
     return Side(name, {**ABOUT, **RIVAL, "method": method}, _mean, sized=sized)
 
@@ -28,7 +28,7 @@ NEIGHBOURS = [
         method,
         measure="character error rate on test, percent",
         better="lower",
-        method=_side("ConvAdapt", Option("rival_of")),
+        method=_side("ConvAdapt", "conv"),
         rival=_side(_SOURCES[method], method),
         claim=claim,
         stages=("train_recogniser",),

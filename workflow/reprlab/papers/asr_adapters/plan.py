@@ -48,7 +48,7 @@ class Recognisers:
     @property
     def options(self) -> dict[str, str]:
         """What claims must know."""
-        return {"model": self.paper.model, "floor": self.paper.floor, "rival_of": self.paper.rival_of}
+        return {"model": self.paper.model, "floor": self.paper.floor}
 
     def main(self) -> Iterator[Source]:
         """Table 2 with its learning curves, and what is heard in training (Table 1)."""
@@ -92,7 +92,7 @@ class Recognisers:
 
     def _rivals(self) -> list[str]:
         """ConvAdapt and what it is held against; nothing without rivals."""
-        return [self.paper.rival_of, *self.paper.rivals] if self.paper.rivals else []
+        return ["conv", *self.paper.rivals] if self.paper.rivals else []
 
     def depths(self) -> Iterator[Source]:
         """Figure 2: fully connected layers of each adapter."""

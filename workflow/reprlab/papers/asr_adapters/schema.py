@@ -68,7 +68,6 @@ class AsrAdaptersSettings(t.Settings):
     controls: groups.Names
     ablation: groups.Names
     rivals: groups.Names
-    rival_of: t.SafeName
     rival_seeds: t.Seeds
     cell: Cell
     model: t.ModelName
@@ -90,7 +89,6 @@ class AsrAdaptersSettings(t.Settings):
             groups.require(where, getattr(self, where), self.methods, "methods")
         groups.require("compared", list(self.compared), self.methods, "methods")
         groups.require("transfer_method", [self.transfer_method], self.methods, "methods")
-        groups.require("rival_of", [self.rival_of], self.methods, "methods")
         spoken = [*self.spoken, self.cell.language, *self.depth_languages, *(one.language for one in self.large)]
         groups.require("languages", [*spoken, *(name for pair in self.transfers for name in pair)], self.languages,
                        "languages")  # fmt: skip

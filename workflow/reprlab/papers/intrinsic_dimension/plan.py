@@ -58,7 +58,12 @@ def _token_clouds(planner: StatesPlanner) -> Iterator[Source]:
     """Clouds of the tokens of single prompts, by model and data set; the drawn model is the last."""
     paper, config = planner.paper, planner.config
     wanted, drawn = paper.neighbours.token_geometry, paper.comparison.drawn
-    about = {"condition": f"icl_{wanted.shots}", "k": wanted.shots, "split": "validation", "dtype": planner.dtype}
+    about: dict[str, Value] = {
+        "condition": f"icl_{wanted.shots}",
+        "k": wanted.shots,
+        "split": "validation",
+        "dtype": planner.dtype,
+    }
     about |= {"seed": paper.data.demonstration_seed}
     models = {"tokens": wanted.models, "drawn_tokens": [drawn] if wanted.models else []}
     for experiment, model, name in (

@@ -166,9 +166,13 @@ class IntrinsicDimensionSettings(t.Settings):
     def _named_datasets_exist(self) -> Self:
         known = [name for name, entry in self.data.datasets.items() if entry.dataset]
         beside = self.neighbours.token_geometry
-        sections = {"icl_dynamics": self.icl_dynamics, "replication": self.replication}
-        for section, chosen in {**sections, "neighbours.token_geometry": beside}.items():
-            groups.require(f"{section}.datasets", chosen.datasets, known, "data.datasets (with data)")
+        sections = {
+            "icl_dynamics": self.icl_dynamics.datasets,
+            "replication": self.replication.datasets,
+            "neighbours.token_geometry": beside.datasets,
+        }
+        for section, chosen in sections.items():
+            groups.require(f"{section}.datasets", chosen, known, "data.datasets (with data)")
         where, estimators = "neighbours.token_geometry.estimator", self.estimation.estimators
         groups.require(where, [beside.estimator], estimators, "estimation.estimators")
         return self

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from reprlab.papers.overparameterized_encoders.plan_backbone import Backbone, Reading
 from reprlab.papers.overparameterized_encoders.results import PARTS
@@ -34,7 +35,7 @@ def neighbour_sources(jobs: Backbone) -> Iterator[Source | Missing]:
         yield from _beside(jobs, f"whitening{of_test}", depth, white, jobs.plain)
     pruning = jobs.paper.neighbours.pruning
     for way in pruning.ways:
-        own = {"method": way, "texts": pruning.texts, "seed": pruning.seed}
+        own: dict[str, Any] = {"method": way, "texts": pruning.texts, "seed": pruning.seed}
         own |= {"alpha": pruning.alpha} if way == "replace_me" else {}
         pruned = replace(jobs.plain, name=f"{way}_", pruning=own)
         for depth in pruning.depths:

@@ -277,7 +277,7 @@ def _behind_music(
 
 
 def _noted(jobs: Jobs, key: str, size: str, note: str) -> Described:
-    return noted(jobs.size(key.split("/")[1], size).note, note)
+    return dict(noted(jobs.size(key.split("/")[1], size).note, note))
 
 
 def describe_tracks(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
