@@ -14,6 +14,7 @@ from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.training_memory import TrainingMemory, save_memory
 from reprlab.sentences import prompt_forms
 from reprlab.sentences import triples as triples_module
+from reprlab.sentences.block_pruning import PruningSettings
 from reprlab.sentences.encoder import build_encoder, embed, load_encoder, read_settings, save_encoder, trained_weights
 from reprlab.sentences.evaluation import score_task
 from reprlab.sentences.layer_losses import layer_losses, with_layers
@@ -32,6 +33,7 @@ from reprlab.sentences.triples import Triples, encoded_triples, open_triples
 from reprlab.stages.evaluate_encoder import evaluate_encoder
 from reprlab.stages.evaluate_text_baselines import evaluate_text_baselines
 from reprlab.stages.measure_layers import measure_layers
+from reprlab.stages.prune_block import prune_block
 from reprlab.stages.tokenize_triples import tokenize_triples
 from reprlab.stages.train_encoder import best_rate, train_encoder
 from reprlab.stages.train_prompt import train_prompt
@@ -304,6 +306,46 @@ def test_vectors_of_trained_encoders_are_whitened_by_a_map_of_each_seed(place, t
             model=place["model"], tokenizer=place["model"], tasks=[place["tasks"]["sts"]], out=tmp_path / "none",
             settings=Evaluation.model_validate({**given["white"], "encoder": {"method": "none", "pooling": "mean"}}),
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("layers", [2, "small"])
+def test_a_decoder_without_a_block_is_trained_and_scored_as_one_of_fewer_layers(layers, place, tmp_path):
+    """It has the layers and parameters of the paper's pruning of that depth, and of those that stay the map alone is
+    another."""
+    losses(place, tmp_path / "depths.tsv")
+    chosen = with_layers(EncoderSettings.model_validate(METHODS["cut"]), tmp_path / "depths.tsv").layers
+    kept = layers if layers == 2 else chosen
+    plain = {"tasks": [{"name": "sts", "category": "sts"}], "seeds": [0, 1], "resamples": 9}
+    scored, weights = {}, {}
+    for way in ("plain", "block_cosine", "replace_me"):
+        model, out = place["model"], tmp_path / way
+        out.mkdir()
+        if way != "plain":
+            own = {"method": way, "layers": layers, "texts": 30, "seed": 0}
+            prune_block(
+                model=model, tokenizer=model, triples=place["tokens"], out=out / "model", blocks=out / "blocks.tsv",
+                settings=PruningSettings.model_validate(own), depths=tmp_path / "depths.tsv",
+            )  # fmt: skip
+            model = out / "model"
+            table = read_tsv(out / "blocks.tsv")
+            assert table["first"].tolist() == [*range(1, kept + 1)] and set(table["removed"]) == {4 - kept}
+            assert table["distance"].idxmin() == table["chosen"].idxmax() and table["chosen"].sum() == 1
+            weights[way] = load_file(model / "model.safetensors")
+        encoder = {**METHODS["lora"], "layers": kept if way == "plain" else None}
+        train({**place, "model": model}, out, "lora", encoder=encoder, learning_rates=[1e-2])
+        evaluate_encoder(
+            model=model, tokenizer=place["model"], tasks=[place["tasks"]["sts"]], out=out / "scores.tsv",
+            encoders=out / "encoders", training=out / "metrics.tsv",
+            settings=Evaluation.model_validate({**plain, "encoder": encoder}),
+        )  # fmt: skip
+        scored[way] = read_tsv(out / "scores.tsv")
+    for table in scored.values():
+        assert table[["layers", "parameters", "trained"]].equals(scored["plain"][["layers", "parameters", "trained"]])
+    assert set(scored["plain"]["layers"]) == {kept}
+    one, other = weights.values()
+    assert one.keys() == other.keys()
+    (changed,) = [name for name, value in one.items() if not torch.equal(value, other[name])]
+    assert changed == f"model.layers.{read_tsv(out / 'blocks.tsv')['chosen'].idxmax()}.mlp.down_proj.weight"
 
 
 def test_rates_that_nearly_agree_do_not_take_each_other_s_place(place, tmp_path):
