@@ -9,10 +9,16 @@ URL = "https://aclanthology.org/2025.repl4nlp-1.5/"
 QUESTION = "Do hidden states of in-context learning fill more dimensions than those of fine-tuning?"
 ANSWERS = (
     Answer(
-        "Do five demonstrations raise the intrinsic dimension above that of a fine-tuned model?",
+        "Do five demonstrations raise the intrinsic dimension, more than they do in a drawn model?",
+        "I4",
+        "yes, demonstrations raise it",
+        "no, not more than when drawn",
+    ),
+    Answer(
+        "Does fine-tuning lower the intrinsic dimension, so that demonstrations lead by more than they do without it?",
         "I8",
-        "yes, demonstrations raise it more",
-        "no, fine-tuning raises it more",
+        "yes, fine-tuning lowers it",
+        "no, fine-tuning raises it",
     ),
 )
 TABLES = RESULTS.captions(RESULTS.tables)
