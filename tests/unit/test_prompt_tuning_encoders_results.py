@@ -164,7 +164,7 @@ def test_a_neighbour_has_the_updates_rates_seeds_and_tasks_of_the_plain_prompt(s
 
 
 def test_a_size_that_the_plain_prompt_lacks_stays_empty_with_the_reason():
-    edit = f"papers.{SLUG}.neighbours.residual.sizes=[2, 3]"
+    edit = f"papers.{SLUG}.neighbours.residual.vectors=[2, 3]"
     plan = make_plan(load_config(ROOT, {"scale": "nano", "set": edit, "build": [SLUG]}))
     gathered = GatherSettings.model_validate_json(plan.jobs["gather_results"][SLUG].settings["settings"])
     missing = [one for one in gathered.entries if isinstance(one, Missing)]

@@ -126,7 +126,7 @@ class Evaluation(t.Settings):
 class Residual(t.Settings):
     """Vectors with a network that is added to them."""
 
-    sizes: Annotated[list[t.PositiveInt], t.Distinct]
+    vectors: Annotated[list[t.PositiveInt], t.Distinct]
     width: t.PositiveInt
     layer_norm: bool
 
@@ -134,15 +134,15 @@ class Residual(t.Settings):
 class Decomposed(t.Settings):
     """Vectors as the product of two factors."""
 
-    sizes: Annotated[list[t.PositiveInt], t.Distinct]
+    vectors: Annotated[list[t.PositiveInt], t.Distinct]
     rank: t.PositiveInt
     spread: t.PositiveFloat
 
     @model_validator(mode="after")
     def _of_low_rank(self) -> Self:
-        if self.sizes and self.rank > min(self.sizes):
+        if self.vectors and self.rank > min(self.vectors):
             raise ValueError(
-                f"rank ({self.rank}): {min(self.sizes)} vectors have no larger rank; set it to that at most"
+                f"rank ({self.rank}): {min(self.vectors)} vectors have no larger rank; set it to that at most"
             )
         return self
 
@@ -155,7 +155,7 @@ class Neighbours(t.Settings):
 
     def sizes(self) -> dict[str, list[int]]:
         """The numbers of vectors of each, by its name."""
-        return {name: getattr(self, name).sizes for name in FORMS}
+        return {name: getattr(self, name).vectors for name in FORMS}
 
     def form(self, name: str) -> PromptForm | None:
         """What a neighbour trains in place of its vectors; None: it is none."""
