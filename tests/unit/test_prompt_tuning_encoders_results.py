@@ -145,7 +145,7 @@ def test_a_neighbour_has_the_updates_rates_seeds_and_tasks_of_the_plain_prompt(s
         sizes = paper.backbones[name].grid["spt_uni_eosp"]
         for form, fields in forms.items():
             own = getattr(paper.neighbours, form)
-            for size in own.sizes:
+            for size in own.vectors:
                 key = f"{name}/prompt_tuning_{form}_{size}"
                 if size not in sizes or not paper.backbones[name].pretrained:
                     assert key not in plan.jobs["train_prompt"]
