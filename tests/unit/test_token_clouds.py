@@ -3,8 +3,15 @@
 import math
 
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 import pytest
 import torch
+from finetune_fixtures import WORDS, make_tokenizer
+from reprlab.artifacts.tables import read_tsv
+from reprlab.models.build import build_from_config, save_model
+from reprlab.papers.intrinsic_dimension.results import RESULTS
+from reprlab.registry.models import ModelEntry
 from reprlab.representations.token_clouds import (
     Cloud,
     TokenClouds,
@@ -15,8 +22,12 @@ from reprlab.representations.token_clouds import (
     neighbour_overlap,
     order_of,
 )
+from reprlab.results.frame import frame_of
+from reprlab.results.gather import gather_rows
+from reprlab.results.sources import Source
 from reprlab.runtime.errors import ReprlabError
-from test_representations import llama
+from reprlab.stages.measure_token_clouds import measure_token_clouds
+from test_representations import LLAMA, llama
 
 SETTINGS = {"prompts": 4, "tokens": 16, "neighbours": 3, "estimator": {"name": "two_nn", "kind": "two_nn"}}
 
@@ -59,6 +70,7 @@ def test_near_points_far_from_the_origin_are_told_apart():
     points = drawn(30, 4)
     far = torch.cat([points * 1e-5, torch.full((30, 1), 3e3, dtype=torch.float64)], 1)
     assert neighbour_overlap(points, far, 4) == 1.0
+    assert neighbour_overlap(points, 1e-5 * points + 3e3, 4) == 1.0, "in float64"
 
 
 def test_mean_cosine_is_that_of_all_pairs():
@@ -124,7 +136,7 @@ def test_every_setting_moves_what_is_measured():
     def made(**own):
         known = settings(**own)
         found = clouds(model.to(getattr(torch, known.dtype)), given, known, fixed=1)
-        return [row for tokens, measured in found.items() for row in cloud_rows(tokens, measured)]
+        return str([row for tokens, measured in found.items() for row in cloud_rows(tokens, measured)])
 
     base = made()
     changes = {
@@ -140,7 +152,7 @@ def test_every_setting_moves_what_is_measured():
 def test_rows_are_means_by_layer_and_the_rank_correlation_over_prompts():
     found = [Cloud([2.0 + n, 3.0, 4.0 + n], [1.0, 0.5, 0.25], [0.1 * n, 0.2, 0.3], loss=5 + n**2) for n in range(7)]
     rows = list(cloud_rows("written", found))
-    by = {(row["metric"], row["layer"]): row for row in rows}
+    by = {(row["metric"], None if math.isnan(row["layer"]) else row["layer"]): row for row in rows}
     assert len(rows) == 3 * 3 + 2 == len(by) and all(row["n"] == 7 and row["tokens_are"] == "written" for row in rows)
     assert by["token_dimension", 1]["value"] == pytest.approx(5) and by["token_overlap", 3]["value"] == 0.25
     assert by["token_cosine", 1]["value"] == pytest.approx(0.3) and by["token_loss", None]["value"] == pytest.approx(18)
@@ -148,3 +160,30 @@ def test_rows_are_means_by_layer_and_the_rank_correlation_over_prompts():
     assert rank["value"] == pytest.approx(1) and 0 < rank["low"] < rank["high"]
     turned = [Cloud(one.dimension, one.overlap, one.cosine, -one.loss) for one in found]
     assert [*cloud_rows("written", turned)][-1]["value"] == pytest.approx(-1)
+
+
+def test_the_stage_writes_the_rows_of_both_orders(tmp_path):
+    vocabulary = make_tokenizer(tmp_path / "model")
+    config = {**LLAMA, "vocab_size": vocabulary.padded_size}
+    entry = ModelEntry(architecture="llama", config=config, source="x", tie_output=True, origin={"kind": "scratch"})
+    save_model(build_from_config(entry, vocabulary.padded_size, seed=0), tmp_path / "model")
+    words = [word for word in WORDS if word.isalpha()]
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(words, 30)) for _ in range(7)]
+    pyarrow.parquet.write_table(pyarrow.table({"prompt": texts}), tmp_path / "prompts.parquet")
+    given = {"model": tmp_path / "model", "tokenizer": tmp_path / "model", "prompts": tmp_path / "prompts.parquet"}
+    for name in ("one", "two"):
+        measure_token_clouds(**given, out=tmp_path / f"{name}.tsv", settings=settings(prompts=6))
+    assert (tmp_path / "one.tsv").read_bytes() == (tmp_path / "two.tsv").read_bytes()
+    rows = read_tsv(tmp_path / "one.tsv")
+    assert rows.groupby("tokens_are").size().to_dict() == {"written": 11, "shuffled": 11} and set(rows["n"]) == {6}
+    assert rows["value"].notna().all() and set(rows["layer"].dropna()) == {1, 2, 3}
+    source = Source(
+        path=tmp_path / "one.tsv",
+        factors={"experiment": "tokens", "model": "small", "dataset": "sst2", "condition": "icl_5", "k": 5},
+        keys={"tokens_are": "tokens_are", "layer": "layer"},
+        data="Texts",
+    )
+    known = frame_of(gather_rows(RESULTS.settings("mini", [source], {})), RESULTS.settings("mini", [source], {}))
+    table = RESULTS.table("token_geometry").make(known)
+    assert len(table) == 22 and table["low"].notna().all() and set(table["tokens_are"]) == {"written", "shuffled"}

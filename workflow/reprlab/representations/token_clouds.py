@@ -8,6 +8,7 @@ the prompt stands the same one with its tokens in a random order.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -162,10 +163,10 @@ def cloud_rows(tokens: Tokens, found: Sequence[Cloud]) -> Iterator[dict[str, Any
         for layer, values in enumerate(zip(*(getattr(cloud, metric) for cloud in found), strict=True), start=1):
             yield {**about, "layer": layer, "metric": f"token_{metric}", **_bounds(*mean_interval(values))}
     losses = [cloud.loss for cloud in found]
-    yield {**about, "layer": None, "metric": "token_loss", **_bounds(*mean_interval(losses))}
+    yield {**about, "layer": math.nan, "metric": "token_loss", **_bounds(*mean_interval(losses))}
     areas = [normalised_auc(cloud.dimension) for cloud in found]
     rank = rank_correlation(areas, losses, "prompt")
-    yield {**about, "layer": None, "metric": "dimension_and_loss", **_bounds(rank.value, rank.low, rank.high)}
+    yield {**about, "layer": math.nan, "metric": "dimension_and_loss", **_bounds(rank.value, rank.low, rank.high)}
 
 
 def _bounds(value: float, low: float, high: float) -> dict[str, float]:
