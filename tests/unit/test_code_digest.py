@@ -192,7 +192,7 @@ def test_settings_import_settings_alone():
 
 
 def test_the_widest_edits():
-    """Of 107 stages, how many an edit of a module runs again; the five widest, beside settings and registries."""
+    """Of 112 stages, how many an edit of a module runs again; the five widest, beside settings and registries."""
     stages = [name for name in modules() if name.startswith("reprlab.stages.")]
     reached = collections.Counter(name for stage in stages for name in module.imported_modules(stage))
     code = {
@@ -201,7 +201,7 @@ def test_the_widest_edits():
         if not is_declaration(name) and module.module_path(name).name != "__init__.py"
     }
     widest = dict(sorted(code.items(), key=lambda one: -one[1])[:5])
-    held = {"artifacts.tsv": 101, "artifacts.tables": 96, "artifacts.json_files": 90}
-    held |= {"hub.revisions": 87, "plugins": 86}
+    held = {"artifacts.tsv": 106, "artifacts.tables": 101, "artifacts.json_files": 95}
+    held |= {"hub.revisions": 92, "plugins": 91}
     assert widest.keys() == held.keys() and all(widest[name] <= held[name] for name in held), widest
     assert code["inference.chat"] <= 7

@@ -36,7 +36,9 @@ from reprlab.music.settings import DescriberTraining
 from reprlab.representations.label_tokens import label_token_ids
 from reprlab.representations.tokens import encode_texts as opened_texts
 from reprlab.retrieval.bi_encoder import encode_texts as closed_texts
+from reprlab.retrieval.read_orders import inputs_in_order
 from reprlab.retrieval.rerank_inputs import pair_inputs
+from reprlab.retrieval.rerank_settings import PairSettings
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.export import export_plain, needs_our_module
 from reprlab.sentences.settings import EncoderSettings, TextForm
@@ -161,6 +163,11 @@ def ranked(tokenizer: Any, text: str, template: Any) -> list[int]:
     return found.ids("q", "d")
 
 
+def read_twice(tokenizer: Any, text: str, template: Any) -> list[int]:
+    pairs = PairSettings(template=template, max_length=512, max_query=128)
+    return inputs_in_order(tokenizer, {"q": text}, {"d": text}, pairs, "twice").ids("q", "d")
+
+
 def counted(tokenizer: Any, text: str, source: Any) -> list[int]:
     return _ids(tokenizer, [[text]], CountSettings(source=source)).tolist()
 
@@ -215,6 +222,10 @@ PLACES: dict[str, list[Callable[[Any, str], list[int]]]] = {
     "representations.label_tokens": [lambda t, x: label_token_ids(t, [x], "in_context", "a\n")],
     "representations.tokens": [lambda t, x: opened_texts(t, [x])[0]],
     "retrieval.bi_encoder": [lambda t, x: closed_texts(t, [x], 512).flat.tolist()],
+    "retrieval.read_orders": [
+        lambda t, x: read_twice(t, x, "document_first"),
+        lambda t, x: read_twice(t, x, "query_first"),
+    ],
     "retrieval.rerank_inputs": [
         lambda t, x: ranked(t, x, "document_first"),
         lambda t, x: ranked(t, x, "query_first"),

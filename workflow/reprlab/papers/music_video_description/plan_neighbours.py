@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from reprlab.music.prefix_settings import PrefixDescription, PrefixTraining
 from reprlab.planning.plan import Job
 from reprlab.results.sources import Source, Value
 from reprlab.settings.base import derive
 
-if TYPE_CHECKING:
-    from reprlab.papers.music_video_description.plan import Descriptions
+# The class `Descriptions` of the plan, which imports this module.
+Descriptions = Any
 
 ADAPTOR, PREFIX = "adaptor", "prefix"
 

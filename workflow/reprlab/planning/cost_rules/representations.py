@@ -120,10 +120,10 @@ def _pruning(jobs: Jobs, job: Job) -> PruningSettings | None:
 
 
 def _apart(jobs: Jobs, job: Job, encoder: EncoderSettings, bounded: str) -> str:
-    """What tells encoders from others that cost as much: the depth that is bounded, and how layers were removed."""
+    """What tells encoders from others that cost as much: the depth that is bounded."""
     pruning = _pruning(jobs, job)
     layers = encoder.layers if pruning is None else pruning.layers
-    return f"{layers if bounded else ''} {pruning.method if pruning else ''}".strip()
+    return str(layers) if bounded else ""
 
 
 def prune_block(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:

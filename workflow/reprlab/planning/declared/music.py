@@ -71,7 +71,6 @@ STAGES = (
         minutes=1440,
         grows="both",
         gpu=True,
-        array=True,
         priority=5,
     ),
     Stage(
@@ -81,7 +80,6 @@ STAGES = (
         mb=4000,
         minutes=720,
         gpu=True,
-        array=True,
     ),
     Stage(
         "score_descriptions",
