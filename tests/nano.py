@@ -118,7 +118,8 @@ PARTS = {
     ),
     "music-video-description": Part(
         targets=tuple(
-            f"results/music-video-description/{name}" for name in ("table1.tsv", "feature_accuracy.tsv", "examples")
+            f"results/music-video-description/{name}"
+            for name in ("table1.tsv", "feature_accuracy.tsv", "examples", "results.parquet")
         ),
     ),
     "reverse-probing": Part(
