@@ -120,10 +120,13 @@ def _pruning(jobs: Jobs, job: Job) -> PruningSettings | None:
 
 
 def _apart(jobs: Jobs, job: Job, encoder: EncoderSettings, bounded: str) -> str:
-    """What tells encoders from others that cost as much: the depth that is bounded."""
+    """What tells encoders from others that may cost as much: a depth that is bounded, which a printed one may replace by
+    the name of the row, and how layers were removed."""
+    if not bounded:
+        return ""
     pruning = _pruning(jobs, job)
     layers = encoder.layers if pruning is None else pruning.layers
-    return str(layers) if bounded else ""
+    return f"{layers} {pruning.method if pruning else ''}".strip()
 
 
 def prune_block(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
