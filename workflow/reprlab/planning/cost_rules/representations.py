@@ -120,8 +120,8 @@ def _pruning(jobs: Jobs, job: Job) -> PruningSettings | None:
 
 
 def _apart(jobs: Jobs, job: Job, encoder: EncoderSettings, bounded: str) -> str:
-    """What tells encoders from others that may cost as much: a depth that is bounded, which a printed one may replace by
-    the name of the row, and how layers were removed."""
+    """What tells encoders from others that may cost as much: a depth that is bounded, which a printed one may
+    replace by the name of the row, and how layers were removed."""
     if not bounded:
         return ""
     pruning = _pruning(jobs, job)
