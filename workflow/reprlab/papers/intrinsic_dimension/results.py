@@ -47,7 +47,7 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "twonn_vs_mle": (scatter_table, {**_CURVES, "experiment": "comparison"}),
     "precision": (precision_table, {**_CURVES, "experiment": "precision"}),
     "token_geometry": (
-        Listing("model dataset condition tokens_are layer metric value low high n dtype data scale"),
+        Listing("experiment model dataset condition tokens_are layer metric value low high n dtype data scale"),
         {"experiment": ("tokens", "drawn_tokens")},
     ),
     "seeds": (seeds_table, {"experiment": "replication", "metric": ("accuracy", Option("auc"))}),
