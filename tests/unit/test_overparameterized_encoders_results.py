@@ -458,7 +458,10 @@ def test_printed_hours_are_beside_the_paper_s_own_trainings_alone() -> None:
     printed = trained.loc[trained["paper_hours"].notna(), "name"]
     assert {*printed} == {f"{name}/l3prune_{depth}" for name in list(LABELS)[:4] for depth in ("small", "large")}
     assert trained["name"].str.contains("/l3prune_echo_small").sum() == 4
-    told = trained.set_index("name")["parameters"]
-    for name, depth in itertools.product([*LABELS][:4], ("p30", "small", "large")):
+    told = trained.set_index("name")
+    for name, depth in itertools.product([*LABELS][:4], ("small", "large")):
         # What is removed from the middle costs what the plain encoder of the same depth does.
-        assert told[f"{name}/l3prune_replace_me_{depth}"] == told[f"{name}/l3prune_{depth}"]
+        for way in ("replace_me", "block_cosine"):
+            assert told["parameters"][f"{name}/l3prune_{way}_{depth}"] == told["parameters"][f"{name}/l3prune_{depth}"]
+    # Without a bounded depth the three are one row.
+    assert [told["jobs"][f"{name}/l3prune_*p30"] for name in [*LABELS][:4]] == [3] * 4

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from reprlab.music.prefix_settings import PrefixDescription, PrefixTraining
+from reprlab.papers.music_video_description.plan_descriptions import ADAPTOR, Descriptions
 from reprlab.planning.plan import Job
-from reprlab.results.sources import Source, Value
+from reprlab.results.sources import Source
 from reprlab.settings.base import derive
 
-# The class `Descriptions` of the plan, which imports this module.
-Descriptions = Any
-
-ADAPTOR, PREFIX = "adaptor", "prefix"
+PREFIX = "prefix"
 
 
-def neighbour_sources(made: Descriptions, untrained: dict[str, Value]) -> Iterator[Source]:
+def neighbour_sources(made: Descriptions) -> Iterator[Source]:
     """Scores and losses of both, each seed, with the main row's inputs.
 
     Both have the updates, rates and stages of the main row; what differs is what is trained.
     """
-    inputs = made.paper.main
+    inputs, untrained = made.paper.main, made.untrained
     for seed in made.paper.seeds:
         yield made.scores(ADAPTOR, inputs, seed, made.described(ADAPTOR, inputs, seed), untrained)
         yield made.losses(f"description_{ADAPTOR}", inputs, seed, made.trained("description", inputs, seed, lora=False))
