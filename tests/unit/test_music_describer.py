@@ -133,6 +133,7 @@ def test_fresh_lora_changes_no_bit_and_merged_lora_agrees(model, files, tmp_path
     for name, one in fresh.language.named_parameters():
         if "lora_B" in name:
             one.data.normal_(std=0.05)
+    (tmp_path / "d").mkdir()
     save_describer(fresh, tmp_path / "d", {"steps": 1, "tokens": 1})
     merged = load_describer(model, tmp_path / "d", 6)
     with torch.inference_mode():

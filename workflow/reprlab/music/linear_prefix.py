@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 
-from reprlab.artifacts.json_files import read_json
+from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.models.build import load_model
 from reprlab.music.describer import ADAPTOR, MUSIC, Describer, Examples, asked, prompt_ids
 from reprlab.music.prefix_settings import PrefixTraining
@@ -86,6 +86,14 @@ def new_prefix(model: Path, shape: tuple[int, int], settings: PrefixTraining, st
     if start is not None:
         _take(found, start)
     return found
+
+
+def save_prefix(found: Describer, folder: Path, about: Mapping[str, Any]) -> None:
+    """The map in a folder, with what it was trained on, its vectors and its parameters."""
+    given: Any = found.adaptor
+    found.save_adaptor(folder)
+    parameters = sum(one.numel() for one in given.parameters())
+    write_json(folder / ABOUT, {**about, "parameters": parameters, "vectors": given.vectors})
 
 
 def load_prefix(model: Path, folder: Path, shape: tuple[int, int]) -> Describer:

@@ -1,8 +1,8 @@
-"""Training of a describer in two stages, and its folder."""
+"""Training of a describer in two stages, its folder, and what it writes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +11,23 @@ import torch
 
 from reprlab.artifacts.json_files import read_json, write_json
 from reprlab.artifacts.tables import read_parquet, write_parquet
+from reprlab.artifacts.tsv import write_rows
 from reprlab.models.build import load_model
-from reprlab.music.describer import Describer
+from reprlab.music.describer import ADAPTOR, Describer, Examples, target_loss
+from reprlab.music.prefix_settings import PrefixTraining
 from reprlab.music.settings import DescriberTraining
 from reprlab.representations.adapters import add_adapter, load_adapter
 from reprlab.representations.settings import AdapterSettings
 from reprlab.runtime.errors import ReprlabError
+from reprlab.runtime.files import atomic_directory, remove_directory
 from reprlab.settings.base import derive
+from reprlab.training.engine import train
+from reprlab.training.fingerprints import run_fingerprint
+from reprlab.training.settings import EngineSettings
 
 _TEXTS = ("track", "split", "genre", "type", "lyrics_text", "caption", "description")
-_ABOUT, _LORA = "describer.json", "lora"
+ABOUT = "describer.json"
+_LORA = "lora"
 
 
 def write_states(path: Path, tracks: Sequence[dict[str, Any]], states: np.ndarray) -> None:
@@ -74,7 +81,6 @@ def new_describer(model: Path, width: int, settings: DescriberTraining, start: P
 
 def save_describer(found: Describer, folder: Path, about: dict[str, Any]) -> None:
     """Adaptor and LoRA in a folder, with what they were trained on."""
-    folder.mkdir(parents=True, exist_ok=True)
     found.save_adaptor(folder)
     if hasattr(found.language, "peft_config"):
         config = found.language.peft_config["default"]
@@ -83,7 +89,7 @@ def save_describer(found: Describer, folder: Path, about: dict[str, Any]) -> Non
         config.target_modules = sorted(config.target_modules)
         found.language.save_pretrained(folder / _LORA)
         (folder / _LORA / "README.md").unlink(missing_ok=True)
-    write_json(folder / _ABOUT, {**about, "width": found.adaptor.in_features})
+    write_json(folder / ABOUT, {**about, "width": found.adaptor.in_features})
 
 
 def load_describer(model: Path, folder: Path | None, width: int, seed: int = 0) -> Describer:
@@ -98,9 +104,85 @@ def load_describer(model: Path, folder: Path | None, width: int, seed: int = 0) 
     return found.eval()
 
 
-def effort(folder: Path | None) -> dict[str, int]:
-    """Updates and tokens of its training; none where it was not trained."""
-    if folder is None:
-        return {"steps": 0, "tokens": 0}
-    about = read_json(folder / _ABOUT)
-    return {"steps": int(about["steps"]), "tokens": int(about["tokens"])}
+def train_stage(
+    new: Callable[[list[dict[str, Any]], np.ndarray], tuple[Describer, Examples]],
+    save: Callable[[Describer, Path, dict[str, Any]], None],
+    *,
+    model: Path,
+    annotations: Sequence[Path],
+    states: Path,
+    start: Path | None,
+    settings: DescriberTraining | PrefixTraining,
+    fingerprint: str,
+    out: Path,
+    metrics: Path,
+    work: Path,
+    save_every: int,
+    device: str,
+) -> None:
+    """Train what `new` makes of the training tracks and their states; `save` writes it into the folder `out`.
+
+    Raises:
+        ReprlabError: unreadable inputs, or SIGTERM came: the same command goes on.
+    """
+    read = [*annotations, states, model / "config.json", *sorted(model.glob("*.safetensors"))]
+    identity = run_fingerprint(fingerprint, settings, [*read, *([start / ADAPTOR] if start else [])])
+    # What is described afterwards is read as well, so that a lack of it is told before the first update.
+    (tracks, audio), _ = (load_examples(annotations, states, split) for split in ("train", "test"))
+    describer, examples = new(tracks, audio)
+    run = train(
+        describer,
+        examples,
+        target_loss,
+        _engine_of(settings, len(tracks)),
+        work=work,
+        save_every=save_every,
+        fingerprint=identity,
+        on_checkpoint=lambda step, trained: None,
+        device=device,
+    )
+    if not run.is_main:
+        return
+    about = {"steps": run.step, "tokens": run.tokens, "cut_targets": examples.cut, "examples": len(tracks)}
+    with atomic_directory(out) as folder:
+        folder.mkdir(parents=True, exist_ok=True)
+        save(describer, folder, {**about, "diverged": run.diverged_at is not None})
+    write_rows(metrics, [{**row, "cut_targets": examples.cut} for row in run.metrics])
+    remove_directory(work)
+
+
+def _engine_of(settings: DescriberTraining | PrefixTraining, tracks: int) -> EngineSettings:
+    engine = settings.engine
+    if settings.epochs is None:
+        return engine
+    steps = max(1, round(settings.epochs * tracks / engine.batch_size))
+    warmup = min(engine.schedule.warmup_steps, steps - 1)
+    schedule = engine.schedule.model_copy(update={"warmup_steps": warmup})
+    return engine.model_copy(update={"steps": steps, "schedule": schedule})
+
+
+def write_descriptions(
+    path: Path,
+    tracks: Sequence[dict[str, Any]],
+    prompts: Sequence[str],
+    texts: Sequence[str],
+    *,
+    about: Path | None,
+    wanted: str = "description",
+) -> None:
+    """A table with the prompt's text, the target (the column `wanted`) and the text of each track.
+
+    Updates and tokens of the training are those that the file `about` has; 0 where nothing was trained.
+    """
+    import pyarrow
+
+    told = {} if about is None else read_json(about)
+    made = {name: int(told.get(name, 0)) for name in ("steps", "tokens")}
+    rows = [
+        {"track": one["track"], "prompt": prompt, "target": one[wanted], "text": text, **made}
+        for one, prompt, text in zip(tracks, prompts, texts, strict=True)
+    ]
+    kinds = {name: pyarrow.int64() for name in made}
+    names = ("track", "prompt", "target", "text", *made)
+    schema = pyarrow.schema([(name, kinds.get(name, pyarrow.string())) for name in names])
+    write_parquet(path, pyarrow.Table.from_pylist(rows, schema))

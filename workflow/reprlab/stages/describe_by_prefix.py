@@ -18,13 +18,9 @@ def describe_by_prefix(
     Raises:
         ReprlabError: unreadable inputs, or a map of states of another shape.
     """
-    import pyarrow
-
-    from reprlab.artifacts.json_files import read_json
-    from reprlab.artifacts.tables import write_parquet
     from reprlab.music.describer import write_texts
     from reprlab.music.linear_prefix import ABOUT, load_prefix, prefix_prompts, told_by
-    from reprlab.music.training import load_examples
+    from reprlab.music.training import load_examples, write_descriptions
     from reprlab.text.tokenizer_folder import open_tokenizer
     from reprlab.training.processes import choose_device
 
@@ -43,16 +39,7 @@ def describe_by_prefix(
         temperature=settings.temperature,
         seed=settings.seed,
     )
-    about = read_json(prefix / ABOUT)
-    made = {"steps": int(about["steps"]), "tokens": int(about["tokens"])}
-    rows = [
-        {"track": one["track"], "prompt": prompt, "target": one["description"], "text": text, **made}
-        for one, prompt, text in zip(tracks, said, texts, strict=True)
-    ]
-    kinds = {"steps": pyarrow.int64(), "tokens": pyarrow.int64()}
-    names = ("track", "prompt", "target", "text", "steps", "tokens")
-    schema = pyarrow.schema([(name, kinds.get(name, pyarrow.string())) for name in names])
-    write_parquet(out, pyarrow.Table.from_pylist(rows, schema))
+    write_descriptions(out, tracks, said, texts, about=prefix / ABOUT)
 
 
 if __name__ == "__main__":

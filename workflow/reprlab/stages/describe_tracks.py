@@ -19,11 +19,9 @@ def describe_tracks(
         ReprlabError: unreadable inputs.
     """
     import numpy as np
-    import pyarrow
 
-    from reprlab.artifacts.tables import write_parquet
     from reprlab.music.describer import asked, prompt_ids, write_texts
-    from reprlab.music.training import effort, load_describer, load_examples
+    from reprlab.music.training import ABOUT, load_describer, load_examples, write_descriptions
     from reprlab.text.tokenizer_folder import open_tokenizer
     from reprlab.training.processes import choose_device
 
@@ -46,16 +44,14 @@ def describe_tracks(
         seed=settings.seed,
     )
     texts = list(np.resize(np.array(texts, dtype=object), len(tracks)))
-    wanted = "caption" if settings.task == "caption" else "description"
-    made = effort(describer)
-    rows = [
-        {"track": one["track"], "prompt": pair[0], "target": one[wanted], "text": text, **made}
-        for one, pair, text in zip(tracks, questions, texts, strict=True)
-    ]
-    kinds = {"steps": pyarrow.int64(), "tokens": pyarrow.int64()}
-    names = ("track", "prompt", "target", "text", "steps", "tokens")
-    schema = pyarrow.schema([(name, kinds.get(name, pyarrow.string())) for name in names])
-    write_parquet(out, pyarrow.Table.from_pylist(rows, schema))
+    write_descriptions(
+        out,
+        tracks,
+        [text for text, _ in questions],
+        texts,
+        about=describer and describer / ABOUT,
+        wanted=settings.task,
+    )
 
 
 if __name__ == "__main__":

@@ -28,44 +28,28 @@ def train_describer(
     Raises:
         ReprlabError: unreadable inputs, or SIGTERM came: the same command goes on.
     """
-    from reprlab.artifacts.tsv import write_rows
-    from reprlab.music.describer import ADAPTOR, Examples, target_loss
-    from reprlab.music.training import load_examples, new_describer, save_describer
-    from reprlab.runtime.files import atomic_directory, remove_directory
+    from reprlab.music.describer import Examples
+    from reprlab.music.training import new_describer, save_describer, train_stage
     from reprlab.text.tokenizer_folder import open_tokenizer
-    from reprlab.training.engine import train
-    from reprlab.training.fingerprints import run_fingerprint
 
-    read = [*annotations, states, model / "config.json", *sorted(model.glob("*.safetensors"))]
-    identity = run_fingerprint(fingerprint, settings, [*read, *([start / ADAPTOR] if start else [])])
-    # What is described afterwards is read as well, so that a lack of it is told before the first update.
-    (tracks, audio), _ = (load_examples(annotations, states, split) for split in ("train", "test"))
-    engine = settings.engine
-    if settings.epochs is not None:
-        steps = max(1, round(settings.epochs * len(tracks) / engine.batch_size))
-        warmup = min(engine.schedule.warmup_steps, steps - 1)
-        schedule = engine.schedule.model_copy(update={"warmup_steps": warmup})
-        engine = engine.model_copy(update={"steps": steps, "schedule": schedule})
-    describer = new_describer(model, audio.shape[-1], settings, start)
-    examples = Examples(open_tokenizer(model), tracks, audio, settings)
-    run = train(
-        describer,
-        examples,
-        target_loss,
-        engine,
+    train_stage(
+        lambda tracks, audio: (
+            new_describer(model, audio.shape[-1], settings, start),
+            Examples(open_tokenizer(model), tracks, audio, settings),
+        ),
+        save_describer,
+        model=model,
+        annotations=annotations,
+        states=states,
+        start=start,
+        settings=settings,
+        fingerprint=fingerprint,
+        out=out,
+        metrics=metrics,
         work=work,
         save_every=save_every,
-        fingerprint=identity,
-        on_checkpoint=lambda step, trained: None,
         device=device,
     )
-    if not run.is_main:
-        return
-    about = {"steps": run.step, "tokens": run.tokens, "cut_targets": examples.cut, "examples": len(tracks)}
-    with atomic_directory(out) as folder:
-        save_describer(describer, folder, {**about, "diverged": run.diverged_at is not None})
-    write_rows(metrics, [{**row, "cut_targets": examples.cut} for row in run.metrics])
-    remove_directory(work)
 
 
 if __name__ == "__main__":
