@@ -12,13 +12,14 @@ from reprlab.models.build import build_from_config, load_model, save_model
 from reprlab.registry.models import ModelEntry
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.training_memory import TrainingMemory, save_memory
-from reprlab.sentences import prompt_forms
+from reprlab.sentences import prompt_forms, rates
 from reprlab.sentences import triples as triples_module
 from reprlab.sentences.block_pruning import PruningSettings
 from reprlab.sentences.encoder import build_encoder, embed, load_encoder, read_settings, save_encoder, trained_weights
 from reprlab.sentences.evaluation import score_task
 from reprlab.sentences.layer_losses import layer_losses, with_layers
 from reprlab.sentences.prompt_forms import PromptTraining
+from reprlab.sentences.rates import best_rate
 from reprlab.sentences.settings import (
     ContrastiveTraining,
     EncoderSettings,
@@ -35,7 +36,7 @@ from reprlab.stages.evaluate_text_baselines import evaluate_text_baselines
 from reprlab.stages.measure_layers import measure_layers
 from reprlab.stages.prune_block import prune_block
 from reprlab.stages.tokenize_triples import tokenize_triples
-from reprlab.stages.train_encoder import best_rate, train_encoder
+from reprlab.stages.train_encoder import train_encoder
 from reprlab.stages.train_prompt import train_prompt
 from reprlab.text.model_tokenizers import load_tokenizer
 from safetensors.torch import load_file
@@ -179,6 +180,34 @@ def without_strength(encoder, form, seed, usual=prompt_forms.reparametrise):
             parts.original0.copy_(torch.eye(len(start)))
             parts.original1.copy_(start)
     return encoder
+
+
+def test_a_form_is_drawn_with_each_seed_and_trained_for_the_passes(place, tmp_path, monkeypatch):
+    drawn = []
+
+    def reparametrise(encoder, form, seed, usual=prompt_forms.reparametrise):
+        drawn.append(seed)
+        return usual(encoder, form, seed)
+
+    monkeypatch.setattr(prompt_forms, "reparametrise", reparametrise)
+    rows = train_form(place, tmp_path, FORMS["decomposed"], epochs=2.0, seeds=[3, 4], learning_rates=[1e-2])
+    # Folding draws with 0, over which it puts what was trained.
+    assert [seed for seed in drawn if seed] == [3, 4] and set(rows.seed) == {3, 4}
+    assert rows.step.max() == 10
+
+
+@pytest.mark.parametrize("stage", [train, lambda place, folder, _: train_form(place, folder, FORMS["decomposed"])])
+def test_a_finished_run_is_told_apart_by_every_file_that_it_read(stage, place, tmp_path, monkeypatch):
+    asked = []
+
+    def train_at_rates(*given, files, **more):
+        asked.extend(files)
+        return 1e-2, {1e-2: []}
+
+    monkeypatch.setattr(rates, "train_at_rates", train_at_rates)
+    stage(place, tmp_path, "prompt")
+    weights = {*place["model"].glob("*.safetensors"), place["model"] / "tokenizer.json", place["model"] / "config.json"}
+    assert {*place["held_out"], place["tokens"] / "triples.json"} | weights <= {*asked}
 
 
 @pytest.mark.parametrize("form", FORMS)
