@@ -62,7 +62,7 @@ def add_results(plan: Plan, config: LoadedConfig, paper: AmuroCharSettings, scor
         found = jobs.setdefault(key.split("/")[1], {}).setdefault(_ACTIVITIES[stage], [])
         found.append(f"{stage}/{key.replace('/', '.')}")
     hours = HoursSettings(scale=config.scale, device=config.runtime.device, jobs=jobs, published=paper.published_hours)
-    summed = Job({"inputs": sorted(scored.files)}, {"settings": hours})
+    summed = Job({"inputs": sorted(scored.files.keys() - scored.ways.keys())}, {"settings": hours})
     plan.add_targets(SLUG, [plan.add("sum_hours", SLUG, summed)["out"]])
 
 

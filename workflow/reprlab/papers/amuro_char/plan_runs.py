@@ -77,7 +77,8 @@ class RunPlanner:
             models = found.models.only(checkpoints)
             self._score(f"{name}/{BASE}/{group}", found, models, self._base_cells(family))
         for train in filter(self.trainings.__contains__, family.trainings):
-            cells, made = self._tuned_cells(family, train), {}
+            cells = self._tuned_cells(family, train)
+            made: dict[str, tuple[str, ModelFolders]] = {}
             for group, checkpoints in self._groups(self._tuned_checkpoints(family, train)):
                 key = f"{name}/{train}/{group}"
                 tuned = self._tune(key, found, checkpoints)
