@@ -58,7 +58,10 @@ PARTS = {
     ),
     "amuro-char": Part(
         targets=(
-            *(f"results/shared/scored/ladder/{train}/all/scores.tsv" for train in ("base", "paws")),
+            *(
+                f"results/shared/scored/ladder/{part}/scores.tsv"
+                for part in ("base/all", "paws/all", "paws/lore_adapt")
+            ),
             "results/shared/tuned/ladder/xsum/all/metrics.tsv",
         )
     ),

@@ -118,10 +118,12 @@ def baseline_rows():
 
 def settings_of(folder, rows, *, scale="mini", without=(), losses=None):
     """Settings of the gather job over score files that are written below `folder`, one for each model and training."""
-    files, evals = {}, {}
-    for (family, train), part in pandas.DataFrame(rows).groupby(["family", "train"], sort=False):
-        path = paths.output("score_completions", "out", f"{family}/{train}/all")
+    files, evals, ways = {}, {}, {}
+    table = pandas.DataFrame([{"way": "", **one} for one in rows])
+    for (family, train, way), part in table.groupby(["family", "train", "way"], sort=False):
+        path = paths.output("score_completions", "out", f"{family}/{train}/{way or 'all'}")
         write_tsv(folder / path, part[COLUMNS])
+        ways |= {path: (way, "main")} if way else {}
         files[path], evals[path] = (family, train, "all"), list(part["eval"].unique())
     beside = paths.output("score_completion_baselines", "out", "amuro-char")
     write_tsv(folder / beside, pandas.DataFrame(baseline_rows()))
@@ -130,7 +132,12 @@ def settings_of(folder, rows, *, scale="mini", without=(), losses=None):
         write_tsv(folder / known["small"], losses)
     config = SimpleNamespace(scale=scale, runtime=SimpleNamespace(device="cpu"), root=Path(__file__).parents[2])
     plan = Plan()
-    add_results(plan, config, PAPER, scored(without=without, files=files, evals=evals, losses=known, baselines=beside))
+    add_results(
+        plan,
+        config,
+        PAPER,
+        scored(without=without, files=files, evals=evals, ways=ways, losses=known, baselines=beside),
+    )
     return GatherSettings.model_validate_json(plan.job("gather_results", "amuro-char").settings["settings"])
 
 

@@ -20,12 +20,15 @@ from reprlab.results.claims import claims_table
 from reprlab.results.comparison import declarations
 from reprlab.results.digits import write_table
 from reprlab.results.drawing import draw_figure
+from reprlab.results.neighbour_table import neighbour_rows
+from reprlab.results.neighbours import Cell
 from reprlab.runtime.errors import ReprlabError
 from reprlab.stages.compare_published import compare_published
 from reprlab.stages.gather_results import gather_results
 from reprlab.stages.sum_hours import sum_hours
 
 from tests.unit.amuro_char_scores import GROUPS, PAPER, frame, row, score_rows, scored, settings_of, uneven
+from tests.unit.amuro_char_scores import value as known_value
 
 ROOT = Path(__file__).parents[2]
 PRINTED = sorted((ROOT / "resources/published/amuro-char").glob("*.tsv"))
@@ -246,7 +249,8 @@ def losses(last=3.0):
 def test_the_numbers_of_the_claims(tmp_path):
     found = verdicts(frame(tmp_path, score_rows(), losses=losses()))
     assert list(found) == [
-        "A1", "A2", "A3", "A4", "A3b", "A4b", *(f"A{number}" for number in range(5, 18)), "A18", "A18b"
+        "A1", "A2", "A3", "A4", "A3b", "A4b", *(f"A{number}" for number in range(5, 18)), "A18", "A18b",
+        *(f"A{number}" for number in range(19, 23)),
     ]  # fmt: skip
     known = {
         "A1": 30, "A2": 0, "A3": -0.8, "A4": 0.01, "A3b": -0.8, "A5": 5, "A6": 3, "A8": 10, "A9": -10,
@@ -310,6 +314,52 @@ def test_fine_tuned_models_are_also_asked_as_they_were_trained(tmp_path):
     assert told.estimate - told.low > 4, "two sets, one is chosen"
     for id, one in without.items():
         assert id == "A18" or repr(found[id]) == repr(one), "scores without shots slip into other claims"
+
+
+def moved_rows(own=0.05, other=-0.02):
+    """Scores of RE-Adapt, that much above those of the fine-tuned last checkpoint; LoRE-Adapt has a point less."""
+    pairs = [(pair, own) for group in ("in_domain", "instruction") for pair in GROUPS[group]]
+    pairs += [(pair, other) for listed in GROUPS["mrc"].values() for pair in listed]
+    pairs = [(pair, lead + 0.002 * (place % 3 - 1)) for place, (pair, lead) in enumerate(pairs)]
+    return [
+        row("small", "main", pair.train, pair.eval, way=way,
+            performance=known_value("main", pair.train, pair.eval) + lead - lost)
+        for way, lost in (("re_adapt", 0.0), ("lore_adapt", 0.01)) for pair, lead in pairs
+    ]  # fmt: skip
+
+
+def test_re_adapt_stands_beside_fine_tuning_of_the_last_checkpoint(tmp_path):
+    both = frame(tmp_path / "both", uneven([*score_rows(), *moved_rows()]), losses=losses())
+    found = verdicts(both)
+    leads = {"A19": 5, "A20": 4, "A21": -2, "A22": -3}
+    for id, lead in leads.items():
+        assert found[id].estimate == pytest.approx(lead, abs=0.1), id
+        assert found[id].verdict == ("supported" if lead > 0 else "not supported")
+    assert found["A21"].unit == "evaluation set and training set" and found["A21"].units == 4
+    assert found["A19"].note.startswith("against no fine-tuning +35.0, fine-tuned +30.0")
+    table = made("re_adapt", both)
+    assert len(table) == 2 * (len(GROUPS["in_domain"]) + len(GROUPS["instruction"]) + 8) and set(table["family"]) == {
+        "small"
+    }
+    one = table.set_index(["way", "eval", "train"]).loc[("re_adapt", "xsum", "mnli")]
+    assert one[["base", "tuned", "moved", "lead"]].tolist() == pytest.approx([20, 4, 2, -2], abs=0.4)
+    assert one[["ratio", "ratio_moved"]].tolist() == pytest.approx([-0.8, -0.9], abs=0.02)
+    cells = {one.id: [Cell()] for one in RESULTS.neighbours}
+    rows = {one["claim"]: one for one in neighbour_rows("amuro-char", RESULTS, both, cells, tmp_path)}
+    for id, lead in leads.items():
+        one = rows[id]
+        assert one["neighbour_value"] - one["method_value"] == pytest.approx(one["difference"]), id
+        assert one["verdict"] == ("ahead" if lead > 0 else "behind") and one["seeds"] == 1
+
+
+def test_scores_of_re_adapt_slip_into_no_other_table_or_claim(tmp_path, results):
+    plain, more = (frame(tmp_path / name, [*score_rows(), *rows]) for name, rows in (("a", []), ("b", moved_rows())))
+    for name, table in results.items():
+        assert name == "re_adapt" or made(name, more).equals(table), name
+    without, beside = verdicts(plain), verdicts(more)
+    for id, one in without.items():
+        assert repr(beside[id]) == repr(one) or id in ("A19", "A20", "A21", "A22"), id
+    assert "no ladder is fine-tuned at checkpoint 424000" in without["A19"].note
 
 
 def test_claims_compare_checkpoints_that_have_all_sets(tmp_path):

@@ -9,7 +9,7 @@ from reprlab.models.merging import WAYS, MergeSettings, merged_model
 from reprlab.plugins import load_plugin
 from reprlab.runtime.errors import ReprlabError
 
-WITH_BASE = {"task_arithmetic": {}, "ties": {"density": 0.4}, "dare": {"drop": 0.5}}
+WITH_BASE = {"task_arithmetic": {}, "ties": {"density": 0.4}, "dare": {"drop": 0.5}, "re_adapt": {}}
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +59,35 @@ def test_at_zero_strength_a_merge_is_one_of_its_models_bit_for_bit(folders, meth
 
 def test_dare_that_drops_nothing_is_task_arithmetic_bit_for_bit(folders):
     assert equal(merged(folders, "dare", drop=0, scale=0.7), merged(folders, "task_arithmetic", scale=0.7))
+
+
+def re_adapted(folders, second, **options):
+    settings = MergeSettings(method="re_adapt", options=options, dtype="float32")
+    return merged_model(folders / "first", folders / second, settings, folders / "base").state_dict()
+
+
+@pytest.mark.parametrize("rank", [None, 10**6])
+def test_without_further_pretraining_re_adapt_is_the_fine_tuned_model_bit_for_bit(folders, rank):
+    assert equal(re_adapted(folders, "base", rank=rank), state(folders, "first"))
+
+
+def test_re_adapt_adds_what_fine_tuning_changed_to_the_later_base(folders):
+    base, first, second = (state(folders, name) for name in ("base", "first", "second"))
+    for name, value in re_adapted(folders, "second").items():
+        assert torch.allclose(value, second[name] + (first[name] - base[name]), atol=1e-6), name
+    assert equal(re_adapted(folders, "second", rank=10**6), re_adapted(folders, "second"))
+
+
+@pytest.mark.parametrize("rank", [0, 1, 3, 5])
+def test_what_a_rank_leaves_out_is_the_tail_of_the_spectrum(rank):
+    base, first, second = torch.randn(3, 7, 5, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    error = one_tensor("re_adapt", first, second, base) - one_tensor("re_adapt", first, second, base, rank=rank)
+    values = torch.linalg.svdvals(first - base)
+    assert torch.allclose(torch.linalg.svdvals(error)[: 5 - rank], values[rank:])
+    kept = one_tensor("re_adapt", first, base, base, rank=rank) - base
+    assert int(torch.linalg.matrix_rank(kept, atol=1e-9)) == rank
+    vector = one_tensor("re_adapt", first[0], second[0], base[0], rank=rank)
+    assert torch.equal(vector, one_tensor("re_adapt", first[0], second[0], base[0])), "no matrix: its whole change"
 
 
 def test_the_mean_over_draws_of_dare_is_the_whole_change():
@@ -119,7 +148,14 @@ def test_a_way_that_reads_the_base_asks_for_it(folders, method, options):
 
 
 @pytest.mark.parametrize(
-    ("method", "options"), [("ties", {"density": 0}), ("dare", {"drop": 1.5}), ("linear", {}), ("slerp", {"t": 1})]
+    ("method", "options"),
+    [
+        ("ties", {"density": 0}),
+        ("dare", {"drop": 1.5}),
+        ("linear", {}),
+        ("slerp", {"t": 1}),
+        ("re_adapt", {"rank": -1}),
+    ],
 )
 def test_settings_that_a_way_does_not_take_are_refused(method, options):
     with pytest.raises(ValidationError):

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.reads(SLUG)
 WHOLE = {"gather_results", "compare_published", "test_claims"}
 DRAWN = WHOLE | {"tabulate_paper", "plot_figure"}
 SCORES = {"score_completions", "sum_hours"} | DRAWN
-TUNING = {"finetune_completions"} | SCORES
+TUNING = {"finetune_completions", "merge_models"} | SCORES
 # What another number of updates, beams or batches takes.
 COST = {"estimate_cost"}
 TRIVIAL = {"score_completion_baselines"}
@@ -33,6 +33,10 @@ EDITS = {
         f"{PAPER}.pretraining.steps=7",
         {"pretrain_lm", "evaluate_lm"} | TUNING | COST,
     ),
+    "rank of LoRE-Adapt": (
+        f"{PAPER}.neighbours.re_adapt.rank=3",
+        {"merge_models", "score_completions"} | DRAWN - {"plot_figure"},
+    ),
     "pairs of a mean": (f"{PAPER}.groups.mrc.generation_to_class=[paws<-xsum]", DRAWN),
 }
 
@@ -42,8 +46,8 @@ def rows(path):
         return list(csv.DictReader(handle, delimiter="\t"))
 
 
-def scores(made, train):
-    return rows(made.nano / "results/shared/scored/ladder" / train / "all/scores.tsv")
+def scores(made, train, part="all"):
+    return rows(made.nano / "results/shared/scored/ladder" / train / part / "scores.tsv")
 
 
 def test_base_is_scored_once_and_shared(made):
@@ -56,6 +60,21 @@ def test_base_is_scored_once_and_shared(made):
     ]
     assert len(plain) == len({(row["ckpt"], row["eval"]) for row in plain}) == 2 * 7
     assert {row["train"] for row in scores(made, "paws")} == {"paws"}
+
+
+def test_re_adapt_is_scored_as_the_fine_tuned_last_checkpoint_is(made):
+    columns = ("ckpt", "step", "train", "eval", "fmt", "shots", "method", "n", "seed")
+    tuned, moved = (
+        [tuple(row[name] for name in columns) for row in scores(made, "paws", part)] for part in ("all", "lore_adapt")
+    )
+    usual = [
+        one
+        for one in tuned
+        if one[0] == "main" and one[4:6] == ("default", "1") and one[6] not in ("free", "constrained")
+    ]
+    assert sorted(moved) == sorted(usual)
+    (folder,) = (made.nano / "results/shared/merged").glob("amuro_char_ladder_paws_lore_adapt")
+    assert (folder / "model.safetensors").exists() and (folder / "tokenizer.json").exists()
 
 
 def test_rows_say_what_they_are(made):

@@ -13,6 +13,7 @@ from typing import Any
 
 from reprlab.papers.amuro_char import measures
 from reprlab.papers.amuro_char.names import CLASS_TO_GEN, GEN_TO_CLASS
+from reprlab.papers.amuro_char.tables_changes import OTHER, OWN
 from reprlab.results.claims import Claim
 from reprlab.results.frame import FIRST, Frame
 from reprlab.results.twins import Twin
@@ -47,6 +48,16 @@ def _claim(id: str, claim: str, statistic: str, find: Any, rule: Rule = ABOVE_ZE
 _TO_GEN, _TO_CLASS = (partial(measures.transfer, direction) for direction in (CLASS_TO_GEN, GEN_TO_CLASS))
 _LARGE: dict[str, Any] = {"only_at": ("paper",), "because": "needs the published checkpoints"}
 _between = partial(partial, measures.between_checkpoints)
+# A neighbour by its claim: the way, and the task that it is held against fine-tuning on.
+RIVALS = {
+    "A19": ("re_adapt", OWN),
+    "A20": ("lore_adapt", OWN),
+    "A21": ("re_adapt", OTHER),
+    "A22": ("lore_adapt", OTHER),
+}
+_SAID = {OWN: "is ahead of fine-tuning the last one itself", OTHER: "forgets less than fine-tuning the last one itself"}
+_WAYS = {"re_adapt": "moved to the last one by RE-Adapt", "lore_adapt": "moved by LoRE-Adapt"}
+_MEASURED = {OWN: "score on the own task", OTHER: "score on tasks of another kind (the pairs of 4.3)"}
 CLAIMS = (
     _claim("A1", "fine-tuning helps on the task it was made for (4.2, 6)",
            "accuracy, fine-tuned minus the better of base and most frequent class, points, last checkpoint, the "
@@ -108,6 +119,12 @@ CLAIMS = (
            "fine-tuning teaches classification to a model that is asked as it was trained, without shots (ours)",
            "accuracy of the second model without shots minus the most frequent class, points, the set with the "
            "largest lead", measures.without_demonstrations),
+    *(
+        _claim(id, f"the fine-tuning of an earlier checkpoint, {_WAYS[way]}, {_SAID[task]} (ours)",
+               f"{_MEASURED[task]}, less that of the fine-tuned last checkpoint, points, mean over pairs",
+               partial(measures.beside_tuned, way, task))
+        for id, (way, task) in RIVALS.items()
+    ),
 )  # fmt: skip
 _UNTUNED: dict[str, Any] = {"train": "base", "lr": None, "seed": None, "train_rows": None}
 TWINS = (
@@ -119,5 +136,6 @@ TWINS = (
          why_not="a claim of no change, which a model without an update has; A1 says what the update taught"),
     Twin(("A5", "A6"), why_not="formats of one tuned model; the base model's are beside them in format.tsv"),
     Twin(("A12",), why_not="what the checkpoints give without fine-tuning is taken off in A13"),
+    Twin(tuple(RIVALS), why_not="both sides are fine-tuned alike; the note has their lead over no fine-tuning"),
     Twin(("A2", "A15", "A16", "A17"), why_not="about models before fine-tuning, or a level that is not passed"),
 )  # fmt: skip

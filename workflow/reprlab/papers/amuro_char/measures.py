@@ -11,7 +11,7 @@ from typing import Any
 
 from reprlab.papers.amuro_char.aggregate import changes, complete
 from reprlab.papers.amuro_char.names import BASE, PREDICTION_METHODS, Pair, first_checkpoint, last_checkpoint
-from reprlab.papers.amuro_char.tables_changes import ratio_over_sets, unlabelled_table
+from reprlab.papers.amuro_char.tables_changes import beside_fine_tuning, ratio_over_sets, unlabelled_table
 from reprlab.papers.amuro_char.tables_scores import HEADLINE, SCORES, in_pairs, prediction_table, scores
 from reprlab.results.contrasts import Ratio, scores_of
 from reprlab.results.frame import FIRST, LAST, Frame, Rows
@@ -21,6 +21,7 @@ from reprlab.statistics import (
     difference_of_groups,
     difference_over_pairs,
     largest_of,
+    mean_over_crossed,
     mean_over_units,
 )
 
@@ -185,6 +186,16 @@ def effect_of_missing_golds(model: Model) -> Estimate:
     known, as_no = table["change_labelled"].astype(float), table["change_as_no"].astype(float)
     told = f"mean change {known.mean():+.1f} with labels, {as_no.mean():+.1f} with golds as 'no'"
     return difference_over_pairs(as_no, known, _SET, groups=table["eval"]).told(told)
+
+
+def beside_tuned(way: str, task: str, model: Model) -> Estimate | str:
+    """Score of a neighbour's model of the last checkpoint minus that of the fine-tuned one, over pairs of a task."""
+    found = beside_fine_tuning(model.frame, way, task)
+    if found.empty:
+        return f"scale {model.frame.scale}: {model.frame.reason(way=way)}"
+    units = {_SET: found["eval"], "training set": found["train"]}
+    told = f"against no fine-tuning {found['change_moved'].mean():+.1f}, fine-tuned {found['difference'].mean():+.1f}"
+    return mean_over_crossed(found["lead"], units).told(told)
 
 
 def gap_of_groups(model: Model) -> Estimate:

@@ -9,6 +9,11 @@ from reprlab.results.words import printed_of
 
 BASE = "base"
 MAIN = "main"
+# Ways to a fine-tuned last checkpoint beside the paper's, which has no name in that column.
+WAYS = {
+    "re_adapt": "RE-Adapt (Fleshman and Van Durme 2024)",
+    "lore_adapt": "LoRE-Adapt (Fleshman and Van Durme 2024)",
+}
 _PRINTED = printed_of("amuro-char")
 CHECKPOINTS = _PRINTED.known["released_performance"].values
 

@@ -11,6 +11,7 @@ from reprlab.papers.amuro_char.names import (
     FIGURE_7,
     NEVER_LEARNED,
     PREDICTION_ROWS,
+    WAYS,
     Pair,
     mrc_pairs,
     pairs_of,
@@ -30,7 +31,7 @@ SLUG = "amuro-char"
 # What a job does, as gpu_hours.tsv has it, by its stage.
 _ACTIVITIES = {"finetune_completions": "training", "score_completions": "evaluation"}
 # Columns of scores that tell them apart or say more of them; the planner knows the model and the training set.
-_COLUMNS = {name: name for name in RESULTS.factors if name not in ("family", "train", "batch")}
+_COLUMNS = {name: name for name in RESULTS.factors if name not in ("family", "train", "batch", "way")}
 _ON = ["ckpt", "eval", "fmt", "shots", "method"]
 
 
@@ -43,11 +44,16 @@ def add_jobs(plan: Plan, config: LoadedConfig) -> None:
 
 def add_results(plan: Plan, config: LoadedConfig, paper: AmuroCharSettings, scored: Scored) -> None:
     """Plan the frame of results, what is made of it, and the hours."""
+    moved = [(*scored.files[path], ckpt) for path, (_, ckpt) in scored.ways.items()]
     options = {
         "shots": paper.prompts.shots,
         "groups": make_groups(paper, scored),
         "unlabelled": [name for name, one in paper.evaluations.items() if one.unlabelled_upstream],
         "golds_read_as_no": paper.prediction.unlabelled_gold_as_no,
+        # What the neighbours' rows are of.
+        "ladder": moved[0][0] if moved else "",
+        "last": moved[0][-1] if moved else "",
+        "moved": list(dict.fromkeys(train for _, train, *_ in moved)),
     }
     entries = list(_entries(config.scale, paper, scored))
     add_records(plan, SLUG, RESULTS, entries, root=config.root, scale=config.scale, options=options)
@@ -56,13 +62,14 @@ def add_results(plan: Plan, config: LoadedConfig, paper: AmuroCharSettings, scor
         found = jobs.setdefault(key.split("/")[1], {}).setdefault(_ACTIVITIES[stage], [])
         found.append(f"{stage}/{key.replace('/', '.')}")
     hours = HoursSettings(scale=config.scale, device=config.runtime.device, jobs=jobs, published=paper.published_hours)
-    summed = Job({"inputs": sorted(scored.files)}, {"settings": hours})
+    summed = Job({"inputs": sorted(scored.files.keys() - scored.ways.keys())}, {"settings": hours})
     plan.add_targets(SLUG, [plan.add("sum_hours", SLUG, summed)["out"]])
 
 
 def _entries(scale: str, paper: AmuroCharSettings, scored: Scored) -> Iterator[Source | Missing]:
     for path, (family, train, group) in scored.files.items():
         factors: Any = {"family": family, "train": train}
+        factors |= {"way": scored.ways[path][0]} if path in scored.ways else {}
         if train == BASE:
             yield Source(
                 path=Path(path), factors=factors, keys=_COLUMNS, unjudged="not fine-tuned: others are judged against it"
@@ -90,6 +97,9 @@ def _entries(scale: str, paper: AmuroCharSettings, scored: Scored) -> Iterator[S
     if not scored.losses:
         reason = "the checkpoints are published ones: no held-out loss is measured"
         yield Missing(factors={"metric": "loss_sum"}, reason=reason)
+    for way in WAYS if not scored.ways else ():
+        reason = f"no ladder is fine-tuned at checkpoint {paper.neighbours.re_adapt.start} and at its last one"
+        yield Missing(factors={"way": way}, reason=reason)
     for name, one in paper.evaluations.items():
         if name not in scored.sets:
             metric = "rougeL" if one.kind == "generation" else "accuracy"

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 from reprlab.config.load import LoadedConfig
+from reprlab.models.merging import WAYS as MERGES
+from reprlab.models.merging import MergeSettings
 from reprlab.papers.amuro_char.names import MAIN
 from reprlab.papers.amuro_char.plan_data import PromptPlanner
 from reprlab.papers.amuro_char.schema import AmuroCharSettings, Family
@@ -50,6 +52,36 @@ def add_checkpoints(
     }
     models = ModelFolders(folders, list(folders.values()))
     return Checkpoints(models, folders[family.checkpoints[-1]], _steps(family, family.main_step))
+
+
+def add_readapted(
+    plan: Plan,
+    tuned: tuple[str, ModelFolders],
+    ladder: ModelFolders,
+    ends: tuple[str, str],
+    way: str,
+    rank: int | None,
+) -> ModelFolders:
+    """Plan the last checkpoint of a ladder with what fine-tuning changed of an earlier one; returns it by its name.
+
+    Args:
+        tuned: key (family/training set/group) and models of the fine-tuning of the earlier one.
+        ends: the earlier checkpoint and the last one.
+        rank: singular values of each matrix's change that are kept; None: all.
+    """
+    (start, last), (key, models) = ends, tuned
+    family, train, _ = key.split("/")
+    # The arithmetic is exact only if its result is not rounded: float32, as checkpoints are kept.
+    settings = MergeSettings(method="re_adapt", options={"rank": rank}, dtype="float32")
+    of_ladder = ladder.only(ends)
+    given = {"first": models.folders[start], "second": of_ladder.folders[last], "base": of_ladder.folders[start]}
+    job = Job(
+        {"after": [*models.sources, *of_ladder.sources]},
+        {**given, "settings": settings},
+        plugins=(f"{MERGES}.{settings.method}",),
+    )
+    folder = plan.add("merge_models", f"amuro_char_{family}_{train}_{way}", job)["out"]
+    return ModelFolders({last: folder}, [folder])
 
 
 def _steps(family: Family, last: int) -> dict[str, int]:

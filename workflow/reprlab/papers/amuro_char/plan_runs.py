@@ -1,6 +1,6 @@
 """Fine-tuning and scores: which models are made and what each is scored on."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,9 @@ from reprlab.evaluation.completion_settings import (
     ScoreCell,
     ScoredModel,
 )
-from reprlab.papers.amuro_char.names import BASE
+from reprlab.papers.amuro_char.names import BASE, WAYS
 from reprlab.papers.amuro_char.plan_data import PromptPlanner
-from reprlab.papers.amuro_char.plan_models import Checkpoints, add_checkpoints
+from reprlab.papers.amuro_char.plan_models import Checkpoints, add_checkpoints, add_readapted
 from reprlab.papers.amuro_char.schema import AmuroCharSettings, Family, Sweep
 from reprlab.planning.completion_jobs import ModelFolders, add_scores, add_tuning, tuning_metrics
 from reprlab.planning.plan import Job, Plan
@@ -39,6 +39,8 @@ class Scored:
     checkpoints of each; the training set is base where nothing was trained."""
     evals: dict[str, list[str]] = field(default_factory=dict)
     """Score file to its evaluation sets; all, where it is not named."""
+    ways: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Score file to the neighbour whose model it has, and the model's checkpoint; the others are the paper's."""
     losses: dict[str, str] = field(default_factory=dict)
     """Family to the held-out losses of its ladder (`evaluate_lm`), where it was trained here."""
     baselines: str = ""
@@ -75,10 +77,14 @@ class RunPlanner:
             models = found.models.only(checkpoints)
             self._score(f"{name}/{BASE}/{group}", found, models, self._base_cells(family))
         for train in filter(self.trainings.__contains__, family.trainings):
+            cells = self._tuned_cells(family, train)
+            made: dict[str, tuple[str, ModelFolders]] = {}
             for group, checkpoints in self._groups(self._tuned_checkpoints(family, train)):
                 key = f"{name}/{train}/{group}"
                 tuned = self._tune(key, found, checkpoints)
-                self._score(key, found, tuned, self._tuned_cells(family, train), tuning_metrics(key))
+                self._score(key, found, tuned, cells, tuning_metrics(key))
+                made |= dict.fromkeys(checkpoints, (key, tuned))
+            self._readapt(found, made, family.checkpoints[-1], cells)
 
     def add_baselines(self) -> str:
         """Plan what needs no model on every set, fitted on a training set of its task; returns the scores."""
@@ -130,6 +136,20 @@ class RunPlanner:
         models, prompts = found.models.only(checkpoints), self.prompts.training(train)
         return add_tuning(self.plan, key, models, found.tokenizer, prompts, settings)
 
+    def _readapt(
+        self, found: Checkpoints, made: Mapping[str, tuple[str, ModelFolders]], last: str, cells: list[ScoreCell]
+    ) -> None:
+        """Plan RE-Adapt of a training set, beside fine-tuning of the last checkpoint: `made` has key and models of each
+        checkpoint that is fine-tuned. It is scored as that one is, by the main methods."""
+        wanted, paper = self.paper.neighbours.re_adapt, self.paper
+        if wanted.start == last or not {wanted.start, last} <= made.keys():
+            return
+        usual = ("default", paper.prompts.shots)
+        cells = [one for one in cells if (one.fmt, one.shots) == usual and one.method not in _FURTHER_METHODS]
+        for way, rank in zip(WAYS, (None, wanted.rank), strict=True):
+            models = add_readapted(self.plan, made[wanted.start], found.models, (wanted.start, last), way, rank)
+            self._score(made[last][0], found, models, cells, way=way)
+
     def _base_cells(self, family: Family) -> list[ScoreCell]:
         """All sets; further formats, methods and numbers of shots where the grid asks for them."""
         grid, sets = self.paper.grid, list(self.sets)
@@ -173,7 +193,13 @@ class RunPlanner:
         return ScoreCell.model_validate({"eval": name, "method": method, **usual, **varied})
 
     def _score(
-        self, key: str, found: Checkpoints, models: ModelFolders, cells: list[ScoreCell], tuning: str = ""
+        self,
+        key: str,
+        found: Checkpoints,
+        models: ModelFolders,
+        cells: list[ScoreCell],
+        tuning: str = "",
+        way: str = "",
     ) -> None:
         name, train, group = key.split("/")
         family, wanted, paper = self.paper.families[name], self.paper.prediction, self.paper
@@ -189,14 +215,18 @@ class RunPlanner:
             normalisation={one: entry.normalisation for one, entry in evals.items() if entry.kind == "choice"},
             cells=cells,
             max_length=family.max_length,
-            tuning_seed=paper.finetuning.seed if tuning else None,
+            tuning_seed=paper.finetuning.seed if tuning or way else None,
             dtype=self.config.arithmetic(wanted.dtype),
             notes={one: note for one in evals if (note := self._note(one))},
         )
-        path = add_scores(self.plan, key, models, found.tokenizer, settings, tuning)
+        own = f"{name}/{train}/{way}" if way else key
+        path = add_scores(self.plan, own, models, found.tokenizer, settings, tuning)
         self.scored.files[path] = (name, train, group)
         self.scored.evals[path] = list(evals)
-        self.scored.jobs.append(("score_completions", key))
+        if way:
+            self.scored.ways[path] = (way, next(iter(models.folders)))
+        else:
+            self.scored.jobs.append(("score_completions", key))
 
     def _model(self, family: Family, checkpoint: str, step: int) -> ScoredModel:
         each = family.tokens_per_step

@@ -9,7 +9,8 @@ from reprlab.papers.amuro_char import tables_changes
 from reprlab.papers.amuro_char import tables_scores as tables
 from reprlab.papers.amuro_char.claims import CLAIMS, TWINS
 from reprlab.papers.amuro_char.figures import draw_final_formats, draw_final_ood, draw_gains, draw_ood, of_model
-from reprlab.papers.amuro_char.names import BASE, CLASS_TO_GEN, GEN_TO_CLASS, MAIN_METHODS, PREDICTION_METHODS
+from reprlab.papers.amuro_char.names import BASE, CLASS_TO_GEN, GEN_TO_CLASS, MAIN_METHODS, PREDICTION_METHODS, WAYS
+from reprlab.papers.amuro_char.neighbours import NEIGHBOURS
 from reprlab.papers.amuro_char.tables_scores import HEADLINE, SCORES
 from reprlab.reporting.comparison import Counterpart
 from reprlab.results.comparison import Cell, Own, about
@@ -19,9 +20,10 @@ from reprlab.results.words import results_of
 
 _METHODS: dict[str, Any] = {**HEADLINE, "method": PREDICTION_METHODS}
 _FORMATS: dict[str, Any] = {name: wanted for name, wanted in HEADLINE.items() if name != "fmt"}
-_SHOTS: dict[str, Any] = {"metric": SCORES, "fmt": "default", "method": MAIN_METHODS, "train": BASE}
+_WAYS: dict[str, Any] = {**HEADLINE, "way": ("", *WAYS)}
+_SHOTS: dict[str, Any] = {"metric": SCORES, "fmt": "default", "method": MAIN_METHODS, "train": BASE, "way": ""}
 _TABLES: dict[str, tuple[Any, Any]] = {
-    "perf": (tables.perf_table, {"metric": SCORES}),
+    "perf": (tables.perf_table, {"metric": SCORES, "way": ""}),
     "table3_prediction_method": (tables.prediction_table, _METHODS),
     "table6_perf_diff": (tables_changes.perf_diff_table, HEADLINE),
     "mrc": (tables_changes.mrc_table, HEADLINE),
@@ -30,6 +32,7 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "format": (tables.format_table, _FORMATS),
     "fig6_fewshot_base": (tables.fewshot_table, _SHOTS),
     "curves": (tables.curves_table, HEADLINE),
+    "re_adapt": (tables_changes.readapted_table, _WAYS),
 }
 _LADDER = Axis("place", "checkpoint", ticks="ckpt")
 _PERFORMANCE = Axis("performance", "score (%)", "low", "high", "majority", "most frequent class")
@@ -103,5 +106,6 @@ RESULTS = results_of(
     },
     claims=CLAIMS,
     twins=TWINS,
+    neighbours=NEIGHBOURS,
     unjudged={"nano": "a few steps, for tests"},
 )

@@ -146,6 +146,19 @@ class GridSettings(t.Settings):
     tuned_shots: list[t.NonNegativeInt]
 
 
+class ReAdapt(t.Settings):
+    """What fine-tuning changed of one checkpoint, added to the last one of its ladder; in whole and in a low rank."""
+
+    start: CheckpointName
+    rank: t.PositiveInt
+
+
+class Neighbours(t.Settings):
+    """Published rivals of fine-tuning the last checkpoint."""
+
+    re_adapt: ReAdapt
+
+
 class GroupSettings(t.Settings):
     """Which pairs (evaluation set<-training set) the summaries average over; pairs without data are left out."""
 
@@ -179,6 +192,7 @@ class AmuroCharSettings(t.Settings):
     prediction: PredictionSettings
     grid: GridSettings
     groups: GroupSettings
+    neighbours: Neighbours
     published_hours: dict[t.SafeName, dict[t.SafeName, t.PositiveFloat]]
     cost: Published
 

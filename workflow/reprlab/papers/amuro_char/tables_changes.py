@@ -9,15 +9,25 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from reprlab.papers.amuro_char.aggregate import KEYS, all_other_pairs, changes, complete, group_means, mean_ratio
-from reprlab.papers.amuro_char.names import BASE, last_checkpoint
-from reprlab.papers.amuro_char.tables_scores import ABOUT, about_rows, joined, scores, table_of
+from reprlab.papers.amuro_char.aggregate import (
+    KEYS,
+    ORIGIN,
+    all_other_pairs,
+    changes,
+    complete,
+    group_means,
+    mean_ratio,
+)
+from reprlab.papers.amuro_char.names import BASE, WAYS, last_checkpoint
+from reprlab.papers.amuro_char.tables_scores import ABOUT, HEADLINE, about_rows, joined, scores, table_of
 from reprlab.results.frame import Frame, Rows
 from reprlab.statistics import mean_over_crossed, mean_over_units
 
 # Level of the intervals of Figure 8.
 _FIGURE_8 = 0.9
 _ALL = "all"
+# What the rows of neighbours are scored on: the training set's own task, or those that it may make the model forget.
+OWN, OTHER = "own", "other"
 
 
 def perf_diff_table(frame: Frame) -> Rows:
@@ -149,6 +159,38 @@ def unlabelled_table(frame: Frame) -> Rows:
     columns = ["family", "ckpt", "train", "eval", "labelled", "as_no", "majority", "change_labelled", "change_as_no"]
     joined_rows = pandas.concat([perf[columns], pandas.DataFrame(about, index=perf.index)], axis=1)
     return table_of(joined_rows, [*columns, *ABOUT], frame)
+
+
+def pairs_of_task(groups: Mapping[str, Any], task: str) -> list[Any]:
+    """The pairs that a model is fine-tuned for, or those of section 4.3, whose set is of a task of another kind."""
+    if task == OWN:
+        return [*groups["in_domain"], *groups["instruction"]]
+    return [pair for pairs in groups["mrc"].values() for pair in pairs]
+
+
+def beside_fine_tuning(frame: Frame, way: str, task: str) -> Rows:
+    """`changes` of fine-tuned checkpoints, and those of a neighbour's models of the same checkpoints, by pair.
+
+    `moved`, `change_moved` and `ratio_moved` are of the neighbour; `lead` is its score less that of fine-tuning.
+    """
+    import pandas
+
+    pairs, columns = pairs_of_task(frame.options["groups"], task), [*KEYS, *ORIGIN, "performance"]
+    tuned, moved = (scores(frame.narrowed({**HEADLINE, "way": one}))[columns] for one in ("", way))
+    theirs = changes(pandas.concat([tuned[tuned["train"] == BASE], moved]), pairs)
+    names = {"tuned": "moved", "difference": "change_moved", "ratio": "ratio_moved"}
+    both = changes(tuned, pairs).merge(theirs.rename(columns=names)[[*KEYS, *names.values()]], on=KEYS)
+    return both.assign(task=task, way=way, lead=both["moved"] - both["tuned"])
+
+
+def readapted_table(frame: Frame) -> Rows:
+    """RE-Adapt beside fine-tuning: scores of both by pair, and how each changes what the checkpoint scored before."""
+    import pandas
+
+    found = pandas.concat([beside_fine_tuning(frame, way, task) for task in (OWN, OTHER) for way in WAYS])
+    columns = ["family", "ckpt", "task", "way", "eval", "train", "base", "tuned", "moved", "lead", "difference"]
+    columns += ["change_moved", "ratio", "ratio_moved", *ABOUT]
+    return table_of(found.assign(scale=frame.scale, note=""), columns, frame)
 
 
 def _share_of_no(histogram: str) -> float:

@@ -25,6 +25,7 @@ HEADLINE: dict[str, Choice] = {
     "fmt": "default",
     "shots": Option("shots"),
     "method": MAIN_METHODS,
+    "way": "",
 }
 ABOUT = ("scale", "seed", "n", "steps", "tokens", "data", "note")
 _CELL = ["family", "ckpt", "train", "eval", "fmt", "shots", "method"]

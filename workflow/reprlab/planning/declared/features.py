@@ -13,6 +13,9 @@ STAGES = (
         "Merge the models of {model}",
         {"out": "results/shared/merged/{model}/"},
         mb=4000,
+        # Singular values of all matrices of a large model take their time.
+        minutes=240,
+        grows="both",
     ),
     Stage(
         "evaluate_merges",
