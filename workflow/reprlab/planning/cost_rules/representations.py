@@ -121,12 +121,14 @@ def _pruning(jobs: Jobs, job: Job) -> PruningSettings | None:
 
 def _apart(jobs: Jobs, job: Job, encoder: EncoderSettings, bounded: str) -> str:
     """What tells encoders from others that may cost as much: a depth that is bounded, which a printed one may
-    replace by the name of the row, and how layers were removed."""
+    replace by the name of the row, how layers were removed, and what is trained once for all depths."""
+    made = jobs.made_by(str(job.inputs["encoders"]))[2] if "encoders" in job.inputs else job
+    objective = settings_of(made).get("objective", {}).get("kind", "")
     if not bounded:
-        return ""
+        return "" if "encoders" in job.inputs else objective
     pruning = _pruning(jobs, job)
     layers = encoder.layers if pruning is None else pruning.layers
-    return f"{layers} {pruning.method if pruning else ''}".strip()
+    return f"{layers} {pruning.method if pruning else ''} {objective}".strip()
 
 
 def prune_block(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
