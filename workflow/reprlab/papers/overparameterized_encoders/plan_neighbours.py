@@ -1,4 +1,4 @@
-"""Neighbours of L3Prune's encoders, each beside the plain one of its depth: Echo, whitening, other ways to prune, and one
+"""Neighbours of L3Prune's encoders, each beside the plain one of its depth: Echo, whitening, other ways to prune, one
 training for all depths."""
 
 from collections.abc import Iterator
@@ -11,7 +11,6 @@ from reprlab.papers.overparameterized_encoders.results import PARTS
 from reprlab.results.sources import Missing, Source, Value
 from reprlab.sentences.settings import Matryoshka2D, Whitening
 from reprlab.settings.base import derive
-
 
 WHOLE = "p00"
 """The depth of which nothing is dropped."""
