@@ -109,8 +109,10 @@ class NestedLoss:
         """
         import torch
 
-        sides = shallow, last[:, :length], shallow[:, :length]
-        losses = [contrastive_loss(*side.chunk(3), self.temperature)[0] for side in sides]
+        losses = []
+        for vectors in (shallow, last[:, :length], shallow[:, :length]):
+            anchors, positives, negatives = vectors.chunk(3)
+            losses.append(contrastive_loss(anchors, positives, negatives, self.temperature)[0])
         # As cosines: in bfloat16 a distribution over some thousand dimensions would have no mass that is its own.
         with torch.autocast(last.device.type, enabled=False):
             aligned = divergence(last, shallow, self.objective.temperature)
