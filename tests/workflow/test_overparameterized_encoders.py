@@ -50,11 +50,12 @@ BESIDE = {
     "neighbours.pruning.ways=[replace_me]": {"tabulate_paper": 1},
     "neighbours.matryoshka.weight=2.0": {"train_encoder": 1, "evaluate_encoder": 2, "tabulate_paper": 1},
     "neighbours.matryoshka.depths=[p00]": {"tabulate_paper": 1},
-    # Of the one training the small depth is scored anew.
+    # Of the one training the small depth is scored anew; untrained it is the plain encoder.
     "sample.batches=3": {
-        "measure_layers": 1, "prune_block": 2, "train_encoder": 4, "evaluate_encoder": 9, "tabulate_paper": 1,
+        "measure_layers": 1, "prune_block": 2, "train_encoder": 4, "evaluate_encoder": 10, "tabulate_paper": 1,
     },
-    "evaluation.loss_batches=3": {},
+    # The plain encoder has its loss beside its scores.
+    "evaluation.loss_batches=3": {"evaluate_encoder": 2, "tabulate_paper": 1},
 }  # fmt: skip
 
 
