@@ -40,7 +40,7 @@ def test_adapters_are_in_the_layers_of_the_family() -> None:
     assert adapters(pruned, "train_encoder", f"{name}/l3prune_p00") == OPT
 
 
-@pytest.mark.parametrize(("paper", "trainings", "forms"), [(PROMPTS, 94, 1), (PRUNED, 80, 2)])
+@pytest.mark.parametrize(("paper", "trainings", "forms"), [(PROMPTS, 94, 1), (PRUNED, 84, 2)])
 def test_triples_are_tokenised_once_by_each_tokenizer(paper: str, trainings: int, forms: int) -> None:
     """Whatever the method, its size, the depth, and how long texts are when they are scored; once and twice a text."""
     jobs = make_plan(load_config(ROOT, {"scale": "paper", "build": [paper]})).jobs

@@ -319,6 +319,7 @@ def test_the_page_has_a_line_for_each_neighbour_and_keeps_what_no_run_tells(tmp_
     unjudged = neighbours_table(rows_of(neighbour(), tmp_path, unjudged={"mini": "few"}))
     assert learnt("paper", neighbour(), unjudged).startswith("depth whole: not judged, -1.22")
     assert learnt("another", neighbour(), unjudged) == "not run"
+    assert learnt("paper", neighbour(measure="loss of all depths, nats"), unjudged) == "not run", "of the same claim"
     with pytest.raises(ReprlabError, match="has no place for neighbours"):
         renew(Path("p.md"), "# Neighbours\n", declared, {})
 

@@ -50,6 +50,7 @@ def row(model, part, value, metric, **more):
 GAINS = {
     "echo": {"p00": -1.0, "small": 3.0}, "whitening": {"small": -4.0}, "block_cosine": {"large": -2.0},
     "replace_me": {"large": 5.0, "small": 1.0},
+    "matryoshka": {"p00": -1.0, "p20": 0.0, "one": 4.0, "small": 2.0, "large": -2.0},
 }  # fmt: skip
 
 
@@ -145,7 +146,8 @@ def test_neighbours_are_compared_at_the_depths_that_both_sides_have() -> None:
     assert verdict("O9", depths=("p00",))["note"] == "not run at scale paper"
     assert found.loc["O10", "estimate"] == pytest.approx(-2 + 0.05)
     assert found.loc["O11", "estimate"] == pytest.approx(3 + 0.05)
-    assert {"O8", "O9", "O10", "O11"} <= {claim for twin in RESULTS.twins for claim in twin.claims}
+    assert found.loc["O12", "estimate"] == pytest.approx(0.6 + 0.05)
+    assert {"O8", "O9", "O10", "O11", "O12"} <= {claim for twin in RESULTS.twins for claim in twin.claims}
 
 
 def test_neighbours_are_rows_of_a_table_with_the_plain_encoder_beside_them(tmp_path) -> None:
@@ -154,9 +156,11 @@ def test_neighbours_are_rows_of_a_table_with_the_plain_encoder_beside_them(tmp_p
         "whitening": [Cell(at={"depth": "small"}), Cell(at={"depth": "p00"})],
         "block_cosine": [],
         "replace_me": [Cell(at={"depth": "large"})],
+        "matryoshka": [Cell(at={"depth": depth}) for depth in ("one", "p20")],
+        "matryoshka_curve": [Cell()],
     }
     rows = list(neighbour_rows("p", RESULTS, frame(), cells, tmp_path))
-    whole, small, white, none, replaced = rows
+    whole, small, white, none, replaced, shallow, fifth, curve = rows
     assert whole["measure"] == "mean score of all tasks, percent, depth p00" and whole["claim"] == "O8"
     for row_, depth, layers in ((whole, "p00", 32), (small, "small", 5)):
         assert row_["method_value"] == pytest.approx(layers + 1), "seeds and models 0 and 1"
@@ -165,10 +169,16 @@ def test_neighbours_are_rows_of_a_table_with_the_plain_encoder_beside_them(tmp_p
         assert (row_["method_parameters"], row_["neighbour_parameters"]) == (1000 + 100 * layers, 2000 + layers)
         assert row_["seeds"] == 2 and row_["better"] == "higher" and row_["method"] == "the plain encoder"
     assert replaced["claim"] == "O11" and replaced["difference"] == pytest.approx(GAINS["replace_me"]["large"] + 0.05)
+    assert [row_["difference"] for row_ in (shallow, fifth)] == pytest.approx([4.05, 0.05])
+    assert shallow["measure"] == "mean score of all tasks, percent, depth one"
+    # Over all depths it is the claim's own difference, and the value of a side is that of its rows.
+    assert curve["measure"] == "mean score of all tasks at all depths, percent" and curve["claim"] == "O12"
+    assert curve["difference"] == pytest.approx(0.65)
+    assert curve["neighbour_value"] - curve["method_value"] == pytest.approx(0.65)
     assert white["neighbour"].startswith("whitening") and none["note"] == "not run at scale paper"
     table = RESULTS.table("neighbours").make(frame()).set_index(["model", "depth", "way"])
     assert table.loc[("llama_3_8b", "small", "echo"), "emotion"] == pytest.approx(8 + 0.5 - 0.2)
-    assert len(table) == 12 and set(table["training"]) == {"trained"}
+    assert len(table) == 22 and set(table["training"]) == {"trained"}
 
 
 def test_neighbours_do_not_reach_the_paper_s_own_tables() -> None:
@@ -177,7 +187,7 @@ def test_neighbours_do_not_reach_the_paper_s_own_tables() -> None:
         if table.name != "neighbours":
             assert table.make(mixed).equals(table.make(alone)), table.name
     found = [claims_table(RESULTS.claims, one, RESULTS.unjudged).set_index("id") for one in (mixed, alone)]
-    beside = ["O8", "O9", "O10", "O11"]
+    beside = ["O8", "O9", "O10", "O11", "O12"]
     assert found[0].drop(beside).equals(found[1].drop(beside))
 
 
@@ -421,7 +431,31 @@ def test_a_neighbour_has_the_updates_seeds_and_tasks_of_the_plain_encoder(scale)
             given = jobs["prune_block"][key].inputs
             assert {name: path for name, path in given.items() if name != "after"} == read, "its own start and triples"
             tried += 1
-    assert tried >= 5
+        tried += of_one_training(config, jobs, name, settings)
+    assert tried >= 7
+
+
+def of_one_training(config, jobs, name, settings) -> int:
+    """2D Matryoshka of a decoder: one training, scored at each of its depths; how many there are."""
+    paper = config.papers["overparameterized-encoders"]
+    nested, key = paper.neighbours.matryoshka, f"{name}/l3prune_matryoshka_p00"
+    assert [one for one in jobs["train_encoder"] if one.startswith(f"{name}/l3prune_matryoshka")] == [key]
+    plain, other = (settings("train_encoder", one) for one in (f"{name}/l3prune_p00", key))
+    objective = {part: value for part, value in nested.model_dump().items() if part != "depths"}
+    assert other.pop("objective") == {**objective, "kind": "matryoshka_2d"} and other == plain
+    assert "objective" not in plain and jobs["train_encoder"][key].inputs == (
+        jobs["train_encoder"][f"{name}/l3prune_p00"].inputs
+    )
+    depths = [one for one in nested.depths if one in paper.backbones[name].depths]
+    for depth in depths:
+        assert f"{name}/l3prune_matryoshka_{depth}_none" not in jobs["evaluate_encoder"], "that is the plain one"
+        keys = [f"{name}/l3prune_{way}{depth}_trained" for way in ("", "matryoshka_")]
+        plain, other = (settings("evaluate_encoder", one) for one in keys)
+        assert {**plain, "sample": None} == other
+        given = jobs["evaluate_encoder"][keys[1]].inputs
+        assert given["encoders"] == f"results/shared/encoders/{key}/encoders"
+        assert ("depths" in given) == (depth in ("small", "large"))
+    return len(depths)
 
 
 def test_fitted_on_the_texts_of_a_task_whitening_is_a_row_of_another_name() -> None:
@@ -433,7 +467,7 @@ def test_fitted_on_the_texts_of_a_task_whitening_is_a_row_of_another_name() -> N
         jobs["gather_results"]["overparameterized-encoders"].settings["settings"]
     )
     ways = {entry.factors.get("way") for entry in gathered.entries if entry.factors.get("part") == "neighbours"}
-    assert ways == {"echo", "whitening_of_test", "block_cosine", "replace_me"}
+    assert ways == {"echo", "whitening_of_test", "block_cosine", "replace_me", "matryoshka"}
 
 
 def test_a_depth_that_a_decoder_is_not_run_at_stays_empty_with_the_reason() -> None:
@@ -463,5 +497,7 @@ def test_printed_hours_are_beside_the_paper_s_own_trainings_alone() -> None:
         # What is removed from the middle costs what the plain encoder of the same depth does.
         for way in ("replace_me", "block_cosine"):
             assert told["parameters"][f"{name}/l3prune_{way}_{depth}"] == told["parameters"][f"{name}/l3prune_{depth}"]
+    # One training for all depths has a row of its own.
+    assert {told["jobs"][f"{name}/l3prune_{way}p00"] for name in [*LABELS][:4] for way in ("", "matryoshka_")} == {1}
     # Without a bounded depth the three are one row.
     assert [told["jobs"][f"{name}/l3prune_*p30"] for name in [*LABELS][:4]] == [3] * 4

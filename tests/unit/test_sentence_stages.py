@@ -156,6 +156,9 @@ FORMS = {
 }
 
 
+NESTED = {"kind": "matryoshka_2d", "narrowest": 2, "weight": 1.0, "alignment": 1.0, "temperature": 1.0}
+
+
 def train_form(place, folder, form, **more):
     folder.mkdir(exist_ok=True)
     given = {**settings("prompt").model_dump(), "form": form, **more}
@@ -228,6 +231,48 @@ def test_a_form_of_no_strength_trains_as_the_plain_prompt_bit_by_bit(form, place
         assert one == other
     assert set(plain.trained) == {2 * 16}
     assert set(found.trained) == {2 * 2 + 2 * 16 if form == "decomposed" else 2 * 16 + 2 * 16 * 5 + 5 + 3 * 16}
+
+
+def test_a_nested_objective_of_no_strength_trains_as_the_plain_one_bit_by_bit(place, tmp_path):
+    plain = train(place, tmp_path / "plain", "lora")
+    strong = train(place, tmp_path / "strong", "lora", objective=NESTED)
+    found = train(place, tmp_path / "weak", "lora", objective={**NESTED, "weight": 0.0, "alignment": 0.0})
+    assert found.equals(plain) and not strong.loss.equals(plain.loss)
+    # The first update has no learning behind it: the log has the plain loss, beside what is minimised.
+    first = [table[table.step == 1] for table in (plain, strong)]
+    assert first[0].loss.equals(first[1].loss) and first[1].objective.gt(first[1].loss + 1).all()
+    assert plain.objective.equals(plain.loss)
+    for seed in (0, 1):
+        one, other, third = (
+            {file.name: file.read_bytes() for file in (tmp_path / side / f"encoders/seed-{seed}").iterdir()}
+            for side in ("plain", "weak", "strong")
+        )
+        assert one == other and one["encoder.json"] == third["encoder.json"] and one != third
+
+
+def test_one_training_is_scored_at_each_depth(place, tmp_path):
+    table = losses(place, tmp_path / "depths.tsv")
+    small = with_layers(EncoderSettings.model_validate(METHODS["cut"]), tmp_path / "depths.tsv").layers
+    assert small in (1, 2) and table.layer.max() == 4
+    train(place, tmp_path, "lora", objective=NESTED)
+    tasks = [{"name": "sts", "category": "sts"}]
+
+    def scored(layers, depths=None):
+        evaluation = {"encoder": {**METHODS["lora"], "layers": layers}, "tasks": tasks, "seeds": [0, 1]}
+        evaluate_encoder(
+            model=place["model"], tokenizer=place["model"], tasks=[place["tasks"]["sts"]], out=tmp_path / "scores.tsv",
+            encoders=tmp_path / "encoders", training=tmp_path / "metrics.tsv", depths=depths,
+            settings=Evaluation.model_validate(evaluation),
+        )  # fmt: skip
+        return read_tsv(tmp_path / "scores.tsv")
+
+    by_layers = {layers: scored(layers) for layers in (1, 2, 3, 4)}
+    for layers, rows in by_layers.items():
+        assert set(rows.layers) == {layers} and rows.steps.gt(0).all()
+    values = {tuple(rows.value) for rows in by_layers.values()}
+    assert len(values) == 4 and by_layers[4].equals(scored(None)), "each depth has scores of its own"
+    chosen = scored("small", tmp_path / "depths.tsv")
+    assert chosen.equals(by_layers[small])
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -514,10 +559,13 @@ def test_the_base_is_what_it_was_and_what_is_kept_is_small(method, place, tmp_pa
         assert read_settings(tmp_path / "encoders/seed-0").start == "vocabulary"
 
 
-@pytest.mark.parametrize("method", ["prompt", "lora", *FORMS])
+@pytest.mark.parametrize("method", ["prompt", "lora", "nested", *FORMS])
 def test_a_killed_training_ends_with_the_same_bytes(method, place, tmp_path, monkeypatch):
     def trained(folder):
-        train_form(place, folder, FORMS[method]) if method in FORMS else train(place, folder, method)
+        if method in FORMS:
+            return train_form(place, folder, FORMS[method])
+        nested = {"objective": NESTED} if method == "nested" else {}
+        return train(place, folder, "lora" if nested else method, **nested)
 
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     trained(whole)

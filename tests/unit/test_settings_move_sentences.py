@@ -24,6 +24,7 @@ from reprlab.sentences.settings import (
     Evaluation,
     LayerLosses,
     LowRank,
+    Matryoshka2D,
     PostTraining,
     TaskScores,
     TextForm,
@@ -65,6 +66,7 @@ CONFIG = {
     "eos_token_id": 2,
 }  # fmt: skip
 ENTRY = ModelEntry(architecture="llama", config=CONFIG, source="x", tie_output=True, origin={"kind": "scratch"})
+NESTED = {"kind": "matryoshka_2d", "narrowest": 2, "weight": 1.0, "alignment": 1.0, "temperature": 1.0}
 WHITENING = {"fit_on": "train", "texts": 40, "dimensions": None, "seed": 0}
 CATEGORIES = ["sts", "retrieval", "reranking", "clustering", "pair_classification", "classification"]
 
@@ -213,6 +215,7 @@ def test_settings_of_contrastive_training(place, fresh):
     changes = {
         "encoder": {**LORA, "pooling": "last"}, "engine": {**ENGINE, "batch_size": 5}, "learning_rates": [1e-3],
         "seeds": [1], "epochs": 1.0, "temperature": 0.1, "evaluate_every": 1, "mixed": False, "held_out_limit": 5,
+        "objective": NESTED,
     }  # fmt: skip
     # All texts of a batch are in one part either way; that smaller ones change nothing is a test of its own.
     moved(ContrastiveTraining, made, TRAINING, changes, {"part_size": 300})
@@ -226,6 +229,15 @@ def test_settings_of_contrastive_training(place, fresh):
     moved(EngineSettings, lambda own: made({**TRAINING, "engine": own}), ENGINE, engine, still, refused=refused)
     rate = {**ENGINE, "optimizer": {"learning_rate": 0.5}}
     assert made({**TRAINING, "engine": rate}) == made(TRAINING), "the rates of the training replace that of the loop"
+
+
+def test_settings_of_an_objective_for_all_depths(place, fresh):
+    def made(own: Own) -> list[Any]:
+        return trained(place, fresh(), {**TRAINING, "objective": own})
+
+    # There is one kind.
+    changes = {"narrowest": 5, "weight": 0.5, "alignment": 3.0, "temperature": 2.0}
+    moved(Matryoshka2D, made, NESTED, changes, {"kind": "matryoshka_2d"})
 
 
 def test_settings_of_the_training_of_a_prompt_in_another_form(place, fresh):
@@ -249,7 +261,8 @@ def test_settings_of_the_training_of_a_prompt_in_another_form(place, fresh):
         "seeds": [1], "epochs": 1.0, "temperature": 0.1, "evaluate_every": 1, "mixed": False, "held_out_limit": 5,
         "form": decomposed,
     }  # fmt: skip
-    moved(PromptTraining, made, base, changes, {"part_size": 300})
+    # What is added at other layers is not of a prompt.
+    moved(PromptTraining, made, base, changes, {"part_size": 300, "objective": None})
     # What kind it is says which of the two it is.
     width = {"width": 6, "layer_norm": False}
     moved(ResidualPrompt, lambda own: made({**base, "form": own}), residual, width, {"kind": "residual"})

@@ -33,6 +33,7 @@ EDITS = {
     "neighbours.echo.pooling=last": {},
     "neighbours.whitening.dimensions=3": {},
     "neighbours.pruning.alpha=2.0": {},
+    "neighbours.matryoshka.weight=2.0": {},
 }  # fmt: skip
 # What they rerun in the table of neighbours: each its own rows, with and without training.
 BESIDE = {
@@ -47,10 +48,14 @@ BESIDE = {
     "neighbours.pruning.alpha=2.0": {"prune_block": 1, "train_encoder": 1, "evaluate_encoder": 2, "tabulate_paper": 1},
     "neighbours.pruning.texts=30": {"prune_block": 2, "train_encoder": 2, "evaluate_encoder": 4, "tabulate_paper": 1},
     "neighbours.pruning.ways=[replace_me]": {"tabulate_paper": 1},
+    "neighbours.matryoshka.weight=2.0": {"train_encoder": 1, "evaluate_encoder": 2, "tabulate_paper": 1},
+    "neighbours.matryoshka.depths=[p00]": {"tabulate_paper": 1},
+    # Of the one training the small depth is scored anew; untrained it is the plain encoder.
     "sample.batches=3": {
-        "measure_layers": 1, "prune_block": 2, "train_encoder": 4, "evaluate_encoder": 8, "tabulate_paper": 1,
+        "measure_layers": 1, "prune_block": 2, "train_encoder": 4, "evaluate_encoder": 10, "tabulate_paper": 1,
     },
-    "evaluation.loss_batches=3": {},
+    # The plain encoder has its loss beside its scores.
+    "evaluation.loss_batches=3": {"evaluate_encoder": 2, "tabulate_paper": 1},
 }  # fmt: skip
 
 
@@ -73,15 +78,20 @@ def test_neighbours_stand_beside_the_plain_encoder_of_their_depth(made):
     found = read_tsv(made.nano / NEIGHBOURS).query("paper == @SLUG").set_index(["claim", "measure"])
     measure = "mean score of all tasks, percent, depth"
     expected = [("O8", "small"), ("O9", "p00"), ("O9", "small"), ("O10", "small"), ("O11", "small")]
-    assert [*found.index] == [(claim, f"{measure} {depth}") for claim, depth in expected]
+    expected += [("O12", "p00"), ("O12", "small")]
+    curve = ("O12", "mean score of all tasks at all depths, percent")
+    assert [*found.index] == [*((claim, f"{measure} {depth}") for claim, depth in expected), curve]
     plain = read_tsv(made.nano / TABLE).set_index("depth")["score"]
-    own = [plain[depth] for _, depth in expected]
+    own = [*(plain[depth] for _, depth in expected), plain.mean()]
     assert found["method_value"].tolist() == pytest.approx(own, rel=1e-4)
     assert found["difference"].tolist() == pytest.approx((found["neighbour_value"] - own).tolist(), abs=1e-3)
     assert found["verdict"].isna().all() and set(found["scale"]) == {"nano"} and found["seeds"].eq(2).all()
     more = (found["neighbour_parameters"] - found["method_parameters"]).tolist()
     assert more[0] == 0 and more[1] == more[2] > 0, "whitening has the numbers of its map beside"
-    assert more[3:] == [0, 0], "the map is in a matrix that was there"
+    assert more[3:] == [0] * 5, "the map is in a matrix that was there, and a cut encoder is one of fewer layers"
+    nested, shared = found.loc["O12", "neighbour_cpu_seconds"], found.loc["O12", "method_cpu_seconds"]
+    assert nested.iloc[:2].max() < nested.iloc[2] < nested.iloc[:2].sum(), "one training has one cost"
+    assert shared.iloc[2] == pytest.approx(shared.iloc[:2].sum(), rel=0.01), "each depth has its own"
     assert found["neighbour_cpu_seconds"].gt(0).all() and found["method_cpu_seconds"].gt(0).all()
 
 

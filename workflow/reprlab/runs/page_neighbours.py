@@ -59,7 +59,9 @@ def _lines(
 
 def learnt(slug: str, one: Neighbour, table: Any) -> str:
     """What a run says of a neighbour, cell by cell: verdict, difference with its interval, and what it cost."""
-    rows = table[(table["paper"] == slug) & (table["claim"] == one.claim)].to_dict("records")
+    # Two neighbours may have one claim, on its parts and as a whole.
+    own = (table["paper"] == slug) & (table["claim"] == one.claim) & table["measure"].str.startswith(one.measure)
+    rows = table[own].to_dict("records")
     return "; ".join(map(plain, map(_said, rows, [one] * len(rows)))) or NOT_RUN
 
 

@@ -181,14 +181,15 @@ def _unreadable(folder: Path, error: Exception) -> ReprlabError:
     return ReprlabError(f"{folder}: not a readable encoder ({first_line(error)}); delete it and run again")
 
 
-def load_encoder(model: Any, folder: Path, *, both_ends: bool | None = None) -> Any:
+def load_encoder(model: Any, folder: Path, *, both_ends: bool | None = None, layers: int | None = None) -> Any:
     """The encoder that `save_encoder` wrote, around the decoder that it was trained on.
 
     Args:
         both_ends: that of its use, where it is another one than that of its training.
+        layers: those that are kept of the layers that it was trained with; None: all.
 
     Raises:
-        ReprlabError: the folder is not an encoder, or one of another decoder.
+        ReprlabError: the folder is not an encoder, or one of another decoder, or of fewer layers.
     """
     from safetensors import SafetensorError
     from safetensors.torch import load_file
@@ -205,6 +206,8 @@ def load_encoder(model: Any, folder: Path, *, both_ends: bool | None = None) -> 
     if wanted != {name: tuple(value.shape) for name, value in weights.items()}:
         raise ReprlabError(f"{folder}: its weights are not those of this model; train the encoder on it again")
     encoder.load_state_dict(weights, strict=False)
+    if layers is not None:
+        keep_layers(model, layers)
     return encoder
 
 

@@ -166,6 +166,23 @@ class PostTraining(BaseModel):
     """The adapters."""
 
 
+class Matryoshka2D(BaseModel):
+    """Losses that are added at a layer and a prefix of dimensions, drawn for each update (`sentences.matryoshka`)."""
+
+    model_config = _STRICT
+
+    kind: Literal["matryoshka_2d"] = "matryoshka_2d"
+    """Which objective it is."""
+    narrowest: int = Field(ge=1)
+    """Dimensions of the shortest prefix; others have twice, four times ... as many, and fewer than all."""
+    weight: float = Field(ge=0)
+    """Of the losses at the drawn layer, the drawn prefix, and both; that of whole vectors of the last layer has 1."""
+    alignment: float = Field(ge=0)
+    """Of the Kullback-Leibler divergence from the last layer to the drawn one."""
+    temperature: float = Field(gt=0)
+    """Vectors are divided by it before they become distributions."""
+
+
 class ContrastiveTraining(BaseModel):
     """Training on triples: each learning rate with each seed; the rate is chosen on held-out pairs."""
 
@@ -191,6 +208,16 @@ class ContrastiveTraining(BaseModel):
     """Held-out pairs of each file; null takes all."""
     part_size: int = Field(default=256, ge=1)
     """Texts in one forward pass of a training step: memory, not the result."""
+    # Without one the settings are written as they were before there was any, and so are names of what is trained.
+    objective: Matryoshka2D | None = Field(default=None, exclude_if=lambda given: given is None)
+    """What is added to the contrastive loss; null: nothing."""
+
+    @model_validator(mode="after")
+    def _nested(self) -> Self:
+        encoder = self.encoder
+        if self.objective and (encoder.method not in ("full", "lora") or encoder.pooler or encoder.both_ends):
+            raise ValueError("objective: of states as they are, of an encoder of the method full or lora")
+        return self
 
 
 class EmbeddingTask(BaseModel):

@@ -15,6 +15,7 @@ from reprlab.runtime.training_memory import memory_cut_elsewhere
 from reprlab.sentences.contrastive import contrastive_loss, vectors_in_parts
 from reprlab.sentences.encoder import save_encoder
 from reprlab.sentences.held_out import LikenessPairs
+from reprlab.sentences.matryoshka import NestedLoss, nested_loss
 from reprlab.sentences.settings import ContrastiveTraining
 from reprlab.sentences.triples import Triples
 from reprlab.training.attention_kernel import attention_for_training
@@ -57,8 +58,14 @@ class TripleBatches:
         return self._passes[turn]
 
 
-def triple_loss(temperature: float, part_size: int) -> Callable[..., tuple[torch.Tensor, dict[str, torch.Tensor]]]:
-    """The loss of an encoder on a batch of triples, whose texts are read in parts, and each part by length."""
+def triple_loss(
+    temperature: float, part_size: int, nested: NestedLoss | None = None
+) -> Callable[..., tuple[torch.Tensor, dict[str, torch.Tensor]]]:
+    """The loss of an encoder on a batch of triples, whose texts are read in parts, and each part by length.
+
+    Args:
+        nested: what is added to it; the sum `loss_sum` is without.
+    """
     import torch
 
     def loss_of(encoder: Any, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
@@ -66,20 +73,21 @@ def triple_loss(temperature: float, part_size: int) -> Callable[..., tuple[torch
         lengths = batch["attention_mask"].sum(1)
         order = lengths.argsort(descending=True, stable=True)
         parts = [tuple(batch[name][rows] for name in names) for rows in order.split(part_size)]
+        read, added = nested.draw(encoder) if nested else (encoder, None)
 
         def encode(*part: torch.Tensor) -> torch.Tensor:
             found = []
             for group in of_similar_length(dict(zip(names, part, strict=True))):
                 with attention_for_training(group["input_ids"], _SHORT):
-                    found.append(encoder(group))
+                    found.append(read(group))
             return torch.cat(found)
 
-        vectors = vectors_in_parts(encode, parts)
-        anchors, positives, negatives = vectors[order.argsort()].chunk(3)
+        vectors, *shallow = vectors_in_parts(encode, parts)[order.argsort()].chunk(2 if added else 1, dim=1)
+        anchors, positives, negatives = vectors.chunk(3)
         loss, hits = contrastive_loss(anchors, positives, negatives, temperature)
         count = torch.tensor(len(anchors), device=loss.device)
         sums = {"loss_sum": loss.detach() * count, "count": count, "correct": hits, "total": count}
-        return loss, {**sums, "tokens": lengths.sum()}
+        return loss + added(vectors, *shallow) if added else loss, {**sums, "tokens": lengths.sum()}
 
     return loss_of
 
@@ -131,7 +139,7 @@ def train_encoder(
     run = train(
         encoder.train(),
         TripleBatches(triples, engine.batch_size, engine.seed, settings.mixed),
-        triple_loss(settings.temperature, max(1, size // cuts)),
+        triple_loss(settings.temperature, max(1, size // cuts), nested_loss(settings)),
         engine,
         work=work,
         save_every=save_every,

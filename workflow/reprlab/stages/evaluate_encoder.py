@@ -36,7 +36,8 @@ def evaluate_encoder(
         model: folder of the decoder.
         tasks: examples, in the order of the settings' tasks.
         encoders: what was trained, by seed, and `training`, its metrics; none where nothing is trained.
-        depths: losses by layer, where nothing is trained and the settings name one of the depths that they choose.
+        depths: losses by layer, where the settings name one of the depths that they choose, and the encoder was not cut
+            to it before it was trained.
         triples: folder of tokenised triples, whose loss is a further row where the settings have a sample.
         fitting: folder of tokenised training triples, where the settings whiten vectors by a map fitted on them.
         inference_batch: texts in a forward pass; it does not change the result.
@@ -65,12 +66,16 @@ def evaluate_encoder(
     reader, form, sample = load_tokenizer(tokenizer), settings.encoder.form, settings.sample
     given = list(zip(tasks, settings.tasks, strict=True))
     rows: list[dict[str, Any]] = []
+    # A depth that was chosen before the training is known to the encoder alone.
+    known_before = encoders is not None and depths is None
+    asked_for = settings.encoder if known_before else with_layers(settings.encoder, depths)
+    kept = asked_for.layers if isinstance(asked_for.layers, int) else None
     for seed in settings.seeds if encoders is not None else settings.seeds[:1]:
         network = load_model(model)
         encoder = (
-            build_encoder(network, with_layers(settings.encoder, depths), seed)
+            build_encoder(network, asked_for, seed)
             if encoders is None
-            else load_encoder(network, encoders / f"seed-{seed}", both_ends=settings.encoder.both_ends)
+            else load_encoder(network, encoders / f"seed-{seed}", both_ends=settings.encoder.both_ends, layers=kept)
         )
         encoder.to(choose_device(device))
         embedded = functools.partial(embed, encoder, batch_size=inference_batch, dtype=settings.dtype)

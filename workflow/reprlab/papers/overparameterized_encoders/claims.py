@@ -132,9 +132,12 @@ def peak_of_small(frame: Frame) -> Estimate | str:
     return mean_over_units(values, "model") if len(values) else f"not run at scale {frame.scale}"
 
 
-WAYS = {"O8": "echo", "O9": "whitening", "O10": "block_cosine", "O11": "replace_me"}
+WAYS = {"O8": "echo", "O9": "whitening", "O10": "block_cosine", "O11": "replace_me", "O12": "matryoshka"}
 """Neighbours of the plain encoder, by the claim on each."""
-_TITLES = ("Echo", "Whitening", "Removing the block that changes a text least", "Replacing that block by a linear map")
+_TITLES = (
+    "Echo", "Whitening", "Removing the block that changes a text least", "Replacing that block by a linear map",
+    "2D Matryoshka, one training for all depths,",
+)  # fmt: skip
 CLAIMS = (
     Claim("O1", "Dropping 20 to 30 % of the layers costs little of what leaving the fewest costs (figure 4)",
           "difference of two rises of the loss, nats", ABOVE_ZERO, moderate_pruning),

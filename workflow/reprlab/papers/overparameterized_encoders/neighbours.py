@@ -1,8 +1,10 @@
-"""Neighbours of the plain encoder of each depth: Echo, whitening of its vectors, other layers that are removed."""
+"""Neighbours of the plain encoder of each depth: Echo, whitening of its vectors, other layers that are removed,
+one training for all depths."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from reprlab.papers.overparameterized_encoders.claims import SCORES, WAYS
 from reprlab.papers.overparameterized_encoders.tables_pruning import mean_scores
@@ -14,6 +16,7 @@ _SOURCES = {
     "whitening": "whitening (Huang et al. 2021)",
     "block_cosine": "block by cosine (Gromov et al. 2024)",
     "replace_me": "ReplaceMe (Shopkhoev et al. 2025)",
+    "matryoshka": "2D Matryoshka (Li et al. 2024)",
 }
 
 
@@ -39,3 +42,7 @@ NEIGHBOURS = [
     )
     for claim, way in WAYS.items()
 ]
+# What a row of a depth cannot say: its training is that of all the others as well, and costs once.
+NEIGHBOURS.append(
+    replace(NEIGHBOURS[-1], id="matryoshka_curve", measure="mean score of all tasks at all depths, percent", by=())
+)

@@ -31,6 +31,7 @@ from reprlab.sentences.settings import (
     Evaluation,
     LayerLosses,
     LowRank,
+    Matryoshka2D,
     TextForm,
     TripleSample,
     TripleTexts,
@@ -65,6 +66,8 @@ class Reading:
     """See `Evaluation`."""
     pruning: Mapping[str, Any] | None = None
     """Settings of `PruningSettings` but for layers and arithmetic, by which layers are removed; None: the last ones."""
+    objective: Matryoshka2D | None = None
+    """What is added to the loss of one training for all depths; None: each depth has its own."""
 
 
 class Backbone:
@@ -227,6 +230,7 @@ class Backbone:
             engine=engine,
             part_size=reading.part_size,
             learning_rates=[backbone.learning_rate],
+            objective=reading.objective,
             # Nothing is held out as published: the last update counts.
             evaluate_every=backbone.steps,
         )
@@ -265,7 +269,10 @@ class Backbone:
         if reading.whitening is not None and reading.whitening.fit_on == "train":
             inputs["fitting"] = self.tokens("train")
         start, chosen = self._start(depth, reading)
-        inputs |= {"encoders": trained["out"], "training": trained["metrics"]} if trained else chosen
+        if trained:
+            inputs |= {"encoders": trained["out"], "training": trained["metrics"]}
+        if not trained or reading.objective is not None:
+            inputs |= chosen
         job = start.job(inputs, {"settings": settings})
         key = f"{self.name}/{NAME}_{reading.name}{depth}_{training}"
         return self.plan.add("evaluate_encoder", key, job)["out"]

@@ -124,12 +124,23 @@ class PrunedBlocks(t.Settings):
     seed: t.Seed
 
 
+class Matryoshka(t.Settings):
+    """One training for all depths."""
+
+    depths: Annotated[list[Depth], t.Distinct]
+    narrowest: t.PositiveInt
+    weight: t.NonNegativeFloat
+    alignment: t.NonNegativeFloat
+    temperature: t.PositiveFloat
+
+
 class Neighbours(t.Settings):
     """Published rivals, each beside the plain encoder of the same depth."""
 
     echo: Echo
     whitening: WhitenedVectors
     pruning: PrunedBlocks
+    matryoshka: Matryoshka
 
 
 class OverparameterizedEncodersSettings(t.Settings):

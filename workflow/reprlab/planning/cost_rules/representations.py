@@ -119,14 +119,20 @@ def _pruning(jobs: Jobs, job: Job) -> PruningSettings | None:
     return PruningSettings.model_validate_json(made.settings["settings"]) if stage == "prune_block" else None
 
 
-def _apart(jobs: Jobs, job: Job, encoder: EncoderSettings, bounded: str) -> str:
+def _apart(jobs: Jobs, job: Job, encoder: EncoderSettings, bounded: str, *, scored: bool = False) -> str:
     """What tells encoders from others that may cost as much: a depth that is bounded, which a printed one may
-    replace by the name of the row, and how layers were removed."""
+    replace by the name of the row, how layers were removed, and what is trained once for all depths.
+
+    Args:
+        scored: whether it is scored, which costs as much of each neighbour of such a depth.
+    """
+    made = jobs.made_by(str(job.inputs["encoders"]))[2] if "encoders" in job.inputs else job
+    objective = settings_of(made).get("objective", {}).get("kind", "")
     if not bounded:
-        return ""
+        return "" if scored else objective
     pruning = _pruning(jobs, job)
-    layers = encoder.layers if pruning is None else pruning.layers
-    return f"{layers} {pruning.method if pruning else ''}".strip()
+    layers, way = (pruning.layers, pruning.method) if pruning else (encoder.layers, objective)
+    return f"{layers} {'beside' if scored and way else way}".strip()
 
 
 def prune_block(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
@@ -212,7 +218,7 @@ def evaluate_encoder(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
         **inference(jobs.batch, settings.dtype, forwarded=texts),
         "jobs": len(settings.seeds) if "encoders" in job.inputs else 1,
         "text_length": sum(count * length for count, length in read) / texts,
-        "apart": _apart(jobs, job, settings.encoder, bounded),
+        "apart": _apart(jobs, job, settings.encoder, bounded, scored=True),
         **({"headless": True} if whole else {"encoder": encoder}),
         **noted(*notes),
     }
