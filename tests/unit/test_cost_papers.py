@@ -67,6 +67,16 @@ def jobs_of(layout: CostLayout, scale: str) -> Counter[str]:
     return found
 
 
+@pytest.mark.parametrize("paper", sorted(path.stem for path in (ROOT / "config/papers").glob("*.yaml")))
+def test_the_models_of_the_default_scale_are_counted(paper: str) -> None:
+    """Other architectures stand there than at `paper`: DEPTH's T5 has a classifier's head, of its encoder alone."""
+    layout = layout_of(paper, "mini")
+    # As planned: nothing has run.
+    runs = [run.model_copy(update={"measured": [], "benchmarks": []}) for run in layout.runs]
+    table = cost_table(layout.model_copy(update={"runs": runs}), "mini", Path()).head(len(runs))
+    assert len(table) and (table["flops"].astype(float) > 0).all()
+
+
 def test_states_that_are_collected_take_memory() -> None:
     layout = layout_of("intrinsic-dimension", "nano")
     run = next(run for run in layout.runs if run.stage == "collect_states")

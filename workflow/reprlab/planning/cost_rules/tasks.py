@@ -54,7 +54,8 @@ def _finetuned(jobs: Jobs, job: Job, model: str, settings: FinetuneSettings, spl
     shape: Described = {"labels": max(2, len(task.labels)), "decoder_extra": 1}
     if task.kind == "text_to_text":
         shape = {"decoder_extra": task.target_length}
-    elif task.kind in _WITHOUT_OUTPUT_LAYER:
+    elif task.kind in _WITHOUT_OUTPUT_LAYER or jobs.entry(model).architecture == "t5":
+        # Of T5 the encoder alone has the head of a classifier.
         shape = {"headless": True}
     return {
         **jobs.language_model(model, job),
