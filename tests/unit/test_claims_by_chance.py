@@ -166,7 +166,7 @@ def frame_of_paper(paper: str, records: PaperResults, folder: Path) -> Frame:
         return frame_of(table, records.settings("mini", [], {"model": "heard", "floor": "drawn"}))
     module = importlib.import_module(f"tests.unit.test_{paper}_results")
     if paper == "amuro_char":
-        return module.frame(folder, module.uneven(module.score_rows()), losses=module.losses())
+        return module.frame(folder, module.uneven([*module.score_rows(), *module.moved_rows()]), losses=module.losses())
     if paper == "intrinsic_dimension":
         known = module.known.__wrapped__()
         # What is said of several models wants the areas of more than one.

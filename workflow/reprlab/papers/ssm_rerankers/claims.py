@@ -89,7 +89,8 @@ def beside(order: str) -> Find:
     """MRR@10 in-domain of the models that are read in an order, less that of the same models as the paper reads them,
     on the same queries.
 
-    Crossed over models and splits; of one model over seeds, or queries within few of them.
+    Crossed over models and splits; of fewer models than four, which judge as little as so many seeds, over seeds, or
+    queries within few of them.
     """
 
     def find(frame: Frame) -> Estimate | str:
@@ -99,7 +100,7 @@ def beside(order: str) -> Find:
         own = rows[(rows["order"] == "") & rows["model"].isin(other["model"])]
         if other.empty or own.empty:
             return frame.reason(part="orders") or f"not run at scale {frame.scale}"
-        if other["model"].nunique() == 1:
+        if other["model"].nunique() < FEWEST_SEEDS:
             return sum_over_seeds((other, own), (1, -1), "query", apart="place") or frame.reason(part="orders")
         keys = ["model", "place", "seed"]
         one, two = (side.groupby(keys)["value"].mean() for side in (other, own))
