@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -274,6 +275,15 @@ def test_a_constant_answer_is_no_help_where_the_untuned_model_answers_with_no_la
     ]
     found = verdicts(frame(tmp_path, rows, losses=losses()), "A1")["A1"]
     assert found.estimate == pytest.approx(0) and found.verdict == "inconclusive"
+
+
+def test_a_growth_below_what_needs_no_model_decides_nothing(tmp_path):
+    given = frame(tmp_path, score_rows(), losses=losses())
+    rows = given.rows.assign(above_trivial=given.rows["above_trivial"].replace("above", "not above"))
+    found, before = (verdicts(one) for one in (replace(given, rows=rows), given))
+    for id in ("A12", "A13"):
+        assert (found[id].verdict, before[id].verdict) == ("inconclusive", "supported")
+        assert "above what needs no model" in found[id].note
 
 
 def test_the_verdicts_of_the_claims(tmp_path):

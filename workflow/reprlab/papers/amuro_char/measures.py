@@ -151,7 +151,13 @@ def _between(wide: Rows, start: str = "") -> Estimate | str:
 
 
 def between_checkpoints(column: str, group: str, model: Model, start: str = "") -> Estimate | str:
-    """`column` of the changes (tuned or difference) at the last checkpoint minus that at `start`, or at the first."""
+    """`column` of the changes (tuned or difference) at the last checkpoint minus that at `start`, or at the first.
+
+    Where no fine-tuned score of the last one is above what needs no model, a growth below that says nothing.
+    """
+    last = model.perf[model.perf["ckpt"] == last_checkpoint(model.perf["ckpt"])]
+    if not in_pairs(last[last["above_trivial"] == "above"], model.groups[group]).any():
+        return "no fine-tuned score of the last checkpoint is above what needs no model"
     changed = complete(changes(model.perf, model.groups[group]))
     return _between(changed.pivot_table(index=["eval", "train"], columns="ckpt", values=column), start)
 
