@@ -315,6 +315,8 @@ def test_the_page_has_a_line_for_each_neighbour_and_keeps_what_no_run_tells(tmp_
     assert f"| {head} | {said} | depth whole: no number; depth half: no number |\n" in text
     assert "| other \\| measure | not run | not run |" in table
     assert renew(Path("p.md"), text, declared, {"small": small})[0] == text
+    # A run of other papers alone leaves these cells as they are.
+    assert renew(Path("p.md"), text, declared, {"mini": mini.assign(paper="other")})[0] == text
     assert text.startswith("# Neighbours\n") and text.endswith(f"{END}\n\nAfter.\n")
     unjudged = neighbours_table(rows_of(neighbour(), tmp_path, unjudged={"mini": "few"}))
     assert learnt("paper", neighbour(), unjudged).startswith("depth whole: not judged, -1.22")

@@ -5,7 +5,7 @@
 
 The page says where it belongs, by a line `<!-- neighbours -->` and another `<!-- end of neighbours -->`. Each neighbour
 that a paper declares has a line with what was learnt at `mini` and at `small`. Where a run is not at hand, its column
-stays as the page has it.
+stays as the page has it, as do the cells of papers that the run has not made.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ def _lines(
     for slug, one in declared:
         names = (plain(one.rival.name), plain(one.method.name), f"[{slug}](papers/{slug}.md)", plain(one.measure))
         known = dict(zip(SCALES, former.get(names, [NOT_RUN] * len(SCALES)), strict=True))
-        yield (*names, *(learnt(slug, one, runs[scale]) if scale in runs else known[scale] for scale in SCALES))
+        known |= {scale: learnt(slug, one, table) for scale, table in runs.items() if (table["paper"] == slug).any()}
+        yield (*names, *(known[scale] for scale in SCALES))
 
 
 def learnt(slug: str, one: Neighbour, table: Any) -> str:
