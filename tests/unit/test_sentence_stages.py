@@ -437,6 +437,12 @@ def test_passes_over_the_triples_in_place_of_steps(place, tmp_path):
     assert rows.step.max() == 10
 
 
+def test_a_run_has_a_seed_a_rate_and_updates_of_its_own(place):
+    own = rates.one_run(settings("prompt", epochs=2.0), open_triples(place["tokens"]), 1e-3, 5)
+    assert (own.seeds, own.learning_rates, own.engine.steps) == ([5], [1e-3], 10)
+    assert (own.engine.seed, own.engine.optimizer.learning_rate) == (5, 1e-3)
+
+
 def test_sets_are_clustered_one_by_one_and_passages_without_a_query_are_searched(tmp_path):
     """mteb's sets share no clusters; what nobody judged is not a query with a score of 0."""
     about = {"split": "test", "group": "0"}

@@ -54,7 +54,7 @@ def train_at_rates(
     found: dict[float, list[dict[str, Any]]] = {}
     for rate in settings.learning_rates:
         for seed in settings.seeds:
-            own, folder = _one_run(settings, data, rate, seed), _folder(work, rate, seed)
+            own, folder = one_run(settings, data, rate, seed), _folder(work, rate, seed)
             identity = run_fingerprint(fingerprint, own, files)
             rows = finished_run(folder, identity)
             if rows is None:
@@ -104,7 +104,7 @@ def best_rate(found: dict[float, list[dict[str, Any]]], seeds: int) -> float | N
     return max(means, key=lambda rate: means[rate]) if means else None
 
 
-def _one_run(settings: Settings, data: Any, rate: float, seed: int) -> Settings:
+def one_run(settings: Settings, data: Any, rate: float, seed: int) -> Settings:
     """The settings of one learning rate and seed, with the updates of that many passes over the triples."""
     optimizer = settings.engine.optimizer.model_copy(update={"learning_rate": rate})
     engine = settings.engine.model_copy(update={"seed": seed, "optimizer": optimizer})
