@@ -63,6 +63,8 @@ PARTS = {
                 for part in ("base/all", "paws/all", "paws/lore_adapt")
             ),
             "results/shared/tuned/ladder/xsum/all/metrics.tsv",
+            # What the table of neighbours reads.
+            "results/amuro-char/results.parquet",
         )
     ),
     "intrinsic-dimension": Part(
