@@ -1,12 +1,14 @@
 """Blocks of layers that are removed, and ReplaceMe's linear map in their place: known answers, on tiny decoders."""
 
 import copy
+import functools
 import itertools
 
 import numpy as np
 import pytest
 import torch
-from reprlab.models.build import architecture_classes
+from drawn_decoders import SIZES, texts
+from drawn_decoders import decoder as drawn_decoder
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.block_pruning import (
     PruningSettings,
@@ -21,50 +23,22 @@ from reprlab.sentences.block_pruning import (
 )
 from reprlab.sentences.early_exit import headless, keep_layers, layers_of
 from reprlab.sentences.encoder import size_of
-from reprlab.sentences.texts import EncodedTexts
-from reprlab.training.finetuning_encoding import Ragged
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-SIZES = {
-    "llama": {"hidden_size": 16, "num_attention_heads": 4, "num_hidden_layers": 6, "intermediate_size": 24},
-    "qwen2": {
-        "hidden_size": 16, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 6,
-        "intermediate_size": 24,
-    },
-    "opt": {
-        "hidden_size": 16, "num_attention_heads": 4, "num_hidden_layers": 6, "ffn_dim": 24, "word_embed_proj_dim": 16,
-    },
-    "gpt2": {"n_embd": 16, "n_head": 4, "n_layer": 6, "n_positions": 64},
-}  # fmt: skip
-RANDOM = np.random.default_rng(0)
-TEXTS = EncodedTexts(
-    Ragged.of([RANDOM.integers(3, 32, length).tolist() for length in RANDOM.integers(2, 12, 40)]),
-    np.zeros(40, dtype=np.int64),
-    0,
-)
-
-
-def decoder(name="llama", **own):
-    """Its weights, biases and norms are all drawn."""
-    torch.manual_seed(3)
-    config_class, model_class = architecture_classes(name)
-    model = model_class(config_class(vocab_size=32, **SIZES[name], **own)).eval()
-    with torch.no_grad():
-        for weight in model.parameters():
-            weight.add_(torch.randn_like(weight), alpha=0.3)
-    return model
+TEXTS = texts(40)
+decoder = functools.partial(drawn_decoder, layers=6)
 
 
 def settings(method="replace_me", **own):
     return PruningSettings.model_validate({"method": method, "layers": 4, "texts": 9, "seed": 0, **own})
 
 
-def outputs(model, texts=TEXTS):
+def outputs(model, given=TEXTS):
     """States of all tokens of each text, read alone."""
     found = []
     with torch.no_grad():
-        for row in range(len(texts)):
-            ids = texts.batch(np.array([row]))["input_ids"]
+        for row in range(len(given)):
+            ids = given.batch(np.array([row]))["input_ids"]
             found.append(headless(model)(input_ids=ids, use_cache=False).last_hidden_state[0])
     return torch.cat(found)
 

@@ -7,50 +7,23 @@ import random
 import numpy as np
 import pytest
 import torch
+from drawn_decoders import SIZES, decoder, texts
 from finetune_fixtures import make_tokenizer
 from pydantic import ValidationError
-from reprlab.models.build import architecture_classes, build_from_config, save_model
+from reprlab.models.build import build_from_config, save_model
 from reprlab.registry.models import ModelEntry
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.contrastive import contrastive_loss
 from reprlab.sentences.encoder import build_encoder, load_encoder, save_encoder, trained_weights
 from reprlab.sentences.matryoshka import NestedLoss, divergence, drawn_place, nested_loss, nested_vectors
 from reprlab.sentences.settings import ContrastiveTraining, EncoderSettings, Matryoshka2D
-from reprlab.sentences.texts import EncodedTexts
 from reprlab.sentences.training import triple_loss
-from reprlab.training.finetuning_encoding import Ragged
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-SIZES = {
-    "llama": {"hidden_size": 16, "num_attention_heads": 4, "num_hidden_layers": 4, "intermediate_size": 24},
-    "qwen2": {
-        "hidden_size": 16, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 4,
-        "intermediate_size": 24,
-    },
-    "opt": {
-        "hidden_size": 16, "num_attention_heads": 4, "num_hidden_layers": 4, "ffn_dim": 24, "word_embed_proj_dim": 16,
-    },
-    "gpt2": {"n_embd": 16, "n_head": 4, "n_layer": 4, "n_positions": 64},
-}  # fmt: skip
 OBJECTIVE = {"narrowest": 2, "weight": 0.7, "alignment": 0.3, "temperature": 2.0}
 FULL = EncoderSettings.model_validate({"method": "full", "pooling": "weighted_mean"})
-RANDOM = np.random.default_rng(0)
-TEXTS = EncodedTexts(
-    Ragged.of([RANDOM.integers(3, 32, length).tolist() for length in RANDOM.integers(2, 12, 18)]),
-    np.zeros(18, dtype=np.int64),
-    0,
-)
+TEXTS = texts(18)
 BATCH = TEXTS.batch(np.arange(18))
-
-
-def decoder(name="llama", **own):
-    torch.manual_seed(3)
-    config_class, model_class = architecture_classes(name)
-    model = model_class(config_class(vocab_size=32, **SIZES[name], **own)).eval()
-    with torch.no_grad():
-        for weight in model.parameters():
-            weight.add_(torch.randn_like(weight), alpha=0.3)
-    return model
 
 
 def added(temperature=0.05, **own):
