@@ -160,7 +160,7 @@ def test_a_neighbour_has_the_updates_rates_seeds_and_tasks_of_the_plain_prompt(s
                 assert one.settings == plain.settings, "it is scored as a plain prompt"
                 assert f"{key}_seed_{paper.backbones[name].seeds[0]}" in plan.jobs["export_encoder"]
                 tried += 1
-    assert tried == (9 if scale == "paper" else 2 if scale == "nano" else 3)
+    assert tried == {"paper": 9, "small": 3, "mini": 2, "nano": 2}[scale]
 
 
 def test_a_size_that_the_plain_prompt_lacks_stays_empty_with_the_reason():
@@ -456,7 +456,7 @@ def test_published_weights_are_not_called_random():
 
 @pytest.mark.parametrize(
     ("scale", "control", "expected"),
-    [("mini", "smollm2_drawn", {"lora", "prompt"}), ("nano", "lm_random", {"full", "lora", "prompt", "prefix"})],
+    [("mini", "smollm2_drawn", {"prompt"}), ("nano", "lm_random", {"full", "lora", "prompt", "prefix"})],
 )
 def test_small_scales_have_their_methods_and_a_random_control(plans, scale, control, expected):
     """The wider grid of a decoder is that of `small`; each method is made at `nano`."""
