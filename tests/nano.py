@@ -54,6 +54,8 @@ PARTS = {
         targets=(
             *(f"results/vocab-memory/{name}.tsv" for name in ("table10_glue", "table9_runtime", "cost")),
             *(f"results/vocab-memory/{name}.png" for name in ("fig2_vocab_trend", "fig_memory")),
+            # What the table of neighbours reads.
+            "results/vocab-memory/results.parquet",
         )
     ),
     "amuro-char": Part(

@@ -1,4 +1,4 @@
-"""PEMA as an option of the fine-tuning stage: the same scores and predictions, exact resume, what is refused."""
+"""Ways to treat the embedding in the fine-tuning stage: PEMA, with the same scores and predictions, and its rivals."""
 
 import json
 import shutil
@@ -55,8 +55,9 @@ def toy(tmp_path_factory):
 def settings_of(partial, weight_decay=0.0, steps=30, **task):
     values = {"kind": "classification", "metrics": ["accuracy"], "input_length": 16, **task}
     engine = {"steps": steps, "batch_size": 8, "optimizer": {"learning_rate": 1.0, "weight_decay": weight_decay}}
+    way = {"kind": "partial", "splits": partial} if isinstance(partial, list) and partial else partial or None
     return FinetuneSettings(
-        task=TaskSettings(**values), engine=engine, learning_rates=[3e-3], dropout=0.1, partial_embedding=partial
+        task=TaskSettings(**values), engine=engine, learning_rates=[3e-3], dropout=0.1, embedding=way
     )
 
 
@@ -91,8 +92,9 @@ def test_weight_decay_shows_at_examples_with_words_that_were_not_trained_on(toy,
     assert 0 < int(differing.sum()) < len(differing), "the rows of unread tokens differ, the others do not"
 
 
-def test_a_run_that_was_stopped_ends_with_the_same_bytes(toy, tmp_path, monkeypatch):
-    expected = run(toy, tmp_path / "once", settings_of(["train"]))
+def test_a_run_that_was_stopped_ends_with_the_same_bytes(toy, tmp_path, monkeypatch, way=("train",)):
+    way = list(way) if isinstance(way, tuple) else way
+    expected = run(toy, tmp_path / "once", settings_of(way))
     work, real = tmp_path / "work", finetuning.train
 
     def stopped(*args, **options):
@@ -107,15 +109,99 @@ def test_a_run_that_was_stopped_ends_with_the_same_bytes(toy, tmp_path, monkeypa
 
     monkeypatch.setattr(finetuning, "train", stopped)
     with pytest.raises(ReprlabError, match="killed"):
-        run(toy, tmp_path / "again", settings_of(["train"]), work, save_every=5)
+        run(toy, tmp_path / "again", settings_of(way), work, save_every=5)
     assert list(work.rglob("resume-*"))
     monkeypatch.setattr(finetuning, "train", real)
-    assert run(toy, tmp_path / "again", settings_of(["train"]), work, save_every=5) == expected
+    assert run(toy, tmp_path / "again", settings_of(way), work, save_every=5) == expected
+
+
+TRIMMED = {"kind": "trimmed", "splits": ["train"]}
+PRODUCT = {"kind": "factorised", "rank": 4}
+
+
+def test_trimming_to_all_that_is_scored_changes_nothing(toy, tmp_path):
+    every = {"kind": "trimmed", "splits": ["train", "validation"]}
+    assert run(toy, tmp_path / "every", settings_of(every)) == run(toy, tmp_path / "whole", settings_of([]))
+
+
+def test_words_that_no_training_text_has_are_read_as_the_unknown_token(toy):
+    settings = settings_of(TRIMMED)
+    prepared = finetuning.prepare_task(toy / "single.parquet", toy / "tokenizer", settings)
+    network = prepared.task.load(toy / "bert", 0.0)
+    way = finetuning.reduce_embedding(prepared.task, prepared.encoded, settings.embedding, network)
+    train, scored = (prepared.encoded[split].inputs.flat for split in ("train", "validation"))
+    tokens, unknown = way.vocabulary.selected, prepared.task.tokenizer.unk_token_id
+    seen = {
+        *train.tolist(),
+        *tokens[: prepared.task.tokenizer.pad_token_id + 1],
+        *prepared.task.tokenizer.all_special_ids,
+    }
+    expected = [one if one in seen else unknown for one in scored.tolist()]
+    assert expected != scored.tolist()
+    assert tokens[way.scored(prepared.encoded["validation"]).inputs.flat].tolist() == expected
+    assert tokens[way.trained(prepared.encoded["train"]).inputs.flat].tolist() == train.tolist()
+
+
+def test_a_trimmed_model_is_kept_with_its_rows_alone(toy, tmp_path):
+    run(toy, tmp_path, settings_of(TRIMMED).model_copy(update={"keep": True}))
+    (kept,) = (tmp_path / "models").iterdir()
+    tokens = load_file(kept / "vocabulary.safetensors")["selected"]
+    rows = AutoModelForSequenceClassification.from_pretrained(kept).get_input_embeddings().weight
+    assert len(rows) == len(tokens) < len(AutoTokenizer.from_pretrained(toy / "tokenizer"))
+
+
+def test_a_tokenizer_without_an_unknown_token_cannot_be_trimmed(toy, tmp_path):
+    prepared = finetuning.prepare_task(toy / "single.parquet", toy / "tokenizer", settings_of(TRIMMED))
+    prepared.task.tokenizer = types.SimpleNamespace(unk_token_id=None, pad_token_id=0, all_special_ids=[0])
+    network = prepared.task.load(toy / "bert", 0.0)
+    with pytest.raises(ReprlabError, match="no unknown token"):
+        finetuning.reduce_embedding(prepared.task, prepared.encoded, settings_of(TRIMMED).embedding, network)
+
+
+def test_a_factorised_model_trains_both_matrices_and_is_kept_as_their_product(toy, tmp_path):
+    settings = settings_of(PRODUCT).model_copy(update={"keep": True})
+    _, predictions = run(toy, tmp_path / "kept", settings)
+    (folder,) = (tmp_path / "kept/models").iterdir()
+    matrix = AutoModel.from_pretrained(folder).get_input_embeddings().weight.detach()
+    before = AutoModel.from_pretrained(toy / "bert").get_input_embeddings().weight.detach()
+    values = torch.linalg.svdvals(matrix.double())
+    assert values[PRODUCT["rank"]] < 1e-5 < values[PRODUCT["rank"] - 1], "the kept matrix has the rank of the settings"
+    directions = torch.linalg.svd(before.double(), full_matrices=False).Vh[: PRODUCT["rank"]]
+    apart = matrix.double() - matrix.double() @ directions.T @ directions
+    assert apart.norm() > 1e-3, "the second matrix was trained too"
+    answers = json.loads(subprocess.check_output([sys.executable, "-c", ANSWER, folder, toy / "single.parquet"]))
+    assert answers == {row["id"]: row["prediction"] for row in predictions}
+    assert run(toy, tmp_path / "plain", settings_of(PRODUCT))[1] == predictions
+
+
+@pytest.mark.parametrize("way", [TRIMMED, PRODUCT])
+def test_a_rival_that_was_stopped_ends_with_the_same_bytes(toy, tmp_path, monkeypatch, way):
+    test_a_run_that_was_stopped_ends_with_the_same_bytes(toy, tmp_path, monkeypatch, way)
+
+
+def test_costs_of_a_factorised_embedding_are_those_of_two_matrices(toy, tmp_path):
+    rows = {}
+    for name, way in (("whole", []), ("product", PRODUCT), ("trimmed", TRIMMED)):
+        out = tmp_path / f"{name}.tsv"
+        measure_finetuning(
+            model=toy / "bert", tokenizer=toy / "tokenizer", examples=toy / "single.parquet", out=out,
+            settings=settings_of(way, steps=3),
+        )  # fmt: skip
+        rows[name] = read_tsv(out).iloc[0]
+    whole, product, trimmed = rows["whole"], rows["product"], rows["trimmed"]
+    size, width, rank = whole["vocabulary"], whole["width"], PRODUCT["rank"]
+    assert whole["parameters"] - product["parameters"] == size * width - (size * rank + rank * width)
+    assert product["moments"] == 2 * product["parameters"] and product["used"] == size
+    assert product["pema_seconds"] > 0 < trimmed["pema_seconds"]
+    assert whole["parameters"] - trimmed["parameters"] == (size - trimmed["used"]) * width > 0
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        ({"partial": {"kind": "trimmed", "splits": ["validation"]}}, "must name the split train"),
+        ({"partial": {"kind": "factorised", "rank": 0}}, "greater than or equal to 1"),
+        ({"partial": PRODUCT, "kind": "text_to_text"}, "encoders with a head"),
         ({"partial": ["validation"]}, "must name the split train"),
         ({"partial": ["train", "test"]}, "neither trained on nor scored"),
         ({"partial": ["train"], "kind": "text_to_text"}, "encoders with a head"),

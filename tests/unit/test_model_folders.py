@@ -57,7 +57,7 @@ def folders(tmp_path_factory):
             chain.run("pretrain_lm", job_of(plan, "pretrain_lm", objective=objective))
         chain.run("finetune_completions", next(iter(plan.jobs["finetune_completions"])))
         chain.run("train_adapter", next(iter(plan.jobs["train_adapter"])))
-        made = [chain.run("finetune_model", job_of(plan, "finetune_model", partial_embedding=[]))]
+        made = [chain.run("finetune_model", job_of(plan, "finetune_model", embedding=None))]
         key = next(iter(plan.jobs["pema_restore"]))
         trained, given = chain.run("finetune_model", key), plan.jobs["pema_restore"][key].inputs
         (reduced,) = (trained / "models").iterdir()

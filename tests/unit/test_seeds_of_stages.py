@@ -331,7 +331,12 @@ def reduced_models(seed: int, folder: Path) -> Moved:
     make_examples(folder / "e.parquet", "single", rows, ["0", "1"])
     task = {"kind": "classification", "metrics": ["accuracy"], "input_length": 8}
     settings = FinetuneSettings.model_validate(
-        {"task": task, "engine": {**ENGINE, "seed": seed}, "learning_rates": [1e-3], "partial_embedding": ["train"]}
+        {
+            "task": task,
+            "engine": {**ENGINE, "seed": seed},
+            "learning_rates": [1e-3],
+            "embedding": {"kind": "partial", "splits": ["train"]},
+        }
     )
     out = folder / f"reduced-{seed}"
     pema_adapt(

@@ -143,7 +143,8 @@ def test_settings_of_fine_tuning(toy, tmp_path):
     changes = {
         "task": {**task, "input_length": 8}, "engine": {**base["engine"], "seed": 1}, "learning_rates": [1e-4],
         "epochs": 0.5, "group_by_length": True, "dropout": 0.5, "splits": ["test"], "train_limit": 12,
-        "train_limit_per_task": 6, "eval_limit": 5, "partial_embedding": ["train"], "keep": False, "resamples": 2,
+        "train_limit_per_task": 6, "eval_limit": 5, "embedding": {"kind": "partial", "splits": ["train"]},
+        "keep": False, "resamples": 2,
     }  # fmt: skip
     first = moved(
         FinetuneSettings,

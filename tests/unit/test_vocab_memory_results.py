@@ -280,6 +280,46 @@ def test_scores_with_weight_decay_are_a_sample_of_tasks():
     assert (row["verdict"], row["unit"], row["units"]) == ("inconclusive", "task", 3) and "computed" not in row["note"]
 
 
+def test_rivals_are_held_against_pema_on_the_same_task_and_seed():
+    rows = scores(tasks=("sst2", "cola", "mnli"))
+    for place, row in enumerate([row for row in rows if row.get("pema") == "yes"]):
+        # 3 points, or a seventh of a point apart from that: each task and seed has its own.
+        rows.append({**row, "pema": "trimmed", "value": row["value"] - 3 + place / 7})
+        if row["seed"] == 1:
+            rows.append({**row, "pema": "factorised", "value": row["value"] + 8})
+    # What PEMA has of another model is beside nothing.
+    rows += [{**row, "entry": "bert_base_uncased", "value": 0} for row in rows if row.get("pema") == "yes"]
+    found = claimed(rows=rows)
+    assert float(found["13"]["estimate"]) == pytest.approx(-3 + 2.5 / 7)
+    assert float(found["14"]["estimate"]) == pytest.approx(8)
+    assert "not run at scale nano" in claimed()["13"]["note"]
+
+
+@pytest.mark.parametrize("scale", ["paper", "small", "mini", "nano"])
+def test_rivals_have_the_settings_of_pema_but_for_the_embedding(scale):
+    config, plan = load_config(ROOT, {"scale": scale}), Plan()
+    add_jobs(plan, config)
+    rivals = config.papers["vocab-memory"].neighbours
+    expected = {
+        "trimmed": {"kind": "trimmed", "splits": ["train"]},
+        "factorised": {"kind": "factorised", "rank": rivals.factorised.rank},
+    }
+    tried = 0
+    for stage in ("finetune_model", "measure_finetuning"):
+        jobs = plan.jobs[stage]
+        for key, job in jobs.items():
+            front, arm = key.rsplit("/", 1)[0], key.rsplit("/", 1)[1].split(".")[0]
+            if arm not in expected:
+                continue
+            assert front.split("/")[0].removeprefix("vocab_memory_") in rivals.models
+            pema = jobs[key.replace(f"/{arm}.", "/pema.")]
+            one, other = (json.loads(each.settings["settings"]) for each in (job, pema))
+            assert one.pop("embedding") == expected[arm] != other.pop("embedding")
+            assert one == other and job.inputs == pema.inputs
+            tried += 1
+    assert tried
+
+
 def test_a_larger_vocabulary_is_compared_on_the_same_data():
     row = claimed(rows=[*trend(), *trend("GPT-2", vocabulary=100, factor=2)])["4"]
     # Unused: 70, 30 and 50 % of 10 tokens, 94, 86 and 90 % of 100.

@@ -54,18 +54,20 @@ class PartialVocabulary:
         found[self.selected] = np.arange(len(self.selected))
         return found
 
-    def renumber(self, ids: np.ndarray) -> np.ndarray:
-        """`ids` as rows of the partial matrix, in the same shape.
+    def renumber(self, ids: np.ndarray, unknown: int | None = None) -> np.ndarray:
+        """`ids` as rows of the partial matrix, in the same shape; those without a row as that of the id `unknown`.
 
         Raises:
-            ReprlabError: an id has no row there; -1 would silently read the last row.
+            ReprlabError: an id has no row there and `unknown` is None; -1 would silently read the last row.
         """
         rows = self.token_map[ids]
+        if unknown is not None:
+            rows[rows == UNUSED] = self.token_map[unknown]
         if (rows == UNUSED).any():
             missing = int(ids[rows == UNUSED].ravel()[0])
             raise ReprlabError(
                 f"partial embedding: token {missing} has no row, because it does not occur in the splits that the rows "
-                "were taken from; name the split in partial_embedding, or use the model after its matrix is whole again"
+                "were taken from; name the split in its settings, or use the model after its matrix is whole again"
             )
         return rows
 
@@ -81,7 +83,7 @@ def adapt_embedding(model: Any, vocabulary: PartialVocabulary) -> None:
     import torch
 
     embedding = model.get_input_embeddings()
-    _refuse_shared(model, embedding.weight)
+    refuse_shared(model, embedding.weight)
     if len(embedding.weight) != vocabulary.size:
         raise ReprlabError(
             f"partial embedding: the matrix has {len(embedding.weight)} rows, the vocabulary was counted for "
@@ -168,12 +170,13 @@ def kept_always(tokenizer: Any) -> list[int]:
     return sorted({*tokenizer.all_special_ids, *range(pad + 1 if pad is not None else 0)})
 
 
-def _refuse_shared(model: Any, weight: torch.Tensor) -> None:
+def refuse_shared(model: Any, weight: torch.Tensor) -> None:
+    """Raise a `ReprlabError` where the input embedding is another layer's too: its rows could not be changed alone."""
     names = [name for name, parameter in model.named_parameters(remove_duplicate=False) if parameter is weight]
     output = model.get_output_embeddings()
     if len(names) > 1 or (output is not None and output.weight is weight):
         raise ReprlabError(
-            f"partial embedding: {type(model).__name__} uses its input embedding in another layer too (tied weights: "
+            f"reduced embedding: {type(model).__name__} uses its input embedding in another layer too (tied weights: "
             f"{', '.join(names)}); use a model with a classification head, or train the whole matrix"
         )
 

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 from reprlab.artifacts.kept import Kept
 from reprlab.evaluation.examples import TRAIN, ExampleTable, common_labels, load_examples
 from reprlab.evaluation.scoring import score_rows
-from reprlab.models.pema import PartialVocabulary, adapt_embedding, restore_embedding
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.log import get_logger
 from reprlab.runtime.seals import content_digest
 from reprlab.text.tokenizer_folder import open_tokenizer
+from reprlab.training.embedding_ways import reduce_embedding
 from reprlab.training.engine import train
-from reprlab.training.finetuned_models import keep_model, keep_reduced_model
 from reprlab.training.finetuning_heads import EncoderHead
 from reprlab.training.finetuning_order import TrainingOrder
 from reprlab.training.finetuning_settings import FinetuneSettings
@@ -102,7 +101,8 @@ def finetune_cell(
     order = TrainingOrder(len(data), engine.batch_size, engine.seed, lengths)
     torch.manual_seed(engine.seed)
     network = prepared.task.load(model, settings.dropout)
-    data, partial = partial_data(prepared, settings, network)
+    way = reduce_embedding(prepared.task, prepared.encoded, settings.embedding, network)
+    data = way.trained(data)
 
     def batch_of(step: int, part: int, rank: int, world: int) -> dict[str, torch.Tensor]:
         share = order.rows(step)[rank * engine.accumulation + part :: world * engine.accumulation]
@@ -121,23 +121,19 @@ def finetune_cell(
     )
     if not run.is_main:
         return [], []
-    if settings.keep and partial is None:
-        keep_model(network, prepared.tokenizer, kept)
-    if partial is not None:
-        if settings.keep:
-            keep_reduced_model(network, partial, kept)
-        # The matrix before training is read from disk again: it need not be in memory while training.
-        fresh: Any = prepared.task.load(model, settings.dropout)
-        restore_embedding(network, partial, fresh.get_input_embeddings().weight)
+    if settings.keep:
+        way.keep(network, prepared.tokenizer, kept)
+    way.finish(network, lambda: prepared.task.load(model, settings.dropout))
     network.eval()
     about = {"name": name, "learning_rate": learning_rate}
     counts = {"steps": run.step, "tokens": run.tokens, "diverged": int(run.diverged_at is not None)}
     metrics, predictions = [], []
     for split in settings.splits:
+        shown = way.scored(prepared.encoded[split])
         for mode in _modes(settings):
-            found = _predict(prepared, network, split, mode, evaluation_batch, engine.dtype)
+            found = _predict(prepared, network, shown, mode, evaluation_batch, engine.dtype)
             table = prepared.tables[split]
-            gold = prepared.encoded[split].gold
+            gold = shown.gold
             rows = score_rows(
                 settings.task.metrics, gold, found, prepared.labels, table.subsets, resamples=settings.resamples
             )
@@ -148,22 +144,6 @@ def finetune_cell(
     for point in work.glob("resume-*"):
         shutil.rmtree(point, ignore_errors=True)
     return metrics, predictions
-
-
-def partial_data(
-    prepared: PreparedTask, settings: FinetuneSettings, network: Any
-) -> tuple[Any, PartialVocabulary | None]:
-    """The training data and, with PEMA, the tokens whose rows are trained.
-
-    With PEMA the embedding of `network` becomes the partial one, and the data holds its rows.
-    """
-    data, task = prepared.encoded[TRAIN], prepared.task
-    if not settings.partial_embedding or not isinstance(task, EncoderHead):
-        return data, None
-    splits = [prepared.encoded[split] for split in settings.partial_embedding]
-    vocabulary = task.partial_vocabulary(splits, len(network.get_input_embeddings().weight))
-    adapt_embedding(network, vocabulary)
-    return task.renumbered(data, vocabulary), vocabulary
 
 
 def cell_fingerprint(fingerprint: str, settings: FinetuneSettings, inputs: Sequence[Path], learning_rate: float) -> str:
@@ -179,12 +159,12 @@ def _modes(settings: FinetuneSettings) -> list[str]:
     return list(settings.task.eval_modes)
 
 
-def _predict(prepared: PreparedTask, network: Any, split: str, mode: str, batch: int, dtype: str) -> list[Any]:
+def _predict(prepared: PreparedTask, network: Any, split: Any, mode: str, batch: int, dtype: str) -> list[Any]:
     import torch
 
     device = next(network.parameters()).device
     with torch.autocast(device.type, dtype=torch.bfloat16, enabled=dtype == "bfloat16"):
-        return prepared.task.answers(prepared.task.predict(network, prepared.encoded[split], mode, batch, device))
+        return prepared.task.answers(prepared.task.predict(network, split, mode, batch, device))
 
 
 def _prediction_rows(

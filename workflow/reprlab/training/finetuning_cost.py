@@ -11,10 +11,10 @@ from typing import Any
 import torch
 
 from reprlab.evaluation.examples import TRAIN
-from reprlab.models.pema import restore_embedding
 from reprlab.runtime.training_memory import TrainingMemory
+from reprlab.training.embedding_ways import reduce_embedding
 from reprlab.training.engine import train
-from reprlab.training.finetuning import PreparedTask, engine_settings, partial_data
+from reprlab.training.finetuning import PreparedTask, engine_settings
 from reprlab.training.finetuning_order import TrainingOrder
 from reprlab.training.finetuning_settings import FinetuneSettings
 
@@ -42,7 +42,7 @@ class TrainingCost:
     tokens: int
     """Tokens trained on."""
     pema_seconds: float
-    """Counting, renumbering, cutting out and writing back; 0 without PEMA."""
+    """Counting, renumbering, cutting out and writing back, or taking apart; 0 where the whole matrix is trained."""
     train_seconds: float
     """All optimizer steps."""
     peak_bytes: int
@@ -57,11 +57,12 @@ def training_cost(prepared: PreparedTask, settings: FinetuneSettings, model: Pat
     before = _memory_now()
     torch.manual_seed(engine.seed)
     network: Any = prepared.task.load(model, settings.dropout)
-    rows = len(network.get_input_embeddings().weight)
+    rows, width = network.get_input_embeddings().weight.shape
     started = time.monotonic()
-    data, partial = partial_data(prepared, settings, network)
-    seconds = time.monotonic() - started if partial is not None else 0.0
-    used, width = network.get_input_embeddings().weight.shape
+    way = reduce_embedding(prepared.task, prepared.encoded, settings.embedding, network)
+    data = way.trained(data)
+    seconds = time.monotonic() - started if settings.embedding is not None else 0.0
+    used = rows if way.vocabulary is None else len(way.vocabulary.selected)
 
     def batch_of(step: int, part: int, rank: int, world: int) -> dict[str, torch.Tensor]:
         return prepared.task.batch(
@@ -85,10 +86,10 @@ def training_cost(prepared: PreparedTask, settings: FinetuneSettings, model: Pat
         moments = _stored_moments(Path(work))
     peak = peak_memory(next(network.parameters()).device) - before
     parameters = sum(parameter.numel() for parameter in network.parameters())
-    if partial is not None:
+    if settings.embedding is not None:
         fresh: Any = prepared.task.load(model, settings.dropout)
         started = time.monotonic()
-        restore_embedding(network, partial, fresh.get_input_embeddings().weight)
+        way.finish(network, lambda: fresh)
         seconds += time.monotonic() - started
     return TrainingCost(
         vocabulary=rows,

@@ -136,9 +136,9 @@ class EncoderHead:
         """The ids of `splits`, special tokens included, out of the `size` rows of a model's embedding (PEMA)."""
         return PartialVocabulary.of_ids((split.inputs.flat for split in splits), size, kept_always(self.tokenizer))
 
-    def renumbered(self, split: HeadSplit, vocabulary: PartialVocabulary) -> HeadSplit:
-        """The split with its ids as rows of the partial matrix."""
-        return replace(split, inputs=Ragged(vocabulary.renumber(split.inputs.flat), split.inputs.offsets))
+    def renumbered(self, split: HeadSplit, vocabulary: PartialVocabulary, unknown: int | None = None) -> HeadSplit:
+        """The split with its ids as rows of the partial matrix; ids without a row as the id `unknown`."""
+        return replace(split, inputs=Ragged(vocabulary.renumber(split.inputs.flat, unknown), split.inputs.offsets))
 
     def batch(self, split: HeadSplit, rows: np.ndarray) -> dict[str, torch.Tensor]:
         """Tensors of examples `rows`: input_ids, attention_mask, token_type_ids [B, L], labels [B] or [B, L]."""

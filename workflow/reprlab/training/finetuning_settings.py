@@ -7,6 +7,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from reprlab.evaluation.settings import MetricName
+from reprlab.training.embedding_settings import EmbeddingWay
 from reprlab.training.settings import EngineSettings
 
 _STRICT = ConfigDict(extra="forbid", frozen=True)
@@ -86,9 +87,8 @@ class FinetuneSettings(BaseModel):
     """Use only this many examples of each scored split, chosen at random once; null: all."""
     resamples: int = Field(default=1000, ge=2)
     """Bootstrap samples behind the intervals `low` and `high` (95 %)."""
-    partial_embedding: list[str] = []
-    """PEMA: train only the embedding rows of the tokens in these splits; predictions are made with the matrix whole
-    again. Empty: the whole matrix is trained."""
+    embedding: EmbeddingWay | None = None
+    """What is trained of the input embedding, and what is left of it; null: the whole matrix is trained and stays."""
 
     keep: bool = False
     """Keep every fine-tuned model with its tokenizer in the folder `models` beside the metrics, which it does not
@@ -101,13 +101,14 @@ class FinetuneSettings(BaseModel):
         return self
 
     @model_validator(mode="after")
-    def _partial_embedding_fits(self) -> Self:
-        if not self.partial_embedding:
+    def _embedding_fits(self) -> Self:
+        if self.embedding is None:
             return self
         if self.task.kind == "text_to_text":
-            raise ValueError("partial_embedding is for encoders with a head: a text-to-text model shares its embedding")
-        if "train" not in self.partial_embedding:
-            raise ValueError("partial_embedding must name the split train, whose tokens are trained on")
-        if unread := set(self.partial_embedding) - {"train", *self.splits}:
-            raise ValueError(f"partial_embedding names {sorted(unread)[0]}, which is neither trained on nor scored")
+            raise ValueError("embedding is for encoders with a head: a text-to-text model shares its embedding")
+        splits = getattr(self.embedding, "splits", ["train"])
+        if "train" not in splits:
+            raise ValueError("embedding.splits must name the split train, whose tokens are trained on")
+        if unread := set(splits) - {"train", *self.splits}:
+            raise ValueError(f"embedding.splits names {sorted(unread)[0]}, which is neither trained on nor scored")
         return self

@@ -15,8 +15,10 @@ from reprlab.models.pema import restore_embedding
 from reprlab.runtime.errors import ReprlabError
 from reprlab.runtime.files import atomic_directory
 from reprlab.text.tokenizer_folder import copy_tokenizer
+from reprlab.training.embedding_settings import PartialRows
+from reprlab.training.embedding_ways import reduce_embedding
 from reprlab.training.finetuned_models import read_vocabulary, save_reduced, write_vocabulary
-from reprlab.training.finetuning import partial_data, prepare_task
+from reprlab.training.finetuning import prepare_task
 from reprlab.training.finetuning_encoding import Ragged
 from reprlab.training.finetuning_heads import EncoderHead
 from reprlab.training.finetuning_settings import FinetuneSettings
@@ -29,11 +31,11 @@ def pema_adapt(model: Path, tokenizer: Path, examples: Path, settings: FinetuneS
     """Write what any trainer of an encoder needs to train the rows that the data uses.
 
     `out` gets `model`, with its new head and `u` rows, that `from_pretrained` opens; `<split>.parquet` for each split
-    of `partial_embedding`, with `input_ids` (rows of the partial matrix), `token_type_ids` and `labels`; and
+    of `embedding.splits`, with `input_ids` (rows of the partial matrix), `token_type_ids` and `labels`; and
     `vocabulary.safetensors`: `selected` [u], the token of each row, and `token_map` [V], the row of each token or -1.
 
     Raises:
-        ReprlabError: `partial_embedding` names no split, or the task has no head.
+        ReprlabError: the settings train no partial embedding.
     """
     import pyarrow
     import torch
@@ -41,14 +43,15 @@ def pema_adapt(model: Path, tokenizer: Path, examples: Path, settings: FinetuneS
     prepared = prepare_task(examples, tokenizer, settings)
     torch.manual_seed(settings.engine.seed)
     network: Any = prepared.task.load(model, settings.dropout)
-    _, vocabulary = partial_data(prepared, settings, network)
-    task = prepared.task
-    if vocabulary is None or not isinstance(task, EncoderHead):
-        raise ReprlabError("pema_adapt: partial_embedding names no split; name train and those that are predicted")
+    task, way = prepared.task, settings.embedding
+    if not isinstance(way, PartialRows) or not isinstance(task, EncoderHead):
+        raise ReprlabError("pema_adapt: embedding names no split; give it kind partial, train and what is predicted")
+    vocabulary = reduce_embedding(task, prepared.encoded, way, network).vocabulary
+    assert vocabulary is not None
     with atomic_directory(out) as folder:
         save_reduced(network, vocabulary, folder / "model")
         write_vocabulary(vocabulary, folder)
-        for split in dict.fromkeys([TRAIN, *settings.partial_embedding]):
+        for split in dict.fromkeys([TRAIN, *way.splits]):
             data = task.renumbered(prepared.encoded[split], vocabulary)
             arrays = {"input_ids": data.inputs, "token_type_ids": data.types, "labels": data.targets}
             write_parquet(

@@ -1,12 +1,13 @@
-"""Plan of the fine-tuning half: every model, task and seed with and without PEMA, and the timed runs."""
+"""Plan of the fine-tuning half: every model, task and seed with and without PEMA, its rivals, and the timed runs."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from reprlab.config.load import LoadedConfig
-from reprlab.papers.vocab_memory.names import label_of
+from reprlab.papers.vocab_memory.names import FACTORISED, TRIMMED, label_of
 from reprlab.papers.vocab_memory.plan_counting import NO_DATA, add_readable_task
 from reprlab.papers.vocab_memory.schema import VocabMemorySettings
 from reprlab.planning.finetuning_jobs import add_finetuning_job, add_trivial
@@ -14,23 +15,43 @@ from reprlab.planning.plan import Job, Plan
 from reprlab.planning.shared_jobs import add_model, add_tokenizer
 from reprlab.results.sources import Missing, Source
 from reprlab.settings.base import derive
+from reprlab.training.embedding_settings import EmbeddingWay, Factorised, PartialRows, TrimmedRows
 from reprlab.training.finetuned_models import kept_name
 from reprlab.training.finetuning_settings import FinetuneSettings, TaskSettings
 from reprlab.training.settings import EngineSettings
 
-ARMS = {True: "pema", False: "whole"}
+
+@dataclass(frozen=True)
+class Arm:
+    """A way to treat the embedding: its name in keys of jobs, its value of the factor `pema`, its settings."""
+
+    name: str
+    shown: str
+    way: EmbeddingWay | None = None
+
+
 _VALIDATION = "validation"
 _SETTING = "papers.vocab-memory"
-_MEASURED = ["vocabulary", "used", "width", "moments", "examples", "peak_bytes", "pema_seconds", "train_seconds"]
+_MEASURED = [
+    "vocabulary",
+    "used",
+    "width",
+    "parameters",
+    "moments",
+    "examples",
+    "peak_bytes",
+    "pema_seconds",
+    "train_seconds",
+]
 
 
-def run_key(model: str, task: str, seed: int, pema: bool) -> str:
+def run_key(model: str, task: str, seed: int, arm: str) -> str:
     """Key of one run, model/task/cell: of fine-tuning, and of the timed run that is like it."""
-    return f"vocab_memory_{model}/{task}/{ARMS[pema]}.s{seed}"
+    return f"vocab_memory_{model}/{task}/{arm}.s{seed}"
 
 
-def _run_factors(model: str, seed: int, pema: bool) -> dict[str, Any]:
-    return {"model": label_of(model), "entry": model, "pema": "yes" if pema else "no", "seed": seed}
+def _run_factors(model: str, seed: int, arm: Arm) -> dict[str, Any]:
+    return {"model": label_of(model), "entry": model, "pema": arm.shown, "seed": seed}
 
 
 class Finetuning:
@@ -38,6 +59,16 @@ class Finetuning:
 
     def __init__(self, plan: Plan, config: LoadedConfig, paper: VocabMemorySettings) -> None:
         self.plan, self.config, self.paper = plan, config, paper
+        self.whole = Arm("whole", "no")
+        self.pema = Arm("pema", "yes", PartialRows(splits=list(paper.finetuning.partial_splits)))
+
+    def arms(self, model: str) -> list[Arm]:
+        """The whole matrix, PEMA, and of the models that have them the rivals of PEMA."""
+        rivals = self.paper.neighbours
+        if model not in rivals.models:
+            return [self.whole, self.pema]
+        trimmed = Arm(TRIMMED, TRIMMED, TrimmedRows(splits=list(rivals.trimmed.splits)))
+        return [self.whole, self.pema, trimmed, Arm(FACTORISED, FACTORISED, Factorised(rank=rivals.factorised.rank))]
 
     def entries(self) -> Iterator[Source | Missing]:
         """Rows of Tables 9 and 10, in the paper's order; MNLI's mismatched part comes last."""
@@ -56,8 +87,8 @@ class Finetuning:
             if timed.model is None or task not in timed.tasks or dataset is None:
                 yield self.missing("table9_runtime", task, "runtime_table")
                 continue
-            for seed, pema in product(range(1, timed.repeats + 1), (True, False)):
-                yield self.add_timing(timed.model, task, seed, pema)
+            for seed, arm in product(range(1, timed.repeats + 1), self.arms(timed.model)):
+                yield self.add_timing(timed.model, task, seed, arm)
 
     def missing(self, table: str, task: str, setting: str) -> Missing:
         """A column of a task that has no row, and why."""
@@ -74,13 +105,14 @@ class Finetuning:
         own: dict[str, Any] = {"where": where, "data": self.title(task)}
         shown: dict[str, Any] = {"keys": {"model": "name"}, "unjudged": "baselines"}
         yield Source(path=baselines["baselines"][0].path, factors=about, **shown, **own)
-        for model, pema, seed in product(finetuning.models, (False, True), finetuning.seeds):
-            yield Source(
-                path=self.add_run(model, task, seed, pema),
-                factors=about | _run_factors(model, seed, pema),
-                **baselines,
-                **own,
-            )
+        for model in finetuning.models:
+            for arm, seed in product(self.arms(model), finetuning.seeds):
+                yield Source(
+                    path=self.add_run(model, task, seed, arm),
+                    factors=about | _run_factors(model, seed, arm),
+                    **baselines,
+                    **own,
+                )
 
     def title(self, task: str) -> str:
         """True name of the data of a task."""
@@ -100,30 +132,32 @@ class Finetuning:
         }
         return add_trivial(self.plan, entry, key, self.examples(task), metrics=[settings.metric], **limits)
 
-    def add_run(self, model: str, task: str, seed: int, pema: bool) -> Path:
+    def add_run(self, model: str, task: str, seed: int, arm: Arm) -> Path:
         """Plan one run of Table 10; returns its scores."""
         folder, tokenizer = self.model(model, seed)
-        recipe = self.recipe(model, task, seed, pema, self.paper.finetuning.steps)
-        key, models = run_key(model, task, seed, pema), {f"s{seed}": folder}
+        recipe = self.recipe(model, task, seed, arm, self.paper.finetuning.steps)
+        key, models = run_key(model, task, seed, arm.name), {f"s{seed}": folder}
         made = add_finetuning_job(self.plan, key, models, [folder], tokenizer, self.examples(task), recipe)
-        if pema and seed == self.paper.finetuning.seeds[0]:
+        if arm is self.pema and seed == self.paper.finetuning.seeds[0]:
             # Made when it is asked for: fine-tuning cuts the model by itself.
             inputs = {"model": folder, "tokenizer": tokenizer, "examples": self.examples(task)}
             cut = {"settings": recipe.model_copy(update={"keep": False})}
             self.plan.add("pema_adapt", f"vocab_memory_{model}/{task}", Job(inputs, cut))
-        if pema and recipe.keep:
+        if arm is self.pema and recipe.keep:
             inputs = {"trained": made["out_metrics"], "original": folder, "tokenizer": tokenizer}
             kept = {"name": kept_name(f"s{seed}", recipe.learning_rates[0])}
             self.plan.add("pema_restore", key, Job(inputs, kept))
         return Path(made["out_metrics"])
 
-    def add_timing(self, model: str, task: str, seed: int, pema: bool) -> Source:
+    def add_timing(self, model: str, task: str, seed: int, arm: Arm) -> Source:
         """Plan one run of Table 9."""
         folder, tokenizer = self.model(model, seed)
-        recipe = self.recipe(model, task, seed, pema, self.paper.runtime_table.steps or self.paper.finetuning.steps)
+        recipe = self.recipe(model, task, seed, arm, self.paper.runtime_table.steps or self.paper.finetuning.steps)
         inputs = {"model": folder, "tokenizer": tokenizer, "examples": self.examples(task)}
-        made = self.plan.add("measure_finetuning", run_key(model, task, seed, pema), Job(inputs, {"settings": recipe}))
-        known = {"table": "table9_runtime", "column": task, **_run_factors(model, seed, pema)}
+        made = self.plan.add(
+            "measure_finetuning", run_key(model, task, seed, arm.name), Job(inputs, {"settings": recipe})
+        )
+        known = {"table": "table9_runtime", "column": task, **_run_factors(model, seed, arm)}
         own: dict[str, Any] = {"keys": {"device": "device"}, "wide": _MEASURED, "data": self.title(task)}
         return Source(path=Path(made["out"]), factors=known, **own)
 
@@ -131,8 +165,8 @@ class Finetuning:
         """Plan a model and its tokenizer; returns their folders."""
         return add_model(self.plan, self.config, model, seed=seed), add_tokenizer(self.plan, self.config, model)
 
-    def recipe(self, model: str, task: str, seed: int, pema: bool, steps: int | None) -> FinetuneSettings:
-        """The fine-tuning settings of one run; both arms differ in nothing but the rows that are trained."""
+    def recipe(self, model: str, task: str, seed: int, arm: Arm, steps: int | None) -> FinetuneSettings:
+        """The fine-tuning settings of one run; arms differ in nothing but what becomes of the embedding."""
         finetuning, settings = self.paper.finetuning, self.paper.tasks[task]
         entry = self.config.datasets.tasks[str(settings.dataset)]
         rate = finetuning.learning_rates.get(model, finetuning.optimizer.learning_rate)
@@ -155,6 +189,6 @@ class Finetuning:
             splits=[_VALIDATION],
             train_limit=finetuning.train_examples,
             eval_limit=finetuning.evaluation_examples,
-            partial_embedding=list(finetuning.partial_splits) if pema else [],
+            embedding=arm.way,
             keep=self.config.workflow.keep_finetuned,
         )

@@ -4,6 +4,7 @@ from reprlab.papers.vocab_memory import measures
 from reprlab.papers.vocab_memory.claims import CLAIMS, TWINS
 from reprlab.papers.vocab_memory.comparison import OURS
 from reprlab.papers.vocab_memory.figures import draw_trend
+from reprlab.papers.vocab_memory.neighbours import NEIGHBOURS
 from reprlab.results.figures import Axis, Bars
 from reprlab.results.words import results_of
 
@@ -31,4 +32,5 @@ RESULTS = results_of(
     ours=OURS,
     claims=CLAIMS,
     twins=TWINS,
+    neighbours=NEIGHBOURS,
 )

@@ -78,6 +78,26 @@ class RuntimeTableSettings(t.Settings):
     steps: t.PositiveInt | None
 
 
+class TrimmedSettings(t.Settings):
+    """Rows of tokens outside some splits go for good."""
+
+    splits: groups.Splits
+
+
+class FactorisedSettings(t.Settings):
+    """A product of two matrices stands for the embedding."""
+
+    rank: t.PositiveInt
+
+
+class Neighbours(t.Settings):
+    """Published rivals of PEMA, which leave the embedding smaller for good."""
+
+    models: Annotated[list[t.ModelName], t.Distinct]
+    trimmed: TrimmedSettings
+    factorised: FactorisedSettings
+
+
 class VocabMemorySettings(t.Settings):
     """PEMA: fine-tuning with the rows of the embedding matrix that the data uses."""
 
@@ -93,10 +113,12 @@ class VocabMemorySettings(t.Settings):
     unseen: UnseenSettings
     finetuning: Annotated[PemaFinetuningSettings, t.ReadBeside(".epochs=null", of="steps")]
     runtime_table: RuntimeTableSettings
+    neighbours: Neighbours
     cost: groups.Published
 
     @model_validator(mode="after")
     def _tasks_are_known(self) -> Self:
         for name, chosen in (("finetuning", self.finetuning.tasks), ("runtime_table", self.runtime_table.tasks)):
             groups.require(f"{name}.tasks", chosen, self.tasks, "tasks")
+        groups.require("neighbours.models", self.neighbours.models, self.finetuning.models, "finetuning.models")
         return self

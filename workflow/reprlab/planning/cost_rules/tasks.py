@@ -46,8 +46,8 @@ def _finetuned(jobs: Jobs, job: Job, model: str, settings: FinetuneSettings, spl
     forwarded = sum(each.at_most(settings.eval_limit) for each in scored) * len(task.eval_modes)
     length = trained.within(task.input_length)
     notes += [_FILLED if trained.tokens is None else "", *(each.note for each in scored)]
-    if settings.partial_embedding:
-        notes.append("memory without PEMA")
+    if settings.embedding is not None:
+        notes.append("memory with the whole embedding")
     if jobs.entry(model).architecture == "deberta_v2":
         notes.append("without the products of relative positions")
     # The head of a classifier is read at one place; a text is written as long as it may be.
