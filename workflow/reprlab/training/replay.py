@@ -114,7 +114,8 @@ def joined(parts: list[tuple[np.ndarray, Batch]]) -> Batch:
         shape = (sum(len(places) for places, _ in pieces), *longest)
         whole = pieces[0][1].new_full(shape, IGNORED if name == "labels" else 0)
         for places, piece in pieces:
-            whole[(places, *(slice(size) for size in piece.shape[1:]))] = piece
+            inside: Any = (places, *(slice(size) for size in piece.shape[1:]))
+            whole[inside] = piece
         found[name] = whole
     return found
 
