@@ -114,7 +114,10 @@ PARTS = {
             "pretraining.seeds=[0]",
             "warm_start.text.corpus=squad_text",
         ),
-        ("results/domain-adaptive-masking/pretrain_loss.tsv",),
+        # The last is what the table of neighbours reads.
+        tuple(
+            f"results/domain-adaptive-masking/{name}" for name in ("pretrain_loss.tsv", "replay.tsv", "results.parquet")
+        ),
     ),
     "punctuation-restoration": Part(
         _edits("punctuation-restoration", "finetuning.seeds=[0]", "inits=[t5, pr]"),

@@ -10,6 +10,7 @@ import pytest
 from reprlab.artifacts.tables import read_tsv, write_tsv
 from reprlab.config.load import load_config
 from reprlab.evaluation.metrics import score
+from reprlab.papers.domain_adaptive_masking.claims import RIVALS
 from reprlab.papers.domain_adaptive_masking.results import MASKINGS, RESULTS
 from reprlab.planning.paper_plans import make_plan
 from reprlab.reporting.audit_records import audit, read_records
@@ -17,6 +18,8 @@ from reprlab.reporting.published import PublishedTable, read_printed, read_publi
 from reprlab.results.claims import claims_table
 from reprlab.results.comparison import compare, declarations
 from reprlab.results.frame import frame_of
+from reprlab.results.neighbour_table import neighbour_rows
+from reprlab.results.neighbours import Cell
 from reprlab.results.records import Drawn
 from reprlab.results.schema import FIXED
 from reprlab.runtime.errors import ReprlabError
@@ -27,6 +30,39 @@ PUBLISHED = sorted(FOLDER.glob("*.tsv"))
 MODELS = ROOT / "config/models.yaml"
 F1 = {"none": 80.0, "random": 82.0, "random_span": 81.0, "concept": 83.0}
 RIGHT = {"none": 10.0, "random": 20.0, "random_span": 25.0, "concept": 40.0}
+# What each arm loses on general text, in nats a token; and what replay of 5 and 25 % changes, by what is masked.
+FORGOTTEN = {"none": 0.0, "random": 0.3, "random_span": 0.6, "concept": 0.9}
+REPLAY = {
+    5: {"general": -0.4, "concepts": 0.05, "tokens": -0.2},
+    25: {"general": -0.7, "concepts": 0.4, "tokens": -0.3},
+}
+
+
+def replay_rows():
+    """General text for every arm; the paper's masking with each share of replay, and without beside it."""
+    for seed, batch in itertools.product((0, 1, 2), range(4)):
+        # Units differ a little, and sides of a unit alike: intervals are narrow, and not empty.
+        own = {"pretraining_seed": seed, "batch": batch}
+        noise = 0.01 * seed + 0.01 * batch
+        for masking, lost in FORGOTTEN.items():
+            about = own | {"part": "held_out", "masks": "general", "masking": masking, "step": 8 * (masking != "none")}
+            yield from sums(about, 5 + lost + noise * (masking != "none"))
+        for share, changes in REPLAY.items():
+            for masks, changed in changes.items():
+                about = own | {"part": "replay", "masks": masks, "replay": share, "step": 8, "seed": seed}
+                yield from sums(about | {"masking": "concept"}, 5.9 + noise)
+                yield from sums(about | {"masking": "concept_replay"}, 5.9 + changed + 2 * noise)
+                # What it was before is in the rows as well.
+                yield from sums(about | {"masking": "concept_replay", "step": 4}, 9.0)
+    for (share, step), seed in itertools.product(itertools.product(REPLAY, (4, 8)), (0, 1, 2)):
+        about = {"part": "replay", "masking": "concept_replay", "replay": share, "pretraining_seed": seed, "step": step}
+        yield about | {"metric": "replayed_share", "value": share + (step - 6) / 10}
+        yield about | {"metric": "replayed_tokens_share", "value": 2.0 * share}
+
+
+def sums(about, loss):
+    found = {"loss_sum": 100 * loss, "count": 100.0, "correct": 10.0, "total": 100.0}
+    return [about | {"metric": name, "value": value, "data": "text"} for name, value in found.items()]
 
 
 def frame(scale="paper", without=(), finetuned=(0,)):
@@ -45,8 +81,8 @@ def frame(scale="paper", without=(), finetuned=(0,)):
                     about = {"part": "held_out", "masks": masks, "masking": masking, "pretraining_seed": seed,
                              "step": 0 if masking == "none" else 8, "batch": batch}  # fmt: skip
                     right = RIGHT[masking] + (0.2 * seed + 0.1 * batch - 0.15) * (masking != "none")
-                    sums = {"loss_sum": 500 - 4 * right, "count": 100, "correct": right, "total": 100}
-                    rows += [about | {"metric": name, "value": float(found)} for name, found in sums.items()]
+                    parts = {"loss_sum": 500 - 4 * right, "count": 100, "correct": right, "total": 100}
+                    rows += [about | {"metric": name, "value": float(found)} for name, found in parts.items()]
         if masking != "none":
             about = {"part": "training", "masking": masking, "pretraining_seed": 0}
             for step in (4, 8):
@@ -59,6 +95,8 @@ def frame(scale="paper", without=(), finetuned=(0,)):
         rows.append({"part": "curriculum", "after": after, "metric": "concepts", "value": found})
         rows.append({"part": "thresholds", "threshold": "hops", "setting": 1.0, "after": after, "metric": "concepts",
                      "value": found})  # fmt: skip
+    # As the plan has it, what was read comes first.
+    rows = [*replay_rows(), *rows]
     rows = [one for one in rows if one.get("masking") not in without]
     table = pandas.DataFrame(rows).reindex(columns=[*RESULTS.factors, *FIXED])
     printed = {name: read_printed(ROOT, "domain-adaptive-masking", name) for name in ("table1", "table2", "statements")}
@@ -89,6 +127,61 @@ def test_claims_have_their_units_and_directions():
     assert "not run" in none.loc["D6", "note"] and pandas.isna(none.loc["D1", "estimate"])
 
 
+def test_replay_is_judged_at_five_percent_beside_the_masking_without_it():
+    found = claims_table(RESULTS.claims, frame("mini"), RESULTS.unjudged).set_index("id")
+    gaps = {"D11": 0.9, "D12": -0.4, "D13": 0.05, "D14": -0.2}
+    for claim, gap in gaps.items():
+        assert found.loc[claim, "estimate"] == pytest.approx(gap + 0.025), claim
+        assert (found.loc[claim, "verdict"], found.loc[claim, "unit"]) == (
+            "supported",
+            "batch within 3 pretraining seeds",
+        )
+    assert "below 0.17" in found.loc["D13", "rule"]
+    # Where 5 % was not run, at what is nearest; a loss on concepts that rises by more than a tenth is not kept.
+    whole = frame("mini")
+    far = replace(whole, rows=whole.rows[whole.rows["replay"] != 5])
+    found = claims_table(RESULTS.claims, far, RESULTS.unjudged).set_index("id")
+    assert found.loc["D12", "estimate"] == pytest.approx(-0.675)
+    assert found.loc["D13", "verdict"] == "not supported"
+    alone = claims_table(RESULTS.claims, frame("mini", without=("concept_replay",)), RESULTS.unjudged).set_index("id")
+    assert "not run" in alone.loc["D12", "note"] and alone.loc["D11", "verdict"] == "supported"
+
+
+def test_the_table_of_replay_has_what_every_arm_forgets_and_what_was_read():
+    table = RESULTS.table("replay").make(frame()).set_index(["masking", "replay"])
+    assert table.index.tolist() == [(name, 0) for name in F1] + [("concept", 5), ("concept", 25)]
+    shift = 0.025
+    assert table["general"].tolist() == pytest.approx(
+        [5, 5.3 + shift, 5.6 + shift, 5.9 + shift, 5.5 + 2 * shift, 5.2 + 2 * shift]
+    )
+    assert table["general_change"].tolist() == pytest.approx((table["general"] - 5).tolist())
+    assert table.loc[("concept", 5), "concepts"] == pytest.approx(5.95 + 2 * shift)
+    assert table.loc[("none", 0), ["tokens", "tokens_change"]].tolist() == pytest.approx([4.6, 0])
+    assert table["replayed_share"].isna().tolist() == [True] * 4 + [False] * 2
+    assert table.loc[("concept", 25), ["replayed_share", "replayed_tokens_share"]].tolist() == [25, 50]
+    assert set(table["seeds"]) == {3}
+
+
+def test_rows_of_neighbours_repeat_the_claims_at_each_share(tmp_path):
+    cells = {one.id: [Cell(at={"replay": share}) for share in REPLAY] for one in RESULTS.neighbours}
+    rows = list(neighbour_rows("p", RESULTS, frame("mini"), cells, tmp_path))
+    found = {(row["claim"], row["measure"].rpartition(", ")[2]): row for row in rows}
+    assert len(found) == 6
+    verdicts = {"D12": ("ahead", "ahead"), "D13": ("level", "behind"), "D14": ("ahead", "ahead")}
+    for (claim, at), row in found.items():
+        place = ("replay 5", "replay 25").index(at)
+        changed = [*REPLAY.values()][place][RIVALS[claim]]
+        assert (row["difference"], row["verdict"], row["seeds"]) == (
+            pytest.approx(changed + 0.025),
+            verdicts[claim][place],
+            3,
+        )
+        assert row["method_value"] == pytest.approx(5.925) and row["neighbour_value"] == pytest.approx(
+            5.95 + changed
+        ), "of the last update"
+        assert row["better"] == "lower" and row["data"] == "text"
+
+
 def test_tables():
     made = {table.name: table.make(frame()) for table in RESULTS.tables}
     assert made["table1"][["task", "annotations", "printed"]].to_numpy().tolist() == [["bc2gm", 100.0, 20703.0]]
@@ -99,6 +192,7 @@ def test_tables():
     assert second.loc["jnlpba", printed].tolist() == [82.0, 74.94, 76.65, 77.49, 79.29]
     assert pandas.isna(second.loc["bc2gm", "sd_concept"])
     loss = made["pretrain_loss"].set_index(["masking", "masks"])
+    assert loss.loc[("concept", "general"), "loss"] == pytest.approx(5.925)
     assert loss.loc[("none", "tokens"), "loss"] == pytest.approx(4.6)
     assert loss.loc[("concept", "concepts"), "accuracy"] == pytest.approx(40.2) and set(loss["seeds"]) == {3}
     course = made["training_loss"].set_index(["masking", "step"])
@@ -204,22 +298,76 @@ def test_a_wrong_cell_of_table_2_is_found(tmp_path):
 
 
 @pytest.mark.parametrize("scale", ["small", "mini", "nano"])
-def test_controls_take_as_many_updates_from_the_same_start(scale):
+def test_controls_and_replay_take_as_many_updates_from_the_same_start(scale):
     plan = make_plan(load_config(ROOT, {"scale": scale, "build": ["domain-adaptive-masking"]}))
     jobs = {key: job for key, job in plan.jobs["pretrain_lm"].items() if key.startswith("domain_adaptive_masking")}
     given = {key: json.loads(job.settings["settings"]) for key, job in jobs.items()}
     trained = {key: one for key, one in given.items() if one["engine"]["steps"] and one["init_step"]}
-    assert {key.rpartition("_s")[0].removeprefix("domain_adaptive_masking_") for key in trained} == {*MASKINGS[2:]}
+    shares = {"small": (1, 5, 25), "mini": (5, 25), "nano": (5,)}[scale]
+    arms = (*MASKINGS[2:], *(f"concept_replay_{share}" for share in shares))
+    assert {key.rpartition("_s")[0].removeprefix("domain_adaptive_masking_") for key in trained} == {*arms}
     engines = [{**one["engine"], "seed": 0} for one in trained.values()]
     assert all(engine == engines[0] for engine in engines)
     # The order of the blocks is drawn from this seed alone, for every arm from the same ones.
     assert all(one["engine"]["seed"] == int(key.rpartition("_s")[2]) for key, one in trained.items())
-    seeds = {name: {key.rpartition("_s")[2] for key in trained if f"masking_{name}_s" in key} for name in MASKINGS[2:]}
-    assert seeds["random"] == seeds["random_span"] == seeds["concept"] != set()
+    seeds = [{key.rpartition("_s")[2] for key in trained if f"masking_{name}_s" in key} for name in arms]
+    assert all(one == seeds[0] != set() for one in seeds)
     assert len({str(jobs[key].inputs["init"]) for key in trained}) == 1
     # What no threshold touches is not made from marked text.
     marked = {key.rpartition("_s")[0] for key, job in jobs.items() if "marked" in str(job.inputs["tokens"])}
-    assert marked == {"domain_adaptive_masking_concept", "domain_adaptive_masking_random_span"}
+    assert marked == {f"domain_adaptive_masking_{name}" for name in arms if name != "random"}
+    # Replay is the masking of the paper, and of the general text what `random` does.
+    for key, one in given.items():
+        share = key.rpartition("_s")[0].partition("replay_")[2]
+        if share:
+            assert one["replay"] == {"share": int(share) / 100, **random_tokens(given, key)}
+            concept = given[key.replace(f"_replay_{share}", "")]
+            assert {**one, "replay": None} == concept
+            assert jobs[key].inputs["replay"] == jobs["domain_adaptive_masking_general"].inputs["tokens"]
+        else:
+            assert one["replay"] is None and "replay" not in jobs[key].inputs
+
+
+def random_tokens(given, key):
+    one = given["domain_adaptive_masking_random_s" + key.rpartition("_s")[2]]
+    return {name: one[name] for name in ("objective", "objective_settings")}
+
+
+def test_rows_of_neighbours_cost_the_pre_training_of_their_share_alone():
+    """At `paper` the general text is cut as the domain is, and not as a warm start that nobody makes."""
+    for scale, shares in (("paper", (1, 5, 25)), ("mini", (5, 25))):
+        plan = make_plan(load_config(ROOT, {"scale": scale, "build": ["domain-adaptive-masking"]}))
+        (job,) = plan.jobs["gather_neighbours"].values()
+        cells = json.loads(job.settings["settings"])["papers"]["domain-adaptive-masking"]
+        assert set(cells) == {"replay_general", "replay_concepts", "replay_tokens"}
+        for rows in cells.values():
+            assert [row["at"] for row in rows] == [{"replay": share} for share in shares]
+            for row, share in zip(rows, shares, strict=True):
+                own, rival = (
+                    {name.partition("_s0")[0] for name in row[side] if "_s0" in name} for side in ("method", "rival")
+                )
+                assert own == {"pretrain_lm/domain_adaptive_masking_concept"}
+                assert rival == {f"pretrain_lm/domain_adaptive_masking_concept_replay_{share}"}
+                start = "pretrain_lm/domain_adaptive_masking_general.tsv"
+                assert all((start in row[side]) == (scale == "mini") for side in ("method", "rival"))
+        blocks = {"paper": "general_256", "mini": "general"}[scale]
+        assert f"domain_adaptive_masking_{blocks}" in plan.jobs["tokenize_blocks"]
+
+
+def test_every_arm_is_measured_on_general_text_and_none_off_replay_says_so():
+    gathered = json.loads(_planned().jobs["gather_results"]["domain-adaptive-masking"].settings["settings"])
+    found = {
+        (one["factors"]["masking"], one["factors"].get("replay"), one["factors"]["masks"])
+        for one in gathered["entries"]
+        if one["factors"].get("part") in ("held_out", "replay") and "masks" in one["factors"]
+    }
+    arms = [(name, None) for name in ("none", "random", "random_span", "concept")]
+    arms += [(name, share) for name in ("concept", "concept_replay") for share in (5, 25)]
+    assert found == {(*arm, masks) for arm in arms for masks in ("tokens", "concepts", "general")}
+    off = _planned("neighbours.replay.shares=[]").jobs["gather_results"]["domain-adaptive-masking"]
+    entries = json.loads(off.settings["settings"])["entries"]
+    (said,) = [one["reason"] for one in entries if one["factors"].get("part") == "replay"]
+    assert said.startswith("off: no papers.domain-adaptive-masking.neighbours.replay.shares")
 
 
 def test_the_published_settings_tune_every_masking_and_without_a_graph_the_start_alone():
@@ -274,7 +422,7 @@ def test_what_is_masked_in_training_is_not_what_is_masked_in_the_comparison(edit
         return {key: runs for key, runs in found.items() if key.startswith("domain_adaptive_masking")}
 
     plain, edited = _planned(), _planned(edit)
-    assert held_out(plain) == held_out(edited) and len(held_out(plain)) == 2
+    assert held_out(plain) == held_out(edited) and len(held_out(plain)) == 6
     assert plain.jobs["pretrain_lm"] != edited.jobs["pretrain_lm"]
     other = _planned(edit.replace("pretraining", "held_out"))
     assert held_out(plain) != held_out(other) and plain.jobs["pretrain_lm"] == other.jobs["pretrain_lm"]

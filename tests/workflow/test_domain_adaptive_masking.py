@@ -12,7 +12,8 @@ SLUG = "domain-adaptive-masking"
 PART = PARTS[SLUG]
 pytestmark = pytest.mark.reads(SLUG)
 TABLE = "results/domain-adaptive-masking/pretrain_loss.tsv"
-TRAINED = {"pretrain_lm": 1, "evaluate_lm": 2, "tabulate_paper": 1}
+# The masking and its replay, and the model before beside them, whose losses on concepts a threshold moves.
+TRAINED = {"pretrain_lm": 2, "evaluate_lm": 3, "tabulate_paper": 1}
 FILTERED = {"filter_concepts": 1, "mark_concepts": 1, **TRAINED}
 EXPANDED = {"expand_concepts": 1, **FILTERED}
 EDITS = {
@@ -20,7 +21,8 @@ EDITS = {
     "curriculum.hops=2": EXPANDED,
     "curriculum.basic=40": {"select_concepts": 1, **EXPANDED},
     "curriculum.reported_hops=[0, 1]": {},
-    "pretraining.budget=0.1": TRAINED,
+    "pretraining.budget=0.1": {**TRAINED, "evaluate_lm": 2},
+    "neighbours.replay.shares=[0.25]": {},
     "finetuning.learning_rate=0.01": {},
 }
 
@@ -28,7 +30,15 @@ EDITS = {
 def test_the_table_has_the_start_and_every_step(made):
     found = read_tsv(made.nano / TABLE)
     assert set(zip(found["masking"], found["step"], strict=True)) == {("none", 0), ("concept", 2), ("concept", 4)}
-    assert set(found["masks"]) == {"tokens", "concepts"} and (found["loss"] > 0).all()
+    assert set(found["masks"]) == {"tokens", "concepts", "general"} and (found["loss"] > 0).all()
+
+
+def test_replay_stands_beside_every_arm_with_the_share_that_was_read(made):
+    found = read_tsv(made.nano / "results/domain-adaptive-masking/replay.tsv").set_index(["masking", "replay"])
+    assert found.index.tolist() == [("none", 0), ("concept", 0), ("concept", 5)]
+    assert (found[["general", "concepts", "tokens"]] > 0).all(axis=None)
+    assert found["replayed_share"].tolist()[2] == pytest.approx(100 / 32), "one of 32 blocks"
+    assert (found.loc[("none", 0), ["general_change", "tokens_change"]] == 0).all()
 
 
 def test_every_step_of_the_curriculum_is_counted(made):

@@ -85,11 +85,13 @@ def add_tokens(plan: Plan, name: str, sentences: str, tokenizer: str, settings: 
 
 
 def add_pretraining_run(
-    plan: Plan, name: str, settings: PretrainSettings, *, tokens: str, tokenizer: str, init: str
+    plan: Plan, name: str, settings: PretrainSettings, *, tokens: str, tokenizer: str, init: str, replay: str = ""
 ) -> str:
-    """Plan a run from `init`, a model or a ladder; returns the folder of its ladder."""
-    inputs = {"tokens": tokens, "tokenizer": tokenizer, "init": init}
-    job = Job(inputs, {"settings": settings}, plugins=(f"objectives.{settings.objective}",))
+    """Plan a run from `init`, a model or a ladder, and what it replays; returns the folder of its ladder."""
+    inputs = {"tokens": tokens, "tokenizer": tokenizer, "init": init, **({"replay": replay} if replay else {})}
+    objectives = [settings.objective, *([settings.replay.objective] if settings.replay else [])]
+    plugins = tuple(f"objectives.{one}" for one in dict.fromkeys(objectives))
+    job = Job(inputs, {"settings": settings}, plugins=plugins)
     return plan.add("pretrain_lm", name, job)["out"]
 
 

@@ -185,6 +185,29 @@ class Ratio:
         return sums[pair[0]].to_numpy(dtype=float), sums[pair[1]].to_numpy(dtype=float)
 
 
+@dataclass(frozen=True)
+class Nearest:
+    """A contrast at the value of a factor that is nearest to `number` among the rows that it reads; the smaller of two.
+
+    A row of a neighbour repeats it at a value of its own, to which the frame is narrowed.
+    """
+
+    factor: str
+    number: float
+    find: Ratio
+
+    def selections(self) -> Iterator[Where]:
+        """Those of the contrast, at all values."""
+        return self.find.selections()
+
+    def __call__(self, frame: Frame) -> Estimate | str:
+        known = {value for where in self.selections() for value in frame.select(**where)[self.factor].dropna().tolist()}
+        if not known:
+            return self.find(frame)
+        best = min(known, key=lambda value: (abs(value - self.number), value))
+        return self.find(frame.narrowed({self.factor: best}))
+
+
 def _reason(frame: Frame, selections: Iterator[Where]) -> str:
     """That of the first selection without a value; where all have values, of the first that has a reason."""
     ordered = sorted(selections, key=lambda where: not frame.select(**where).empty)

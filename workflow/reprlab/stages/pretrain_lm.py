@@ -17,10 +17,13 @@ def pretrain_lm(
     work: Path,
     settings: PretrainSettings,
     fingerprint: str,
+    replay: Path | None = None,
     save_every: int = 100,
     device: str = "cpu",
 ) -> None:
     """Train from `init` and write the ladder, the metrics (the same each time) and the throughput (not).
+
+    `replay` has the tokens of the other text where `settings.replay` asks for some.
 
     Resume points lie in `work` until the outputs are in place: after a kill, the same command goes on and ends with the
     same bytes. Several processes are started by `torchrun` or `accelerate launch` with the same options.
@@ -31,7 +34,7 @@ def pretrain_lm(
     from reprlab.runtime.files import remove_directory
     from reprlab.text.token_store import TokenStore
     from reprlab.text.tokenizer_folder import vocabulary_file
-    from reprlab.training.batches import PretrainingBatches
+    from reprlab.training.batches import PretrainingBatches, replay_of
     from reprlab.training.engine import train
     from reprlab.training.fingerprints import run_fingerprint
     from reprlab.training.ladder import find_step, keep_step, publish_ladder
@@ -43,9 +46,19 @@ def pretrain_lm(
     identity = run_fingerprint(
         fingerprint,
         settings,
-        [tokens, vocabulary_file(tokenizer), source / "config.json", *source.glob("*.safetensors")],
+        [
+            *(path for path in (tokens, replay) if path is not None),
+            *(vocabulary_file(tokenizer), source / "config.json", *source.glob("*.safetensors")),
+        ],
     )
     store = TokenStore.open(tokens, "train", packing=settings.packed_length)
+    batches = PretrainingBatches(
+        store,
+        objective,
+        settings,
+        replay=replay_of(settings, replay, tokenizer),
+        ahead=choose_device(device).type == "cuda",
+    )
     # The ladder of other settings, left by a killed run, can never be taken for this one's.
     ladder = work / f"ladder-{identity[:16]}"
     model = load_model(source, settings.dropout)
@@ -53,7 +66,7 @@ def pretrain_lm(
         install_scans(choose_device(device))
     run = train(
         model,
-        PretrainingBatches(store, objective, settings, ahead=choose_device(device).type == "cuda"),
+        batches,
         loss_with_tokens(objective),
         settings.engine,
         work=work,

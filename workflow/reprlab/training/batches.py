@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from reprlab.runtime.errors import ReprlabError
-from reprlab.text.token_store import RowLengths
+from reprlab.text.token_store import RowLengths, TokenStore
+from reprlab.training.objective import load_objective
 from reprlab.training.permutations import Permutation
 from reprlab.training.randomness import Purpose, generator
+from reprlab.training.replay import Replay
 
 if TYPE_CHECKING:
     import torch
 
-    from reprlab.text.token_store import TokenStore
     from reprlab.training.settings import PretrainSettings
 
 # Lengths are sorted within this many batches: enough that a batch holds nearly equal lengths, few enough that the
@@ -94,15 +96,24 @@ class PretrainingBatches:
     The whole batch is collated once per process and cut afterwards, so that corruption does not depend on the cut.
     """
 
-    def __init__(self, store: TokenStore, objective: Any, settings: PretrainSettings, *, ahead: bool = False) -> None:
+    def __init__(
+        self,
+        store: TokenStore,
+        objective: Any,
+        settings: PretrainSettings,
+        *,
+        replay: Replay | None = None,
+        ahead: bool = False,
+    ) -> None:
         """
         Args:
             store: training examples.
             objective: its `collate` makes the batch.
             settings: lengths and engine.
+            replay: examples of other text that take the place of some.
             ahead: collate the next batch in a thread while a GPU works on this one.
         """
-        self._store, self._objective, self._settings = store, objective, settings
+        self._store, self._objective, self._settings, self._replay = store, objective, settings, replay
         engine = settings.engine
         self._order = BatchOrder(RowLengths(store, settings.input_length), engine.batch_size, engine.seed)
         self._step = -1
@@ -137,7 +148,33 @@ class PretrainingBatches:
 
     def _collate(self, step: int) -> dict[str, torch.Tensor]:
         random = generator(self._settings.engine.seed, Purpose.CORRUPTION, step)
-        return collate(self._store, self._order.indices(step), self._objective, self._settings.input_length, random)
+        indices = self._order.indices(step)
+
+        def of(places: np.ndarray | slice) -> dict[str, torch.Tensor]:
+            return collate(self._store, indices[places], self._objective, self._settings.input_length, random)
+
+        return of(slice(None)) if self._replay is None else self._replay.batch(step, of)
+
+
+def replay_of(settings: PretrainSettings, tokens: Path | None, tokenizer: Path) -> Replay | None:
+    """What a run replays of the training split of `tokens`, cut and packed as its own; None where it asks for nothing.
+
+    Raises:
+        ReprlabError: replay is asked for without tokens, or tokens are given without it.
+    """
+    asked = settings.replay
+    if (asked is None) != (tokens is None):
+        raise ReprlabError("replay: the settings and the tokens of the other text go together; give both or neither")
+    if asked is None or tokens is None:
+        return None
+    store = TokenStore.open(tokens, "train", packing=settings.packed_length)
+    own = {"objective": asked.objective, "objective_settings": asked.objective_settings}
+    objective = load_objective(settings.model_copy(update=own), tokenizer)
+
+    def corrupted(rows: np.ndarray, random: np.random.Generator) -> dict[str, torch.Tensor]:
+        return collate(store, rows, objective, settings.input_length, random)
+
+    return Replay(asked.share, len(store), settings.engine, corrupted)
 
 
 def collate(

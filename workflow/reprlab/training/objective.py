@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from reprlab.plugins import load_plugin
 from reprlab.runtime.errors import ReprlabError
+from reprlab.training.replay import REPLAYED, replay_counts
 from reprlab.training.settings import TextSettings
 
 if TYPE_CHECKING:
     import torch
+
+# Of a batch: what says how much is read, and is not the objective's.
+_COUNTED = ("tokens", REPLAYED)
 
 
 def load_objective(settings: TextSettings, tokenizer: Path) -> Any:
@@ -36,10 +40,10 @@ def load_objective(settings: TextSettings, tokenizer: Path) -> Any:
 def loss_with_tokens(
     objective: Any,
 ) -> Callable[[torch.nn.Module, dict[str, torch.Tensor]], tuple[torch.Tensor, dict[str, torch.Tensor]]]:
-    """The objective's loss, with the text tokens of the batch among its counts."""
+    """The objective's loss, with the text tokens of the batch among its counts, and what of it is replayed."""
 
     def loss_of(model: torch.nn.Module, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-        loss, parts = objective.loss(model, {name: value for name, value in batch.items() if name != "tokens"})
-        return loss, {**parts, "tokens": batch["tokens"].sum()}
+        loss, parts = objective.loss(model, {name: value for name, value in batch.items() if name not in _COUNTED})
+        return loss, {**parts, **replay_counts(batch), "tokens": batch["tokens"].sum()}
 
     return loss_of

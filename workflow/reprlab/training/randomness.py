@@ -12,6 +12,9 @@ class Purpose(enum.IntEnum):
     CORRUPTION = 2
     EVALUATION_CHOICE = 3
     EVALUATION_CORRUPTION = 4
+    REPLAY_PLACES = 5
+    REPLAY_ORDER = 6
+    REPLAY_CORRUPTION = 7
 
 
 def generator(seed: int, purpose: Purpose, number: int) -> np.random.Generator:

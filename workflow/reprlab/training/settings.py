@@ -112,6 +112,19 @@ class TextSettings(BaseModel):
         return self.input_length if self.packing else 0
 
 
+class ReplaySettings(BaseModel):
+    """Examples of other text in each batch, in place of some of its own."""
+
+    model_config = _STRICT
+
+    share: float = Field(ge=0, lt=1)
+    """Share of all examples that are read."""
+    objective: str
+    """Module of `reprlab.objectives` that corrupts them; its batches have the tensors of the run's objective."""
+    objective_settings: dict[str, Any] = Field(default_factory=dict)
+    """Settings of that objective."""
+
+
 class PretrainSettings(TextSettings):
     """One pre-training run."""
 
@@ -121,6 +134,8 @@ class PretrainSettings(TextSettings):
     """Step of the ladder to start from, where `init` is a ladder; null: `init` is a model."""
     dropout: float | None = Field(default=None, ge=0, lt=1)
     """T5 only: dropout of every layer; null: that of the model's configuration."""
+    replay: ReplaySettings | None = None
+    """What is read again of other text, which the run then has as an input; null: nothing."""
 
 
 class EvaluationSettings(TextSettings):

@@ -1,13 +1,23 @@
 """Plan of domain-adaptive masking: curriculum, continued pre-training by masking, held-out losses, named entities."""
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from reprlab.concepts.settings import BlockSettings
 from reprlab.evaluation.settings import MetricName
+from reprlab.papers.domain_adaptive_masking.claims import REPLAY
 from reprlab.papers.domain_adaptive_masking.plan_curriculum import Curriculum, add_blocks, add_curriculum, thresholds
-from reprlab.papers.domain_adaptive_masking.results import MASKS, NONE, RESULTS, SHARES, UNIGRAM, UNTRAINED
+from reprlab.papers.domain_adaptive_masking.results import (
+    MASKS,
+    NONE,
+    REPLAYED,
+    RESULTS,
+    SHARES,
+    UNIGRAM,
+    UNTRAINED,
+)
 from reprlab.papers.domain_adaptive_masking.schema import Masking
 from reprlab.planning import paths
 from reprlab.planning.cost_jobs import add_cost
@@ -31,6 +41,7 @@ from reprlab.training.settings import (
     EvaluationRun,
     OptimizerSettings,
     PretrainSettings,
+    ReplaySettings,
     ScheduleSettings,
 )
 
@@ -50,7 +61,7 @@ def add_jobs(plan: Plan, config: "LoadedConfig") -> None:
     entries: list[Source | Missing] = []
     if paper.graph is None:
         entries.append(Missing(factors={"part": "curriculum"}, reason=paper.unavailable))
-        entries += [Missing(factors={"masking": name}, reason=paper.unavailable) for name in paper.maskings]
+        entries += [Missing(factors={"masking": name}, reason=paper.unavailable) for name in (*paper.maskings, REPLAY)]
         runs = [_Run(NONE, 0, jobs.initial, "", 0)]
     else:
         runs = jobs.pretraining(entries)
@@ -79,6 +90,13 @@ class _Run:
     name: str
     """Name of its ladder; empty: it has none."""
     steps: int
+    replay: float = 0
+    """Share of general text in what it reads, percent."""
+
+    @property
+    def arm(self) -> str:
+        """Name of its masking and replay, which its seeds share."""
+        return self.masking + (f"_{self.replay:g}".replace(".", "_") if self.replay else "")
 
     @property
     def model(self) -> str:
@@ -117,6 +135,7 @@ class _Jobs:
         # The start as a ladder of its own, so that every masking is evaluated in one way.
         runs = [self._run(NONE, 0, start, curriculum)]
         runs += [self._run(masking, seed, start, curriculum) for masking in paper.maskings for seed in recipe.seeds]
+        replayed = self._replayed(start, curriculum, entries)
         for run in runs[1:]:
             about: dict[str, Value] = {"part": "training", "masking": run.masking, "pretraining_seed": run.seed}
             # Random tokens are in every batch.
@@ -130,7 +149,9 @@ class _Jobs:
                     data=curriculum.title,
                 )
             )
-        entries += self._held_out(runs, curriculum)
+        entries += self._held_out([*runs, *replayed], curriculum)
+        for masks in ("tokens", "concepts"):
+            entries += self._controls(runs, masks, curriculum)
         untrained = self.config.models[paper.model].origin.kind == "scratch"
         return [*([_Run(UNTRAINED, 0, self.initial, "", 0)] if untrained else []), *runs]
 
@@ -177,8 +198,7 @@ class _Jobs:
         if self.config.models[self.paper.model].is_complete:
             return self.initial, None
         wanted, recipe = self.paper.warm_start, self.paper.pretraining
-        blocks = BlockSettings(length=wanted.length, documents=self.paper.documents)
-        tokens = add_blocks(self.plan, self.config, f"{NAME}_general", self.paper.general, self.tokenizer, blocks)
+        tokens = self._general(wanted.length)
         engine = self._engine(
             wanted.steps,
             [wanted.steps],
@@ -194,53 +214,116 @@ class _Jobs:
         )
         return ladder, wanted.steps
 
-    def _run(self, masking: str, seed: int, start: tuple[str, int | None], curriculum: Curriculum) -> _Run:
+    def _general(self, length: int) -> str:
+        """Plan the general text in blocks of some tokens, as the warm start or the domain has; returns the file."""
+        blocks = BlockSettings(length=length, documents=self.paper.documents)
+        name = f"{NAME}_general" + (f"_{length}" if length != self.paper.warm_start.length else "")
+        return add_blocks(self.plan, self.config, name, self.paper.general, self.tokenizer, blocks)
+
+    def _replayed(
+        self, start: tuple[str, int | None], curriculum: Curriculum, entries: list[Source | Missing]
+    ) -> list[_Run]:
+        """The paper's masking with each share of replay; what was read of it goes to `entries`."""
+        shares = self.paper.neighbours.replay.shares if "concept" in self.paper.maskings else []
+        if not shares:
+            reason = f"off: no papers.{SLUG}.neighbours.replay.shares, or no masking that they stand beside"
+            entries.append(Missing(factors={"part": "replay"}, reason=reason))
+        seeds = self.paper.pretraining.seeds
+        runs = [self._run(REPLAY, seed, start, curriculum, share) for share in shares for seed in seeds]
+        entries += [
+            Source(
+                path=Path(paths.pretraining_metrics(run.name)),
+                factors=self._beside(run, run.replay),
+                keys={"step": "step"},
+                wide=[*REPLAYED],
+                data=curriculum.title,
+            )
+            for run in runs
+        ]
+        return runs
+
+    @staticmethod
+    def _beside(run: _Run, replay: float) -> dict[str, Value]:
+        """Factors of a run with replay, or of the one without that stands beside it."""
+        percent = int(replay) if replay == int(replay) else replay
+        about: dict[str, Value] = {"part": "replay", "masking": run.masking, "replay": percent}
+        return {**about, "pretraining_seed": run.seed, "seed": run.seed}
+
+    def _run(
+        self, masking: str, seed: int, start: tuple[str, int | None], curriculum: Curriculum, share: float = 0
+    ) -> _Run:
         recipe = self.paper.pretraining
         steps = 0 if masking == NONE else recipe.steps
         schedule = ScheduleSettings(name=recipe.schedule, warmup_steps=recipe.warmup_steps)
         engine = self._engine(steps, recipe.ladder if steps else [0], seed, schedule, recipe)
         # Random tokens need no marks: another threshold does not train them again.
-        tokens = curriculum.marked if masking in ("concept", "random_span") else curriculum.blocks
-        name, settings = f"{NAME}_{masking}_s{seed}", self._settings(masking, engine, start[1], recipe)
-        ladder = add_pretraining_run(self.plan, name, settings, tokens=tokens, tokenizer=self.tokenizer, init=start[0])
-        return _Run(masking, seed, ladder, name, steps)
+        settings = self._settings("concept" if share else masking, engine, start[1], recipe)
+        tokens = curriculum.marked if settings.objective == "masked_concepts" else curriculum.blocks
+        run, replay = _Run(masking, seed, "", "", steps, round(100 * share, 6)), ""
+        if share:
+            # General text has next to no concepts of the domain: its random tokens are masked, as when it was learned.
+            own = {"mask_probability": recipe.mask_probability}
+            asked = ReplaySettings(share=share, objective="masked_lm", objective_settings=own)
+            settings, replay = settings.model_copy(update={"replay": asked}), self._general(recipe.length)
+        name, given = f"{NAME}_{run.arm}_s{seed}", {"tokens": tokens, "init": start[0], "replay": replay}
+        ladder = add_pretraining_run(self.plan, name, settings, tokenizer=self.tokenizer, **given)
+        return dataclasses.replace(run, made_in=ladder, name=name)
 
     def _held_out(self, runs: list[_Run], curriculum: Curriculum) -> list[Source]:
-        """Losses of every step on the same blocks, with random tokens masked and with concepts masked."""
+        """Losses of every step on the same blocks of each kind, a job for each masking, whose cost is its own."""
         found = []
-        for masks, (masking, tokens) in MASKS.items():
-            evaluated = []
-            for run in runs:
-                engine = self._engine(max(run.steps, 1), [], 0, ScheduleSettings(), self.paper.pretraining)
-                steps = self.paper.pretraining.ladder if run.steps else [0]
-                # Shares of its own: runs that were trained with others are compared on the same masks.
-                trained = self._settings(masking, engine, None, self.paper.held_out)
-                own = {"batches": self.paper.held_out.batches, "batch_size": self.paper.held_out.batch_size}
-                text = curriculum.marked if tokens == "marked" else curriculum.blocks
-                evaluated.append(held_out(run.name, run.name, trained, steps, text, seed=0, **own))
-            table = Path(add_held_out(self.plan, f"{NAME}_{masks}", evaluated, self.tokenizer))
-            found += self._controls(runs, masks, evaluated, curriculum)
-            for run in runs:
-                # The common start is beside every seed.
-                for seed in self.paper.pretraining.seeds if run.masking == NONE else [run.seed]:
-                    about: dict[str, Value] = {"masks": masks, "masking": run.masking, "pretraining_seed": seed}
+        for arm in dict.fromkeys(run.arm for run in runs):
+            own = [run for run in runs if run.arm == arm]
+            evaluated = {
+                (run, masks): self._evaluated(run, masks, f"{run.name}_{masks}", curriculum)
+                for run in own
+                for masks in MASKS
+            }
+            table = Path(add_held_out(self.plan, f"{NAME}_{arm}", list(evaluated.values()), self.tokenizer))
+            for (run, masks), one in evaluated.items():
+                for about in self._places(run):
                     found.append(
                         Source(
                             path=table,
-                            factors={"part": "held_out", **about},
+                            factors={**about, "masks": masks},
                             keys={"step": "step", "batch": "batch"},
-                            where={"run": run.name},
+                            where={"run": one.name},
                             wide=_LOSSES,
-                            data=curriculum.title,
+                            data=self._title(curriculum, masks),
                         )
                     )
         return found
 
-    def _controls(
-        self, runs: list[_Run], masks: str, evaluated: list[EvaluationRun], curriculum: Curriculum
-    ) -> list[Source]:
+    def _places(self, run: _Run) -> list[dict[str, Value]]:
+        """Factors of the held-out losses of a run: it may stand in several places."""
+        if run.replay:
+            return [self._beside(run, run.replay)]
+        about: dict[str, Value] = {"part": "held_out", "masking": run.masking}
+        # The common start is beside every seed, the masking without replay beside each share of it.
+        seeds = self.paper.pretraining.seeds if run.masking == NONE else [run.seed]
+        shares = self.paper.neighbours.replay.shares if run.masking == "concept" else []
+        beside = [self._beside(run, round(100 * share, 6)) for share in shares]
+        return [*({**about, "pretraining_seed": seed} for seed in seeds), *beside]
+
+    def _evaluated(self, run: _Run, masks: str, name: str, curriculum: Curriculum) -> EvaluationRun:
+        """Losses of a run on one kind of held-out text, under a name."""
+        masking, text = MASKS[masks]
+        recipe, wanted = self.paper.pretraining, self.paper.held_out
+        engine = self._engine(max(run.steps, 1), [], 0, ScheduleSettings(), recipe)
+        # Shares of its own: runs that were trained with others are compared on the same masks.
+        trained = self._settings(masking, engine, None, wanted)
+        files = {"marked": curriculum.marked, "blocks": curriculum.blocks, "general": self._general(recipe.length)}
+        own = {"batches": wanted.batches, "batch_size": wanted.batch_size}
+        return held_out(name, run.name, trained, recipe.ladder if run.steps else [0], files[text], seed=0, **own)
+
+    def _title(self, curriculum: Curriculum, masks: str) -> str:
+        corpora = self.config.datasets.corpora
+        return "; ".join(corpora[one].title for one in self.paper.general) if masks == "general" else curriculum.title
+
+    def _controls(self, runs: list[_Run], masks: str, curriculum: Curriculum) -> list[Source]:
         """The same masks at the last step: by word frequencies alone, and by each model with its output bias refitted
         to what these masks hide in the training text."""
+        evaluated = [self._evaluated(run, masks, run.name, curriculum) for run in runs]
         last = [run.model_copy(update={"steps": run.steps[-1:]}) for run in evaluated]
         settings = {"fit_batches": self.paper.held_out.fit_batches}
         table = Path(

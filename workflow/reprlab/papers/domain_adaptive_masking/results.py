@@ -3,9 +3,11 @@
 from typing import Any
 
 from reprlab.papers.domain_adaptive_masking.claims import CLAIMS, TWINS
+from reprlab.papers.domain_adaptive_masking.neighbours import NEIGHBOURS
 from reprlab.papers.domain_adaptive_masking.tables_masking import (
     annotated,
     compute,
+    forgetting,
     held_out_controls,
     held_out_losses,
     masks,
@@ -21,10 +23,12 @@ from reprlab.results.words import results_of
 
 NONE, UNTRAINED, UNIGRAM = "none", "untrained", "unigram"
 MASKINGS = (UNTRAINED, NONE, "random", "random_span", "concept")
-# What is masked in held-out text: the masking whose recipe it is, and the text that has the marks for it.
-MASKS = {"tokens": ("random", "blocks"), "concepts": ("concept", "marked")}
+# What is masked in held-out text: the masking whose recipe it is, and which text it is.
+MASKS = {"tokens": ("random", "blocks"), "concepts": ("concept", "marked"), "general": ("random", "general")}
 # What the log says of masks: the mean since its last row, and the least and the greatest of a single batch.
 SHARES = ("masked_share", "masked_share_least", "masked_share_most", "empty_share")
+# What it says of replay: shares of the blocks and of the tokens that were read.
+REPLAYED = ("replayed_share", "replayed_tokens_share")
 
 _TABLES: dict[str, tuple[Any, Any]] = {
     "table1": (annotated, {"part": "entities", "metric": "entities"}),
@@ -48,6 +52,7 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "training_loss": (training_losses, {"part": "training", "metric": ("loss", "masked_share")}),
     "pretrain_loss": (held_out_losses, {"part": "held_out"}),
     "mask_controls": (held_out_controls, {"part": "controls"}),
+    "replay": (forgetting, {"part": ("held_out", "replay")}),
     "compute": (compute, {"part": "training", "metric": "loss"}),
 }
 _FIGURES: dict[str, tuple[Any, ...]] = {
@@ -69,6 +74,20 @@ _FIGURES: dict[str, tuple[Any, ...]] = {
         Curves(Axis("step", "Update"), [Axis("loss", "Nats a token")], line="masking", panel="masks"),
         "D4",
     ),
+    "replay": (
+        "replay",
+        Curves(
+            Axis("replay", "Replayed blocks (%)"),
+            [
+                Axis("general", "General text, nats a token"),
+                Axis("concepts", "Concepts, nats a token"),
+                Axis("tokens", "Random tokens, nats a token"),
+            ],
+            line="masking",
+            panel="",
+        ),
+        "D12",
+    ),
 }
 _OURS: dict[str, Find] = {
     "table1": Match("table1", {"task": "task"}, places=0),
@@ -81,5 +100,6 @@ RESULTS = results_of(
     ours=_OURS,
     claims=CLAIMS,
     twins=TWINS,
+    neighbours=NEIGHBOURS,
     unjudged={"nano": "a few updates test the workflow, not the claim"},
 )

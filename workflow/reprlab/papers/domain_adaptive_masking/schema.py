@@ -60,6 +60,18 @@ class Tagging(groups.Finetuning):
     scored: groups.Limit
 
 
+class Replay(t.Settings):
+    """Blocks of general text in each batch of continued pre-training that masks concepts."""
+
+    shares: Annotated[list[t.OpenProbability], t.Distinct]
+
+
+class Neighbours(t.Settings):
+    """Published rivals of continued pre-training on the domain alone."""
+
+    replay: Replay
+
+
 class DomainAdaptiveMaskingSettings(t.Settings):
     """Continued pre-training that masks whole concepts of a domain."""
 
@@ -74,6 +86,7 @@ class DomainAdaptiveMaskingSettings(t.Settings):
     pretraining: Updates
     warm_start: Annotated[groups.WarmStart, t.ReadBeside("model=bert_masking_mini; warm_start.text.corpus=brown")]
     held_out: HeldOut
+    neighbours: Neighbours
     tasks: Annotated[
         dict[t.SafeName, t.TaskDataName],
         Field(min_length=1),

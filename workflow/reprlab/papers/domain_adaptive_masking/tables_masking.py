@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from reprlab.papers.domain_adaptive_masking.claims import REPLAY
 from reprlab.reporting.comparison import Counterpart
 from reprlab.results.comparison import Cell, Own, about
 from reprlab.results.frame import Frame, Rows
@@ -81,6 +82,27 @@ def held_out_losses(frame: Frame) -> Rows:
     )
     seeds = rows.groupby(_RUN)["pretraining_seed"].nunique().reset_index(name="seeds")
     return found.assign(data=wide["data"]).merge(seeds, on=_RUN).assign(scale=frame.scale)
+
+
+def forgetting(frame: Frame) -> Rows:
+    """Loss at the last update on general text, concepts and random tokens of the domain, and its change since the model
+    before, nats; with replay the share that was asked for, and those of blocks and tokens that were read, percent."""
+    rows = frame.select()
+    # The masking without replay stands beside each share of it.
+    rows = rows[(rows["part"] == "held_out") | (rows["masking"] == REPLAY)].fillna({"replay": 0.0})
+    rows = rows.assign(masking=rows["masking"].replace(REPLAY, "concept")).sort_values("replay", kind="stable")
+    arms = ["masking", "replay"]
+    read = rows.pivot_table(index=arms, columns="metric", values="value", sort=False)
+    ends = rows[rows["step"] == rows.groupby(arms)["step"].transform("max")]
+    sums = ends.pivot_table(index=[*arms, "masks"], columns="metric", values="value", aggfunc="sum", sort=False)
+    sums = sums.reindex(columns=["loss_sum", "count"])
+    loss = (sums["loss_sum"] / sums["count"]).unstack("masks", sort=False)
+    loss = loss.reindex(columns=["general", "concepts", "tokens"])
+    before = loss[loss.index.get_level_values("masking") == "none"].sum(min_count=1)
+    shares = read.reindex(columns=["replayed_share", "replayed_tokens_share"])
+    seeds = rows.groupby(arms)["pretraining_seed"].nunique().rename("seeds")
+    table = loss.join(loss.sub(before).add_suffix("_change")).join(shares).join(seeds).reset_index()
+    return table.assign(scale=frame.scale)
 
 
 def held_out_controls(frame: Frame) -> Rows:
