@@ -99,6 +99,10 @@ class ListSettings(BaseModel):
     ranknet_weight: float = Field(default=0.0, ge=0)
     """Weight of the weighted RankNet beside the cross-entropy of the best candidate's letter."""
 
+    def longest(self, max_query: int) -> int:
+        """Tokens of a list of passages and a query that are cut, as tokenizers mostly have what stands around them."""
+        return self.window * (self.passage_tokens + 3) + 2 * max_query + 12
+
     @model_validator(mode="after")
     def _windows_overlap(self) -> Self:
         if self.step >= self.window:
