@@ -310,6 +310,13 @@ def test_from_passages_to_scores_and_the_same_again(family, tmp_path, toy):
     assert not any((tmp_path / "one/work").iterdir())
 
 
+def test_a_group_that_is_longer_than_the_window_is_refused(tmp_path, toy):
+    model, examples = toy("opt")
+    with pytest.raises(ReprlabError, match="lists: 4 passages of a group, and a window of 3; raise it"):
+        run_lists(tmp_path / "short", model, examples, {**TOY, "window": 3})
+    assert not (tmp_path / "short/models").exists()
+
+
 def test_a_killed_training_of_lists_goes_on_to_the_same_bytes(tmp_path, monkeypatch, toy):
     model, examples = toy("opt")
     whole = run_lists(tmp_path / "whole", model, examples, TOY)

@@ -39,7 +39,7 @@ def train_reranker(
         work: folder that survives failure: an unfinished seed resumes exactly, finished ones are not trained again.
 
     Raises:
-        ReprlabError: unreadable inputs, no training query has a negative, or a model or tokenizer cannot read lists.
+        ReprlabError: unreadable inputs, no training query has a negative, or lists that cannot be read.
     """
     import functools
 
@@ -79,6 +79,10 @@ def train_reranker(
             if split != "train":
                 # Whether queries that are ranked afterwards leave room for a document is told before the first update.
                 inputs_in_order(reader, asked, {}, pairs, order)
+    elif settings.negatives >= lists.window:
+        raise ReprlabError(
+            f"lists: {1 + settings.negatives} passages of a group, and a window of {lists.window}; raise it"
+        )
     else:
         prompts = list_inputs(reader, queries, collection.passages, lists, pairs.max_query)
 
