@@ -6,6 +6,7 @@ Columns and files that repeat a setting are left out of what is compared.
 from pathlib import Path
 from typing import Any
 
+import finetune_fixtures
 import numpy as np
 import pytest
 import torch
@@ -19,7 +20,14 @@ from reprlab.registry.models import ModelEntry
 from reprlab.retrieval import rerank_speed, reranker
 from reprlab.retrieval.collections import read_collection
 from reprlab.retrieval.read_orders import ORDERS
-from reprlab.retrieval.rerank_settings import FirstStage, PairSettings, RerankedCollection, RerankerTraining, Reranking
+from reprlab.retrieval.rerank_settings import (
+    FirstStage,
+    ListSettings,
+    PairSettings,
+    RerankedCollection,
+    RerankerTraining,
+    Reranking,
+)
 from reprlab.retrieval.rerank_speed import SpeedSettings
 from reprlab.retrieval.run_files import read_run
 from reprlab.retrieval.spans import SpanSettings
@@ -256,3 +264,47 @@ def test_settings_of_speed(place, fresh, monkeypatch):
         "attention": ["eager"], "operators": 4,
     }  # fmt: skip
     moved(SpeedSettings, made, base, changes, {})
+
+
+def test_settings_of_lists(fresh, tmp_path, monkeypatch):
+    """What a training reads of them, and what a ranking does: neither has a use for what is the other's alone."""
+    monkeypatch.setattr(finetune_fixtures, "WORDS", [*WORDS, *"ABCDE"])
+    vocabulary = make_tokenizer(tmp_path / "opt")
+    config = {
+        "hidden_size": 16, "word_embed_proj_dim": 16, "ffn_dim": 32, "num_hidden_layers": 1, "num_attention_heads": 2,
+        "max_position_embeddings": 256, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 1, "vocab_size": 160,
+    }  # fmt: skip
+    entry = ModelEntry(architecture="opt", config=config, source="x", tie_output=True, origin={"kind": "scratch"})
+    build.save_model(build.build_from_config(entry, vocabulary.padded_size, seed=0), tmp_path / "opt")
+    examples, run, pairs = (
+        collection(tmp_path / "toy.parquet"),
+        tmp_path / "run",
+        {**PAIRS, "template": "document_first"},
+    )
+    first = FirstStage(depth=8, splits=["train", "test"], metrics=METRICS)
+    retrieve_passages(examples=examples, out=run, metrics=tmp_path / "m.tsv", settings=first)
+
+    def learnt(own: Own) -> list[Any]:
+        folder = fresh()
+        train_reranker(
+            examples=examples, run=run, model=tmp_path / "opt", tokenizer=tmp_path / "opt", out=folder / "models",
+            metrics=folder / "training.tsv", work=folder / "work", fingerprint=str(folder),
+            settings=RerankerTraining.model_validate({**TRAINING, "pairs": pairs}),
+            lists=ListSettings.model_validate(own),
+        )  # fmt: skip
+        return [(folder / "models/seed-0/model.safetensors").read_bytes()]
+
+    def ordered_by(own: Own) -> list[Any]:
+        folder = fresh()
+        one = {"name": "toy", "examples": examples, "run": run, "split": "test"}
+        rerank_passages(
+            models=tmp_path / "opt", tokenizer=tmp_path / "opt", out=folder / "runs", metrics=folder / "scores.tsv",
+            contrasts=folder / "contrasts.tsv", lists=ListSettings.model_validate(own),
+            settings=Reranking.model_validate({"pairs": pairs, "collections": [one], "metrics": METRICS}),
+        )  # fmt: skip
+        return [str(runs_of(folder / "runs")), read_tsv(folder / "scores.tsv")["pair_tokens"].tolist()]
+
+    base = {"window": 4, "passage_tokens": 6}
+    # A group has one candidate for each letter; the window says how many of a ranking are read at once.
+    moved(ListSettings, learnt, base, {"passage_tokens": 3, "ranknet_weight": 10.0}, {"window": 5, "step": 2})
+    moved(ListSettings, ordered_by, base, {"window": 3, "step": 2, "passage_tokens": 3}, {"ranknet_weight": 10.0})

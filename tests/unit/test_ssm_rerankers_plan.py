@@ -295,3 +295,66 @@ def test_a_pair_that_is_read_twice_costs_twice_the_tokens() -> None:
             (one,) = RULES[stage](jobs, key, planned().jobs[stage][key])
             lengths.setdefault(order, []).append(one["text_length"])
     assert lengths == {"": [512, 512], "_reversed": [512, 512], "_twice": [1024, 1024]}
+
+
+@pytest.mark.parametrize("scale", ["paper", "small", "mini", "nano"])
+def test_lists_have_the_updates_seeds_start_and_queries_of_the_pairs_beside_them(scale: str) -> None:
+    jobs, wanted = planned(scale=scale).jobs, load_config(ROOT, {"scale": scale}).papers["ssm-rerankers"]
+    first, dataset = wanted.neighbours.first, wanted.passages.dataset
+    own = first.pair_length is not None
+    cell, lists = ("lists" if own else "passages"), {"window": first.window, "passage_tokens": first.passage_tokens}
+    assert first.models
+    for name in first.models:
+        pairs, listed = (jobs["train_reranker"][f"{name}/{dataset}/{cell}_{end}"] for end in ("firstp", "listwise"))
+        assert pairs.inputs == listed.inputs and pairs.settings.get("model") == listed.settings.get("model")
+        one, other = settings(pairs), settings(listed)
+        # The paper's own pairs keep their number of negatives; those that are trained beside lists have as many.
+        assert other.pop("negatives") == first.window - 1
+        assert one.pop("negatives") == (first.window - 1 if own else wanted.passages.negatives) and one == other
+        assert json.loads(listed.settings["lists"]) == {**lists, "step": 1, "ranknet_weight": first.ranknet_weight}
+        ways = ("firstp_in_domain", "listwise", "untrained")
+        scored = [jobs["rerank_passages"][f"{name}/{dataset}/{cell}_{end}"] for end in ways]
+        assert settings(scored[0]) == settings(scored[1]) == {**settings(scored[2]), "seeds": wanted.training.seeds}
+        ranked = {**lists, "step": first.step, "ranknet_weight": 0.0}
+        assert [json.loads(job.settings.get("lists", "{}")) for job in scored] == [{}, ranked, ranked]
+        start = pairs.settings.get("model") or pairs.inputs["model"]
+        assert scored[2].settings["models"] == start and scored[2].inputs["tokenizer"] == pairs.inputs["tokenizer"]
+        assert start in scored[2].inputs["after"] or any(start.startswith(path) for path in scored[2].inputs["after"])
+        collections = {one["name"] for one in settings(scored[1])["collections"]}
+        assert collections == {dataset, *wanted.passages.again}
+    read = [key for stage in ("train_reranker", "rerank_passages") for key, job in jobs[stage].items()
+            if "lists" in job.settings]  # fmt: skip
+    assert len(read) == 3 * len(first.models) and {key.split("/")[0] for key in read} == set(first.models)
+
+
+FIRST = "papers.ssm-rerankers.neighbours.first"
+
+
+@pytest.mark.parametrize(
+    ("edits", "said"),
+    [(f"{FIRST}.window=27", "window: 27 passages of a list, and there are 26 letters"),
+     (f"{FIRST}.step=20", "step: 20 places leave none of 20"),
+     (f"{FIRST}.models=[bert_base]", "first.models: bert_base predicts no next token"),
+     (f"{FIRST}.models=[llama]", "first.models names llama; rerankers has"),
+     (f"{FIRST}.models=[opt_125m]", r"opt_125m has 2048 learned positions, and a list of 20 passages has some 27\d\d")],
+)  # fmt: skip
+def test_lists_that_cannot_be_read_are_refused_when_planning(edits: str, said: str) -> None:
+    with pytest.raises(ReprlabError, match=said) as error:
+        planned(edits)
+    assert "\n" not in str(error.value)
+
+
+def test_a_list_is_one_sequence_and_each_window_is_read() -> None:
+    plan = planned(scale="mini")
+    jobs = Jobs(plan, load_config(ROOT, {"scale": "mini"}), "ssm-rerankers")
+    paper = load_config(ROOT, {"scale": "mini"}).papers["ssm-rerankers"]
+    first, key = paper.neighbours.first, "smollm2/squad_passages/lists_listwise"
+    (trained,) = RULES["train_reranker"](jobs, key, plan.jobs["train_reranker"][key])
+    (scored,) = RULES["rerank_passages"](jobs, key, plan.jobs["rerank_passages"][key])
+    tokens = first.window * (first.passage_tokens + 3) + 2 * paper.passages.max_query + 12
+    assert trained["sequences"] == 1 and trained["text_length"] == scored["text_length"] == tokens
+    turns = -(-(paper.passages.depth - first.window) // first.step) + 1
+    assert scored["forwarded"] == turns * len(paper.passages.splits) * first.queries
+    untrained = plan.jobs["rerank_passages"]["smollm2/squad_passages/lists_untrained"]
+    (asked,) = RULES["rerank_passages"](jobs, "smollm2/squad_passages/lists_untrained", untrained)
+    assert {**asked, "apart": scored["apart"]} == scored

@@ -22,6 +22,7 @@ from reprlab.results.neighbours import Cell
 from reprlab.results.records import Drawn
 from reprlab.results.schema import FIXED
 from reprlab.results.sources import Items
+from reprlab.results.twins import as_twin
 from reprlab.retrieval.rerank_groups import mine_groups, only_judged
 
 ROOT = Path(__file__).parents[2]
@@ -162,6 +163,7 @@ def test_orders_stand_beside_the_paper_s_with_the_tokens_of_a_pair(tmp_path: Pat
             for order in ("", "twice")]  # fmt: skip
     assert both == [("", [30.0, 45.0]), ("twice", [37.0, 90.0])]
     cells = {f"read_{order}": [] for order in ("reversed", "twice", "reversed_twice")}
+    cells["first"] = []
     cells["read_twice"] = [Cell(at={"model": name}) for name in ("opt_125m", "mamba1_130m")]
     opt, none = neighbour_rows("p", RESULTS, source, cells, tmp_path)
     assert (opt["method_value"], opt["neighbour_value"]) == (30.0, pytest.approx(36.5)) and opt["better"] == "higher"
@@ -176,6 +178,60 @@ def test_orders_do_not_reach_the_paper_s_own_tables_and_claims() -> None:
             assert table.make(mixed).equals(table.make(alone)), table.name
     found = [claims_table(RESULTS.claims, one, RESULTS.unjudged).set_index("id") for one in (mixed, alone)]
     own = [name for name in found[0].index if name not in ("M11", "M12", "M13")]
+    assert found[0].loc[own].equals(found[1].loc[own])
+
+
+def read_in_lists(models: tuple[str, ...] = ("opt_125m",)) -> list[dict[str, object]]:
+    """Each split one point further apart; the first stage and the random order have no seed."""
+    levels = {"pointwise": 50.0, "listwise": 56.0, "untrained": 31.0}
+    rows = []
+    for place, split in enumerate(("validation", "test")):
+        for name, (method, value) in ((name, level) for name in models for level in levels.items()):
+            about = {"part": "lists", "split": split, "method": method}
+            rows.append(row(name, "mrr_at_10", value + place * (method == "listwise"), **about))
+            rows.append(row(name, "pair_tokens", 90.0 if method == "pointwise" else 120.0, **about))
+            rows.append(row(name, "parameters", 135e6, **about))
+        rows += [row(name, "mrr_at_10", value, part="lists", split=split) for name, value in
+                 {"bm25": 60.0, "random order": 14.0}.items()]  # fmt: skip
+    return rows
+
+
+@pytest.mark.parametrize("models", [("opt_125m",), ("opt_125m", "mamba2_130m")])
+def test_lists_are_compared_with_pairs_words_and_the_untrained_model(models) -> None:
+    found = claims_table(RESULTS.claims, with_rows(read_in_lists(models)), RESULTS.unjudged).set_index("id")
+    assert found.loc[["M14", "M15", "M16"], "estimate"].tolist() == pytest.approx([6.5, -3.5, 25.5])
+    alone = claims_table(RESULTS.claims, frame(), RESULTS.unjudged).set_index("id")
+    assert all("not run" in alone.loc[name, "note"] for name in ("M14", "M15", "M16"))
+
+
+def test_the_twin_of_lists_is_the_untrained_model_in_their_place() -> None:
+    twin = next(one for one in RESULTS.twins if "M15" in one.claims)
+    source = with_rows(read_in_lists())
+    found = claims_table(RESULTS.claims, as_twin(twin, source), RESULTS.unjudged).set_index("id")
+    assert found.loc["M15", "estimate"] == pytest.approx(31.0 - 60.0)
+
+
+def test_lists_stand_beside_their_model_s_other_ways_with_tokens_and_parameters(tmp_path: Path) -> None:
+    source = with_rows(read_in_lists())
+    table = RESULTS.table("lists").make(source).set_index(["model", "method", "split"])
+    assert table.loc[("opt_125m", "listwise", "test"), ["mrr_at_10", "pair_tokens", "parameters"]].tolist() == [
+        57.0, 120.0, 135e6,
+    ]  # fmt: skip
+    assert {name for name, *_ in table.index} == {"opt_125m", "bm25", "random order"}
+    cells = {one.id: [] for one in RESULTS.neighbours} | {"first": [Cell(at={"model": "opt_125m"})]}
+    (one,) = neighbour_rows("p", RESULTS, source, cells, tmp_path)
+    assert (one["method_value"], one["neighbour_value"]) == (50.0, 56.5) and one["claim"] == "M14"
+    assert one["method_parameters"] == one["neighbour_parameters"] == 135_000_000
+    assert one["difference"] == pytest.approx(6.5) and one["better"] == "higher"
+
+
+def test_lists_do_not_reach_the_paper_s_own_tables_and_claims() -> None:
+    mixed, alone = with_rows(read_in_lists()), frame()
+    for table in RESULTS.tables:
+        if table.name != "lists":
+            assert table.make(mixed).equals(table.make(alone)), table.name
+    found = [claims_table(RESULTS.claims, one, RESULTS.unjudged).set_index("id") for one in (mixed, alone)]
+    own = [name for name in found[0].index if name not in ("M14", "M15", "M16")]
     assert found[0].loc[own].equals(found[1].loc[own])
 
 
@@ -372,14 +428,16 @@ def test_rerankers_share_first_stages_and_documents_have_three_forms(scale) -> N
     scored = {key: json.loads(job.settings["settings"]) for key, job in plan.jobs["rerank_passages"].items()}
     trained = plan.jobs["train_reranker"]
     on_spans = {key for key in trained if "/spans_" in key}
+    published = ("minilm/", "smollm2/")
     for key, job in trained.items():
         settings = json.loads(job.settings["settings"])
         assert settings["judged_negatives"] != (key in on_spans)
         assert settings["engine"]["schedule"]["name"] == ("constant" if key in on_spans else "linear")
-        assert settings["head_factor"] == (10 if key.startswith("minilm/") else 1), (
+        assert settings["head_factor"] == (10 if key.startswith(published) else 1), (
             "a head that is trained is not a fresh one"
         )
-    assert {key.split("/")[0] for key in on_spans} == {key.split("/")[0] for key in trained} - {"minilm"}
+    models = {key.split("/")[0] for key in trained}
+    assert {key.split("/")[0] for key in on_spans} == {name for name in models if f"{name}/" not in published}
     assert {Path(one["run"]).parts[3] for job in scored.values() for one in job["collections"]} == {"bm25"}
     assert any(key.endswith("documents_longp_document") for key in scored)
     assert all((job["stride"] > 0) == ("maxp" in key) for key, job in scored.items())

@@ -1,14 +1,16 @@
 """Settings of the stages on rerankers: collections, first stages, training, scoring, speed."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from reprlab.training.settings import EngineSettings
 
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 Split = Literal["train", "validation", "test"]
+LETTERS = 26
+"""Candidates of a list at most: each has a letter of its own."""
 
 
 class FirstStage(BaseModel):
@@ -81,6 +83,31 @@ class RerankerTraining(BaseModel):
     """Learning rate of the head over that of the model."""
     seeds: list[int] = Field(default=[0], min_length=1)
     """One reranker is trained for each; a seed replaces that of the engine and draws the negatives."""
+
+
+class ListSettings(BaseModel):
+    """Lists that a decoder ranks by the logits of its first answer token (`retrieval.listwise`), not pairs."""
+
+    model_config = _STRICT
+
+    window: int = Field(ge=2, le=LETTERS)
+    """Candidates of a list that is ranked, and of one that is trained on: a relevant passage and negatives."""
+    step: int = Field(default=1, ge=1)
+    """Places by which the window moves up when a run is ranked; fewer than it has, so that what is best goes on."""
+    passage_tokens: int = Field(ge=1)
+    """Tokens of a passage."""
+    ranknet_weight: float = Field(default=0.0, ge=0)
+    """Weight of the weighted RankNet beside the cross-entropy of the best candidate's letter."""
+
+    def longest(self, max_query: int) -> int:
+        """Tokens of a list of passages and a query that are cut, as tokenizers mostly have what stands around them."""
+        return self.window * (self.passage_tokens + 3) + 2 * max_query + 12
+
+    @model_validator(mode="after")
+    def _windows_overlap(self) -> Self:
+        if self.step >= self.window:
+            raise ValueError(f"step: {self.step} places leave none of {self.window} for the next window; lower it")
+        return self
 
 
 class RerankedCollection(BaseModel):

@@ -1,4 +1,4 @@
-"""Neighbours of the paper's order of query and document: the other order, and reading twice."""
+"""Neighbours of the paper's rerankers: query and document in the other order and twice, and lists in place of pairs."""
 
 from __future__ import annotations
 
@@ -21,6 +21,11 @@ def _side(name: str, **where: Choice) -> Side:
     return Side(name, {"truncation": "firstp", "metric": "mrr_at_10", **where}, _mean)
 
 
+def _way(name: str, method: str) -> Side:
+    where: dict[str, Choice] = {"part": "lists", "method": method}
+    return Side(name, {**where, "metric": "mrr_at_10"}, _mean, where)
+
+
 NEIGHBOURS = [
     Neighbour(
         f"read_{order}",
@@ -33,4 +38,15 @@ NEIGHBOURS = [
         by=("model",),
     )
     for claim, order in ORDERS.items()
+] + [
+    Neighbour(
+        "first",
+        measure="MRR@10 on passages in-domain, percent",
+        better="higher",
+        method=_way("the reranker of pairs", "pointwise"),
+        rival=_way("FIRST (Gangi Reddy et al. 2024)", "listwise"),
+        claim="M14",
+        stages=("train_reranker", "rerank_passages"),
+        by=("model",),
+    )
 ]

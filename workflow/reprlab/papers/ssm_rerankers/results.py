@@ -23,6 +23,7 @@ from reprlab.results.words import results_of
 SPEED = "speed"
 CONTRAST = "contrast"
 ORDERED = "orders"
+LISTS = "lists"
 _TIMED = "n dtype kernels device data scale"
 _LINES: dict[str, Any] = {"line": "model", "panel": "size"}
 _QUALITY = ("mrr_at_10", "mrr_at_100", "ndcg_at_10")
@@ -58,6 +59,16 @@ _TABLES: dict[str, tuple[Any, Any]] = {
     "orders": (
         orders,
         {"part": ("in_domain", ORDERED), "truncation": "firstp", "metric": (*_QUALITY, "pair_tokens")},
+    ),
+    "lists": (
+        Pivot(
+            rows="model method dataset split",
+            across="metric",
+            about="scale n steps tokens",
+            over="seed",
+            beside="low high above_trivial data",
+        ),
+        {"part": LISTS, "metric": (*_QUALITY, "pair_tokens", "parameters")},
     ),
     "throughput": (
         Listing(f"model size attention batch length tokens_per_second=value reason {_TIMED}", empty=True),

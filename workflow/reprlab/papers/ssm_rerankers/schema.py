@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from reprlab.config import groups
 from reprlab.retrieval.rerank_inputs import Template
+from reprlab.retrieval.rerank_settings import LETTERS
 from reprlab.settings import base as t
 from reprlab.training.settings import UpdateSettings
 
@@ -102,10 +103,31 @@ class ReadTwice(t.Settings):
     orders: Annotated[list[OtherOrder], t.Distinct]
 
 
+class First(t.Settings):
+    """Decoders that rank lists by the logits of one token (FIRST), beside rerankers of pairs of the same model."""
+
+    models: groups.Names
+    window: Annotated[t.PositiveInt, Field(ge=2)]
+    step: t.PositiveInt
+    passage_tokens: t.PositiveInt
+    ranknet_weight: t.NonNegativeFloat
+    queries: groups.Limit
+    pair_length: Annotated[t.PositiveInt, Field(ge=16)] | None
+
+    @model_validator(mode="after")
+    def _lists_fit(self) -> Self:
+        if self.window > LETTERS:
+            raise ValueError(f"window: {self.window} passages of a list, and there are {LETTERS} letters; lower it")
+        if self.step >= self.window:
+            raise ValueError(f"step: {self.step} places leave none of {self.window} for the next window; lower it")
+        return self
+
+
 class Neighbours(t.Settings):
     """Published rivals."""
 
     read_twice: ReadTwice
+    first: First
 
 
 class Spans(t.Settings):
@@ -180,6 +202,10 @@ class SsmRerankersSettings(t.Settings):
                     f"encoder_cls: {name} has no encoder beside a decoder; name rerankers of the family bart"
                 )
         groups.require("neighbours.read_twice.models", self.neighbours.read_twice.models, self.compared, "compared")
+        groups.require("neighbours.first.models", self.neighbours.first.models, self.rerankers, "rerankers")
+        for name in self.neighbours.first.models:
+            if self.rerankers[name].template != "document_first":
+                raise ValueError(f"neighbours.first.models: {name} predicts no next token; name decoders")
         groups.require("speed.models", self.speed.models, self.rerankers, "rerankers")
         if self.passages.dataset is None:
             raise ValueError("passages.dataset: name a data set")

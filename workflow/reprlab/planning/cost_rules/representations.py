@@ -9,8 +9,9 @@ from reprlab.planning.cost_rules.jobs import Described, Jobs, inference, noted, 
 from reprlab.planning.plan import Job
 from reprlab.registry.dataset_entries import TaskEntry
 from reprlab.representations.settings import AdapterSettings, CollectSettings, PromptSettings
+from reprlab.retrieval.listwise import windows as list_windows
 from reprlab.retrieval.read_orders import copies_of
-from reprlab.retrieval.rerank_settings import FirstStage, PairSettings, RerankerTraining, Reranking
+from reprlab.retrieval.rerank_settings import FirstStage, ListSettings, PairSettings, RerankerTraining, Reranking
 from reprlab.retrieval.rerank_speed import SpeedSettings
 from reprlab.sentences.block_pruning import PruningSettings
 from reprlab.sentences.contrastive import share_read_twice
@@ -258,7 +259,8 @@ def _reranker(jobs: Jobs, model: str) -> tuple[Described, str]:
 def train_reranker(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
     """Each seed on groups of a passage that answers and others."""
     settings = RerankerTraining.model_validate_json(job.settings["settings"])
-    longest = _longest_pair(settings.pairs, job)
+    lists = _lists(job)
+    longest = lists.longest(settings.pairs.max_query) if lists else _longest_pair(settings.pairs, job)
     described, scans = _reranker(jobs, source(job))
     data = jobs.key_of(job.inputs["examples"])
     run = str(job.inputs.get("run", ""))
@@ -266,7 +268,8 @@ def train_reranker(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
     retrieved = bool(run) and jobs.made_by(run)[0] == "retrieve_passages"
     limit = _first_stage(jobs, run).queries.get("train") if retrieved else None
     trained = jobs.size(data, "train", limit)
-    group, engine = 1 + settings.negatives, settings.engine
+    # A list is one sequence.
+    group, engine = 1 if lists else 1 + settings.negatives, settings.engine
     yield {
         **described,
         **of_engine(engine, max(1, math.ceil(settings.epochs * trained.at_most(limit) / engine.batch_size))),
@@ -285,15 +288,21 @@ def _longest_pair(pairs: PairSettings, job: Job) -> int:
     return pairs.max_length * copies_of(job.settings.get("order", "once"))
 
 
+def _lists(job: Job) -> ListSettings | None:
+    """How lists are read, by a job that reads them in place of pairs."""
+    return ListSettings.model_validate_json(job.settings["lists"]) if "lists" in job.settings else None
+
+
 def _first_stage(jobs: Jobs, run: str) -> FirstStage:
     return FirstStage.model_validate_json(jobs.made_by(run)[2].settings["settings"])
 
 
 def rerank_passages(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
-    """Each passage of the first stage; with a stride, each window of it."""
+    """Each passage of the first stage; with a stride, each window of it; of lists each window of the ranking."""
     settings = Reranking.model_validate_json(job.settings["settings"])
     described, scans = _reranker(jobs, source(job))
-    pairs, notes, length = 0.0, [_FILLED, scans], _longest_pair(settings.pairs, job)
+    lists, pairs, notes = _lists(job), 0.0, [_FILLED, scans]
+    length = lists.longest(settings.pairs.max_query) if lists else _longest_pair(settings.pairs, job)
     for one in settings.collections:
         data, stage = jobs.key_of(str(one.examples)), _first_stage(jobs, str(one.run))
         limit = stage.queries.get(one.split)
@@ -302,7 +311,8 @@ def rerank_passages(jobs: Jobs, key: str, job: Job) -> Iterator[Described]:
         if settings.stride:
             tokens = _passages(jobs, data)[1] or length
             windows += max(0, math.ceil((tokens - length) / settings.stride))
-        pairs += windows * stage.depth * queries.at_most(limit)
+        asked = len(list_windows(stage.depth, lists.window, lists.step)) if lists else windows * stage.depth
+        pairs += asked * queries.at_most(limit)
         notes.append(queries.note)
     yield {
         **described,

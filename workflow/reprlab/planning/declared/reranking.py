@@ -13,7 +13,7 @@ def _words_first(wildcards: Any) -> int:
 def _awaited_first(wildcards: Any) -> int:
     """Training on spans of passages comes first, because up to three trainings of the same model wait for it; then that
     on questions about passages, whose scores take longest. Left to the end, any would run alone."""
-    return {"spans": 20, "passages": 12}.get(wildcards.cell.split("_")[0], 10)
+    return {"spans": 20, "passages": 12, "lists": 12}.get(wildcards.cell.split("_")[0], 10)
 
 
 STAGES = (
