@@ -140,6 +140,8 @@ def test_words_that_no_training_text_has_are_read_as_the_unknown_token(toy):
     assert expected != scored.tolist()
     assert tokens[way.scored(prepared.encoded["validation"]).inputs.flat].tolist() == expected
     assert tokens[way.trained(prepared.encoded["train"]).inputs.flat].tolist() == train.tolist()
+    way.finish(network, lambda: prepared.task.load(toy / "bert", 0.0))
+    assert len(network.get_input_embeddings().weight) == len(tokens), "what is scored reads the rows that are left"
 
 
 def test_a_trimmed_model_is_kept_with_its_rows_alone(toy, tmp_path):
