@@ -319,6 +319,13 @@ def test_a_wrong_configuration_is_found(tmp_path) -> None:
     assert "differs" in {row.verdict for row in rows}
 
 
+@pytest.mark.parametrize("scale", ["paper", "small", "mini", "nano"])
+def test_figures_have_a_name_for_each_depth(scale) -> None:
+    paper = load_config(ROOT, {"scale": scale}).papers["overparameterized-encoders"]
+    depths = {depth for backbone in paper.backbones.values() for depth in backbone.depths}
+    assert depths <= {*RESULTS.labels}
+
+
 def test_figures_are_drawn_or_say_why_not() -> None:
     for figure in RESULTS.figures:
         for source in (frame(), frame(without=("scores", "layers", "cost", "training"))):
