@@ -63,8 +63,9 @@ def test_each_tuning_is_counted_on_its_own_model(tmp_path: Path) -> None:
     assert found["whisper", "head", "trained"] == found["whisper", "head", "head"] == 32 * (WIDTH + 1)
 
 
-@pytest.mark.parametrize("rows", [None, 100])
-def test_encoders_are_counted_with_the_rows_of_their_tokenizer(rows: int | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize("rows", [None, 100, "published"])
+def test_encoders_are_counted_with_the_rows_of_their_tokenizer(rows: int | str | None, tmp_path: Path) -> None:
+    """A published tokenizer, which weights that are drawn anew may have, leaves them to the model's entry."""
     entry = ModelEntry.model_validate({
         "architecture": "llama", "config": LLAMA, "source": "test", "tie_output": True, "origin": {"kind": "scratch"},
     })  # fmt: skip
@@ -74,7 +75,11 @@ def test_encoders_are_counted_with_the_rows_of_their_tokenizer(rows: int | None,
         "prompt 5": {"method": "prompt", "vectors": 5, "pooling": "last", "position": "append"},
     }  # fmt: skip
     tokenizer = None
-    if rows is not None:
+    if rows == "published":
+        rows, tokenizer = None, tmp_path / "tokenizer"
+        tokenizer.mkdir()
+        (tokenizer / "tokenizer.json").write_text("{}", encoding="utf-8")
+    elif isinstance(rows, int):
         from reprlab.text.vocabulary import Vocabulary
 
         tokenizer = tmp_path / "tokenizer"

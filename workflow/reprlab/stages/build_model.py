@@ -26,13 +26,9 @@ def build_model(
     from reprlab.models.learned_positions import scale_positions
     from reprlab.runtime.errors import ReprlabError
     from reprlab.runtime.files import atomic_directory
-    from reprlab.text.tokenizer_folder import copy_tokenizer, vocabulary_file
-    from reprlab.text.vocabulary import Vocabulary
+    from reprlab.text.tokenizer_folder import copy_tokenizer, padded_rows
 
-    origin = entry.origin
-    # A published tokenizer has another layout; the entry says how many rows it needs.
-    ours = tokenizer is not None and vocabulary_file(tokenizer).name == "vocabulary.json"
-    rows = Vocabulary.load(tokenizer).padded_size if tokenizer is not None and ours else None
+    origin, rows = entry.origin, padded_rows(tokenizer)
     with atomic_directory(out) as folder:
         if origin.kind == "scratch":
             model = build_from_config(entry, rows, seed)

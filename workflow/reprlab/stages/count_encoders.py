@@ -10,16 +10,16 @@ def count_encoders(*, settings: SizedEncoders, out: Path, tokenizer: Path | None
     """Write one row per encoder: trained numbers, those of decoder and trained together, and the share in percent.
 
     Args:
-        tokenizer: folder whose padded vocabulary a model has that is drawn at random.
+        tokenizer: folder whose padded vocabulary a model has that is drawn at random; a published one leaves it to the
+            model's entry.
     """
     import pandas
 
     from reprlab.artifacts.tables import write_tsv
     from reprlab.sentences.sizes import encoder_size
-    from reprlab.text.vocabulary import Vocabulary
+    from reprlab.text.tokenizer_folder import padded_rows
 
-    rows = Vocabulary.load(tokenizer).padded_size if tokenizer is not None else None
-    found = []
+    rows, found = padded_rows(tokenizer), []
     for name, encoder in settings.encoders.items():
         method, _, size = name.partition(" ")
         sizes = encoder_size(settings.entry, encoder, rows, settings.forms.get(name))
