@@ -16,9 +16,12 @@ def count_encoders(*, settings: SizedEncoders, out: Path, tokenizer: Path | None
 
     from reprlab.artifacts.tables import write_tsv
     from reprlab.sentences.sizes import encoder_size
-    from reprlab.text.vocabulary import Vocabulary
+    from reprlab.text.tokenizer_folder import vocabulary_file
+    from reprlab.text.vocabulary import FILE, Vocabulary
 
-    rows = Vocabulary.load(tokenizer).padded_size if tokenizer is not None else None
+    # A published tokenizer has another layout; the entry says how many rows it needs.
+    ours = tokenizer is not None and vocabulary_file(tokenizer).name == FILE
+    rows = Vocabulary.load(tokenizer).padded_size if tokenizer is not None and ours else None
     found = []
     for name, encoder in settings.encoders.items():
         method, _, size = name.partition(" ")
