@@ -160,3 +160,18 @@ def test_a_planned_run_is_told_what_its_units_decide(tmp_path):
 def test_what_no_run_can_have_is_refused(arguments, said, capsys):
     assert power.main(arguments) == 1
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_without_a_run_a_page_keeps_its_numbers_and_what_they_are_of_and_has_each_claim(slug):
+    page = ROOT / f"docs/papers/{slug}.md"
+    text = page.read_text(encoding="utf-8")
+    if not page_rows(text):
+        assert slug == "intrinsic-dimension", "the others have a table of verdicts"
+        return
+    records, answers = records_of(slug.replace("-", "_")), answers_of(slug)
+    assert renew(page, text, records, answers, {})[0] == text, f"python -m reprlab.runs.page_verdicts --paper {slug}"
+    last = records.claims[-1].id
+    shorter = "\n".join(line for line in text.split("\n") if not line.startswith(f"| {last} |"))
+    row = page_rows(renew(page, shorter, records, answers, {})[0])[last]
+    assert (row["mini"], row["verdict"]) == (NOT_RUN, NOT_RUN)

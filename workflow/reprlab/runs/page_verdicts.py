@@ -7,7 +7,8 @@
 The page says where they belong, by a line `<!-- verdicts -->` and another `<!-- end of verdicts -->`. First the paper's
 questions with their answers, then a row for every claim, whatever the verdict: the number at `mini` and at `small`, the
 effect that four of five such runs would support, the verdict, the twin that learnt nothing, and what the verdict
-depends on. Where a run is not at hand, its column stays as the page has it.
+depends on. Where a run is not at hand, its column stays as the page has it, and a claim that the page does not have yet
+is not run.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ NOT_RUN = "not run"
 _BLOCK = re.compile(rf"^{re.escape(BEGIN)}\n(?P<body>.*?)^{re.escape(END)}$", flags=re.S | re.M)
 _NO_MARKDOWN = str.maketrans({"|": "\\|", "<": "&lt;", ">": "&gt;", "\n": " ", "\r": " "})
 _CELL = re.compile(r"(?<!\\)\|")
+_SOURCE = {scale: re.compile(rf"^`{scale}`: (?:commit|on|no record).*$", flags=re.M) for scale in SCALES}
 
 
 def renew(
@@ -47,7 +49,8 @@ def renew(
     block = _BLOCK.search(text)
     if block is None:
         raise ReprlabError(f"{page}: has no place for verdicts; write the lines `{BEGIN}` and `{END}`")
-    table = render(records, runs, read_block(block["body"]))
+    body = block["body"]
+    table = render(records, runs, read_block(body), {scale: _SOURCE[scale].findall(body) for scale in SCALES})
     body = f"{answered(answers, read_block(table))}\n{table}"
     return text[: block.start("body")] + f"\n{body}\n" + text[block.end("body") :], body
 
@@ -107,8 +110,13 @@ def read_block(body: str) -> dict[str, dict[str, str]]:
     return {id: {name: row.get(name, "") for name in COLUMNS} for id, row in found.items()}
 
 
-def render(records: PaperResults, runs: Mapping[str, Path], former: Mapping[str, Mapping[str, str]]) -> str:
-    """The lines of the table, one for each claim, and where its numbers come from."""
+def render(
+    records: PaperResults,
+    runs: Mapping[str, Path],
+    former: Mapping[str, Mapping[str, str]],
+    sources: Mapping[str, Sequence[str]],
+) -> str:
+    """The lines of the table, one for each claim, and where its numbers come from; `sources` are those of the page."""
     from reprlab.artifacts.tables import read_tsv
 
     # Claims that are numbered are named by text too.
@@ -131,7 +139,8 @@ def render(records: PaperResults, runs: Mapping[str, Path], former: Mapping[str,
             row["power"] = _effect(about.get("power"))
         row["verdict"] = _verdict({scale: row[scale] for scale in SCALES})
         lines.append("| " + " | ".join(row[name] for name in COLUMNS) + " |")
-    return "\n".join([*lines, "", *(_source(scale, path) for scale, (path, _) in found.items())]) + "\n"
+    origins = {scale: [_source(scale, found[scale][0])] if scale in found else sources.get(scale, ()) for scale in SCALES}
+    return "\n".join([*lines, "", *(line for scale in SCALES for line in origins[scale])]) + "\n"
 
 
 def _number(row: Any) -> str:
@@ -217,9 +226,9 @@ def main(arguments: list[str] | None = None) -> int:
     folders = {"mini": options.mini or root, "small": options.small or root / "runs/small"}
     runs = {scale: folder / "results" / options.paper / "claims.tsv" for scale, folder in folders.items()}
     runs = {scale: path for scale, path in runs.items() if path.is_file()}
-    if not runs:
-        raise ReprlabError(f"results/{options.paper}/claims.tsv: no such file; make it first")
     page = root / "docs/papers" / f"{options.paper}.md"
+    if not runs and not page_rows(page.read_text(encoding="utf-8")):
+        raise ReprlabError(f"results/{options.paper}/claims.tsv: no such file; make it first")
     records = records_of(options.paper.replace("-", "_"))
     text, written = renew(page, page.read_text(encoding="utf-8"), records, answers_of(options.paper), runs)
     if options.write:

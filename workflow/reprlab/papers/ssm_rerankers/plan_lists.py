@@ -37,7 +37,10 @@ class ListJobs(TaskJobs):
         """First stages, and of each model three ways to rank, with their tokens and parameters."""
         kinds = dict.fromkeys((self.task.first_stage, WORDS))
         asked = [(*one[:2], kind) for one in self.collections() for kind in kinds] if self.first.models else []
-        found = [one for dataset, splits, kind in asked for one in self.hits(dataset, splits, LISTS, kind)]
+        # An empty method: without any these rows would be those of each method.
+        found = [
+            _in_lists(one, "") for dataset, splits, kind in asked for one in self.hits(dataset, splits, LISTS, kind)
+        ]
         for name in self.first.models:
             self._check_length(name)
             pairs = [one for one in self.scored(name, "firstp", 0) if one.factors["part"] == "in_domain"]
