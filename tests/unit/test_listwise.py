@@ -140,7 +140,8 @@ def test_candidates_are_shuffled_by_the_seed_and_keep_their_ranks():
     found = batches(rows, 5)
     orders = {tuple(row) for row in found["ranks"].tolist()}
     assert len(orders) == 6 and (found["grades"] == (found["ranks"] == 1)).all()
-    for row in (0, 7):
+    # Of most orders of three the inverse is the order itself, so that a few rows would not tell them apart.
+    for row in rows.tolist():
         names = [groups[0].documents[rank - 1] for rank in found["ranks"][row].tolist()]
         ids = found["input_ids"][row][found["attention_mask"][row].bool()].tolist()
         assert ids == inputs.ids("q", names)
