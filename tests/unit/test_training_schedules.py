@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from reprlab.training.schedules import learning_rate_factor
-from reprlab.training.settings import EngineSettings, ScheduleSettings
+from reprlab.training.settings import EngineSettings, InfiniteSettings, ScheduleSettings
 from transformers.optimization import get_scheduler
 
 PEAK = 1e-4
@@ -76,3 +76,47 @@ def test_bad_settings_are_named(change, words):
     EngineSettings.model_validate(good)
     with pytest.raises(ValidationError, match=words):
         EngineSettings.model_validate({**good, **change})
+
+
+INFINITE = {"warmup_steps": 10, "cooldown_steps": 40, "constant": 0.5, "anneal_steps": 20, "final": 0.125}
+
+
+@pytest.mark.parametrize(
+    ("step", "factor"),
+    [  # Up in 10 updates, down half a cosine in 40, level, and in the last 20 of 100 by a factor of four.
+        (0, 0.0), (5, 0.5), (10, 1.0), (20, 0.5 + 0.25 * (1 + 0.5**0.5)), (30, 0.75), (50, 0.5), (65, 0.5), (80, 0.5),
+        (90, 0.25), (95, 0.125 * 2**0.5), (100, 0.125), (150, 0.125),
+    ],
+)  # fmt: skip
+def test_the_infinite_course_by_known_answers(step, factor):
+    assert learning_rate_factor(step, 100, InfiniteSettings(**INFINITE)) == pytest.approx(factor)
+    # A run that ends earlier or later than the horizon has the same rates.
+    bound = InfiniteSettings(**INFINITE, horizon_steps=100)
+    assert learning_rate_factor(step, 1000, bound) == pytest.approx(factor)
+
+
+@given(
+    warmup=st.integers(0, 30), cooldown=st.integers(0, 30), anneal=st.integers(0, 30), steps=st.integers(61, 200),
+    step=st.integers(0, 250), constant=st.floats(0.1, 1), final=st.floats(0.01, 0.1),
+)  # fmt: skip
+def test_an_infinite_course_is_level_between_and_does_not_depend_on_the_end_before_it_is_annealed(
+    warmup, cooldown, anneal, steps, step, constant, final
+):
+    own = {"warmup_steps": warmup, "cooldown_steps": cooldown, "constant": constant, "anneal_steps": anneal}
+    schedule = InfiniteSettings(**own, final=final)
+    steps += anneal
+    now, later = (learning_rate_factor(one, steps, schedule) for one in (step, step + 1))
+    assert 0 <= now <= 1 and (later <= now + 1e-12 if step >= warmup else later > now)
+    if step <= steps - anneal and step < steps:
+        assert now == learning_rate_factor(step, 2 * steps, schedule)
+    if warmup + cooldown <= step <= steps - anneal and step < steps:
+        assert now == pytest.approx(constant)
+
+
+def test_an_engine_takes_the_course_by_its_name_and_refuses_one_that_rises():
+    given_ = {"steps": 10, "batch_size": 8, "optimizer": {"learning_rate": 1e-3}}
+    engine = EngineSettings.model_validate({**given_, "schedule": {"name": "infinite", **INFINITE}})
+    assert isinstance(engine.schedule, InfiniteSettings)
+    assert EngineSettings.model_validate_json(engine.model_dump_json()) == engine
+    with pytest.raises(ValidationError, match="must not exceed constant"):
+        InfiniteSettings(**{**INFINITE, "final": 0.6})

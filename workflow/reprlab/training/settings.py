@@ -55,6 +55,33 @@ class ScheduleSettings(BaseModel):
         return self
 
 
+class InfiniteSettings(BaseModel):
+    """A rate that needs no last update before it is annealed: linear warm-up, cool-down to a constant, annealing."""
+
+    model_config = _STRICT
+
+    name: Literal["infinite"] = "infinite"
+    """Course after the warm-up."""
+    warmup_steps: NonNegativeInt = 0
+    """Updates over which the rate rises linearly from 0 to its peak."""
+    cooldown_steps: NonNegativeInt
+    """Updates after these over which it falls to the constant, along half a cosine."""
+    constant: float = Field(gt=0, le=1)
+    """The constant, as a share of the peak."""
+    anneal_steps: NonNegativeInt
+    """The last updates, over which it falls from the constant to `final`, by an equal factor each."""
+    final: float = Field(gt=0, le=1)
+    """The rate at the horizon and beyond, as a share of the peak; at most the constant."""
+    horizon_steps: PositiveInt | None = None
+    """Update at which the annealing ends; null: the last step."""
+
+    @model_validator(mode="after")
+    def _falls(self) -> Self:
+        if self.final > self.constant:
+            raise ValueError(f"final ({self.final}) must not exceed constant ({self.constant})")
+        return self
+
+
 class EngineSettings(BaseModel):
     """One run of the training loop."""
 
@@ -70,7 +97,7 @@ class EngineSettings(BaseModel):
     """Parts into which each process cuts its share of the batch, to save memory."""
     optimizer: OptimizerSettings
     """Optimizer and its peak learning rate."""
-    schedule: ScheduleSettings = ScheduleSettings()
+    schedule: ScheduleSettings | InfiniteSettings = ScheduleSettings()
     """Learning-rate schedule."""
     dtype: Literal["float32", "bfloat16"] = "float32"
     """Arithmetic of the forward and backward pass; weights and optimizer stay in float32."""
