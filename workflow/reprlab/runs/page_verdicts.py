@@ -139,7 +139,9 @@ def render(
             row["power"] = _effect(about.get("power"))
         row["verdict"] = _verdict({scale: row[scale] for scale in SCALES})
         lines.append("| " + " | ".join(row[name] for name in COLUMNS) + " |")
-    origins = {scale: [_source(scale, found[scale][0])] if scale in found else sources.get(scale, ()) for scale in SCALES}
+    origins = {
+        scale: [_source(scale, found[scale][0])] if scale in found else sources.get(scale, ()) for scale in SCALES
+    }
     return "\n".join([*lines, "", *(line for scale in SCALES for line in origins[scale])]) + "\n"
 
 
