@@ -302,7 +302,7 @@ def test_settings_of_lists(fresh, tmp_path, monkeypatch):
             contrasts=folder / "contrasts.tsv", lists=ListSettings.model_validate(own),
             settings=Reranking.model_validate({"pairs": pairs, "collections": [one], "metrics": METRICS}),
         )  # fmt: skip
-        return [str(runs_of(folder / "runs")), read_tsv(folder / "scores.tsv")["pair_tokens"].tolist()]
+        return [*runs_of(folder / "runs"), read_tsv(folder / "scores.tsv")["pair_tokens"].tolist()]
 
     base = {"window": 4, "passage_tokens": 6}
     # A group has one candidate for each letter; the window says how many of a ranking are read at once.
