@@ -341,7 +341,7 @@ def measured(run: CostRun, folder: Path, seconds: float, steps: int, tokens: int
     ("slug", "names"),
     [
         ("overparameterized-encoders", ["llama_deep/l3prune_large", "llama_deep/l3prune_p00"]),
-        ("ssm-rerankers", ["mamba1_nano/squad_passages/passages_firstp", "opt_nano/squad_passages/passages_firstp"]),
+        ("ssm-rerankers", ["mamba1_nano/squad_passages/passages_firstp", "mamba2_nano/squad_sections/documents_longp"]),
     ],
 )
 def test_measured_runs_give_ratios_of_one_where_times_follow_the_count(

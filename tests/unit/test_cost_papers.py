@@ -181,11 +181,11 @@ def test_measured_runs_give_ratios_of_one_where_times_follow_the_formula(tmp_pat
 
 
 def test_measured_fine_tuning_counts_every_arm(tmp_path: Path) -> None:
-    """Files of both arms have the same names and rates in them."""
+    """Files of all arms have the same names and rates in them."""
     (run,) = [run for run in layout_of("vocab-memory", "nano").runs if run.stage == "finetune_model" and run.measured]
-    assert len(run.measured) == 2
+    assert len(run.measured) == 4
     files = []
-    for path, tokens in zip(run.measured, (600, 200), strict=True):
+    for path, tokens in zip(run.measured, (500, 200, 60, 40), strict=True):
         files.append(tmp_path / path.parent.name)
         row = {"name": ["seed 1"] * 2, "learning_rate": [0.1] * 2, "metric": ["a", "b"], "steps": [5, 5]}
         write_tsv(files[-1], pandas.DataFrame({**row, "tokens": [tokens, tokens]}))

@@ -49,7 +49,9 @@ def test_the_table_of_neighbours_needs_the_papers_that_declare_some() -> None:
     assert papers_needed([NEIGHBOURS], SLUGS) == tuple(declaring)
     assert papers_needed([NEIGHBOURS], ["depth", "universal-features"]) == ("universal-features",)
     assert papers_needed([NEIGHBOURS, "amuro-char"], ["universal-features"]) == ("amuro-char", "universal-features")
-    assert papers_needed([NEIGHBOURS], ["vocab-memory", "depth"]) == ("depth", "vocab-memory"), "a table without rows"
+    assert papers_needed([NEIGHBOURS], ["event-relations", "depth"]) == ("depth", "event-relations"), (
+        "a table without rows"
+    )
 
 
 def test_the_report_is_planned_with_all_that_it_shows_and_shows_nothing_else() -> None:

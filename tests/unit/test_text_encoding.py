@@ -36,9 +36,10 @@ from reprlab.music.settings import DescriberTraining
 from reprlab.representations.label_tokens import label_token_ids
 from reprlab.representations.tokens import encode_texts as opened_texts
 from reprlab.retrieval.bi_encoder import encode_texts as closed_texts
+from reprlab.retrieval.list_inputs import list_inputs
 from reprlab.retrieval.read_orders import inputs_in_order
 from reprlab.retrieval.rerank_inputs import pair_inputs
-from reprlab.retrieval.rerank_settings import PairSettings
+from reprlab.retrieval.rerank_settings import ListSettings, PairSettings
 from reprlab.runtime.errors import ReprlabError
 from reprlab.sentences.export import export_plain, needs_our_module
 from reprlab.sentences.settings import EncoderSettings, TextForm
@@ -197,6 +198,12 @@ def sentences(tokenizer: Any, text: str, instruction: str = "", **form: Any) -> 
 
 
 # By module that gives a text to a tokenizer: what it makes of a text, as ids.
+def listed(tokenizer: Any, text: str) -> list[int]:
+    settings = ListSettings(window=2, passage_tokens=512)
+    inputs = list_inputs(tokenizer, {"q": text}, {"a": text, "b": text}, settings, 512)
+    return inputs.ids("q", ["a", "b"])
+
+
 PLACES: dict[str, list[Callable[[Any, str], list[int]]]] = {
     "concepts.blocks": [
         lambda t, x: [i for _, found in cut_blocks(t, [x], 512) for own in found.ids for i in own.tolist()]
@@ -222,6 +229,7 @@ PLACES: dict[str, list[Callable[[Any, str], list[int]]]] = {
     "representations.label_tokens": [lambda t, x: label_token_ids(t, [x], "in_context", "a\n")],
     "representations.tokens": [lambda t, x: opened_texts(t, [x])[0]],
     "retrieval.bi_encoder": [lambda t, x: closed_texts(t, [x], 512).flat.tolist()],
+    "retrieval.list_inputs": [listed],
     "retrieval.read_orders": [
         lambda t, x: read_twice(t, x, "document_first"),
         lambda t, x: read_twice(t, x, "query_first"),

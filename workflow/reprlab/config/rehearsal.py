@@ -31,7 +31,7 @@ LARGEST: Mapping[str, float] = {
     **dict.fromkeys(("sizes", "minutes", "transfer_minutes"), 0.1),
     # Models have two layers, and heads are as narrow.
     "hidden": 64,
-    "tuning.rank": 2,
+    **dict.fromkeys(("tuning.rank", "factorised.rank"), 2),
     **dict.fromkeys(("layers", "best_layers"), LAYERS),
     # Few tokens are generated.
     **dict.fromkeys(("max_new_tokens", "free_tokens"), 4),

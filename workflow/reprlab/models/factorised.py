@@ -27,7 +27,7 @@ class FactorisedEmbedding(torch.nn.Module):
         moments = torch.stack([part.double().T @ part.double() for part in parts]).sum(dim=0)
         basis = torch.linalg.eigh(moments).eigenvectors[:, -rank:].flip(1)
         codes = torch.cat([(part.double() @ basis).to(part.dtype) for part in parts])
-        self.codes = torch.nn.Embedding.from_pretrained(codes, freeze=False, padding_idx=whole.padding_idx)
+        self.codes = _embedding(codes, whole.padding_idx)
         self.basis = torch.nn.Parameter(basis.T.to(codes.dtype).contiguous())
 
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
@@ -36,9 +36,11 @@ class FactorisedEmbedding(torch.nn.Module):
 
     def product(self) -> torch.nn.Embedding:
         """The embedding with the product as its matrix [V, d]."""
-        return torch.nn.Embedding.from_pretrained(
-            self.codes.weight.detach() @ self.basis.detach(), freeze=False, padding_idx=self.codes.padding_idx
-        )
+        return _embedding(self.codes.weight.detach() @ self.basis.detach(), self.codes.padding_idx)
+
+
+def _embedding(matrix: torch.Tensor, padding: int | None) -> torch.nn.Embedding:
+    return torch.nn.Embedding(*matrix.shape, padding_idx=padding, _weight=matrix)
 
 
 def factorise_embedding(model: Any, rank: int) -> None:

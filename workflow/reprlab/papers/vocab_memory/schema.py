@@ -120,5 +120,4 @@ class VocabMemorySettings(t.Settings):
     def _tasks_are_known(self) -> Self:
         for name, chosen in (("finetuning", self.finetuning.tasks), ("runtime_table", self.runtime_table.tasks)):
             groups.require(f"{name}.tasks", chosen, self.tasks, "tasks")
-        groups.require("neighbours.models", self.neighbours.models, self.finetuning.models, "finetuning.models")
         return self
