@@ -196,4 +196,4 @@ def test_measured_fine_tuning_counts_every_arm(tmp_path: Path) -> None:
         update={"runs": [run.model_copy(update={"measured": files})], "others": []}
     )
     row, _ = cost_table(layout, "nano", tmp_path).to_dict("records")
-    assert row["measured_seconds"] == 4 and row["encoder_tokens"] == 800 / (10 * run.batch_size)
+    assert row["measured_seconds"] == 8 and row["encoder_tokens"] == 800 / (20 * run.batch_size)
