@@ -40,7 +40,8 @@ class FactorisedEmbedding(torch.nn.Module):
 
 
 def _embedding(matrix: torch.Tensor, padding: int | None) -> torch.nn.Embedding:
-    return torch.nn.Embedding(*matrix.shape, padding_idx=padding, _weight=matrix)
+    rows, width = matrix.shape
+    return torch.nn.Embedding(rows, width, padding_idx=padding, _weight=matrix)
 
 
 def factorise_embedding(model: Any, rank: int) -> None:
