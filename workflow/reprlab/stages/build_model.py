@@ -26,7 +26,8 @@ def build_model(
     from reprlab.models.learned_positions import scale_positions
     from reprlab.runtime.errors import ReprlabError
     from reprlab.runtime.files import atomic_directory
-    from reprlab.text.tokenizer_folder import copy_tokenizer, padded_rows
+    from reprlab.text.tokenizer_folder import copy_tokenizer
+    from reprlab.text.vocabulary import padded_rows
 
     origin, rows = entry.origin, padded_rows(tokenizer)
     with atomic_directory(out) as folder:

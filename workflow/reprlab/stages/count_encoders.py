@@ -17,7 +17,7 @@ def count_encoders(*, settings: SizedEncoders, out: Path, tokenizer: Path | None
 
     from reprlab.artifacts.tables import write_tsv
     from reprlab.sentences.sizes import encoder_size
-    from reprlab.text.tokenizer_folder import padded_rows
+    from reprlab.text.vocabulary import padded_rows
 
     rows, found = padded_rows(tokenizer), []
     for name, encoder in settings.encoders.items():

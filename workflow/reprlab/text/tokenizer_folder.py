@@ -47,18 +47,5 @@ def start_ids(tokenizer: Any) -> list[int]:
 
 def vocabulary_file(folder: Path) -> Path:
     """The file that says which ids a tokenizer gives: our layout's, or that of a published tokenizer."""
-    from reprlab.text.vocabulary import FILE
-
-    own = folder / FILE
+    own = folder / "vocabulary.json"
     return own if own.exists() else folder / "tokenizer.json"
-
-
-def padded_rows(folder: Path | None) -> int | None:
-    """Rows of the embedding of a random model over a tokenizer of ours: its padded vocabulary.
-
-    None without a tokenizer, and for a published one, which has another layout: there the model's entry says it.
-    """
-    from reprlab.text.vocabulary import FILE, Vocabulary
-
-    ours = folder is not None and vocabulary_file(folder).name == FILE
-    return Vocabulary.load(folder).padded_size if folder is not None and ours else None

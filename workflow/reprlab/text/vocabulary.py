@@ -135,3 +135,14 @@ class Vocabulary:
             "size": self.size,
             "padded_size": self.padded_size,
         }
+
+
+def padded_rows(folder: Path | None) -> int | None:
+    """Rows of the embedding of a random model over a tokenizer of ours: its padded vocabulary.
+
+    None without a tokenizer, and for a published one, which has another layout: there the model's entry says it.
+    """
+    from reprlab.text.tokenizer_folder import vocabulary_file
+
+    ours = folder is not None and vocabulary_file(folder).name == FILE
+    return Vocabulary.load(folder).padded_size if folder is not None and ours else None
