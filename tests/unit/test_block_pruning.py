@@ -120,8 +120,9 @@ def test_a_block_that_is_linear_in_the_mlp_before_it_is_repaired_exactly(alpha):
     assert (outputs(cut) - expected).abs().max() > 0.1, "unrepaired it is another model"
 
 
+@pytest.mark.parametrize("first_tokens", [True, False])
 @pytest.mark.parametrize("name", SIZES)
-def test_the_map_is_the_least_squares_solution_over_real_tokens(name):
+def test_the_map_is_the_least_squares_solution_over_real_tokens(name, first_tokens):
     """By its formula from states that transformers gives of each text alone, so that no padding can be in them; folded
     into the matrix, and its bias, it gives M T."""
     model, first, count = decoder(name), 3, 2
@@ -129,10 +130,11 @@ def test_the_map_is_the_least_squares_solution_over_real_tokens(name):
     hook = last_matrix(model, first - 1).register_forward_hook(lambda module, given, output: added.append(output))
     for row in range(len(TEXTS)):
         found = states(model, row)
-        rows.append((added[-1].reshape(-1, 16).double(), found[first][0].double(), found[first + count][0].double()))
+        of_text = (added[-1].reshape(-1, 16), found[first][0], found[first + count][0])
+        rows.append([one[0 if first_tokens else 1 :].double() for one in of_text])
     hook.remove()
     mlp, front, behind = (torch.cat(parts) for parts in zip(*rows, strict=True))
-    gram, cross = token_sums(model, TEXTS, first, count, 8)
+    gram, cross = token_sums(model, TEXTS, first, count, 8, first_tokens=first_tokens)
     torch.testing.assert_close(gram, mlp.T @ mlp, atol=1e-4, rtol=1e-5)
     for alpha in (0.0, 3.0):
         found = repairing_map(gram, cross, alpha)
@@ -145,6 +147,30 @@ def test_the_map_is_the_least_squares_solution_over_real_tokens(name):
     before = module(given).double()
     fold_in(module, found)
     torch.testing.assert_close(module(given).double(), before @ found, atol=1e-4, rtol=1e-4)
+
+
+def test_a_sink_decides_a_map_that_is_fitted_on_it_and_no_other():
+    """The first token's state is made as large as that of trained decoders."""
+    errors = {}
+    for first_tokens in (True, False):
+        model = decoder("llama")
+        change = layers_of(model)[0][3].register_forward_hook(sink)
+        gram, cross = token_sums(model, TEXTS, 2, 2, 8, first_tokens=first_tokens)
+        rows = []
+        matrix = last_matrix(model, 1)
+        watch = matrix.register_forward_hook(lambda module, given, output, kept=rows: kept.append(output[0, 1:]))
+        found = [[one[0, 1:].double() for one in states(model, row)] for row in range(len(TEXTS))]
+        change.remove(), watch.remove()
+        mlp = torch.cat(rows).double()
+        before, behind = (torch.cat([one[place] for one in found]) for place in (2, 4))
+        errors[first_tokens] = (before - mlp + mlp @ repairing_map(gram, cross, 0.0) - behind).norm()
+        unrepaired = (before - behind).norm()
+    assert errors[False] < unrepaired < errors[True]
+
+
+def sink(module, given, output):
+    states = output[0] if isinstance(output, tuple) else output
+    states[:, 0] += 1e4 * torch.arange(states.shape[-1])
 
 
 def test_fewer_tokens_than_dimensions_leave_other_directions_as_they_are():

@@ -365,11 +365,12 @@ def test_settings_of_a_block_that_is_removed(place, fresh):
 
     base = {"method": "replace_me", "layers": 2, "texts": 40, "alpha": 0.0, "seed": 0}
     changes = {
-        "method": "block_cosine", "layers": 1, "texts": 30, "alpha": 9.0, "seed": 1, "dtype": "bfloat16",
+        "method": "block_cosine", "layers": 1, "texts": 30, "alpha": 9.0, "first_tokens": False, "seed": 1,
+        "dtype": "bfloat16",
     }  # fmt: skip
     moved(PruningSettings, made, base, changes, {})
     unrepaired = {**base, "method": "block_cosine"}
-    assert made({**unrepaired, "alpha": 9.0}) == made(unrepaired), "there is no map"
+    assert made({**unrepaired, "alpha": 9.0, "first_tokens": False}) == made(unrepaired), "there is no map"
 
 
 def test_settings_of_post_training(tmp_path, fresh):
@@ -395,7 +396,8 @@ def test_settings_of_post_training(tmp_path, fresh):
     }  # fmt: skip
     # A decoder predicts in its input, starts from a model, and has no dropout of T5's.
     still = {"target_length": 8, "init_step": 1, "dropout": 0.5}
-    moved(PretrainSettings, lambda own: made({**base, "training": own}), training, changes, still)
+    refused = {"replay": ({"share": 0.5, "objective": training["objective"]}, "reads one text")}
+    moved(PretrainSettings, lambda own: made({**base, "training": own}), training, changes, still, refused=refused)
 
 
 def test_settings_of_the_sizes_of_encoders(fresh):

@@ -76,6 +76,11 @@ class NeighbourSettings(BaseModel):
     """Cells by slug and id of the neighbour."""
 
 
+def mean_value(frame: Frame) -> float:
+    """The mean of all values of a side; NaN where it has none."""
+    return float(frame.select()["value"].mean())
+
+
 def verdict_of(estimate: Estimate, better: Literal["higher", "lower"], margin: float | None) -> str:
     """The verdict on a rival's value less the method's: the one rule for all neighbours.
 

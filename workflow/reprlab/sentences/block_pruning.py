@@ -40,6 +40,9 @@ class PruningSettings(BaseModel):
     """Texts that choose the block and fit the map, drawn without replacement; of fewer all."""
     alpha: float = Field(default=0.0, ge=0)
     """a of `replace_me`, which alone reads it: what is added to the diagonal of the tokens' second moments."""
+    first_tokens: bool = True
+    """Whether `replace_me`, which alone reads it, fits the map on the first token of each text as well. Its state may
+    be a hundred times as large as others (an attention sink), and is then all that the squares see."""
     seed: int = Field(ge=0)
     """Seed of the draw."""
     dtype: Literal["float32", "bfloat16"] = "float32"
@@ -73,7 +76,9 @@ def prune_block(model: Any, texts: EncodedTexts, settings: PruningSettings, kept
     distances = block_distances(model, texts, count, batch_size, settings.dtype)
     first = 1 + int(np.argmin(distances))
     if settings.method == "replace_me":
-        gram, cross = token_sums(model, texts, first, count, batch_size, settings.dtype)
+        gram, cross = token_sums(
+            model, texts, first, count, batch_size, settings.dtype, first_tokens=settings.first_tokens
+        )
         fold_in(last_matrix(model, first - 1), repairing_map(gram, cross, settings.alpha))
     remove_layers(model, first, count)
     return Removed(first, distances)
@@ -102,10 +107,17 @@ def block_distances(model: Any, texts: EncodedTexts, count: int, batch_size: int
 
 
 def token_sums(
-    model: Any, texts: EncodedTexts, first: int, count: int, batch_size: int, dtype: str = "float32"
+    model: Any,
+    texts: EncodedTexts,
+    first: int,
+    count: int,
+    batch_size: int,
+    dtype: str = "float32",
+    *,
+    first_tokens: bool = True,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """M'M and M'(Y - L) over all tokens, [d, d] float64: M is what the MLP in front of the block adds, L the state in
-    front of the block, and Y the one behind it."""
+    """M'M and M'(Y - L) over all tokens, or all but the first of each text, [d, d] float64: M is what the MLP in front
+    of the block adds, L the state in front of the block, and Y the one behind it."""
     gram: Any = 0
     cross: Any = 0
     places = (first, first + count)
@@ -113,6 +125,8 @@ def token_sums(
         model, texts, batch_size, dtype, places=places, watched=first - 1
     ):
         real = attention.bool()
+        if not first_tokens:
+            real &= attention.cumsum(1) > 1
         mlp = added[real].double()
         gram = gram + mlp.T @ mlp
         cross = cross + mlp.T @ (behind[real].double() - before[real].double())

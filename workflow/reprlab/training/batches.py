@@ -112,7 +112,12 @@ class PretrainingBatches:
             settings: lengths and engine.
             replay: examples of other text that take the place of some.
             ahead: collate the next batch in a thread while a GPU works on this one.
+
+        Raises:
+            ReprlabError: the settings ask for replay, and the stage gives none.
         """
+        if settings.replay is not None and replay is None:
+            raise ReprlabError("replay: this stage reads one text; leave it null")
         self._store, self._objective, self._settings, self._replay = store, objective, settings, replay
         engine = settings.engine
         self._order = BatchOrder(RowLengths(store, settings.input_length), engine.batch_size, engine.seed)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from reprlab.papers.asr_adapters.claims import ABOUT, RIVAL, RIVALS
-from reprlab.results.frame import Choice, Frame, Option
-from reprlab.results.neighbours import Neighbour, Side
+from reprlab.results.frame import Choice, Option
+from reprlab.results.neighbours import Neighbour, Side, mean_value
 
 _SOURCES = {
     "compacter": "Compacter (Karimi Mahabadi et al. 2021), as many parameters",
@@ -14,13 +14,9 @@ _SOURCES = {
 }
 
 
-def _mean(frame: Frame) -> float:
-    return float(frame.select()["value"].mean())
-
-
 def _side(name: str, method: str) -> Side:
     sized: dict[str, Choice] = {"part": "counts", "model": Option("model"), "method": method, "metric": "adapters"}
-    return Side(name, {**ABOUT, **RIVAL, "method": method}, _mean, sized=sized)
+    return Side(name, {**ABOUT, **RIVAL, "method": method}, mean_value, sized=sized)
 
 
 NEIGHBOURS = [

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from reprlab.papers.music_video_description.claims import RIVALS
-from reprlab.results.frame import Frame
-from reprlab.results.neighbours import Neighbour, Side
+from reprlab.results.neighbours import Neighbour, Side, mean_value
 
 _NAMES = {
     "main": "adaptor and LoRA",
@@ -13,12 +12,10 @@ _NAMES = {
 }
 
 
-def _mean(frame: Frame) -> float:
-    return float(frame.select()["value"].mean())
-
-
 def _side(section: str) -> Side:
-    return Side(_NAMES[section], {"part": "scores", "section": section, "inputs": "1234", "metric": "bleu4"}, _mean)
+    return Side(
+        _NAMES[section], {"part": "scores", "section": section, "inputs": "1234", "metric": "bleu4"}, mean_value
+    )
 
 
 NEIGHBOURS = [

@@ -41,7 +41,7 @@ def neighbour_sources(jobs: Backbone) -> Iterator[Source | Missing]:
     pruning = jobs.paper.neighbours.pruning
     for way in pruning.ways:
         own: dict[str, Any] = {"method": way, "texts": pruning.texts, "seed": pruning.seed}
-        own |= {"alpha": pruning.alpha} if way == "replace_me" else {}
+        own |= {"alpha": pruning.alpha, "first_tokens": pruning.first_tokens} if way == "replace_me" else {}
         pruned = replace(jobs.plain, name=f"{way}_", pruning=own)
         for depth in pruning.depths:
             yield from _beside(jobs, way, depth, pruned, pruned)

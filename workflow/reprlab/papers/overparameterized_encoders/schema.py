@@ -121,6 +121,7 @@ class PrunedBlocks(t.Settings):
     depths: Annotated[list[Depth], t.Distinct]
     texts: t.PositiveInt
     alpha: t.NonNegativeFloat
+    first_tokens: bool
     seed: t.Seed
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from reprlab.papers.prompt_tuning_encoders.claims import RIVALS, SCORES
 from reprlab.papers.prompt_tuning_encoders.names import PLAIN
-from reprlab.results.frame import Choice, Frame
-from reprlab.results.neighbours import Neighbour, Side
+from reprlab.results.frame import Choice
+from reprlab.results.neighbours import Neighbour, Side, mean_value
 
 _SOURCES = {
     "residual": "the residual prompt (Razdaibiedina et al. 2023)",
@@ -13,13 +13,9 @@ _SOURCES = {
 }
 
 
-def _mean(frame: Frame) -> float:
-    return float(frame.select()["value"].mean())
-
-
 def _side(name: str, encoder: str) -> Side:
     rows: dict[str, Choice] = {"encoder": encoder, "weights": "pretrained"}
-    return Side(name, {**rows, **SCORES}, _mean, {**rows, "metric": "trained"})
+    return Side(name, {**rows, **SCORES}, mean_value, {**rows, "metric": "trained"})
 
 
 NEIGHBOURS = [

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from reprlab.papers.ssm_rerankers.claims import ORDERS
-from reprlab.results.frame import Choice, Frame
-from reprlab.results.neighbours import Neighbour, Side
+from reprlab.results.frame import Choice
+from reprlab.results.neighbours import Neighbour, Side, mean_value
 
 _SOURCES = {
     "reversed": "the other part first (Arora et al. 2024)",
@@ -13,17 +13,13 @@ _SOURCES = {
 }
 
 
-def _mean(frame: Frame) -> float:
-    return float(frame.select()["value"].mean())
-
-
 def _side(name: str, **where: Choice) -> Side:
-    return Side(name, {"truncation": "firstp", "metric": "mrr_at_10", **where}, _mean)
+    return Side(name, {"truncation": "firstp", "metric": "mrr_at_10", **where}, mean_value)
 
 
 def _way(name: str, method: str) -> Side:
     where: dict[str, Choice] = {"part": "lists", "method": method}
-    return Side(name, {**where, "metric": "mrr_at_10"}, _mean, where)
+    return Side(name, {**where, "metric": "mrr_at_10"}, mean_value, where)
 
 
 NEIGHBOURS = [

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from reprlab.papers.vocab_memory.claims import RIVALS
 from reprlab.papers.vocab_memory.names import FACTORISED, TRIMMED
-from reprlab.results.frame import Frame
-from reprlab.results.neighbours import Neighbour, Side
+from reprlab.results.neighbours import Neighbour, Side, mean_value
 
 _SOURCES = {
     TRIMMED: "permanent trimming (Abdaoui et al. 2020)",
@@ -13,13 +12,9 @@ _SOURCES = {
 }
 
 
-def _mean(frame: Frame) -> float:
-    return float(frame.select()["value"].mean())
-
-
 def _side(name: str, pema: str) -> Side:
     sized = {"table": "table9_runtime", "pema": pema, "metric": "parameters"}
-    return Side(name, {"table": "table10_glue", "pema": pema}, _mean, sized)
+    return Side(name, {"table": "table10_glue", "pema": pema}, mean_value, sized)
 
 
 NEIGHBOURS = [

@@ -120,4 +120,6 @@ class VocabMemorySettings(t.Settings):
     def _tasks_are_known(self) -> Self:
         for name, chosen in (("finetuning", self.finetuning.tasks), ("runtime_table", self.runtime_table.tasks)):
             groups.require(f"{name}.tasks", chosen, self.tasks, "tasks")
+        run = [*self.finetuning.models, *filter(None, [self.runtime_table.model])]
+        groups.require("neighbours.models", self.neighbours.models, run, "finetuning.models and runtime_table.model")
         return self
